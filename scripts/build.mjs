@@ -13,6 +13,7 @@ import semver from "semver";
 import { build } from "tsup";
 import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
 import { documentDeclarations } from "./hover-docs.mjs";
+import { collectPackages, writeLicenses } from "./licenses.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, "node_modules/.cache/mailsvc/build");
@@ -48,6 +49,13 @@ const runs = [
   { name: "cli", format: "esm", entry: { main: "src/main.ts" }, bundle: true, external: ["@mailsvc/server"] },
 ];
 
+/** The folders of the packages inside the bundles of each of ours. */
+const inside = new Map();
+const bundled = (name) => {
+  if (!inside.has(name)) inside.set(name, new Set());
+  return inside.get(name);
+};
+
 const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
   const outside = [...external, ...ABSENT];
   const out = format === "cjs" ? join(dist(name), "cjs") : dist(name);
@@ -71,7 +79,7 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
       ? {
           noExternal: [new RegExp(`^(?!node:|(?:${outside.join("|")})(?:/|$))`)],
           banner: { js: requireShim },
-          esbuildPlugins: bundlePlugins,
+          esbuildPlugins: [collectPackages(bundled(name)), ...bundlePlugins],
           // It would run before our plugins and remove the node: prefix.
           removeNodeProtocol: false,
         }
@@ -178,6 +186,7 @@ const inputs = () => {
       "scripts/build.mjs",
       "scripts/bundle-plugins.mjs",
       "scripts/hover-docs.mjs",
+      "scripts/licenses.mjs",
     ],
     {
       cwd: root,
@@ -224,6 +233,7 @@ const main = async () => {
     return;
   }
   pruneDeclarations("server");
+  for (const [name, folders] of inside) writeFileSync(join(dist(name), "THIRD-PARTY-LICENSES.txt"), writeLicenses(folders));
   await documentDeclarations(dist("sdk"));
   for (const name of ["sdk", "agent-kit"]) declareCommonJs(name);
   const migrations = join(root, "packages/server/migrations");

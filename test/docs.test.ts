@@ -47,7 +47,7 @@ beforeAll(async () => {
   await run(process.execPath, [join(root, "scripts/build.mjs")], { cwd: root });
   folder = mkdtempSync(join(tmpdir(), "mailsvc-docs-"));
   objections = await checkScripts();
-});
+}, 900_000);
 afterAll(() => {
   for (const child of started) if (child.exitCode === null) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });

@@ -107,6 +107,16 @@ describe.each(packages)("$name", ({ folder, name }) => {
     expect(files.filter((path) => /(^|\/)src\/|\.test\.|tsconfig|\.tsx?$/.test(path.replace(/\.d\.ts$/, "")))).toEqual([]);
   });
 
+  test.runIf(["server", "cli"].includes(folder))("passes on the licences of what its bundle holds", () => {
+    const text = readFileSync(join(work, "node_modules", name, "dist/THIRD-PARTY-LICENSES.txt"), "utf8");
+    expect(text).toMatch(folder === "server" ? /^h3 \d.*\(MIT\)$/m : /^ink \d.*\(MIT\)$/m);
+    expect(
+      [...text.matchAll(/^\S+ \d\S* \((.+)\)$/gm)]
+        .map(([, licence]) => licence)
+        .filter((licence) => /GPL|SSPL|BUSL/.test(licence ?? "") && !/ OR /.test(licence ?? "")),
+    ).toEqual([]);
+  });
+
   test("declares nothing in terms of its sources", () => {
     for (const path of listed(folder).filter((file) => file.endsWith(".d.ts"))) {
       const text = readFileSync(join(work, "node_modules", name, path), "utf8");

@@ -9,9 +9,9 @@
 // cannot be loaded from a file without a name: `addon.cjs` uses a random one instead; after `postject` with
 // `--macho-segment-name NODE_SEA` the file must be signed again (`codesign --sign - build/mailsvc`).
 import { execFile } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, zstdCompressSync } from "node:zlib";
@@ -19,6 +19,7 @@ import { readMigrationFiles } from "drizzle-orm/migrator";
 import { build } from "esbuild";
 import { inject } from "postject";
 import { ABSENT, bundlePlugins } from "../bundle-plugins.mjs";
+import { collectPackages, writeLicenses } from "../licenses.mjs";
 import { rehearse } from "./rehearse.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -141,7 +142,7 @@ const common = {
 };
 
 /** The whole program as one script in ASCII: V8 reads such a text with one byte a character. */
-async function bundleProgram() {
+async function bundleProgram(packages) {
   const { outputFiles } = await build({
     ...common,
     entryPoints: [join(here, "program.ts")],
@@ -150,7 +151,7 @@ async function bundleProgram() {
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "__mailsvcUrl", "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
     external: ABSENT,
-    plugins: [...bundlePlugins, embed, layoutBeforeScreens, inkWithoutTools],
+    plugins: [collectPackages(packages), ...bundlePlugins, embed, layoutBeforeScreens, inkWithoutTools],
   });
   // esbuild leaves regular expressions as they are.
   const text = outputFiles[0].text.replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -197,6 +198,14 @@ async function strip(from, to) {
   chmodSync(to, 0o755);
 }
 
+/** The licence of Node and of everything inside it, from the package that brings it. */
+function readNodeLicense(node) {
+  const folder = join(dirname(node), "..");
+  const file = ["LICENSE", "share/doc/node/LICENSE"].map((name) => join(folder, name)).find((path) => existsSync(path));
+  const text = file ? readFileSync(file, "utf8") : `Its licence: https://github.com/nodejs/node/blob/${process.version}/LICENSE`;
+  return `Node.js ${process.version}\n\n${text}\n${"-".repeat(80)}\n`;
+}
+
 async function main() {
   if (process.platform !== "linux") throw new Error("This script builds the file for Linux; see its head for other systems.");
   const node = process.execPath;
@@ -207,7 +216,8 @@ async function main() {
   mkdirSync(work, { recursive: true });
   mkdirSync(out, { recursive: true });
   const put = (name, content) => writeFileSync(join(work, name), content);
-  put("app.js", await bundleProgram());
+  const packages = new Set([dirname(addonFile.replace("prebuilds/", ""))]);
+  put("app.js", await bundleProgram(packages));
   put("driver.js", await bundleDriver());
   await strip(addonFile, join(work, "addon.node"));
   put("addon.zst", zstdCompressSync(readFileSync(join(work, "addon.node")), { params: { [constants.ZSTD_c_compressionLevel]: 19 } }));
@@ -234,6 +244,7 @@ async function main() {
   await inject(file, "NODE_SEA_BLOB", readFileSync(join(work, "app.blob")), { sentinelFuse: FUSE });
   copyFileSync(file, join(out, "mailsvc"));
   chmodSync(join(out, "mailsvc"), 0o755);
+  writeFileSync(join(out, "THIRD-PARTY-LICENSES.txt"), `${readNodeLicense(node)}\n${writeLicenses(packages)}`);
   for (const name of readdirSync(work)) if (name === "mailsvc" || name === "app.blob") rmSync(join(work, name));
   console.log(`build/mailsvc: ${(statSync(join(out, "mailsvc")).size / 1e6).toFixed(1)} MB`);
 }
