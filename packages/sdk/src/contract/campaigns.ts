@@ -12,6 +12,7 @@ import {
   Throttle,
   VARIANT_NAMES,
 } from "./campaign-fields.ts";
+import { CampaignStats, CampaignVerification } from "./campaign-stats.ts";
 import { DeliveryError, EMAIL_STATUSES } from "./emails.ts";
 import { endpoint } from "./endpoint.ts";
 import { ERROR_CODES } from "./errors.ts";
@@ -265,5 +266,27 @@ export const campaigns = {
     output: pageSchema(Recipient),
     errors: ["not_found"],
     examples: [{ summary: "Who was skipped, and why", params: id, query: { status: "skipped" } }],
+  }),
+  stats: endpoint({
+    method: "GET",
+    path: "/api/v1/campaigns/:id/stats",
+    aliases: ["/api/v1/v1/campaigns/:id/stats"],
+    access: { permission: "campaigns:read" },
+    summary: "Show the statistics of a campaign",
+    query: z.object({ interval: z.enum(["hour", "day"]).default("hour").meta({ description: "Length of a point of the series" }) }),
+    output: CampaignStats,
+    errors: ["not_found"],
+    examples: [{ summary: "By day", params: id, query: { interval: "day" } }],
+  }),
+  verify: endpoint({
+    method: "GET",
+    path: "/api/v1/campaigns/:id/verify",
+    access: { permission: "campaigns:read" },
+    summary: "Count all recipients and events of a campaign anew and compare",
+    description:
+      "Reads everything: some seconds for a million recipients. While the campaign is being sent, differences may be changes between two reads.",
+    output: CampaignVerification,
+    errors: ["not_found"],
+    examples: [{ summary: "Verify", params: id }],
   }),
 };

@@ -50,6 +50,7 @@ export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...i
 
 export * from "./address.ts";
 export * from "./campaign-fields.ts";
+export * from "./campaign-stats.ts";
 export * from "./campaigns.ts";
 export * from "./contact-fields.ts";
 export * from "./contacts.ts";

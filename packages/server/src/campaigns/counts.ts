@@ -22,7 +22,7 @@ export const SERIES_METRICS = [
 export type SeriesMetric = (typeof SERIES_METRICS)[number];
 
 /** Counted in total, and for each variant of an A/B test. */
-export type Metric = SeriesMetric | `status:${EmailStatus}` | `skip:${SkipReason}`;
+export type Metric = SeriesMetric | `status:${EmailStatus}` | `skip:${SkipReason}` | `revenue:${string}` | `purchases:${string}`;
 
 /** A change of the statistics of a campaign. */
 export interface Delta {
@@ -85,6 +85,11 @@ export async function readCounts(q: Tx | Reader, campaignId: string): Promise<Co
     else total.set(metric as Metric, n);
   }
   return { total, variants, hours: new Map([...hours].sort(([a], [b]) => a - b)) };
+}
+
+/** The number of recipients, in all states. */
+export function sumRecipients(metrics: ReadonlyMap<Metric, number>): number {
+  return [...metrics].reduce((sum, [metric, n]) => (metric.startsWith("status:") ? sum + n : sum), 0);
 }
 
 /** The entry of a map of maps. */

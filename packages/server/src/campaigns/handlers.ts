@@ -5,7 +5,9 @@ import { getCampaign, listCampaigns } from "./campaigns.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "./control.ts";
 import { createCampaign, deleteCampaign, duplicateCampaign, updateCampaign } from "./drafts.ts";
 import { listRecipients } from "./recipients.ts";
+import { verifyCampaign } from "./recount.ts";
 import { scheduleCampaign, sendCampaign } from "./start.ts";
+import { getStats } from "./stats.ts";
 import { type PreparedTest, prepareTest, sendTest } from "./test-send.ts";
 import { decideWinner } from "./variants.ts";
 
@@ -28,6 +30,8 @@ export const campaignHandlers: Handlers<typeof contract.campaigns> = {
   },
   winner: (input, { tx, deps, workspaceId }) => decideWinner(tx, deps, workspaceId, input),
   recipients: (input, { read, workspaceId }) => listRecipients(read, workspaceId, input),
+  stats: (input, { read, deps, workspaceId }) => getStats(read, deps, workspaceId, input),
+  verify: ({ id }, { read, workspaceId }) => verifyCampaign(read, workspaceId, id),
 };
 
 // Loaded before the transaction begins: inside it, only queries may be awaited.

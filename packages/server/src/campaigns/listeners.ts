@@ -52,7 +52,19 @@ export interface RecipientEvent {
 export const countEvents: EventListener = async (tx, deps, events) => {
   const own = events.flatMap(toRecipientEvent);
   if (own.length > 0) await countRecipientEvents(tx, deps, own);
+  const revenue = events.flatMap(toRevenue);
+  if (revenue.length > 0) await addCounts(tx, deps, revenue);
 };
+
+/** What an event that names a campaign and a value adds to its revenue, in hundredths of the currency. */
+export function toRevenue({ campaignId, data }: Pick<NewEvent, "campaignId" | "data">): Delta[] {
+  if (!campaignId || typeof data?.value !== "number" || typeof data.currency !== "string") return [];
+  const about = { campaignId, variant: null };
+  return [
+    { ...about, metric: `revenue:${data.currency}`, by: Math.round(data.value * 100) },
+    { ...about, metric: `purchases:${data.currency}`, by: 1 },
+  ];
+}
 
 async function countRecipientEvents(tx: Tx, deps: Deps, events: readonly RecipientEvent[]): Promise<void> {
   const variants = await loadVariants(tx, events);

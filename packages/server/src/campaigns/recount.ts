@@ -1,9 +1,10 @@
-import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
+import type { CampaignVerification, EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
-import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric } from "./counts.ts";
-import { toRecipientEvent } from "./listeners.ts";
+import { findCampaign } from "./campaigns.ts";
+import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
+import { toRecipientEvent, toRevenue } from "./listeners.ts";
 
 /** A number of the statistics that is not what the rows say. */
 export interface Difference {
@@ -16,6 +17,14 @@ export interface Difference {
 // Rows read by one query.
 const CHUNK = 5000;
 const HOUR = 3_600_000;
+
+/** Counts a campaign anew and compares. Throws ApiError not_found. */
+export async function verifyCampaign(read: Reader, workspaceId: string, id: string): Promise<CampaignVerification> {
+  await findCampaign(read, workspaceId, id);
+  const differences = await findDifferences(read, id);
+  const { total } = await readCounts(read, id);
+  return { correct: differences.length === 0, recipients: sumRecipients(total), differences };
+}
 
 /** Compares the statistics of a campaign with its recipients and events, all of which it reads. Empty if they agree. */
 export async function findDifferences(read: Reader, campaignId: string): Promise<Difference[]> {
@@ -49,6 +58,7 @@ export async function recount(read: Reader, campaignId: string): Promise<Counts>
   }
   const seen = new Set<string>();
   for await (const row of readEvents(read, campaignId)) {
+    for (const { metric, by } of toRevenue(row)) total.set(metric, (total.get(metric) ?? 0) + by);
     const [event] = toRecipientEvent(row);
     if (!event) continue;
     const variant = variantOf.get(event.emailId);

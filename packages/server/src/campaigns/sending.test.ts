@@ -1,47 +1,167 @@
 import { expect, test } from "vitest";
-import { createWorld, type TestWorld } from "../testing.ts";
-import { findDifferences } from "./recount.ts";
-
-const draft = {
-  name: "Launch",
-  subjectLine: "Hello {{firstName}}",
-  fromEmail: "news@acme.example",
-  html: "<p>Dear {{firstName}}, your plan is {{plan}}.</p>",
-};
-
-/** Adds contacts p0 to p(n-1), with names and a custom field. */
-async function addContacts({ sdk }: TestWorld, n: number): Promise<string[]> {
-  const contacts = Array.from({ length: n }, (_, i) => ({
-    email: `p${i}@example.com`,
-    firstName: `P${i}`,
-    customFields: { plan: i % 2 === 0 ? "gold" : "basic" },
-  }));
-  await sdk.contacts.import({ rows: contacts });
-  return contacts.map(({ email }) => email);
-}
-
-/** The recipients of a campaign by state. Checks that the counters agree with the rows. */
-async function countRecipients(world: TestWorld, id: string): Promise<Record<string, number>> {
-  expect(await findDifferences(world.app.deps.db.read, id)).toEqual([]);
-  const states: Record<string, number> = {};
-  for await (const { status } of world.sdk.campaigns.recipients(id)) states[status] = (states[status] ?? 0) + 1;
-  return states;
-}
+import { addContacts, checkRecipients, createCampaign } from "../../test/campaign.ts";
+import { createWorld } from "../testing.ts";
+import { pinAudience, readAudience } from "./audience.ts";
+import { findCampaign } from "./campaigns.ts";
 
 test("a campaign goes to all contacts once, rendered for each, and ends as SENT", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   await addContacts(world, 30);
-  const { id } = await sdk.campaigns.create({ ...draft, previewText: "For {{firstName}} & friends" });
+  const { id } = await createCampaign(world, {
+    previewText: "For {{firstName}} & friends",
+    fromName: "Acme",
+    replyTo: "help@acme.example",
+  });
   expect(await sdk.campaigns.send(id)).toMatchObject({ status: "SENDING", startedAt: "2026-01-01T00:00:00.000Z" });
   await world.settle();
   expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT", completedAt: "2026-01-01T00:00:00.000Z" });
-  expect(await countRecipients(world, id)).toEqual({ delivered: 30 });
-  const mails = await world.inbox.all();
-  expect(new Set(mails.map((mail) => mail.to)).size).toBe(30);
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 30 });
   const p3 = await world.inbox.waitFor({ to: "p3@example.com" });
-  expect(p3.subject).toBe("Hello P3");
+  expect(p3).toMatchObject({ subject: "Hello P3" });
   expect(p3.html).toContain("Dear P3, your plan is basic.");
   expect(p3.html).toContain("For P3 &amp; friends");
   expect(p3.text).not.toContain("friends");
+  await expect(sdk.campaigns.send(id)).rejects.toMatchObject({ code: "invalid_state" });
+  const events = (await sdk.events.list({ campaign: id }).toArray()).map((e) => e.type).filter((type) => type.startsWith("campaign."));
+  expect(events.sort()).toEqual(["campaign.completed", "campaign.started"]);
+});
+
+test("a campaign without anybody is SENT at once", async () => {
+  await using world = await createWorld();
+  const { id } = await createCampaign(world);
+  await world.sdk.campaigns.send(id);
+  await world.settle();
+  expect(await world.sdk.campaigns.get(id)).toMatchObject({ status: "SENT" });
+  expect(await checkRecipients(world, id)).toEqual({});
+});
+
+test("contacts that must not get mail are skipped, with the reason", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const emails = await addContacts(world, 6);
+  const ids = new Map((await sdk.contacts.list().toArray()).map((c) => [c.email, c.id]));
+  await sdk.contacts.update(ids.get(emails[0] ?? "") ?? "", { status: "UNSUBSCRIBED" });
+  await sdk.suppressions.create({ email: emails[1] ?? "", reason: "bounce" });
+  await sdk.suppressions.create({ email: emails[2] ?? "", reason: "complaint" });
+  await sdk.suppressions.create({ email: emails[3] ?? "", reason: "manual", scope: "marketing" });
+  const { id } = await createCampaign(world);
+  await sdk.campaigns.send(id);
+  await world.settle();
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 2, skipped: 4 });
+  const skipped = await sdk.campaigns.recipients(id, { status: "skipped" }).toArray();
+  expect(Object.fromEntries(skipped.map((r) => [r.to, r.skipReason]))).toMatchObject({
+    [emails[0] ?? ""]: "unsubscribed",
+    [emails[1] ?? ""]: "bounced",
+    [emails[2] ?? ""]: "complained",
+  });
+  expect((await sdk.campaigns.stats(id)).skipped).toMatchObject({ unsubscribed: expect.any(Number), bounced: 1, complained: 1 });
+  expect((await world.inbox.all()).map((m) => m.to).sort()).toEqual([emails[4], emails[5]]);
+});
+
+test("a list and a segment: the members at the start, and nobody who joins later", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const emails = await addContacts(world, 6);
+  const list = await sdk.lists.create({ name: "News" });
+  await sdk.lists.add(list.id, { contacts: emails.slice(0, 3) });
+  const rules = { field: "customFields.plan", operator: "equals", value: "gold" } as const;
+  const segment = await sdk.segments.create({ name: "Gold", rules });
+  const toList = await createCampaign(world, { recipientType: "list", listId: list.id });
+  const toSegment = await createCampaign(world, { recipientType: "segment", segmentId: segment.id });
+  const { deps } = world.app;
+  const start = async (id: string) => {
+    const row = await findCampaign(deps.db.read, world.workspaceId, id);
+    return { ...row, startedAt: deps.clock.now(), audience: await deps.db.tx((tx) => pinAudience(tx, row)) };
+  };
+  const [listStart, segmentStart] = [await start(toList.id), await start(toSegment.id)];
+  // Before the first step of the sending, people join and leave, come and change.
+  await world.clock.advance("1s");
+  await sdk.lists.add(list.id, { contacts: emails.slice(3, 5) });
+  await sdk.contacts.create({ email: "late@example.com", customFields: { plan: "gold" } });
+  await sdk.segments.update(segment.id, { rules: { field: "email", operator: "equals", value: "late@example.com" } });
+  const listed = async (row: Awaited<ReturnType<typeof start>>) => (await readAudience(deps, row)).candidates.map((c) => c.email);
+  expect(await listed(listStart)).toEqual(emails.slice(0, 3));
+  expect(await listed(segmentStart)).toEqual([emails[0], emails[2], emails[4]]);
+});
+
+test("chunks of an audience follow each other without a gap or an overlap", async () => {
+  await using world = await createWorld();
+  await addContacts(world, 2500);
+  const { id } = await createCampaign(world);
+  await world.sdk.campaigns.send(id);
+  await world.settle();
+  expect(await world.sdk.campaigns.get(id)).toMatchObject({ status: "SENT" });
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 2500 });
+});
+
+test("a throttle releases so many emails per second, and a window none outside its hours", async () => {
+  await using world = await createWorld({ now: "2026-01-01T07:59:58.000Z" });
+  const { sdk } = world;
+  await addContacts(world, 10);
+  const window = { start: "09:00", end: "09:01", timeZone: "Europe/Berlin" };
+  const { id } = await createCampaign(world, { throttle: { perSecond: 3, window } });
+  await sdk.campaigns.send(id);
+  await world.settle();
+  expect(await checkRecipients(world, id)).toEqual({ queued: 10 });
+  await world.clock.advance("1s");
+  expect(await checkRecipients(world, id)).toEqual({ queued: 10 });
+  for (const [i, expected] of [3, 6, 9].entries()) {
+    await world.clock.advance("1s");
+    expect(await checkRecipients(world, id), `second ${i}`).toEqual({ delivered: expected, queued: 10 - expected });
+  }
+  await world.clock.advance("5s");
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 10 });
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT" });
+});
+
+test("what bounces, defers and complains is counted, and deferred mail is tried after the campaign is SENT", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const rows = ["delivered", "bounced", "opened", "clicked", "complained", "delayed"].map((name) => ({
+    email: `${name}@simulator.mailsvc.test`,
+  }));
+  await sdk.contacts.import({ rows });
+  const { id } = await createCampaign(world);
+  await sdk.campaigns.send(id);
+  await world.settle();
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT" });
+  const before = await sdk.campaigns.stats(id);
+  expect(before.recipients).toMatchObject({ total: 6, deferred: 1, bounced: 1 });
+  await world.clock.advance("2h");
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 4, bounced: 1, complained: 1 });
+  const after = await sdk.campaigns.stats(id, { interval: "day" });
+  expect(after).toMatchObject({
+    opens: { total: 2, unique: 2, machine: 0 },
+    clicks: { total: 1, unique: 1, machine: 0 },
+    rates: {
+      delivery: { rate: 5 / 6, count: 5, of: "attempted", total: 6 },
+      open: { rate: 2 / 5, count: 2, of: "accepted", total: 5 },
+      clickToOpen: { rate: 1 / 2, count: 1, of: "uniqueOpens", total: 2 },
+      bounce: { rate: 1 / 6, count: 1, of: "attempted", total: 6 },
+      complaint: { rate: 1 / 5, count: 1, of: "accepted", total: 5 },
+    },
+    series: [{ at: "2026-01-01T00:00:00.000Z", opens: 2, clicks: 1, bounced: 1, deferred: 1, complained: 1 }],
+  });
+  expect(await sdk.campaigns.verify(id)).toEqual({ correct: true, recipients: 6, differences: [] });
+  const opened = (await sdk.campaigns.recipients(id).toArray()).filter((r) => r.openedAt !== null);
+  expect(opened.map((r) => r.to).sort()).toEqual(["clicked@simulator.mailsvc.test", "opened@simulator.mailsvc.test"]);
+});
+
+test("a test goes to given addresses with the fields of their contacts, and counts nothing", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await addContacts(world, 2);
+  const { id } = await createCampaign(world, { abTest: { variants: [{}, { subjectLine: "B for {{firstName}}" }] } });
+  expect(await sdk.campaigns.test(id, { to: ["p1@example.com", "me@acme.example"] })).toMatchObject({ count: 4 });
+  const subjects = (await world.inbox.all()).map((m) => `${m.to} ${m.subject}`).sort();
+  expect(subjects).toEqual([
+    "me@acme.example [Test A] Hello",
+    "me@acme.example [Test B] B for",
+    "p1@example.com [Test A] Hello P1",
+    "p1@example.com [Test B] B for P1",
+  ]);
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "DRAFT" });
+  expect((await sdk.campaigns.stats(id)).recipients.total).toBe(0);
+  await expect(sdk.campaigns.test(id, { to: ["me@acme.example"], variant: "C" })).rejects.toMatchObject({ code: "validation_error" });
 });

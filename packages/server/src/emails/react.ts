@@ -13,7 +13,7 @@ export function reactToEmail(deps: Deps): JobHandler {
       const full = await findEmail(tx, String(payload.workspaceId), String(payload.emailId));
       if (!full) return;
       const { email } = full;
-      const { workspaceId, toKey, id } = email;
+      const { workspaceId, toKey, id, campaignId, contactId } = email;
       const type = payload.type as EventType;
       const at = deps.clock.now();
       if (type === "email.complained") {
@@ -21,7 +21,7 @@ export function reactToEmail(deps: Deps): JobHandler {
         if (!(await transition(tx, deps, ["sent", "delivered"], move))) return;
         await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId: id });
       }
-      await recordEvents(tx, deps, [{ workspaceId, type, emailId: id, at, data: { simulated: true } }]);
+      await recordEvents(tx, deps, [{ workspaceId, type, emailId: id, campaignId, contactId, at, data: { simulated: true } }]);
       const about = { workspaceId, email: toKey };
       if (type === "email.opened") await deps.audience.emailsEngaged(tx, deps, [{ ...about, openedAt: at }]);
       if (type === "email.clicked") await deps.audience.emailsEngaged(tx, deps, [{ ...about, clickedAt: at }]);

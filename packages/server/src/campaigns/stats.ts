@@ -1,0 +1,114 @@
+import type {
+  CampaignSeriesPoint,
+  CampaignStats,
+  EmailStatus,
+  Rate,
+  RateDenominator,
+  SkipReason,
+  VariantName,
+} from "@mailsvc/sdk/contract";
+import { EMAIL_STATUSES, SKIP_REASONS, VARIANT_NAMES } from "@mailsvc/sdk/contract";
+import { desc, eq, sql } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { iso } from "../lib/clock.ts";
+import { findCampaign } from "./campaigns.ts";
+import { listVariants } from "./content.ts";
+import { type Counts, type Metric, readCounts, SERIES_METRICS, sumRecipients } from "./counts.ts";
+
+type Numbers = Pick<CampaignStats, "recipients" | "opens" | "clicks" | "unsubscribes" | "rates">;
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const MAX_LINKS = 100;
+const MAX_POINTS = 1000;
+
+/** The statistics of a campaign, read from its counters: some ms for any number of recipients. Throws ApiError not_found. */
+export async function getStats(
+  read: Reader,
+  deps: Pick<Deps, "clock">,
+  workspaceId: string,
+  { id, interval }: { id: string; interval: "hour" | "day" },
+): Promise<CampaignStats> {
+  const campaign = await findCampaign(read, workspaceId, id);
+  const counts = await readCounts(read, id);
+  const { total } = counts;
+  return {
+    campaignId: id,
+    status: campaign.status,
+    ...toNumbers(total),
+    skipped: Object.fromEntries(SKIP_REASONS.map((reason) => [reason, total.get(`skip:${reason}`) ?? 0])) as Record<SkipReason, number>,
+    links: await listLinks(read, id),
+    series: toSeries(counts, interval),
+    variants:
+      campaign.abTest === null
+        ? []
+        : listVariants(campaign).map(({ subjectLine }, i) => {
+            const name = VARIANT_NAMES[i] as VariantName;
+            return { name, subjectLine, winner: campaign.winner === name, ...toNumbers(counts.variants.get(name) ?? new Map()) };
+          }),
+    revenue: [...total].flatMap(([metric, n]) => {
+      const currency = /^revenue:(.+)$/.exec(metric)?.[1];
+      return currency === undefined ? [] : [{ currency, amount: n / 100, events: total.get(`purchases:${currency}`) ?? 0 }];
+    }),
+    computedAt: iso(deps.clock.now()),
+  };
+}
+
+function toNumbers(metrics: ReadonlyMap<Metric, number>): Numbers {
+  const get = (metric: Metric): number => metrics.get(metric) ?? 0;
+  const states = Object.fromEntries(EMAIL_STATUSES.map((status) => [status, get(`status:${status}`)])) as Record<EmailStatus, number>;
+  const accepted = states.sent + states.delivered + states.complained;
+  const totals: Record<RateDenominator, number> = { accepted, attempted: accepted + states.bounced, uniqueOpens: get("uniqueOpens") };
+  const rate = (count: number, of: RateDenominator): Rate => ({
+    rate: totals[of] === 0 ? null : count / totals[of],
+    count,
+    of,
+    total: totals[of],
+  });
+  return {
+    recipients: { total: sumRecipients(metrics), ...states },
+    opens: { total: get("opens"), unique: get("uniqueOpens"), machine: get("machineOpens") },
+    clicks: { total: get("clicks"), unique: get("uniqueClicks"), machine: get("machineClicks") },
+    unsubscribes: get("unsubscribes"),
+    rates: {
+      delivery: rate(accepted, "attempted"),
+      bounce: rate(states.bounced, "attempted"),
+      open: rate(get("uniqueOpens"), "accepted"),
+      click: rate(get("uniqueClicks"), "accepted"),
+      clickToOpen: rate(get("uniqueClicks"), "uniqueOpens"),
+      unsubscribe: rate(get("unsubscribes"), "accepted"),
+      complaint: rate(states.complained, "accepted"),
+    },
+  };
+}
+
+function toSeries({ hours }: Counts, interval: "hour" | "day"): CampaignSeriesPoint[] {
+  const length = interval === "hour" ? HOUR : DAY;
+  const points = new Map<number, CampaignSeriesPoint>();
+  for (const [hour, metrics] of hours) {
+    const at = Math.floor(hour / length) * length;
+    const point = points.get(at) ?? makePoint(at);
+    points.set(at, point);
+    for (const [metric, n] of metrics) point[metric] += n;
+  }
+  return [...points.values()].slice(0, MAX_POINTS);
+}
+
+function makePoint(at: number): CampaignSeriesPoint {
+  const zeros = Object.fromEntries(SERIES_METRICS.map((metric) => [metric, 0])) as Omit<CampaignSeriesPoint, "at">;
+  return { at: iso(at), ...zeros };
+}
+
+async function listLinks(read: Reader, campaignId: string): Promise<CampaignStats["links"]> {
+  const { campaignLinks: t } = read.t;
+  const sum = (column: typeof t.clicks) => sql<number>`sum(${column})`.mapWith(Number);
+  const clicks = sum(t.clicks);
+  return read
+    .select({ url: t.url, clicks, uniqueClicks: sum(t.uniqueClicks), machineClicks: sum(t.machineClicks) })
+    .from(t)
+    .where(eq(t.campaignId, campaignId))
+    .groupBy(t.link, t.url)
+    .orderBy(desc(clicks), t.url)
+    .limit(MAX_LINKS);
+}
