@@ -10,6 +10,8 @@ import type { Tables } from "../schema.ts";
 import { getSegment } from "../segments/segments.ts";
 import { findTemplate } from "../templates/templates.ts";
 
+export { forgetRecipients, listCurrentRecipients } from "./forget.ts";
+
 export type CampaignRow = Tables["campaigns"]["$inferSelect"];
 
 const DAY = 86_400_000;

@@ -12,6 +12,9 @@ export const FINISH_JOB = "campaigns.finish";
 // The first wait (ms) before looking again, doubled each time.
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 60_000;
+// Before that it looks some times in a row: the last deliveries usually take some ms (real time).
+const LOOKS = 20;
+const LOOK_MS = 50;
 
 /** Enqueues a look at whether a campaign is done. */
 export async function enqueueFinish(tx: Tx, deps: Deps, { workspaceId, id }: Pick<CampaignRow, "workspaceId" | "id">): Promise<void> {
@@ -36,6 +39,7 @@ export function finishCampaign(deps: Deps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
     const wait = Number(payload.wait);
+    for (let left = LOOKS; left > 0 && (await isPending(deps.db.read, campaignId)); left -= 1) await deps.clock.real.sleep(LOOK_MS);
     return {
       commit: async (tx) => {
         const row = await findCampaignRow(tx, workspaceId, campaignId);

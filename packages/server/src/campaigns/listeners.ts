@@ -1,52 +1,27 @@
-import { createHash } from "node:crypto";
-import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { StatusListener } from "../emails/emails.ts";
-import type { EventListener, NewEvent } from "../events/events.ts";
+import type { EventListener } from "../events/events.ts";
 import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
 import { finishReleased } from "./finish.ts";
+import { countLink, hashLink, type RecipientEvent, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
 /** Counts the states of recipients, and ends campaigns whose last ones these were. */
 export const countStatusChanges: StatusListener = async (tx, deps, changes) => {
   const deltas: Delta[] = [];
   const ended = new Set<string>();
-  for (const { email, from, to } of changes) {
+  for (const { email, from, to, skipReason } of changes) {
     const { campaignId, variant } = email;
     if (campaignId === null) continue;
     deltas.push({ campaignId, variant, metric: `status:${from}`, by: -1 }, { campaignId, variant, metric: `status:${to}`, by: 1 });
+    if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
     if (to !== "sending" && to !== "queued") ended.add(campaignId);
   }
   if (deltas.length === 0) return;
   await addCounts(tx, deps, deltas);
   if (ended.size > 0) await finishReleased(tx, deps, [...ended]);
 };
-
-type EventMetric = Exclude<SeriesMetric, "uniqueOpens" | "uniqueClicks">;
-
-const METRICS: Readonly<Partial<Record<NewEvent["type"], EventMetric>>> = {
-  "email.sent": "sent",
-  "email.delivered": "delivered",
-  "email.deferred": "deferred",
-  "email.bounced": "bounced",
-  "email.complained": "complained",
-  "email.failed": "failed",
-  "email.opened": "opens",
-  "email.clicked": "clicks",
-  "email.unsubscribed": "unsubscribes",
-};
-
-/** An event about a recipient of a campaign. */
-export interface RecipientEvent {
-  readonly workspaceId: string;
-  /** What it counts as. */
-  readonly metric: EventMetric;
-  readonly at: number;
-  readonly emailId: string;
-  readonly campaignId: string;
-  /** The link that was clicked. */
-  readonly url: string | null;
-}
 
 /** Counts what happens to recipients by hour, and who opened and clicked. */
 export const countEvents: EventListener = async (tx, deps, events) => {
@@ -55,16 +30,6 @@ export const countEvents: EventListener = async (tx, deps, events) => {
   const revenue = events.flatMap(toRevenue);
   if (revenue.length > 0) await addCounts(tx, deps, revenue);
 };
-
-/** What an event that names a campaign and a value adds to its revenue, in hundredths of the currency. */
-export function toRevenue({ campaignId, data }: Pick<NewEvent, "campaignId" | "data">): Delta[] {
-  if (!campaignId || typeof data?.value !== "number" || typeof data.currency !== "string") return [];
-  const about = { campaignId, variant: null };
-  return [
-    { ...about, metric: `revenue:${data.currency}`, by: Math.round(data.value * 100) },
-    { ...about, metric: `purchases:${data.currency}`, by: 1 },
-  ];
-}
 
 async function countRecipientEvents(tx: Tx, deps: Deps, events: readonly RecipientEvent[]): Promise<void> {
   const variants = await loadVariants(tx, events);
@@ -83,14 +48,6 @@ async function countRecipientEvents(tx: Tx, deps: Deps, events: readonly Recipie
     if (event.metric === "machineClicks") await countLink(tx, deps, event, false);
   }
   await addCounts(tx, deps, deltas);
-}
-
-/** The events that concern the statistics of campaigns. */
-export function toRecipientEvent({ type, campaignId, emailId, workspaceId, at, machine, data }: NewEvent): RecipientEvent[] {
-  const known = METRICS[type];
-  if (!campaignId || !emailId || known === undefined) return [];
-  const metric = machine !== true ? known : known === "opens" ? "machineOpens" : known === "clicks" ? "machineClicks" : known;
-  return [{ workspaceId, metric, at, emailId, campaignId, url: typeof data?.url === "string" ? data.url : null }];
 }
 
 /** The variants of the recipients that opened or clicked; states are counted with theirs already. */
@@ -130,11 +87,6 @@ export async function recordFirst(
   return first.length > 0;
 }
 
-/** Identifies a link in the tables of links: an address may be longer than an index entry. */
-export function hashLink(url: string): string {
-  return createHash("sha256").update(url).digest("base64url").slice(0, 22);
-}
-
 async function isFirstClick(tx: Tx, { campaignId, emailId, url }: RecipientEvent): Promise<boolean> {
   if (url === null) return false;
   const { campaignLinkClicks: t } = tx.t;
@@ -144,33 +96,4 @@ async function isFirstClick(tx: Tx, { campaignId, emailId, url }: RecipientEvent
     .onConflictDoNothing()
     .returning({ emailId: t.emailId });
   return first.length > 0;
-}
-
-// As with other counters: on Postgres, writers of the same row run one after the other.
-const PARTS = 8;
-
-async function countLink(tx: Tx, deps: Deps, { campaignId, url, metric }: RecipientEvent, first: boolean): Promise<void> {
-  if (url === null) return;
-  const { campaignLinks: t } = tx.t;
-  const machine = metric === "machineClicks";
-  const part = deps.queue.workers === null ? 0 : Math.floor(deps.random.fraction() * PARTS);
-  await tx
-    .insert(t)
-    .values({
-      campaignId,
-      link: hashLink(url),
-      part,
-      url,
-      clicks: machine ? 0 : 1,
-      uniqueClicks: first ? 1 : 0,
-      machineClicks: machine ? 1 : 0,
-    })
-    .onConflictDoUpdate({
-      target: [t.campaignId, t.link, t.part],
-      set: {
-        clicks: sql`${t.clicks} + excluded.clicks`,
-        uniqueClicks: sql`${t.uniqueClicks} + excluded.unique_clicks`,
-        machineClicks: sql`${t.machineClicks} + excluded.machine_clicks`,
-      },
-    });
 }

@@ -4,7 +4,7 @@ import type { Reader } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { findCampaign } from "./campaigns.ts";
 import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
-import { toRecipientEvent, toRevenue } from "./listeners.ts";
+import { toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
 /** A number of the statistics that is not what the rows say. */
 export interface Difference {

@@ -1,5 +1,5 @@
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
-import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
@@ -56,6 +56,28 @@ export function continueSending(deps: Deps): JobHandler {
     };
   };
 }
+
+/** A job that waits while a campaign of its workspace is still reading its audience: the members of a deleted list are deleted after that. */
+export function afterExpansion(deps: Deps, handler: JobHandler): JobHandler {
+  return async (job) => {
+    const { campaigns: t } = deps.db.read.t;
+    const [reading] = await deps.db.read
+      .select({ id: t.id })
+      .from(t)
+      .where(
+        and(
+          eq(t.workspaceId, String(job.payload.workspaceId)),
+          inArray(t.status, ["SENDING", "PAUSED"]),
+          isNotNull(t.startedAt),
+          isNull(t.expandedAt),
+        ),
+      )
+      .limit(1);
+    return reading ? { again: deps.clock.now() + EXPANSION_WAIT_MS } : handler(job);
+  };
+}
+
+const EXPANSION_WAIT_MS = 1000;
 
 function isUnderWay(campaign: CampaignRow | null, run: unknown): campaign is CampaignRow {
   return campaign !== null && campaign.run === run && (campaign.status === "SENDING" || campaign.status === "PAUSED");
@@ -124,6 +146,18 @@ async function addRecipients(
   if (candidates.length === 0) return campaign.eligible;
   const { id: campaignId, workspaceId } = campaign;
   const { emails: t } = tx.t;
+  // Read a moment ago: who was deleted or erased since must not come back.
+  const { contacts: c } = tx.t;
+  const there = await tx
+    .select({ seq: c.seq })
+    .from(c)
+    .where(
+      inArray(
+        c.seq,
+        candidates.map(({ seq }) => seq),
+      ),
+    );
+  const seqs = new Set(there.map(({ seq }) => seq));
   const keys = candidates.map(({ emailKey }) => emailKey);
   const present = await tx
     .select({ key: t.toKey })
@@ -136,7 +170,7 @@ async function addRecipients(
   const first = [...contents.ids.values()][0] as number;
   const rows = candidates
     // An address gets a campaign once, even if its contact was deleted and created again meanwhile.
-    .filter(({ emailKey }) => !known.has(emailKey))
+    .filter(({ seq, emailKey }) => seqs.has(seq) && !known.has(emailKey))
     .map(({ id: contactId, email, emailKey, skipReason }): EmailRow => {
       const variant = skipReason === null ? pickVariant(campaign, eligible) : null;
       if (skipReason === null) eligible += 1;

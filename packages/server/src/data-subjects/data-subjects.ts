@@ -1,4 +1,5 @@
 import { type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
+import { listCurrentRecipients } from "../campaigns/campaigns.ts";
 import { type ContactLinks, deleteContact, findContactByEmail, listMemberships, showContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
@@ -62,7 +63,10 @@ export async function eraseDataSubject(
 ): Promise<Erasure> {
   const key = parseKey(email);
   const contact = await findContactByEmail(tx, workspaceId, key);
-  const deleted = await deleteEmailCopies(tx, workspaceId, emailCopies);
+  const known = new Set(emailCopies.map((copy) => copy.id));
+  const late = (await listCurrentRecipients(tx, workspaceId, key)).filter((id) => !known.has(id));
+  const copies = [...emailCopies, ...late.map((id) => ({ id, contentsId: 0, shared: true }))];
+  const deleted = await deleteEmailCopies(tx, deps, workspaceId, copies);
   let { events } = deleted;
   if (contact) {
     // Before the contact: deleting it records contact.deleted, the one event that stays. It contains no personal data.

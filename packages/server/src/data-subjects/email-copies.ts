@@ -1,5 +1,7 @@
 import { and, count, eq, inArray, or } from "drizzle-orm";
+import { forgetRecipients } from "../campaigns/campaigns.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
 import { isTo } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { deleteEngagements } from "../tracking/tracking.ts";
@@ -41,6 +43,7 @@ export async function findEmailCopies(read: Reader, workspaceId: string, toKey: 
 /** Deletes emails with their events, and their contents unless other emails share them. */
 export async function deleteEmailCopies(
   tx: Tx,
+  deps: Deps,
   workspaceId: string,
   copies: readonly EmailCopy[],
 ): Promise<{ emails: number; events: number }> {
@@ -48,6 +51,7 @@ export async function deleteEmailCopies(
   const deleted = { emails: 0, events: 0 };
   for (const chunk of splitIntoChunks(copies)) {
     const ids = chunk.map((copy) => copy.id);
+    await forgetRecipients(tx, deps, workspaceId, ids);
     const rows = await tx
       .delete(emails)
       .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, ids)))

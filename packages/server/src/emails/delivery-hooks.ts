@@ -40,6 +40,8 @@ export interface StatusChange {
   readonly email: EmailRow;
   readonly from: EmailStatus;
   readonly to: EmailStatus;
+  /** Why a recipient of a campaign is skipped now. */
+  readonly skipReason: SkipReason | null;
 }
 
 /** Reacts to changes of status, in the transaction that makes them. Changes to and from `sending` are among them. */

@@ -60,7 +60,7 @@ export async function moveEmails(tx: Tx, deps: Deps, moves: readonly Move[]): Pr
     if (!moved[i]) continue;
     if (email.status === "queued" && email.scheduledAt === null) events.push(toQueuedEvent(email));
     for (const { type, data = null } of own) events.push({ ...toSubject(email), type, at: patch.updatedAt, data });
-    if (email.status !== patch.status) changes.push({ email, from: email.status, to: patch.status });
+    if (email.status !== patch.status) changes.push({ email, from: email.status, to: patch.status, skipReason: patch.skipReason ?? null });
   }
   await recordEvents(tx, deps, events);
   if (changes.length > 0) for (const listener of deps.deliveryHooks.statusChanged) await listener(tx, deps, changes);

@@ -1,0 +1,87 @@
+import { and, eq, inArray, isNotNull } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { OF_CAMPAIGN } from "../emails/emails.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import { addCounts, type Delta } from "./counts.ts";
+import { countLink, hashLink, toRecipientEvent } from "./recipient-events.ts";
+
+/**
+ * Takes recipients out of the statistics of their campaigns, with everything they did, because their emails and events are deleted
+ * after this: a person is erased. What is left still equals a recount.
+ */
+export async function forgetRecipients(tx: Tx, deps: Deps, workspaceId: string, emailIds: readonly string[]): Promise<void> {
+  const { emails: t } = tx.t;
+  for (const ids of splitIntoChunks(emailIds)) {
+    const rows = await tx
+      .select({ id: t.id, campaignId: t.campaignId, status: t.status, variant: t.variant, skipReason: t.skipReason })
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, [...ids]), isNotNull(t.campaignId)));
+    const deltas: Delta[] = [];
+    for (const row of rows) {
+      const about = { campaignId: row.campaignId as string, variant: row.variant, by: -1 };
+      deltas.push({ ...about, metric: `status:${row.status}` });
+      if (row.skipReason !== null) deltas.push({ ...about, metric: `skip:${row.skipReason}` });
+      deltas.push(...(await takeReactions(tx, deps, row.id, about)));
+    }
+    await addCounts(tx, deps, deltas);
+  }
+}
+
+/** The emails to an address in campaigns of a workspace that are not over: erasing must find those written a moment ago. */
+export async function listCurrentRecipients(tx: Tx, workspaceId: string, toKey: string): Promise<string[]> {
+  const { campaigns, emails: t } = tx.t;
+  const current = await tx
+    .select({ id: campaigns.id })
+    .from(campaigns)
+    .where(and(eq(campaigns.workspaceId, workspaceId), inArray(campaigns.status, ["SENDING", "PAUSED"])));
+  if (current.length === 0) return [];
+  const rows = await tx
+    .select({ id: t.id })
+    .from(t)
+    .where(
+      and(
+        OF_CAMPAIGN,
+        inArray(
+          t.campaignId,
+          current.map(({ id }) => id),
+        ),
+        eq(t.toKey, toKey),
+      ),
+    );
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes what is stored about the opens and clicks of a recipient, and returns what it added to the statistics. */
+async function takeReactions(tx: Tx, deps: Deps, emailId: string, about: Pick<Delta, "campaignId" | "variant" | "by">): Promise<Delta[]> {
+  const { events: e, campaignReactions: r, campaignLinkClicks: c } = tx.t;
+  const { campaignId } = about;
+  const deltas: Delta[] = [];
+  const links = await tx
+    .delete(c)
+    .where(and(eq(c.campaignId, campaignId), eq(c.emailId, emailId)))
+    .returning({ link: c.link });
+  const unique = new Set(links.map(({ link }) => link));
+  for (const row of await tx
+    .select()
+    .from(e)
+    .where(and(eq(e.emailId, emailId), eq(e.campaignId, campaignId)))
+    .orderBy(e.sequence)) {
+    const [event] = toRecipientEvent(row as Parameters<typeof toRecipientEvent>[0]);
+    if (!event) continue;
+    const { metric, at, url } = event;
+    if (metric !== "unsubscribes") deltas.push({ ...about, metric, at });
+    // The first click of a link was counted as unique.
+    if (metric === "clicks") await countLink(tx, deps, event, url !== null && unique.delete(hashLink(url)), -1);
+    if (metric === "machineClicks") await countLink(tx, deps, event, false, -1);
+  }
+  const [first] = await tx
+    .delete(r)
+    .where(and(eq(r.campaignId, campaignId), eq(r.emailId, emailId)))
+    .returning();
+  const { openedAt = null, clickedAt = null, unsubscribedAt = null } = first ?? {};
+  if (openedAt !== null) deltas.push({ ...about, metric: "uniqueOpens", at: openedAt });
+  if (clickedAt !== null) deltas.push({ ...about, metric: "uniqueClicks", at: clickedAt });
+  if (unsubscribedAt !== null) deltas.push({ ...about, metric: "unsubscribes", at: unsubscribedAt });
+  return deltas;
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { sql } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import type { NewEvent } from "../events/events.ts";
+import type { Delta, SeriesMetric } from "./counts.ts";
+
+type EventMetric = Exclude<SeriesMetric, "uniqueOpens" | "uniqueClicks">;
+
+const METRICS: Readonly<Partial<Record<NewEvent["type"], EventMetric>>> = {
+  "email.sent": "sent",
+  "email.delivered": "delivered",
+  "email.deferred": "deferred",
+  "email.bounced": "bounced",
+  "email.complained": "complained",
+  "email.failed": "failed",
+  "email.opened": "opens",
+  "email.clicked": "clicks",
+  "email.unsubscribed": "unsubscribes",
+};
+
+/** An event about a recipient of a campaign. */
+export interface RecipientEvent {
+  readonly workspaceId: string;
+  /** What it counts as. */
+  readonly metric: EventMetric;
+  readonly at: number;
+  readonly emailId: string;
+  readonly campaignId: string;
+  /** The link that was clicked. */
+  readonly url: string | null;
+}
+
+/** The events that concern the statistics of campaigns. */
+export function toRecipientEvent({ type, campaignId, emailId, workspaceId, at, machine, data }: NewEvent): RecipientEvent[] {
+  const known = METRICS[type];
+  if (!campaignId || !emailId || known === undefined) return [];
+  const metric = machine !== true ? known : known === "opens" ? "machineOpens" : known === "clicks" ? "machineClicks" : known;
+  return [{ workspaceId, metric, at, emailId, campaignId, url: typeof data?.url === "string" ? data.url : null }];
+}
+
+/** What an event that names a campaign and a value adds to its revenue, in hundredths of the currency. */
+export function toRevenue({ campaignId, data }: Pick<NewEvent, "campaignId" | "data">): Delta[] {
+  if (!campaignId || typeof data?.value !== "number" || typeof data.currency !== "string") return [];
+  const about = { campaignId, variant: null };
+  return [
+    { ...about, metric: `revenue:${data.currency}`, by: Math.round(data.value * 100) },
+    { ...about, metric: `purchases:${data.currency}`, by: 1 },
+  ];
+}
+
+/** Identifies a link in the tables of links: an address may be longer than an index entry. */
+export function hashLink(url: string): string {
+  return createHash("sha256").update(url).digest("base64url").slice(0, 22);
+}
+
+// As with other counters: on Postgres, writers of the same row run one after the other.
+const PARTS = 8;
+
+/** Adds a click to its link, or takes it away with `by` -1; `first` if it is the first one of its recipient. */
+export async function countLink(
+  tx: Tx,
+  deps: Pick<Deps, "queue" | "random">,
+  { campaignId, url, metric }: Pick<RecipientEvent, "campaignId" | "url" | "metric">,
+  first: boolean,
+  by: 1 | -1 = 1,
+): Promise<void> {
+  if (url === null) return;
+  const { campaignLinks: t } = tx.t;
+  const machine = metric === "machineClicks";
+  const part = deps.queue.workers === null ? 0 : Math.floor(deps.random.fraction() * PARTS);
+  await tx
+    .insert(t)
+    .values({
+      campaignId,
+      link: hashLink(url),
+      part,
+      url,
+      clicks: machine ? 0 : by,
+      uniqueClicks: first ? by : 0,
+      machineClicks: machine ? by : 0,
+    })
+    .onConflictDoUpdate({
+      target: [t.campaignId, t.link, t.part],
+      set: {
+        clicks: sql`${t.clicks} + excluded.clicks`,
+        uniqueClicks: sql`${t.uniqueClicks} + excluded.unique_clicks`,
+        machineClicks: sql`${t.machineClicks} + excluded.machine_clicks`,
+      },
+    });
+}
