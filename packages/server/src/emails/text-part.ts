@@ -1,6 +1,6 @@
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { toPlainText } from "../html/plain-text.ts";
+import { toPlainTextInTurns } from "../html/plain-text.ts";
 import type { PendingMail } from "./delivery-hooks.ts";
 
 /**
@@ -12,7 +12,7 @@ export async function addTextParts(_read: Reader, _deps: Deps, mails: readonly P
   for (const mail of mails) {
     const { html, text } = mail;
     if (text !== null || html === null) continue;
-    const made = texts.get(html) ?? toPlainText(html);
+    const made = texts.get(html) ?? (await toPlainTextInTurns(html));
     texts.set(html, made);
     if (made !== "") mail.text = made;
   }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toPlainText } from "./plain-text.ts";
+import { toPlainText, toPlainTextInTurns } from "./plain-text.ts";
 
 describe("the text of an HTML mail", () => {
   test.each([
@@ -112,4 +112,19 @@ describe("the text of an HTML mail", () => {
       { numRuns: 1000, seed: 5 },
     );
   });
+});
+
+test("a long text is made in turns, between which others run, and is the same", async () => {
+  let turns = 0;
+  let over = false;
+  const count = (): void => {
+    turns += 1;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  // Tokens: 150,000.
+  const html = "<p>word</p>".repeat(50_000);
+  expect(await toPlainTextInTurns(html)).toBe(toPlainText(html));
+  over = true;
+  expect(turns).toBeGreaterThan(10);
 });

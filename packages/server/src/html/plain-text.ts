@@ -1,5 +1,6 @@
+import { forEachInTurns } from "../lib/turn.ts";
 import { decodeAttribute, decodeText } from "./escape.ts";
-import { type Attribute, tokenize } from "./tokenizer.ts";
+import { type Attribute, type Token, tokenize } from "./tokenizer.ts";
 
 /**
  * The plain text of an HTML mail: its words in their order, with lists, quotes, table rows on lines of their own, and
@@ -7,11 +8,14 @@ import { type Attribute, tokenize } from "./tokenizer.ts";
  */
 export function toPlainText(html: string): string {
   const writer = new Writer();
-  for (const token of tokenize(html)) {
-    if (token.kind === "text") writer.text(decodeText(token.text));
-    else if (token.kind === "open") writer.start(token.name, token.attributes);
-    else writer.end(token.name);
-  }
+  for (const token of tokenize(html)) writer.write(token);
+  return writer.finish();
+}
+
+/** The same, yielding to the event loop in between: half a second for 5 MB. */
+export async function toPlainTextInTurns(html: string): Promise<string> {
+  const writer = new Writer();
+  await forEachInTurns(tokenize(html), (token) => writer.write(token));
   return writer.finish();
 }
 
@@ -57,6 +61,12 @@ class Writer {
   #pre = 0;
   #quotes = 0;
   #lists = 0;
+
+  write(token: Token): void {
+    if (token.kind === "text") this.text(decodeText(token.text));
+    else if (token.kind === "open") this.start(token.name, token.attributes);
+    else this.end(token.name);
+  }
 
   #break(lines: number): void {
     this.#breaks = Math.max(this.#breaks, lines);

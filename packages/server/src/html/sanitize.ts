@@ -1,5 +1,5 @@
 import type { Removal } from "@mailsvc/sdk/contract";
-import { yieldToEventLoop } from "../lib/turn.ts";
+import { forEachInTurns } from "../lib/turn.ts";
 import { decodeAttribute, serializeAttribute, serializeText } from "./escape.ts";
 import {
   BLOCKS,
@@ -42,18 +42,10 @@ export function sanitize(html: string, origins: readonly string[]): Sanitized {
   return sanitizer.finish();
 }
 
-// A few milliseconds. The largest page has half a million tokens.
-const TOKENS_PER_TURN = 10_000;
-
 /** The same, yielding to the event loop in between. */
 export async function sanitizeInTurns(html: string, origins: readonly string[]): Promise<Sanitized> {
   const sanitizer = new Sanitizer(origins);
-  let written = 0;
-  for (const token of tokenize(html)) {
-    sanitizer.write(token);
-    written += 1;
-    if (written % TOKENS_PER_TURN === 0) await yieldToEventLoop();
-  }
+  await forEachInTurns(tokenize(html), (token) => sanitizer.write(token));
   return sanitizer.finish();
 }
 

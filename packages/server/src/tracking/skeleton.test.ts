@@ -2,15 +2,16 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { addUtm, assemble, cutHtml, toAttribute } from "./skeleton.ts";
 
-const linksOf = (html: string): string[] => cutHtml(html).cuts.flatMap((cut) => (cut.kind === "link" ? [cut.url] : []));
+const linksOf = async (html: string): Promise<string[]> =>
+  (await cutHtml(html)).cuts.flatMap((cut) => (cut.kind === "link" ? [cut.url] : []));
 
 /** The HTML with its links replaced, and the place of the pixel. */
-const rewrite = (html: string, url = "https://t/1"): string =>
-  assemble(cutHtml(html), (cut) => (cut.kind === "pixel" ? "<PIXEL>" : toAttribute(url, cut.bare)));
+const rewrite = async (html: string, url = "https://t/1"): Promise<string> =>
+  assemble(await cutHtml(html), (cut) => (cut.kind === "pixel" ? "<PIXEL>" : toAttribute(url, cut.bare)));
 
-test("an unchanged mail is put together as it was", () => {
-  fc.assert(
-    fc.property(
+test("an unchanged mail is put together as it was", async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(
         fc.oneof(
           fc.constantFrom(
@@ -39,9 +40,9 @@ test("an unchanged mail is put together as it was", () => {
         ),
         { maxLength: 12 },
       ),
-      (parts) => {
+      async (parts) => {
         const html = parts.join("");
-        expect(assemble(cutHtml(html), (cut) => (cut.kind === "pixel" ? "" : cut.source))).toBe(html);
+        expect(assemble(await cutHtml(html), (cut) => (cut.kind === "pixel" ? "" : cut.source))).toBe(html);
       },
     ),
   );
@@ -56,8 +57,8 @@ test.each([
   ['<!--[if mso]><v:roundrect href="https://a.example"></v:roundrect><![endif]-->', "https://a.example"],
   ['<a href=" https://a.example/é ">go</a>', "https://a.example/é"],
   ['<a href="https://a.example" href="https://second.example">', "https://a.example"],
-])("a link is found: %s", (html, url) => {
-  expect(linksOf(html)).toEqual([url]);
+])("a link is found: %s", async (html, url) => {
+  expect(await linksOf(html)).toEqual([url]);
 });
 
 test.each([
@@ -78,16 +79,18 @@ test.each([
   '<textarea><a href="https://a.example"></textarea>',
   `<a href="https://a.example/${"x".repeat(8000)}">`,
   '<a href="https://a.example"',
-])("this is left as it is: %#", (html) => {
-  expect(linksOf(html)).toEqual([]);
+])("this is left as it is: %#", async (html) => {
+  expect(await linksOf(html)).toEqual([]);
 });
 
-test("only the value of the attribute is replaced", () => {
-  expect(rewrite('<p>A &amp; b <a  HREF="https://a"  class=x>go</a><!-- c --></p>')).toBe(
+test("only the value of the attribute is replaced", async () => {
+  expect(await rewrite('<p>A &amp; b <a  HREF="https://a"  class=x>go</a><!-- c --></p>')).toBe(
     '<p>A &amp; b <a  HREF="https://t/1"  class=x>go</a><!-- c --></p><PIXEL>',
   );
-  expect(rewrite("<a href=https://a>go</a>", "https://t/?a=1&b='2'")).toBe('<a href="https://t/?a=1&amp;b=&#39;2&#39;">go</a><PIXEL>');
-  expect(rewrite("<a href='https://a'>go</a>", "https://t/'")).toBe("<a href='https://t/&#39;'>go</a><PIXEL>");
+  expect(await rewrite("<a href=https://a>go</a>", "https://t/?a=1&b='2'")).toBe(
+    '<a href="https://t/?a=1&amp;b=&#39;2&#39;">go</a><PIXEL>',
+  );
+  expect(await rewrite("<a href='https://a'>go</a>", "https://t/'")).toBe("<a href='https://t/&#39;'>go</a><PIXEL>");
 });
 
 test.each([
@@ -95,8 +98,8 @@ test.each([
   ["<html><p>x</p></html>\n", "<html><p>x</p><PIXEL></html>\n"],
   ["x", "x<PIXEL>"],
   ["<!-- </body> --><p>x</p>", "<!-- </body> --><p>x</p><PIXEL>"],
-])("the pixel comes last in the body: %s", (html, expected) => {
-  expect(rewrite(html)).toBe(expected);
+])("the pixel comes last in the body: %s", async (html, expected) => {
+  expect(await rewrite(html)).toBe(expected);
 });
 
 describe("UTM parameters", () => {

@@ -2,6 +2,7 @@ import type { Tracking } from "@mailsvc/sdk/contract";
 import { MAIL } from "../html/body-end.ts";
 import { decodeAttribute, serializeAttribute } from "../html/escape.ts";
 import { type LocatedTag, locateTags } from "../html/tokenizer.ts";
+import { forEachInTurns } from "../lib/turn.ts";
 
 /** HTML cut at its links and at the place of the pixel. The texts between are its source, unchanged. */
 export interface Skeleton {
@@ -32,20 +33,20 @@ const MAX_URL = 8000;
  * Cuts an HTML mail. Links that are no web address (mailto:, tel:, #…), or have the attribute `data-no-track`, stay in the
  * text. The pixel comes last in the body.
  */
-export function cutHtml(html: string): Skeleton {
+export async function cutHtml(html: string): Promise<Skeleton> {
   const texts: string[] = [];
   const cuts: Cut[] = [];
   let from = 0;
   let pixelAt = html.length;
   const found: { start: number; end: number; cut: Cut }[] = [];
-  for (const tag of locateTags(html, MAIL)) {
+  await forEachInTurns(locateTags(html, MAIL), (tag) => {
     if (tag.token.kind === "close") {
       if (tag.token.name === "body" || (tag.token.name === "html" && pixelAt === html.length)) pixelAt = tag.start;
-      continue;
+      return;
     }
     const link = findLink(html, tag);
     if (link) found.push(link);
-  }
+  });
   const pixel = { start: pixelAt, end: pixelAt, cut: { kind: "pixel" } as const };
   for (const { start, end, cut } of [...found, pixel].sort((a, b) => a.start - b.start)) {
     texts.push(html.slice(from, start));

@@ -24,12 +24,13 @@ export class Tracker {
   #size = 0;
 
   /** The skeleton of an HTML mail. Mails with the same content share it. */
-  skeletonOf(html: string): Skeleton {
+  async skeletonOf(html: string): Promise<Skeleton> {
     const known = this.#skeletons.get(html);
     if (known) return known;
-    const skeleton = cutHtml(html);
+    const skeleton = await cutHtml(html);
     if (this.#size + html.length > MAX_CACHED) this.#forgetSkeletons();
-    if (html.length <= MAX_CACHED / 10) {
+    // Another mail may have brought it meanwhile.
+    if (html.length <= MAX_CACHED / 10 && !this.#skeletons.has(html)) {
       this.#skeletons.set(html, skeleton);
       this.#size += html.length;
     }
@@ -67,6 +68,9 @@ export class Tracker {
 export async function trackMails(_read: Reader, deps: Deps, mails: readonly PendingMail[]): Promise<void> {
   const tracked = mails.flatMap(toTracked);
   if (tracked.length === 0) return;
+  const skeletons = new Map<string, Skeleton>();
+  for (const { html } of tracked) if (!skeletons.has(html)) skeletons.set(html, await deps.tracker.skeletonOf(html));
+  const skeletonOf = (html: string): Skeleton => skeletons.get(html) as Skeleton;
   const own = [`${deps.baseUrl()}/`, UNSUBSCRIBE_URL];
   const base = deps.config.trackingUrl ?? deps.baseUrl();
   const wanted = new Map<string, Set<string>>();
@@ -74,12 +78,12 @@ export async function trackMails(_read: Reader, deps: Deps, mails: readonly Pend
     const urls = getOrCreate(wanted, mail.email.workspaceId);
     if (tracking.opens) urls.add(PIXEL);
     if (!tracking.clicks) continue;
-    for (const cut of deps.tracker.skeletonOf(html).cuts) if (cut.kind === "link" && !isOwn(cut, own)) urls.add(toTarget(cut, tracking));
+    for (const cut of skeletonOf(html).cuts) if (cut.kind === "link" && !isOwn(cut, own)) urls.add(toTarget(cut, tracking));
   }
   const idOf = await deps.tracker.links.load(deps, wanted);
   for (const { mail, tracking, html } of tracked) {
     const { workspaceId, id: emailId } = mail.email;
-    mail.html = assemble(deps.tracker.skeletonOf(html), (cut) => {
+    mail.html = assemble(skeletonOf(html), (cut) => {
       if (cut.kind === "pixel") {
         if (!tracking.opens) return "";
         const token = makeToken(deps.macs, "open", { emailId, linkId: idOf(workspaceId, PIXEL) });

@@ -35,7 +35,7 @@ export async function addUnsubscribe(read: Reader, deps: Deps, mails: readonly P
     if (!isCampaign) continue;
     const sender = brands.get(workspaceId) ?? (await getPageBrand(read, workspaceId)).name;
     brands.set(workspaceId, sender);
-    if (mail.html !== null && !mail.html.includes(prefix)) mail.html = addFooter(mail.html, sender, url);
+    if (mail.html !== null && !mail.html.includes(prefix)) mail.html = await addFooter(mail.html, sender, url);
     if (mail.text !== null && !mail.text.includes(prefix)) mail.text = `${mail.text.trimEnd()}\n\n-- \n${sender}\nUnsubscribe: ${url}\n`;
   }
 }
@@ -48,8 +48,8 @@ function withUnsubscribe(headers: PendingMail["headers"], url: string, mailto: s
   return { ...Object.fromEntries(others), ...makeUnsubscribeHeaders(url, mailto) };
 }
 
-function addFooter(html: string, sender: string, url: string): string {
-  const at = findBodyEnd(html);
+async function addFooter(html: string, sender: string, url: string): Promise<string> {
+  const at = await findBodyEnd(html);
   const footer = `<p style="margin:32px 0 16px;color:#5c6470;font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:center">${escapeHtml(sender)} · <a href="${escapeHtml(url)}" style="color:#5c6470">Unsubscribe</a></p>`;
   return html.slice(0, at) + footer + html.slice(at);
 }
