@@ -22,7 +22,6 @@ export const ERRORS = {
   plan_limit_reached: { status: 402, hint: "Change to a plan that covers more agents: mailsvc plans change --plan scale" },
   forbidden: { status: 403, hint: "Use a key that has the permission named in the message." },
   activation_paused: { status: 403, hint: "Stop calling until agent.resumed arrives; the same key then works again." },
-  not_owner: { status: 403, hint: "An agent can change only what it created itself." },
   not_found: { status: 404, hint: "Check the id; it may belong to another workspace." },
   template_not_found: { status: 404, hint: "Check the slug and that the template is active." },
   method_not_allowed: { status: 405, hint: "The Allow header lists the methods of this path." },

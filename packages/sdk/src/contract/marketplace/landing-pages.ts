@@ -183,7 +183,7 @@ export const agentLandingPages = {
       version: z.int().min(1).optional().meta({ description: "The version you read; a newer one answers 412" }),
     }),
     output: WrittenLandingPage,
-    errors: ["not_found", "not_owner", "slug_taken", "version_mismatch", "approval_required"],
+    errors: ["not_found", "slug_taken", "version_mismatch", "approval_required"],
     examples: [{ summary: "Another title", params, body: { title: "Summer guide", version: 1 } }],
   }),
   publish: endpoint({
@@ -193,7 +193,7 @@ export const agentLandingPages = {
     summary: "Publish a landing page of this agent",
     description: "Publishing a published page changes nothing.",
     output: LandingPage,
-    errors: ["not_found", "not_owner", "approval_required"],
+    errors: ["not_found", "approval_required"],
     examples: [{ summary: "Publish", params }],
   }),
   unpublish: endpoint({
@@ -202,7 +202,7 @@ export const agentLandingPages = {
     access: write,
     summary: "Unpublish a landing page of this agent",
     output: LandingPage,
-    errors: ["not_found", "not_owner"],
+    errors: ["not_found"],
     examples: [{ summary: "Unpublish", params }],
   }),
   stats: endpoint({

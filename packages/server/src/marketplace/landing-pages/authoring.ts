@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import { UniqueViolation } from "../../db/errors.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { Sanitized } from "../../html/sanitize.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, notFound } from "../../lib/api-error.ts";
 import { getBrand } from "../brand/brand.ts";
 import { applyContent, type ContentInput } from "./content.ts";
 import { findPage, type PageRow, showPage, type Viewer } from "./pages.ts";
@@ -64,7 +64,7 @@ export async function createPage(
     // A slug made of the title gives way.
     slug: clash ? `${wanted}-${id.slice(-6)}` : wanted,
     title: input.title,
-    ...(await applyContent(tx, workspaceId, NO_CONTENT, input, sanitized)),
+    ...(await applyContent(tx, author, NO_CONTENT, input, sanitized)),
     status: input.status ?? "DRAFT",
     version: 1,
     contentMark: id.slice("lp_".length),
@@ -79,7 +79,7 @@ export async function createPage(
 
 const CONTENT = ["title", "slug", "html", "blocks", "seo", "form", "leadMagnetId", "listId"] as const;
 
-/** Changes what is sent. Throws ApiError not_found, not_owner, version_mismatch, slug_taken or approval_required. */
+/** Changes what is sent. Throws ApiError not_found, version_mismatch, slug_taken or approval_required. */
 export async function updatePage(
   tx: AgentTx,
   deps: AgentDeps,
@@ -101,7 +101,7 @@ export async function updatePage(
     title: input.title ?? before.title,
     slug: input.slug ?? before.slug,
     runId: input.runId ?? before.runId,
-    ...(await applyContent(tx, author.workspaceId, before, input, sanitized)),
+    ...(await applyContent(tx, author, before, input, sanitized)),
     version: before.version + 1,
     contentMark: changes ? deps.ids("lp").slice("lp_".length) : before.contentMark,
     updatedAt: now,
@@ -112,7 +112,7 @@ export async function updatePage(
   return { ...showPage(deps, author, row), removed };
 }
 
-/** Publishes or unpublishes a page for the agent that made it. Throws ApiError not_found, not_owner or approval_required. */
+/** Publishes or unpublishes a page for the agent that made it. Throws ApiError not_found or approval_required. */
 export async function setOwnStatus(
   tx: AgentTx,
   deps: AgentDeps,
@@ -169,10 +169,10 @@ async function refuseTakenSlug(slug: string, write: () => PromiseLike<unknown>):
   }
 }
 
-/** A page this agent made itself. Throws ApiError not_found or not_owner. */
+/** A page this agent made itself. Throws ApiError not_found, also for a published page of another agent, which it may read. */
 async function findOwnPage(tx: AgentTx, author: Author, id: string): Promise<PageRow> {
   const row = await findPage(tx, author, id);
-  if (row.activationId !== author.activationId) throw new ApiError("not_owner", "This landing page was not made by this agent.");
+  if (row.activationId !== author.activationId) throw notFound("landing page", id);
   return row;
 }
 

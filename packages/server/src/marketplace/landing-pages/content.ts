@@ -5,7 +5,7 @@ import { FORM_MARK, type Sanitized, sanitizeInTurns } from "../../html/sanitize.
 import { invalid, notFound } from "../../lib/api-error.ts";
 import { assertAssets } from "../files/assets.ts";
 import { findFile } from "../files/library.ts";
-import type { PageRow } from "./pages.ts";
+import type { PageRow, Viewer } from "./pages.ts";
 
 /** The content fields of a request. */
 export interface ContentInput {
@@ -25,16 +25,19 @@ export async function checkContent({ html, blocks }: ContentInput, { baseUrl }: 
 
 export type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId">;
 
-/** The content of a page after a change. Throws ApiError not_found for a list, lead magnet or image that is not the brand's. */
+/**
+ * The content of a page after a change. Throws ApiError not_found for a list or image that is not the brand's, and for a lead magnet that is
+ * neither the brand's nor the agent's own.
+ */
 export async function applyContent(
   tx: AgentTx,
-  workspaceId: string,
+  { workspaceId, activationId }: Viewer,
   before: Content,
   input: ContentInput,
   sanitized: Sanitized | null,
 ): Promise<Content> {
   const { blocks, seo, form, leadMagnetId, listId } = input;
-  if (leadMagnetId) await findFile(tx, "leadMagnets", workspaceId, leadMagnetId);
+  if (leadMagnetId) await assertLeadMagnet(tx, { workspaceId, activationId }, leadMagnetId);
   if (listId) await assertList(tx, workspaceId, listId);
   const images = blocks?.flatMap((block) => (block.type === "image" ? [block.assetId] : [])) ?? [];
   await assertAssets(tx, workspaceId, [...images, ...(sanitized?.assets ?? []), ...(seo?.ogAssetId ? [seo.ogAssetId] : [])]);
@@ -48,6 +51,11 @@ export async function applyContent(
     listId: listId === undefined ? before.listId : listId,
   };
   return { ...after, hasForm: needsForm(after) };
+}
+
+async function assertLeadMagnet(tx: AgentTx, { workspaceId, activationId }: Viewer, id: string): Promise<void> {
+  const { activationId: owner } = await findFile(tx, "leadMagnets", workspaceId, id);
+  if (owner !== null && owner !== activationId) throw notFound("lead magnet", id);
 }
 
 async function assertList(tx: AgentTx, workspaceId: string, id: string): Promise<void> {

@@ -194,10 +194,27 @@ describe("other agents", () => {
       ["POST", "/unpublish"],
     ] as const)
       expect(await rival.call(method, `/landing-pages/${page.id}${path}`, body)).toMatchObject({
-        status: 403,
-        body: { error: { code: "not_owner" } },
+        status: 404,
+        body: { error: { code: "not_found" } },
       });
     expect((await view(page.url)).status).toBe(200);
+  });
+
+  test("cannot put a lead magnet of another agent on a page, but one of the brand", async () => {
+    const borrower = await createTestAgent(world, { slug: "borrower", permissions: ["landing_pages:write"] });
+    const upload = { title: "T", fileName: "m.pdf", contentBase64: pdf("a magnet").toString("base64") };
+    const own = (await agent.call("POST", "/lead-magnets", upload)).body;
+    const brands = await world.sdk.leadMagnets.create(upload);
+    const page = await made({ html: "<p>x</p>" }, borrower);
+    for (const [method, path] of [
+      ["POST", "/landing-pages"],
+      ["PATCH", `/landing-pages/${page.id}`],
+    ] as const) {
+      const refused = await borrower.call(method, path, { title: "x", leadMagnetId: own.id });
+      expect(refused).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+      expect((await borrower.call(method, path, { title: "x", leadMagnetId: brands.id })).body.leadMagnetId).toBe(brands.id);
+      expect((await agent.call("POST", "/landing-pages", { title: "x", leadMagnetId: own.id })).status).toBe(201);
+    }
   });
 });
 
