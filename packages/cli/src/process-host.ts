@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import manifest from "../package.json" with { type: "json" };
 import { exec } from "./runtime/exec.ts";
+import { listNpmProcesses } from "./runtime/npm-parent.ts";
 import type { Host } from "./types.ts";
 
 const PARENT_POLL_MS = 250;
@@ -33,10 +34,12 @@ export const processHost: Host = {
     return () => process.off("SIGINT", hear).off("SIGTERM", hear);
   },
   onParentExit: (fire) => {
-    // A shell may start a server in the background and end. npm waits for it, so npm ends first only when it is killed.
-    if (process.env["npm_execpath"] === undefined) return () => {};
-    const parent = process.ppid;
-    const timer = setInterval(() => process.ppid !== parent && fire(), PARENT_POLL_MS);
+    // npm waits for the server, so it ends first only when it is killed.
+    const { ppid } = process;
+    const watched = listNpmProcesses(ppid, process.env);
+    if (watched.length === 0) return () => {};
+    const hasEnded = (): boolean => process.ppid !== ppid || !watched.every(isRunning);
+    const timer = setInterval(() => hasEnded() && fire(), PARENT_POLL_MS);
     timer.unref();
     return () => clearInterval(timer);
   },

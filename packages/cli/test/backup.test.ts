@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cli, folder } from "./harness.ts";
@@ -25,6 +25,24 @@ test("backup while a server runs, and restore into an empty folder, from which a
     stderr: expect.stringContaining("There is no mailsvc database"),
   });
 
+  const nowhere = join(elsewhere, "nowhere", "x");
+  expect(await cli(["backup", nowhere, "--data", data])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`${nowhere} cannot be created (ENOENT)`),
+  });
+
+  // Truncated or altered, it is damaged.
+  const bytes = readFileSync(file);
+  const bad = join(elsewhere, "bad.backup");
+  for (const [damaged, how] of [
+    [bytes.subarray(0, bytes.length - 5000), "is truncated"],
+    [Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(4096 * 4, 0xff), bytes.subarray(4096 * 5)]), "is damaged"],
+  ] as const) {
+    writeFileSync(bad, damaged);
+    const refused = await cli(["restore", bad, "--data", join(elsewhere, "refused")]);
+    expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining(how)]);
+  }
+
   const restored = join(elsewhere, "restored");
   expect(await cli(["restore", file, "--data", restored])).toMatchObject({ code: 0, json: { rows: made.json.rows, restoredTo: restored } });
   expect([existsSync(join(restored, "mailsvc.db")), existsSync(join(restored, "secret.key"))]).toEqual([true, true]);
@@ -39,4 +57,15 @@ test("backup while a server runs, and restore into an empty folder, from which a
   });
   stop("SIGTERM");
   expect((await again).code).toBe(0);
+});
+
+test("a location that is empty is wrong usage", async () => {
+  for (const command of [["serve"], ["dev"], ["backup", "x"], ["restore", "x"]]) {
+    const { code, stderr } = await cli([...command, "--data", ""]);
+    expect([command, code, stderr]).toEqual([
+      command,
+      2,
+      expect.stringMatching(/--data needs a (value|folder), but the one given is empty\./),
+    ]);
+  }
 });

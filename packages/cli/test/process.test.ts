@@ -162,24 +162,43 @@ describe("a server", () => {
     expect([undashed.code, undashed.stderr]).toEqual([2, expect.stringContaining("mailsvc dev -- COMMAND")]);
   }, 30_000);
 
-  test("for development ends with the npm that started it, and leaves no file behind", async () => {
-    const data = folder();
-    const ready = join(data, "ready.json");
-    // npm ends without a word to its child when it is killed.
-    const npm = `const { spawn } = require("node:child_process");
-      spawn(process.execPath, ${JSON.stringify([join(dist, "main.js"), "dev", "--port", "0", "--data", data, "--ready-file", ready])}, { stdio: "ignore" });`;
-    const parent = spawn(process.execPath, ["-e", npm], {
-      env: { PATH: process.env["PATH"], HOME: data, npm_execpath: "npm" },
-      stdio: "ignore",
-    });
-    onTestFinished(() => void parent.kill("SIGKILL"));
-    await vi.waitFor(() => expect(existsSync(ready)).toBe(true), 30_000);
-    const { url, pid } = JSON.parse(readFileSync(ready, "utf8"));
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    parent.kill("SIGKILL");
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), 30_000);
-    expect([existsSync(ready), existsSync(join(data, "dev.json"))]).toEqual([false, false]);
-  }, 90_000);
+  test.each([
+    ["directly", (argv: readonly string[]) => argv],
+    // Does something after the program, so that the shell does not replace itself by it.
+    ["through a shell", (argv: readonly string[]) => ["/bin/sh", "-c", `${argv.map((arg) => `'${arg}'`).join(" ")}; true`]],
+  ])(
+    "for development ends with the npm that started it %s, and leaves no file behind",
+    async (_how, wrap) => {
+      const data = folder();
+      const ready = join(data, "ready.json");
+      const [command, ...args] = wrap([
+        process.execPath,
+        join(dist, "main.js"),
+        "dev",
+        "--port",
+        "0",
+        "--data",
+        data,
+        "--ready-file",
+        ready,
+      ]);
+      // npm ends without a word to its child when it is killed.
+      const npm = `console.log(require("node:child_process").spawn(${JSON.stringify(command)}, ${JSON.stringify(args)}, { stdio: "ignore" }).pid);`;
+      const parent = spawn(process.execPath, ["-e", npm], {
+        env: { PATH: process.env["PATH"], HOME: data, npm_execpath: "npm" },
+        stdio: ["ignore", "pipe", "ignore"],
+      });
+      onTestFinished(() => void parent.kill("SIGKILL"));
+      const child = Number(String(await new Promise((said) => parent.stdout.once("data", said))));
+      await vi.waitFor(() => expect(existsSync(ready)).toBe(true), 30_000);
+      const { url, pid } = JSON.parse(readFileSync(ready, "utf8"));
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      parent.kill("SIGKILL");
+      for (const one of [pid, child]) await vi.waitFor(() => expect(() => process.kill(one, 0)).toThrow(), 30_000);
+      expect([existsSync(ready), existsSync(join(data, "dev.json"))]).toEqual([false, false]);
+    },
+    90_000,
+  );
 
   test("for development is found by commands in its folder and below", async () => {
     const project = folder();

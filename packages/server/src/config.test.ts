@@ -16,7 +16,7 @@ test("Stripe is set up by its key and its webhook's secret, and not by one of th
   expect(() => config({ "stripe-key": "sk_1", "stripe-webhook-secret": "whsec_1", "stripe-url": "ftp://x" })).toThrow("--stripe-url");
 });
 
-test.each(["", " ", "hunter2\n", "hunter 2"])(
+test.each([" ", "hunter2\n", "hunter 2"])(
   "a key or secret of Stripe that is %j is refused at the start, without being repeated",
   (text) => {
     for (const [key, secret, flag] of [
@@ -45,4 +45,8 @@ test("how long records are kept is said by kind, and logs go no later than their
   expect(kept("runs=forever,logs=forever")).toMatchObject({ logs: null, runs: null });
   expect(kept("logs=forever")).toMatchObject({ logs: 365 });
   for (const wrong of ["", "emails=3", "logs=", "logs=-1", "logs=x", "logs=0", "logs=40000"]) expect(() => kept(wrong)).toThrow(/^--keep /);
+});
+
+test.each(["data", "host", "port", "database-url"] as const)("an empty --%s is refused", (name) => {
+  expect(() => readConfig({ flags: { [name]: "" }, env: {}, dev: false })).toThrow(`--${name} needs a value, but the one given is empty.`);
 });

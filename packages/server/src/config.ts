@@ -249,6 +249,7 @@ export function readConfig({
 }): Config {
   const value = (name: (typeof SERVE_FLAGS)[number]["name"]): string | undefined => {
     const flag = flags[name];
+    if (flag === "") throw new ConfigError(`--${name} needs a value, but the one given is empty.`);
     if (typeof flag === "string") return flag;
     const twin = SERVE_FLAGS.find((f) => f.name === name)?.env;
     return (twin && env[twin]) || undefined;

@@ -53,6 +53,7 @@ function addLocation(command: Command): void {
 
 /** As `serve` does: a flag wins over its variable, a variable over the default. */
 function readLocation({ env }: Host, flags: Readonly<Record<string, unknown>>): { data: string; databaseUrl: string | null } {
+  if (flags["data"] === "") throw usageError("--data needs a folder, but the one given is empty.");
   const data = String(flags["data"] ?? env["MAILSVC_DATA"] ?? "mailsvc-data");
   const url = flags["databaseUrl"] ?? (flags["data"] === undefined ? env["MAILSVC_DATABASE_URL"] : undefined);
   if (url === undefined) return { data, databaseUrl: null };

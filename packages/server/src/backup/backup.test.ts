@@ -109,17 +109,38 @@ test("a damaged or changed backup is refused, and leaves the target as it was", 
   raw.exec("UPDATE meta SET value = 'forged' WHERE name = 'a'");
   raw.close();
   const target = join(root, "restored");
-  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/Table meta of .* differs from what was backed up/);
+  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toMatchObject({
+    name: "BackupDamaged",
+    message: `${changed} was altered: table meta differs from what was backed up (other contents in its 2 rows). Use another backup.`,
+  });
   const bytes = readFileSync(file);
   bytes.fill(0xff, 4096, 40_960);
   writeFileSync(changed, bytes);
-  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/is damaged.* Use another backup\./);
+  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toMatchObject({
+    name: "BackupDamaged",
+    message: expect.stringMatching(/is damaged.* Use another backup\./),
+  });
+  const whole = readFileSync(file);
+  writeFileSync(changed, whole.subarray(0, whole.length - 5000));
+  await expect(restoreBackup({ ...here(target), file: changed })).rejects.toMatchObject({
+    name: "BackupDamaged",
+    message: `${changed} is truncated: ${whole.length - 5000} of its ${whole.length} bytes are there. Use another backup.`,
+  });
   writeFileSync(changed, "");
   await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(`${changed} is empty. Use another backup.`);
   writeFileSync(changed, "no database at all");
   await expect(restoreBackup({ ...here(target), file: changed })).rejects.toThrow(/is damaged or not a database/);
   await expect(restoreBackup({ ...here(target), file: join(data, "mailsvc.db") })).rejects.toThrow("but not a backup");
   expect(existsSync(join(target, "mailsvc.db"))).toBe(false);
+});
+
+test("a backup that cannot be created names the target and not the database, and leaves nothing", async () => {
+  const db = await start();
+  await put(db, "a");
+  const target = join(root, "nowhere", "x.backup");
+  const refused = { name: "BackupRefused", message: expect.stringContaining(`${target} cannot be created (ENOENT)`) };
+  await expect(createBackup({ ...here(), target })).rejects.toMatchObject(refused);
+  expect(readdirSync(root)).toEqual(["data"]);
 });
 
 test("data of a newer version is neither backed up nor restored; the error names both versions", async () => {

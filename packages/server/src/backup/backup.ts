@@ -5,7 +5,9 @@ import {
   checkDatabase,
   copyDatabase,
   createDatabase,
+  createFile,
   discard,
+  readDatabaseSize,
   readManifest,
   type TableSum,
   takeFact,
@@ -15,6 +17,7 @@ import { readRows } from "../db/copy/postgres-rows.ts";
 import { listShapes, type Shape } from "../db/copy/shapes.ts";
 import { RowSum, type Value } from "../db/copy/sum.ts";
 import type { DatabaseSchema } from "../db/db.ts";
+import { errorCode, StorageUnavailable } from "../db/errors.ts";
 import { DATABASE_FILE } from "../db/sqlite/folder.ts";
 import { assertNotNewer } from "../db/sqlite/migrate.ts";
 import { MASTER_KEY } from "../installation/installation.ts";
@@ -48,6 +51,13 @@ export async function createBackup(schema: DatabaseSchema, options: BackupOption
   const unfinished = `${file}.part`;
   discard(unfinished);
   try {
+    createFile(unfinished);
+  } catch (error) {
+    throw new BackupRefused(
+      `${file} cannot be created (${errorCode(error)}). Name a file in a folder that exists and that you may write to.`,
+    );
+  }
+  try {
     const { key, keyState } = await copyTo(unfinished, schema, options);
     const tables = checkDatabase(unfinished);
     writeManifest(unfinished, {
@@ -68,15 +78,15 @@ export async function createBackup(schema: DatabaseSchema, options: BackupOption
   }
 }
 
-/**
- * Reads what a backup says about itself. Throws BackupRefused when the file is no backup, BackupDamaged or StorageUnavailable when
- * it is damaged.
- */
+/** Reads what a backup says about itself. Throws BackupRefused when the file is no backup, and BackupDamaged when it is damaged. */
 export function readBackup(file: string): Manifest {
   if (!existsSync(file)) throw new BackupRefused(`There is no file ${file}.`);
   // SQLite takes an empty file for an empty database.
-  if (statSync(file).size === 0) throw new BackupDamaged(`${file} is empty. ${REMEDY}`);
-  const facts = readManifest(file, REMEDY);
+  const { size } = statSync(file);
+  if (size === 0) throw new BackupDamaged(`${file} is empty. ${REMEDY}`);
+  const whole = readDatabaseSize(file);
+  if (whole !== null && size < whole) throw new BackupDamaged(`${file} is truncated: ${size} of its ${whole} bytes are there. ${REMEDY}`);
+  const facts = findDamage(() => readManifest(file, REMEDY));
   if (facts === null)
     throw new BackupRefused(
       `${file} is a database, but not a backup made with mailsvc backup. Put it into a data folder as ${DATABASE_FILE}.`,
@@ -94,13 +104,22 @@ export function readBackup(file: string): Manifest {
 
 /** Compares the rows of a backup with what it says about them. Throws BackupDamaged where they differ. */
 export function verifyBackup(file: string, { tables }: Manifest): void {
-  const found = new Map(checkDatabase(file, REMEDY).map((table) => [table.table, table]));
+  const found = new Map(findDamage(() => checkDatabase(file, REMEDY)).map((table) => [table.table, table]));
   for (const { table, rows, checksum } of tables) {
     const now = found.get(table);
     if (now?.rows !== rows || now.checksum !== checksum)
       throw new BackupDamaged(
-        `Table ${table} of ${file} differs from what was backed up: ${now?.rows ?? 0} rows instead of ${rows}, or other contents. ${REMEDY}`,
+        `${file} was altered: table ${table} differs from what was backed up (${now?.rows === rows ? `other contents in its ${rows} rows` : `${now?.rows ?? 0} rows instead of ${rows}`}). ${REMEDY}`,
       );
+  }
+}
+
+/** Runs a check, and throws BackupDamaged where it finds the file damaged. */
+function findDamage<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof StorageUnavailable && error.isDamaged ? new BackupDamaged(error.message) : error;
   }
 }
 

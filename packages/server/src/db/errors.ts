@@ -11,10 +11,13 @@ export class StorageUnavailable extends Error {
   override name = "StorageUnavailable";
   /** True when writing failed although reading may still work: the disk is full, or the database takes no writes. */
   readonly refusesWrites: boolean;
+  /** True when the file of the database is damaged. */
+  readonly isDamaged: boolean;
 
-  constructor(message: string, { refusesWrites = false } = {}) {
+  constructor(message: string, { refusesWrites = false, isDamaged = false } = {}) {
     super(message);
     this.refusesWrites = refusesWrites;
+    this.isDamaged = isDamaged;
   }
 }
 

@@ -15,11 +15,18 @@ export interface SchemaState {
  */
 export function needsMigration(state: SchemaState, folder: string, version: string, database: string): boolean {
   const latest = lastMigration(folder);
-  if (state.migration !== null && state.migration > latest)
+  if (state.migration !== null && state.migration > latest) {
+    const migrations = `migrations of ${day(state.migration)} and ${day(latest)}`;
+    // Builds between two releases have the same version.
+    if (state.version === version)
+      throw new StorageUnavailable(
+        `${database} was last used by a later build of mailsvc ${version} than this one (${migrations}). Start that build or a later one, or restore a backup that this build made.`,
+      );
     throw new StorageUnavailable(
       `${database} was last used by mailsvc ${state.version ?? "of a later version"}, which is newer than this mailsvc ${version} ` +
-        `(migrations of ${day(state.migration)} and ${day(latest)}). Start ${state.version ?? "the newer version"} or later, or restore a backup that ${version} made.`,
+        `(${migrations}). Start ${state.version ?? "the newer version"} or later, or restore a backup that ${version} made.`,
     );
+  }
   return state.migration === null || state.migration < latest || state.version !== version;
 }
 

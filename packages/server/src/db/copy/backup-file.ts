@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readSync, rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { storageError } from "../errors.ts";
 import { openConnection } from "../sqlite/connection.ts";
@@ -21,7 +21,7 @@ const TABLES = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND typ
   AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_\\_%' ESCAPE '\\' ORDER BY name`;
 
 /**
- * Copies a SQLite database to a new file while servers use it: one read transaction sees one state of all tables, and neither
+ * Copies a SQLite database to an empty file while servers use it: one read transaction sees one state of all tables, and neither
  * waits for writers nor makes them wait. Throws StorageUnavailable when the database cannot be read.
  */
 export function copyDatabase(from: string, to: string): void {
@@ -39,9 +39,27 @@ export function copyDatabase(from: string, to: string): void {
   chmodSync(to, 0o600);
 }
 
-/** Creates a database file with the tables of this version, and returns what inserts rows into it. */
-export function createDatabase(file: string, version: string): { insert(shape: Shape, rows: readonly Value[][]): void; close(): void } {
+/** Creates an empty file for a backup. Throws the file system's error. */
+export function createFile(file: string): void {
   closeSync(openSync(file, "wx", 0o600));
+}
+
+/** The size that a database file should have by its header, in bytes; null when it has no such header. */
+export function readDatabaseSize(file: string): number | null {
+  const header = Buffer.alloc(100);
+  const fd = openSync(file, "r");
+  try {
+    if (readSync(fd, header) < header.length || !header.toString("latin1").startsWith("SQLite format 3\0")) return null;
+  } finally {
+    closeSync(fd);
+  }
+  // A page size of 65,536 does not fit into its two bytes and is stored as 1.
+  const pageSize = header.readUInt16BE(16);
+  return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize);
+}
+
+/** Creates a database in an empty file with the tables of this version, and returns what inserts rows into it. */
+export function createDatabase(file: string, version: string): { insert(shape: Shape, rows: readonly Value[][]): void; close(): void } {
   const connection = openConnection(file, "OFF");
   migrateSqlite(connection, version);
   return {

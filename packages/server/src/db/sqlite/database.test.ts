@@ -152,6 +152,16 @@ describe("one process for each folder", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
+  test("a database that a later build of the same version has migrated is refused without comparing equal versions", async () => {
+    await (await open()).close();
+    const raw = new Database(join(folder, "mailsvc.db"));
+    raw.exec("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 4000000000000)");
+    raw.close();
+    await expect(openSqlite(folder, sqliteSchema)).rejects.toThrow(
+      `was last used by a later build of mailsvc ${sqliteSchema.version} than this one (migrations of 2096-10-02 and`,
+    );
+  });
+
   test.each([
     ["emptied", (file: string) => writeFileSync(file, "")],
     ["deleted", (file: string) => rmSync(file)],

@@ -57,7 +57,7 @@ export function assertNotEmptied(folder: string): void {
 export function openError(error: unknown, file: string, remedy = "Restore a backup: mailsvc restore"): unknown {
   const code = errorCode(error);
   if (code === "SQLITE_NOTADB" || code?.startsWith("SQLITE_CORRUPT"))
-    return new StorageUnavailable(`${file} is damaged or not a database (${code}). ${remedy}`);
+    return new StorageUnavailable(`${file} is damaged or not a database (${code}). ${remedy}`, { isDamaged: true });
   if (code === "SQLITE_CANTOPEN" || code === "SQLITE_READONLY" || code?.startsWith("SQLITE_IOERR"))
     return new StorageUnavailable(`${file} cannot be opened (${code}). Check the permissions of the folder, and the disk.`);
   return error;
