@@ -28,7 +28,7 @@ import { mountDevPages } from "./http/public/dev-pages.ts";
 import { mountPublicPages } from "./http/public/public-pages.ts";
 import { createRouter, type Router, type ServedRequest } from "./http/router.ts";
 import { StorageHealth } from "./http/storage-health.ts";
-import { createReturnPath } from "./inbound/inbound.ts";
+import { createReturnPath, SnsClient } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import type { Installation } from "./installation/access.ts";
@@ -148,7 +148,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       seal,
       macs,
       tracker,
-      fetchText: parts.fetchText ?? fetchText,
+      sns: new SnsClient(parts.fetchText ?? fetchText),
       returnPath: createReturnPath(macs, config.inboundDomain),
       payments,
       webhooks,

@@ -5,10 +5,9 @@ import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
 import type { EventListener } from "./events/events.ts";
 import type { EventStream } from "./events/stream.ts";
 import type { StorageHealth } from "./http/storage-health.ts";
-import type { ReturnPath } from "./inbound/inbound.ts";
+import type { ReturnPath, SnsClient } from "./inbound/inbound.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
-import type { FetchText } from "./lib/fetch-text.ts";
 import type { Ids } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import type { Macs } from "./lib/macs.ts";
@@ -49,8 +48,7 @@ export interface Deps {
   readonly tracker: Tracker;
   /** The addresses of emails at the inbound domain. */
   readonly returnPath: ReturnPath;
-  /** Gets certificates of providers. */
-  readonly fetchText: FetchText;
+  readonly sns: SnsClient;
   readonly payments: PaymentProvider;
   readonly runClock: RunClock;
   readonly webhooks: Webhooks;

@@ -28,7 +28,7 @@ import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
-import { createInboundHandlers } from "./inbound/handlers.ts";
+import { inboundHandlers } from "./inbound/handlers.ts";
 import { setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
 import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
@@ -179,7 +179,7 @@ export const servedHandlers = {
   ...handlers,
   ...Object.fromEntries(Object.entries(agentHandlers).map(([noun, verbs]) => [`agent.${noun}`, verbs])),
   ...callbackHandlers,
-  inbound: createInboundHandlers(),
+  inbound: inboundHandlers,
 };
 
 /** The handlers of dev mode. */

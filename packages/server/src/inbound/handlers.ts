@@ -7,7 +7,7 @@ import { readMailgun } from "./providers/mailgun.ts";
 import { readPostmark } from "./providers/postmark.ts";
 import type { ReadWebhook } from "./providers/provider.ts";
 import { readSendgrid } from "./providers/sendgrid.ts";
-import { createSesReader } from "./providers/ses.ts";
+import { readSes } from "./providers/ses.ts";
 
 type Endpoints = (typeof inboundNouns)["inbound"];
 
@@ -15,16 +15,14 @@ type Endpoints = (typeof inboundNouns)["inbound"];
 const CHUNK = 100;
 
 /** The endpoints that sending providers call. */
-export function createInboundHandlers(): Handlers<Endpoints> {
-  return {
-    ses: take(createSesReader()),
-    postmark: take(readPostmark),
-    sendgrid: take(readSendgrid),
-    mailgun: take(readMailgun),
-  };
-}
+export const inboundHandlers: Handlers<Endpoints> = {
+  ses: take(readSes),
+  postmark: take(readPostmark),
+  sendgrid: take(readSendgrid),
+  mailgun: take(readMailgun),
+};
 
-/** Throws ApiError conflict when a report came before the email was settled; providers then send it again. */
+/** Throws ApiError not_ready when a report came before the email was settled: providers send it again after a 5xx. */
 function take(read: ReadWebhook) {
   return async (_input: unknown, { deps, bytes, headers }: PublicContext & RawBody): Promise<{ received: true; applied: number }> => {
     const reports = await read(deps, { bytes, headers });
@@ -35,10 +33,7 @@ function take(read: ReadWebhook) {
       applied += results.filter((result) => result === "applied").length;
       early += results.filter((result) => result === "too-early").length;
     }
-    if (early > 0)
-      throw new ApiError("conflict", "An email this is about is still being sent.", {
-        hint: "Send this again in a minute; what was applied already is not applied twice.",
-      });
+    if (early > 0) throw new ApiError("not_ready", "An email this is about is still being sent.");
     return { received: true, applied };
   };
 }

@@ -1,4 +1,4 @@
-import { createVerify, type KeyObject, X509Certificate } from "node:crypto";
+import { createVerify } from "node:crypto";
 import { z } from "zod";
 import type { Deps } from "../../deps.ts";
 import type { Report, ReportOutcome } from "../report.ts";
@@ -44,12 +44,6 @@ const SesEvent = z.object({
 });
 type SesEvent = z.infer<typeof SesEvent>;
 
-// Only Amazon's own hosts give out certificates and confirm subscriptions.
-const AMAZON_HOST = /^sns\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/;
-
-// One certificate per region, and a new one each year.
-const MAX_CERTIFICATES = 20;
-
 const SIGNED_FIELDS = {
   Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],
   SubscriptionConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
@@ -57,52 +51,25 @@ const SIGNED_FIELDS = {
 } as const satisfies Record<SnsMessage["Type"], readonly (keyof SnsMessage)[]>;
 
 /** Reads messages of SNS, by the signature of Amazon and from the configured topics only. Confirms subscriptions to these. */
-export function createSesReader(): ReadWebhook {
-  const keys = new Map<string, KeyObject>();
-  return async (deps, { bytes }) => {
-    if (deps.config.providers.sesTopics.length === 0) throw notSetUp("Amazon SES", "ses-topic");
-    const message = parseBody(SnsMessage, bytes);
-    if (!deps.config.providers.sesTopics.includes(message.TopicArn)) throw badSignature("This server takes nothing from this SNS topic.");
-    await verify(deps, message, keys);
-    if (message.Type === "SubscriptionConfirmation") {
-      if (!isAmazon(message.SubscribeURL ?? "")) throw badSignature("The SubscribeURL does not lead to Amazon SNS.");
-      await deps.fetchText(message.SubscribeURL ?? "");
-    }
-    return message.Type === "Notification" ? toReports(deps, message) : [];
-  };
-}
+export const readSes: ReadWebhook = async (deps, { bytes }) => {
+  if (deps.config.providers.sesTopics.length === 0) throw notSetUp("Amazon SES", "ses-topic");
+  const message = parseBody(SnsMessage, bytes);
+  if (!deps.config.providers.sesTopics.includes(message.TopicArn)) throw badSignature("This server takes nothing from this SNS topic.");
+  await verify(deps, message);
+  if (message.Type === "SubscriptionConfirmation") await deps.sns.confirm(message.TopicArn, message.SubscribeURL ?? "");
+  return message.Type === "Notification" ? toReports(deps, message) : [];
+};
 
 /** Throws ApiError invalid_signature. */
-async function verify(deps: Deps, message: SnsMessage, keys: Map<string, KeyObject>): Promise<void> {
-  const { SigningCertURL: url, SignatureVersion: version, Signature: signature } = message;
-  if (!isAmazon(url) || !new URL(url).pathname.endsWith(".pem")) throw badSignature("The SigningCertURL does not lead to Amazon SNS.");
+async function verify({ sns }: Deps, message: SnsMessage): Promise<void> {
+  const { SignatureVersion: version, Signature: signature } = message;
   if (version !== "1" && version !== "2") throw badSignature(`The SignatureVersion ${version.slice(0, 20)} is not known.`);
-  let key = keys.get(url);
-  if (!key) {
-    key = readCertificate(await deps.fetchText(url));
-    if (keys.size >= MAX_CERTIFICATES) keys.clear();
-    keys.set(url, key);
-  }
+  const key = await sns.getKey(message.TopicArn, message.SigningCertURL);
   const text = SIGNED_FIELDS[message.Type].flatMap((name) => (message[name] === undefined ? [] : [`${name}\n${message[name]}\n`])).join("");
   const valid = createVerify(version === "1" ? "RSA-SHA1" : "RSA-SHA256")
     .update(text)
     .verify(key, signature, "base64");
   if (!valid) throw badSignature("The signature of this SNS message is wrong.");
-}
-
-function isAmazon(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname, port, username } = new URL(url);
-  return protocol === "https:" && port === "" && username === "" && AMAZON_HOST.test(hostname);
-}
-
-/** Throws ApiError invalid_signature. */
-function readCertificate(pem: string): KeyObject {
-  try {
-    return new X509Certificate(pem).publicKey;
-  } catch {
-    throw badSignature("The SigningCertURL leads to no certificate.");
-  }
 }
 
 function toReports(deps: Deps, { Message, MessageId }: SnsMessage): Report[] {

@@ -1,0 +1,365 @@
+import { createHmac, createSign, generateKeyPairSync, sign } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { acceptingMailer } from "../../../test/accepting-mailer.ts";
+import { selfSigned } from "../../../test/certificates.ts";
+import { createWorld, type WorldOptions } from "../../testing.ts";
+
+const TOPIC = "arn:aws:sns:eu-west-1:123456789012:bounces";
+const CERTIFICATE_URL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem";
+const amazon = selfSigned(["sns.amazonaws.com"]);
+const sendgridKeys = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+const PUBLIC_KEY = sendgridKeys.publicKey.export({ format: "der", type: "spki" }).toString("base64");
+const FLAGS = {
+  "inbound-domain": "in.acme.test",
+  "ses-topic": TOPIC,
+  "postmark-webhook": "hook:correct-horse",
+  "sendgrid-webhook-key": PUBLIC_KEY,
+  "mailgun-webhook-key": "mailgun-key",
+};
+const TO = "ada@example.com";
+let messages = 0;
+
+/** A world that takes webhooks of all providers, with mails that were handed over. */
+async function start(options: WorldOptions = {}) {
+  const mailer = acceptingMailer();
+  const fetched: string[] = [];
+  const world = await createWorld({
+    flags: FLAGS,
+    mailer,
+    fetchText: async (url) => {
+      fetched.push(url);
+      return url === CERTIFICATE_URL ? amazon.cert : "";
+    },
+    ...options,
+  });
+  const send = async (to = TO) => {
+    const { id } = (await world.sdk.emails.send({ from: "a@acme.test", to, subject: "Hi", text: "Hi" })) as { id: string };
+    await world.settle();
+    const mail = mailer.mails.find(({ messageId }) => messageId.includes(id));
+    return { id, messageId: mail?.messageId ?? "", returnPath: mail?.envelopeFrom ?? "", headers: mail?.headers ?? {} };
+  };
+  const post = async (provider: string, body: string, headers: Record<string, string> = {}) => {
+    const response = await world.fetch(`${world.url}/api/v1/inbound/${provider}`, { method: "POST", body, headers });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> & { error?: { code: string } } };
+  };
+  const last = async (id: string) => {
+    const { status, events } = await world.sdk.emails.get(id);
+    return { status, event: events.at(-1)?.type, data: events.at(-1)?.data };
+  };
+  return { world, send, post, last, fetched };
+}
+
+const sns = (message: unknown, more: Record<string, string> = {}, version = "2"): string => {
+  const fields: Record<string, string> = {
+    Type: "Notification",
+    MessageId: `m-${(messages += 1)}`,
+    TopicArn: TOPIC,
+    Message: typeof message === "string" ? message : JSON.stringify(message),
+    Timestamp: "2026-01-01T00:00:00.000Z",
+    ...more,
+  };
+  const names =
+    fields.Type === "Notification"
+      ? ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"]
+      : ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"];
+  const text = names.flatMap((name) => (fields[name] === undefined ? [] : [`${name}\n${fields[name]}\n`])).join("");
+  const Signature = createSign(version === "1" ? "RSA-SHA1" : "RSA-SHA256")
+    .update(text)
+    .sign(amazon.key, "base64");
+  return JSON.stringify({
+    SigningCertURL: CERTIFICATE_URL,
+    SignatureVersion: version,
+    Signature,
+    ...fields,
+    ...(more.Signature && { Signature: more.Signature }),
+  });
+};
+
+describe("Amazon SES", () => {
+  const bounce = (source: string, bounceType = "Permanent", bounceSubType = "General") => ({
+    notificationType: "Bounce",
+    bounce: {
+      bounceType,
+      bounceSubType,
+      feedbackId: `0100-${bounceType}`,
+      bouncedRecipients: [{ emailAddress: TO, action: "failed", status: "5.1.1", diagnosticCode: "smtp; 550 5.1.1 user unknown" }],
+    },
+    mail: { source, messageId: "0100019-ses", destination: [TO] },
+  });
+
+  test.each(["1", "2"])("a bounce by the return path, signed in version %s, suppresses the address once", async (version) => {
+    const { world, send, post, last, fetched } = await start();
+    await using _ = world;
+    const { id, returnPath } = await send();
+    const body = sns(bounce(returnPath), {}, version);
+    expect(await post("ses", body)).toEqual({ status: 200, body: { received: true, applied: 1 } });
+    expect(await post("ses", body)).toEqual({ status: 200, body: { received: true, applied: 0 } });
+    expect(await last(id)).toMatchObject({
+      status: "bounced",
+      event: "email.bounced",
+      data: { type: "PERMANENT", enhancedCode: "5.1.1", source: "ses" },
+    });
+    expect(await world.sdk.suppressions.get(TO)).toMatchObject({ reason: "bounce" });
+    expect(fetched).toEqual([CERTIFICATE_URL]);
+  });
+
+  test("complaints, deliveries and delays, by the Message-ID among the headers", async () => {
+    const { world, send, post, last } = await start();
+    await using _ = world;
+    const { id, messageId } = await send();
+    const mail = { source: "a@acme.test", headers: [{ name: "Message-ID", value: messageId }] };
+    await post(
+      "ses",
+      sns({
+        eventType: "DeliveryDelay",
+        mail,
+        deliveryDelay: { delayType: "MailboxFull", delayedRecipients: [{ status: "4.2.2", diagnosticCode: "smtp; 452 4.2.2 full" }] },
+      }),
+    );
+    expect(await last(id)).toMatchObject({ status: "sent", event: "email.deferred" });
+    await post("ses", sns({ eventType: "Delivery", mail }));
+    expect(await last(id)).toMatchObject({ status: "delivered", event: "email.delivered" });
+    await post("ses", sns({ notificationType: "Complaint", mail, complaint: { feedbackId: "f", complaintFeedbackType: "abuse" } }));
+    expect(await last(id)).toMatchObject({ status: "complained", data: { feedbackType: "abuse" } });
+  });
+
+  test("a transient bounce, or one for the content, suppresses nobody", async () => {
+    const { world, send, post, last } = await start();
+    await using _ = world;
+    for (const [type, subType] of [
+      ["Transient", "MailboxFull"],
+      ["Permanent", "ContentRejected"],
+    ]) {
+      const { id, returnPath } = await send();
+      await post("ses", sns(bounce(returnPath, type, subType)));
+      expect(await last(id)).toMatchObject({ status: "bounced", data: { type: type?.toUpperCase() } });
+    }
+    expect((await world.sdk.suppressions.list()).pagination.total).toBe(0);
+  });
+
+  test("a subscription is confirmed, at Amazon only", async () => {
+    const { world, post, fetched } = await start();
+    await using _ = world;
+    const confirm = (SubscribeURL: string) =>
+      sns("You have chosen to subscribe", { Type: "SubscriptionConfirmation", Token: "t", SubscribeURL });
+    const url = "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=t";
+    expect((await post("ses", confirm(url))).status).toBe(200);
+    expect(fetched).toEqual([CERTIFICATE_URL, url]);
+    for (const evil of ["https://evil.example/", "http://sns.eu-west-1.amazonaws.com/", "https://169.254.169.254/"]) {
+      expect((await post("ses", confirm(evil))).body.error?.code).toBe("invalid_signature");
+      expect(fetched).not.toContain(evil);
+    }
+  });
+
+  test.each([
+    ["another topic", { TopicArn: "arn:aws:sns:eu-west-1:666666666666:bounces" }],
+    ["a certificate from elsewhere", { SigningCertURL: "https://evil.example/a.pem" }],
+    ["a certificate from a host that looks like Amazon's", { SigningCertURL: "https://sns.eu-west-1.amazonaws.com.evil.example/a.pem" }],
+    ["a certificate from a bucket", { SigningCertURL: "https://sns.s3.amazonaws.com/a.pem" }],
+    ["a certificate behind a user name", { SigningCertURL: "https://sns.eu-west-1.amazonaws.com@evil.example/a.pem" }],
+    ["another port", { SigningCertURL: "https://sns.eu-west-1.amazonaws.com:8443/a.pem" }],
+    ["a certificate of another region", { SigningCertURL: "https://sns.us-east-1.amazonaws.com/a.pem" }],
+    ["no certificate", { SigningCertURL: "https://sns.eu-west-1.amazonaws.com/x.pem" }],
+    ["an unknown version", { SignatureVersion: "3" }],
+    ["a wrong signature", { Signature: "AAAA" }],
+    ["no signature", { Signature: "=" }],
+  ])("%s is refused", async (_name, change) => {
+    const { world, send, post, last, fetched } = await start();
+    await using _ = world;
+    const { id, returnPath } = await send();
+    const body = JSON.stringify({ ...(JSON.parse(sns(bounce(returnPath))) as object), ...change });
+    expect(await post("ses", body)).toMatchObject({ status: 401, body: { error: { code: "invalid_signature" } } });
+    expect((await last(id)).status).toBe("sent");
+    expect(fetched.filter((url) => !/^https:\/\/sns\.[a-z0-9-]+\.amazonaws\.com\//.test(url))).toEqual([]);
+  });
+
+  test("what came too early, or while Amazon cannot be reached, is to be sent again", async () => {
+    const { world, send, post } = await start({ fetchText: () => Promise.reject(new Error("network")) });
+    await using _ = world;
+    const { returnPath } = await send();
+    expect(await post("ses", sns(bounce(returnPath)))).toMatchObject({ status: 503, body: { error: { code: "not_ready" } } });
+    const { id } = (await world.sdk.emails.send({
+      from: "a@acme.test",
+      to: TO,
+      subject: "Hi",
+      text: "Hi",
+      scheduledAt: "2026-01-02T00:00:00Z",
+    })) as { id: string };
+    const authorization = `Basic ${Buffer.from("hook:correct-horse").toString("base64")}`;
+    const early = { RecordType: "Bounce", ID: 1, Type: "HardBounce", Metadata: { "mailsvc-id": id } };
+    expect((await post("postmark", JSON.stringify(early), { authorization })).status).toBe(503);
+    expect((await world.sdk.suppressions.list()).pagination.total).toBe(0);
+  });
+
+  test("an altered message is refused, and a test message of SNS is none of ours", async () => {
+    const { world, send, post, last } = await start();
+    await using _ = world;
+    const { id, returnPath } = await send();
+    expect((await post("ses", sns(bounce("x")).replace('\\"source\\":\\"x\\"', `\\"source\\":\\"${returnPath}\\"`))).status).toBe(401);
+    expect(await post("ses", sns("Successfully validated SNS topic"))).toMatchObject({ status: 200, body: { applied: 0 } });
+    expect((await last(id)).status).toBe("sent");
+  });
+});
+
+describe("Postmark", () => {
+  const authorization = `Basic ${Buffer.from("hook:correct-horse").toString("base64")}`;
+
+  test("a bounce and a complaint are matched by the metadata that our mail carries", async () => {
+    const { world, send, post, last } = await start();
+    await using _ = world;
+    const { id, headers } = await send();
+    expect(headers["X-PM-Metadata-mailsvc-id"]).toBe(id);
+    const bounce = {
+      RecordType: "Bounce",
+      ID: 42,
+      Type: "HardBounce",
+      TypeCode: 1,
+      Details: "smtp;550 5.1.1 The email account does not exist",
+      Metadata: { "mailsvc-id": id },
+    };
+    expect(await post("postmark", JSON.stringify(bounce), { authorization })).toEqual({
+      status: 200,
+      body: { received: true, applied: 1 },
+    });
+    expect(await last(id)).toMatchObject({ status: "bounced", data: { type: "PERMANENT", smtpCode: 550, enhancedCode: "5.1.1" } });
+    const other = await send("grace@example.com");
+    const complaint = { RecordType: "SpamComplaint", ID: 43, Metadata: { "mailsvc-id": other.id } };
+    await post("postmark", JSON.stringify(complaint), { authorization });
+    expect((await last(other.id)).status).toBe("complained");
+    const third = await send("alan@example.com");
+    for (const Type of ["AutoResponder", "Subscribe"])
+      expect(
+        (await post("postmark", JSON.stringify({ ...bounce, ID: 44, Type, Metadata: { "mailsvc-id": third.id } }), { authorization })).body
+          .applied,
+      ).toBe(0);
+    await post("postmark", JSON.stringify({ ...bounce, ID: 45, Type: "SoftBounce", Metadata: { "mailsvc-id": third.id } }), {
+      authorization,
+    });
+    expect(await last(third.id)).toMatchObject({ status: "bounced", data: { type: "TRANSIENT" } });
+    await expect(world.sdk.suppressions.get("alan@example.com")).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("another password is refused", async () => {
+    const { world, post } = await start();
+    await using _ = world;
+    for (const given of ["", "Basic ", `Basic ${Buffer.from("hook:wrong").toString("base64")}`, "Bearer x"])
+      expect((await post("postmark", "{}", { authorization: given })).status).toBe(401);
+  });
+});
+
+describe("SendGrid", () => {
+  const signed = (body: string, key = sendgridKeys.privateKey): Record<string, string> => ({
+    "x-twilio-email-event-webhook-timestamp": "1767225600",
+    "x-twilio-email-event-webhook-signature": sign("sha256", Buffer.from(`1767225600${body}`), key).toString("base64"),
+  });
+
+  test("a batch of events, by the Message-ID", async () => {
+    const { world, send, post, last } = await start();
+    await using _ = world;
+    const mails: Awaited<ReturnType<typeof send>>[] = [];
+    for (const to of ["1", "2", "3", "4"].map((n) => `${n}@example.com`)) mails.push(await send(to));
+    const of = (i: number, event: string, more: object) => ({
+      "smtp-id": mails[i]?.messageId,
+      sg_event_id: `e${i}`,
+      event,
+      email: "x",
+      ...more,
+    });
+    const body = JSON.stringify([
+      of(0, "bounce", { type: "bounce", status: "5.1.1", reason: "550 5.1.1 user unknown" }),
+      of(1, "bounce", { type: "blocked", status: "5.7.1", reason: "550 5.7.1 blocked using a list" }),
+      of(2, "spamreport", {}),
+      of(3, "delivered", { response: "250 OK" }),
+      { event: "open", "smtp-id": mails[3]?.messageId },
+      { event: "bounce", "smtp-id": "<elsewhere@example.org>" },
+      "nonsense",
+      null,
+    ]);
+    expect(await post("sendgrid", body, signed(body))).toEqual({ status: 200, body: { received: true, applied: 4 } });
+    expect((await post("sendgrid", body, signed(body))).body.applied).toBe(0);
+    expect(await Promise.all(mails.map(async ({ id }) => (await last(id)).status))).toEqual([
+      "bounced",
+      "bounced",
+      "complained",
+      "delivered",
+    ]);
+    expect((await world.sdk.suppressions.list()).data.map(({ email }) => email).sort()).toEqual(["1@example.com", "3@example.com"]);
+  });
+
+  test("another key, a changed body or no signature is refused", async () => {
+    const { world, post } = await start();
+    await using _ = world;
+    const other = generateKeyPairSync("ec", { namedCurve: "prime256v1" }).privateKey;
+    expect((await post("sendgrid", "[]", signed("[]", other))).status).toBe(401);
+    expect((await post("sendgrid", "[ ]", signed("[]"))).status).toBe(401);
+    expect((await post("sendgrid", "[]")).status).toBe(401);
+    expect((await post("sendgrid", "[]", { ...signed("[]"), "x-twilio-email-event-webhook-signature": "AAAA" })).status).toBe(401);
+  });
+});
+
+describe("Mailgun", () => {
+  const webhook = (event: object, timestamp: number, key = "mailgun-key"): string => {
+    const token = "t".repeat(50);
+    const signature = createHmac("sha256", key).update(`${timestamp}${token}`).digest("hex");
+    return JSON.stringify({ signature: { timestamp: String(timestamp), token, signature }, "event-data": event });
+  };
+  const now = Date.parse("2026-01-01T00:00:00Z") / 1000;
+
+  test("failures, complaints and deliveries, by the Message-ID without brackets", async () => {
+    const { world, send, post, last } = await start();
+    await using _ = world;
+    const { id, messageId } = await send();
+    const event = (more: object) => ({ message: { headers: { "message-id": messageId.slice(1, -1) } }, ...more });
+    const status = { code: 452, message: "4.2.2 mailbox full", "enhanced-code": "4.2.2" };
+    await post("mailgun", webhook(event({ id: "1", event: "failed", severity: "temporary", "delivery-status": status }), now));
+    expect(await last(id)).toMatchObject({ status: "sent", event: "email.deferred", data: { smtpCode: 452, enhancedCode: "4.2.2" } });
+    await post("mailgun", webhook(event({ id: "2", event: "delivered" }), now));
+    expect((await last(id)).status).toBe("delivered");
+    await post(
+      "mailgun",
+      webhook(
+        event({
+          id: "3",
+          event: "failed",
+          severity: "permanent",
+          "delivery-status": { code: 605, message: "Not delivering to previously bounced address" },
+        }),
+        now,
+      ),
+    );
+    expect((await last(id)).status).toBe("bounced");
+    expect(await world.sdk.suppressions.get(TO)).toMatchObject({ reason: "bounce" });
+  });
+
+  test.each([
+    ["another key", webhook({ event: "delivered" }, now, "other")],
+    ["two days old", webhook({ event: "delivered" }, now - 2 * 86_400)],
+    ["from the future", webhook({ event: "delivered" }, now + 3600)],
+    ["a timestamp that is none", webhook({ event: "delivered" }, Number.NaN)],
+  ])("%s is refused", async (_name, body) => {
+    const { world, post } = await start();
+    await using _ = world;
+    expect((await post("mailgun", body)).status).toBe(401);
+  });
+});
+
+describe("every provider", () => {
+  test.each(["ses", "postmark", "sendgrid", "mailgun"])("%s is not found where it is not set up, and says how", async (provider) => {
+    const { world, post } = await start({ flags: {} });
+    await using _ = world;
+    expect(await post(provider, "{}")).toMatchObject({
+      status: 404,
+      body: { error: { code: "not_found", hint: expect.stringContaining("--") } },
+    });
+  });
+
+  test.each(["ses", "postmark", "sendgrid", "mailgun"])("%s answers nonsense with a 4xx", async (provider) => {
+    const { world, post } = await start();
+    await using _ = world;
+    const authorization = `Basic ${Buffer.from("hook:correct-horse").toString("base64")}`;
+    for (const body of ["", "{", "null", "[]", '"x"', "{}", '{"Type":1}', '{"signature":{}}', "\u0000", "[".repeat(10_000)]) {
+      const { status } = await post(provider, body, { authorization });
+      expect([provider, body.slice(0, 20), status >= 400 && status < 500]).toEqual([provider, body.slice(0, 20), true]);
+    }
+  });
+});
