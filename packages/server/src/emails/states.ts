@@ -19,6 +19,8 @@ import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
  *
  * suppressed, bounced, complained, failed, skipped and cancelled are final. Only recipients of campaigns are skipped. Over SMTP an outcome is stored only for `sending`.
  *
+ * Reports that come back later move `sent` and `delivered` on: see `inbound/apply.ts`.
+ *
  * 1. After a crash: the email is in doubt and is sent again under the same Message-ID.
  * 2. A process that sent over SMTP died, and the next one captures mail.
  * 3. In doubt if the connection was lost after the whole message was written.
