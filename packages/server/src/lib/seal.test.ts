@@ -33,3 +33,17 @@ describe("a sealed text", () => {
     expect(() => seal.open(sealed.subarray(0, 20), "listing:a")).toThrow(SealBroken);
   });
 });
+
+test("sealSame gives the same bytes for one text and place, and others for everything else", () => {
+  const seal = makeSeal(new Uint8Array(32).fill(1), seededRandom(1));
+  const sealed = seal.sealSame("ada@example.com", "link");
+  expect(seal.sealSame("ada@example.com", "link")).toEqual(sealed);
+  expect(seal.open(sealed, "link")).toBe("ada@example.com");
+  expect(() => seal.open(sealed, "other")).toThrow(SealBroken);
+  const others = [
+    seal.sealSame("ada@example.org", "link"),
+    seal.sealSame("ada@example.com", "other"),
+    makeSeal(new Uint8Array(32).fill(2), seededRandom(1)).sealSame("ada@example.com", "link"),
+  ];
+  for (const other of others) expect(Buffer.from(other).subarray(1, 13)).not.toEqual(Buffer.from(sealed).subarray(1, 13));
+});

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import type { Random } from "./random.ts";
 
 /** Encrypts what must be readable again: webhook secrets, and an agent's key until it has been delivered. */
@@ -24,8 +24,8 @@ const VERSION = 1;
 
 /** AES-256-GCM under a key derived from the master key (32 bytes). Sealed bytes: version, IV, tag, ciphertext. */
 export function makeSeal(master: Uint8Array, random: Random): Seal {
-  const key = Buffer.from(hkdfSync("sha256", master, "", "mailsvc seal", 32));
-  const ivKey = Buffer.from(hkdfSync("sha256", master, "", "mailsvc seal iv", 32));
+  const key = deriveKey(master, "mailsvc seal");
+  const ivKey = deriveKey(master, "mailsvc seal iv");
   const encrypt = (text: string, place: string, iv: Uint8Array): Uint8Array => {
     const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(place));
     const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
@@ -48,4 +48,9 @@ export function makeSeal(master: Uint8Array, random: Random): Seal {
       }
     },
   };
+}
+
+/** A KeyObject, because Node imports a key of bytes again for each use: 22 µs instead of 3. */
+function deriveKey(master: Uint8Array, purpose: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync("sha256", master, "", purpose, 32)));
 }
