@@ -83,7 +83,8 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
           // It would run before our plugins and remove the node: prefix.
           removeNodeProtocol: false,
         }
-      : { skipNodeModulesBundle: true }),
+      : // The paths of tsconfig.json would make other packages part of this one.
+        { skipNodeModulesBundle: true, tsconfig: join(root, "tsconfig.build.json") }),
     esbuildOptions: (options) => {
       options.chunkNames = `chunks/${Object.keys(entry)[0]}-[name]-[hash]`;
       options.legalComments = "none";

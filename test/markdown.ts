@@ -29,7 +29,8 @@ export function tableUnder(file: string, heading: string): string[][] {
     .map((line) =>
       line
         .slice(1, line.lastIndexOf("|"))
-        .split(" | ")
+        // By the spaces around it, which an empty cell shares with its neighbours.
+        .split(/(?<= )\|(?= )/)
         .map((cell) => cell.trim()),
     );
 }

@@ -266,6 +266,17 @@ describe("the server", () => {
   });
 });
 
+describe("the agent kit", () => {
+  test("contains no other package", () => {
+    const files = listed("agent-kit").filter((path) => path.endsWith(".js"));
+    const sizes = files.map((path) => [path, statSync(join(work, "node_modules/@mailsvc/agent-kit", path)).size] as const);
+    expect(sizes.filter(([, size]) => size > 100_000)).toEqual([]);
+    const text = files.map((path) => readFileSync(join(work, "node_modules/@mailsvc/agent-kit", path), "utf8")).join("\n");
+    const imported = [...text.matchAll(/(?:from|import\(|require\()\s*"([^".][^"]*)"/g)].map(([, id]) => id as string);
+    expect([...new Set(imported)].filter((id) => !isBuiltin(id))).toEqual(["@mailsvc/server/testing"]);
+  });
+});
+
 describe("the command line", () => {
   const launcher = () => join(work, "node_modules/mailsvc/bin/mailsvc.mjs");
 
