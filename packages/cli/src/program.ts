@@ -4,6 +4,7 @@ import { activateCommand } from "./commands/activate.ts";
 import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
+import { campaignFieldsCommand, campaignSendCommand } from "./commands/campaigns.ts";
 import { commandsCommand } from "./commands/commands.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
@@ -46,6 +47,9 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
   "activations.create": activateCommand,
   "agent.runs.log": runLogCommand,
   "plans.change": planCommand,
+  "campaigns.create": campaignFieldsCommand,
+  "campaigns.update": campaignFieldsCommand,
+  "campaigns.send": campaignSendCommand,
   "emails.send": sendCommand,
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,

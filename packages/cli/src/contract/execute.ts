@@ -59,14 +59,21 @@ const SUCCEEDED: Readonly<Record<string, (answer: { [name: string]: unknown }) =
   "deliveries.redeliver": ({ lastAttempt }) => isDelivered(lastAttempt),
 };
 
-/** Sends a call and prints the response; with --dry-run, prints the call instead. */
-export async function execute(session: Session, spec: CommandSpec, call: Call): Promise<Exit> {
+/** Sends a call and prints the response, unless `instead` handles it; with --dry-run, prints the call instead. */
+export async function execute(
+  session: Session,
+  spec: CommandSpec,
+  call: Call,
+  instead?: (data: unknown) => Promise<Exit | null>,
+): Promise<Exit> {
   if (session.globals.dryRun) {
     await session.printDryRun(call);
     return EXIT.ok;
   }
   const progress = session.progress(isLongPoll(spec.endpoint) ? "Waiting" : call.file ? "Uploading" : "Waiting for the server");
   const answer = await session.send(call).finally(() => progress.stop());
+  const handled = await instead?.(answer.data);
+  if (handled !== undefined && handled !== null) return handled;
   if (spec.endpoint.produces) {
     await session.out.text(String(answer.data));
     return EXIT.ok;

@@ -1,5 +1,6 @@
 import { activationViews } from "./activations.ts";
 import { brandViews } from "./brand.ts";
+import { campaignViews } from "./campaigns.ts";
 import { contactViews } from "./contacts.ts";
 import { creditViews } from "./credits.ts";
 import { deliveryViews } from "./deliveries.ts";
@@ -27,6 +28,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...contactViews,
   ...listViews,
   ...segmentViews,
+  ...campaignViews,
   ...suppressionViews,
   ...listingViews,
   ...activationViews,

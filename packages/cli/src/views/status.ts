@@ -1,8 +1,8 @@
 import type { Style } from "../types.ts";
 
-const GOOD = new Set(["delivered", "sent", "VERIFIED", "SUBSCRIBED", "ok", "ready", "running", "MEMBER", "READY"]);
+const GOOD = new Set(["delivered", "sent", "VERIFIED", "SUBSCRIBED", "ok", "ready", "running", "MEMBER", "READY", "SENT"]);
 const BAD = new Set(["bounced", "complained", "failed", "suppressed", "BOUNCED", "COMPLAINED", "dead", "fail"]);
-const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "BUILDING", "frozen", "warn"]);
+const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "SENDING", "SCHEDULED", "PAUSED", "BUILDING", "frozen", "warn"]);
 
 /** Paints a status by its meaning. */
 export function paintStatus(style: Style, status: string): string {

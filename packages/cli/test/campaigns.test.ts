@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { besideServer } from "./world.ts";
+
+const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1", CI: "1" }, columns: 110 };
+
+test("a campaign is made by the names of its list and template, tested, sent and looked at", async () => {
+  const { world, mailsvc } = await besideServer();
+  const { sdk } = world;
+  const names = ["delivered", "opened", "clicked", "bounced"];
+  const emails = names.map((name) => `${name}@simulator.mailsvc.test`);
+  await sdk.contacts.import({ rows: emails.map((email, i) => ({ email, firstName: names[i] })) });
+  const list = await sdk.lists.create({ name: "Newsletter" });
+  await sdk.lists.add(list.id, { contacts: emails });
+  await sdk.templates.create({ name: "News", type: "marketing", subject: "s", html: "<p>Hi {{firstName}}</p>", publish: true });
+  const fields = ["--name", "Launch", "--subject-line", "We are live", "--from-email", "news@acme.test"];
+  const made = await mailsvc(["campaigns", "create", ...fields, "--template", "news", "--list", "newsletter"]);
+  expect(made.json).toMatchObject({ status: "DRAFT", recipientType: "list", list: { id: list.id }, template: { slug: "news" } });
+  expect((await mailsvc(["campaigns", "list"], tty)).stdout).toMatch(/Launch\s+DRAFT\s+list\s+We are live/);
+  expect((await mailsvc(["campaigns", "update", "Launch", "--from-name", "Acme"], tty)).stdout).toMatch(/from\s+Acme <news@acme\.test>/);
+  expect((await mailsvc(["campaigns", "test", "Launch", "--to", "me@acme.test"])).json).toMatchObject({ count: 1 });
+  const sent = await mailsvc(["campaigns", "send", "Launch", "--yes", "--watch"], tty);
+  expect(sent.code).toBe(0);
+  expect(sent.stdout).toMatch(/SENT {2}4 recipients: {2}delivered 3 {3}bounced 1/);
+  await world.clock.advance("10s");
+  const stats = await mailsvc(["campaigns", "stats", "Launch"], tty);
+  expect(stats.stdout).toMatch(/delivered\s+3\s+75\.0 %\s+4 attempted/);
+  expect(stats.stdout).toMatch(/opened\s+2\s+66\.7 %\s+3 accepted/);
+  expect((await mailsvc(["campaigns", "recipients", "Launch", "--status", "bounced"], tty)).stdout).toMatch(
+    /bounced@\S+\s+bounced\s+550 5\.1\.1|No such user/,
+  );
+  expect((await mailsvc(["campaigns", "verify", "Launch"], tty)).stdout).toContain("correct  4 recipients counted anew");
+  expect((await mailsvc(["campaigns", "send", "Launch", "--yes"])).code).not.toBe(0);
+});
+
+test("an unknown name is refused by the server, and two ways to name one thing by the command", async () => {
+  const { mailsvc } = await besideServer();
+  const fields = ["--name", "Launch", "--subject-line", "We are live", "--from-email", "news@acme.test", "--text", "Hi"];
+  const unknown = await mailsvc(["campaigns", "create", ...fields, "--list", "Nobody"]);
+  expect(unknown.stderr).toContain("not_found");
+  const twice = await mailsvc(["campaigns", "create", ...fields, "--list", "A", "--list-id", "B"]);
+  expect(twice.code).toBe(2);
+});
