@@ -15,6 +15,7 @@ import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { planCommand } from "./commands/plans.ts";
+import { recoverKeyCommand } from "./commands/recover-key.ts";
 import { runLogCommand } from "./commands/run-log.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
@@ -77,6 +78,7 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
     doctorCommand(run),
     backupCommand(run),
     restoreCommand(run),
+    recoverKeyCommand(run),
     migrateCommand(run),
   ])
     program.addCommand(command.helpGroup("Setup:"));

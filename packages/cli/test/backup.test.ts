@@ -50,6 +50,9 @@ test("backup while a server runs, and restore into an empty folder, from which a
     code: 2,
     stderr: expect.stringContaining("holds an installation already"),
   });
+  const recovered = await cli(["recover-key", "--data", restored]);
+  expect(recovered).toMatchObject({ code: 0, json: { apiKey: expect.stringMatching(/^ms_live_/) } });
+  expect(await cli(["recover-key", "--data", folder()])).toMatchObject({ code: 10, stderr: expect.stringContaining("--data") });
   const again = cli(["serve", "--port", "0", "--data", restored], {
     onStart: (signal) => {
       stop = signal;

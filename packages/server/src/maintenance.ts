@@ -1,4 +1,5 @@
 import type { BackupOptions, BackupReport, RestoreOptions, RestoreReport } from "./backup/report.ts";
+import type { WorkspaceAccess } from "./installation/access.ts";
 import type { CopyOptions, CopyReport } from "./migrate/report.ts";
 
 /** Copies an installation from a folder to a Postgres database; see `migrate/copy.ts`. Only this loads Postgres. */
@@ -17,4 +18,30 @@ export async function createBackup(options: BackupOptions): Promise<BackupReport
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const [restore, { postgresSchema }] = await Promise.all([import("./backup/restore.ts"), import("./schema.pg.ts")]);
   return restore.restoreBackup(postgresSchema, options);
+}
+
+export interface RecoveryOptions {
+  /** The data folder, whose server must be stopped; ignored with `databaseUrl`. */
+  data: string;
+  databaseUrl: string | null;
+  /** The workspace that gets the key; null for the first one. */
+  workspaceId: string | null;
+}
+
+/** Creates another owner key, for people who have lost theirs; see `installation/recovery.ts`. Throws StorageUnavailable, ApiError not_found. */
+export async function recoverOwnerKey({ data, databaseUrl, workspaceId }: RecoveryOptions): Promise<WorkspaceAccess> {
+  const [{ assertInstalled, createRecoveryKey }, { secureRandom }, { systemClock }] = await Promise.all([
+    import("./installation/recovery.ts"),
+    import("./lib/random.ts"),
+    import("./lib/clock.ts"),
+  ]);
+  if (databaseUrl === null) assertInstalled(data);
+  const { db } = await (databaseUrl === null
+    ? (await import("./backend.sqlite.ts")).sqliteBackend(data)
+    : (await import("./backend.pg.ts")).postgresBackend(databaseUrl));
+  try {
+    return await createRecoveryKey(db, { clock: systemClock, random: secureRandom(), workspaceId });
+  } finally {
+    await db.close();
+  }
 }

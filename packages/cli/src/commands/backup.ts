@@ -1,10 +1,9 @@
 import type { BackupReport, RestoreReport } from "@mailsvc/server";
 import { Argument, Command, Option } from "commander";
-import { setOptionMetadata } from "../contract/metadata.ts";
 import { type Run, runAction } from "../runtime/action.ts";
 import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import type { Host } from "../types.ts";
+import { addLocation, readLocation } from "./location.ts";
 
 /** `mailsvc backup`: backs an installation up while its server runs. */
 export function backupCommand(run: Run): Command {
@@ -43,22 +42,6 @@ export function restoreCommand(run: Run): Command {
     out.note("Mail that was queued when the backup was made is sent again once the server starts.");
     return EXIT.ok;
   });
-}
-
-function addLocation(command: Command): void {
-  const data = new Option("--data <dir>", "Data folder (default mailsvc-data, or MAILSVC_DATA)");
-  const url = new Option("--database-url <url>", "postgres://… instead of a folder (default MAILSVC_DATABASE_URL)");
-  command.addOption(setOptionMetadata(data, { type: "file" })).addOption(setOptionMetadata(url, { type: "text" }));
-}
-
-/** As `serve` does: a flag wins over its variable, a variable over the default. */
-function readLocation({ env }: Host, flags: Readonly<Record<string, unknown>>): { data: string; databaseUrl: string | null } {
-  if (flags["data"] === "") throw usageError("--data needs a folder, but the one given is empty.");
-  const data = String(flags["data"] ?? env["MAILSVC_DATA"] ?? "mailsvc-data");
-  const url = flags["databaseUrl"] ?? (flags["data"] === undefined ? env["MAILSVC_DATABASE_URL"] : undefined);
-  if (url === undefined) return { data, databaseUrl: null };
-  if (!/^postgres(?:ql)?:\/\//.test(String(url))) throw usageError("--database-url must begin with postgres://");
-  return { data, databaseUrl: String(url) };
 }
 
 function describeMissingKey({ key }: BackupReport | RestoreReport): string {

@@ -5,8 +5,10 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import type { DeveloperKey } from "../http/auth.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
-import { iso } from "../lib/clock.ts";
+import { type Clock, iso } from "../lib/clock.ts";
+import type { Random } from "../lib/random.ts";
 import type { Tables } from "../schema.ts";
+import type { KeyCache } from "./key-cache.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
 
 type Row = Tables["keys"]["$inferSelect"];
@@ -19,8 +21,17 @@ export interface NewKey {
   key?: string;
 }
 
+/** What creating a key needs of the service. */
+interface KeyParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Deps["ids"];
+  readonly config: { readonly dev: boolean };
+  readonly keyCache: Pick<KeyCache, "clear">;
+}
+
 /** Creates a key. The key itself is in the result and nowhere else. */
-export async function createKey(tx: Tx, deps: Deps, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> {
+export async function createKey(tx: Tx, deps: KeyParts, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> {
   const key = wanted.key ?? makeKey(deps.random, deps.config.dev ? "dev" : "live");
   const row: Row = {
     id: deps.ids("key"),

@@ -1,0 +1,45 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import type { Db } from "../db/db.ts";
+import { StorageUnavailable } from "../db/errors.ts";
+import { KeyCache } from "../keys/key-cache.ts";
+import { createKey } from "../keys/keys.ts";
+import { notFound } from "../lib/api-error.ts";
+import type { Clock } from "../lib/clock.ts";
+import { makeIds } from "../lib/ids.ts";
+import type { Random } from "../lib/random.ts";
+import type { WorkspaceAccess } from "./access.ts";
+import { FIRST_WORKSPACE } from "./installation.ts";
+
+/** Throws StorageUnavailable for a folder without a database, which would otherwise become a new installation. */
+export function assertInstalled(folder: string): void {
+  if (existsSync(join(folder, "mailsvc.db"))) return;
+  throw new StorageUnavailable(`There is no mailsvc.db in ${folder}. Name the data folder with --data.`);
+}
+
+/**
+ * Creates another owner key in the database itself, for people who have lost theirs: of the first workspace, or the one given.
+ * Existing keys stay valid. Throws ApiError not_found for an unknown workspace.
+ */
+export async function createRecoveryKey(
+  db: Db,
+  { clock, random, workspaceId }: { clock: Clock; random: Random; workspaceId: string | null },
+): Promise<WorkspaceAccess> {
+  const deps = {
+    clock,
+    random,
+    ids: makeIds(clock, random),
+    config: { dev: false },
+    keyCache: new KeyCache(db, Number.POSITIVE_INFINITY, clock.real.now),
+  };
+  return db.tx(async (tx) => {
+    const { meta, workspaces } = tx.t;
+    const [first] = await tx.select().from(meta).where(eq(meta.name, FIRST_WORKSPACE));
+    const id = workspaceId ?? first?.value;
+    const [workspace] = id === undefined ? [] : await tx.select().from(workspaces).where(eq(workspaces.id, id));
+    if (!workspace) throw notFound("workspace", id ?? "");
+    const { key } = await createKey(tx, deps, workspace.id, { name: "owner (recovered)", permissions: [], owner: true });
+    return { workspaceId: workspace.id, apiKey: key };
+  });
+}
