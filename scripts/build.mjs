@@ -80,7 +80,7 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
           noExternal: [new RegExp(`^(?!node:|(?:${outside.join("|")})(?:/|$))`)],
           banner: { js: requireShim },
           esbuildPlugins: [collectPackages(bundled(name)), ...bundlePlugins],
-          // It would run before our plugins and remove the node: prefix.
+          // This plugin of tsup would run before ours and remove the node: prefix.
           removeNodeProtocol: false,
         }
       : // The paths of tsconfig.json would make other packages part of this one.

@@ -1,4 +1,4 @@
-// What the bundles that hold all their dependencies have in common.
+// Plugins for bundles that contain all their dependencies.
 
 // zod loads messages in 40 languages, a third of the code a start compiles; only English is used.
 const englishOnly = {

@@ -25,7 +25,7 @@ const FILES = [
   ["build/mailsvc", "usr/bin/mailsvc", 0o755],
   ["scripts/debian/mailsvc.service", "usr/lib/systemd/system/mailsvc.service", 0o644],
   ["scripts/debian/sysusers.conf", "usr/lib/sysusers.d/mailsvc.conf", 0o644],
-  // Passwords go there.
+  // This file may contain passwords.
   ["scripts/debian/default", "etc/default/mailsvc", 0o600],
   ["LICENSE", "usr/share/doc/mailsvc/copyright", 0o644],
   ["build/THIRD-PARTY-LICENSES.txt", "usr/share/doc/mailsvc/THIRD-PARTY-LICENSES.txt", 0o644],
@@ -70,7 +70,7 @@ async function main() {
   put("DEBIAN/conffiles", 0o644, (path) => writeFileSync(path, "/etc/default/mailsvc\n"));
   const { stdout: used } = await run("du", ["-sk", folder]);
   put("DEBIAN/control", 0o644, (path) => writeFileSync(path, control(version, architecture, Number.parseInt(used, 10))));
-  // dpkg-deb wants folders that all may read.
+  // dpkg-deb requires folders that every user may read.
   await run("chmod", ["-R", "u+rwX,go+rX,go-w", folder]);
   chmodSync(join(folder, "etc/default/mailsvc"), 0o600);
   const file = join(build, `mailsvc_${version}_${architecture}.deb`);

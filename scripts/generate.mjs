@@ -4,10 +4,10 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import "./sources.mjs";
 import { dialects, generateMigrations, migrationsOf } from "./migrations.mjs";
 
-// Loaded only now, when the packages' names lead to their sources.
+// Imported only now, after sources.mjs has mapped the names of the packages to their sources.
 const { generated } = await import("./generated.mjs");
 const pages = new URL("../docs/reference/", import.meta.url);
-// Pages of nouns that are gone.
+// Deletes the pages of nouns that no longer exist.
 rmSync(pages, { recursive: true, force: true });
 mkdirSync(pages);
 for (const [file, text] of Object.entries(generated())) {

@@ -18,16 +18,16 @@ const work = join(root, "node_modules/.cache/mailsvc/image");
 const run = promisify(execFile);
 
 const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
-// The user that images without a root user have by custom.
+// The user id that images without root conventionally use.
 const USER = 65532;
-// Entries have one time, so that the same files give the same image.
+// All entries have the same time, so that the same files give the same image.
 const EPOCH = "@0";
 
 /** The shared libraries of the program on this machine, by the paths the loader looks for them at. */
 async function listLibraries() {
   const { stdout } = await run("ldd", [program]);
   const paths = [...stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path);
-  // Host names are looked up by these, which glibc loads by name.
+  // glibc loads these at run time to look up host names.
   const resolver = paths
     .filter((path) => path.endsWith("/libc.so.6"))
     .flatMap((path) => ["libresolv.so.2", "libnss_dns.so.2"].map((name) => join(dirname(path), name)));

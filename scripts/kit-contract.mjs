@@ -1,4 +1,4 @@
-// What the agent kit knows of the contract, as plain TypeScript without zod: the events with the fields that identify them, and the
+// The part of the contract that the agent kit uses, as plain TypeScript without zod: the events with the fields that identify them, and the
 // endpoints of an agent's key with their types.
 import { AgentEvent, agentContract, EVENT_KEYS, Pagination, paramNames } from "@mailsvc/sdk/contract";
 import { createSchemaCollector } from "../packages/server/src/http/json-schema.ts";

@@ -1,4 +1,4 @@
-// The licences of the packages whose code is inside our bundles, which their licences ask us to pass on.
+// The licences of the packages whose code our bundles contain. Most licences require that we include them.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

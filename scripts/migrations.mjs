@@ -15,8 +15,8 @@ export const dialects = [
   { name: "pg", dialect: "postgresql" },
 ];
 
-// Tables of SQLite whose primary key is all there is to look up: without the hidden row number they are one b-tree instead of
-// two. Drizzle has no word for it.
+// Tables of SQLite that are only looked up by their primary key: WITHOUT ROWID they are one b-tree instead of two. Drizzle cannot
+// declare that.
 const WITHOUT_ROWID = [
   "campaign_link_clicks",
   "campaign_links",

@@ -1,11 +1,11 @@
 // The demo behind `npm start`: builds, starts a development server, sends one email through the SDK, waits until it is
-// in the inbox, says where everything is, and serves until Ctrl-C. Takes the flags of `mailsvc dev`: npm start -- --port 3000
+// in the inbox, prints the addresses, and serves until Ctrl-C. Takes the flags of `mailsvc dev`: npm start -- --port 3000
 import { relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, styleText } from "node:util";
 import "./build.mjs";
 
-// A failed build has already said why.
+// A failed build has already printed the reason.
 if (process.exitCode) process.exit();
 
 // Imported only now, because these files have just been built.
@@ -110,7 +110,7 @@ const main = async () => {
     );
   const sendsForReal = config.smtpUrl !== null;
   const found = sendsForReal ? null : await show(createClient({ baseUrl: url, apiKey }));
-  if (sendsForReal) print(`  Mail leaves through ${config.smtpUrl.replace(/\/\/.*@/, "//")}, so none was sent to show it.`);
+  if (sendsForReal) print(`  Mail is sent through ${config.smtpUrl.replace(/\/\/.*@/, "//")}, so none was sent to show it.`);
 
   print(
     "",

@@ -1,6 +1,6 @@
 // Runs the build, lint and types side by side, then every test. Continues when a part fails, and ends with the count. Arguments go to vitest: npm test -- packages/sdk
 //
-// The count is also left in node_modules/.cache/mailsvc/results.json.
+// The count is also written to node_modules/.cache/mailsvc/results.json.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
@@ -53,7 +53,7 @@ const main = async () => {
   let passed = 0;
   let failed = 0;
   const parts = [];
-  // They can share cores: none of them uses one all the time.
+  // They run at the same time, because none of them keeps a core busy all the time.
   const running = stages.map(async ({ name, args }) => {
     let said = "";
     const code = await node(args, (text) => {

@@ -20,7 +20,7 @@ const unauthorized = (name: string, headers: Record<string, string>, contains: s
   answers: { "www-authenticate": "Bearer" },
 });
 
-scenarios("keys that open nothing", [
+scenarios("invalid API keys", [
   unauthorized("no key", {}, "Missing API key"),
   unauthorized("an empty header", { authorization: "" }, "Missing API key"),
   unauthorized("Bearer and nothing", { authorization: "Bearer" }, "Invalid Authorization header"),
@@ -53,8 +53,8 @@ scenarios("keys that open nothing", [
   },
 ]);
 
-describe("a good key", () => {
-  test("may be announced in any case, with any number of blanks", async () => {
+describe("an API key", () => {
+  test("is accepted after `Bearer` in any case and any number of spaces", async () => {
     await using world = await createWorld();
     for (const scheme of ["bearer", "BEARER", "Bearer  "]) {
       const response = await ask(world, {
@@ -66,7 +66,7 @@ describe("a good key", () => {
     }
   });
 
-  test("that was well formed but never made is not known here", async () => {
+  test("that is well formed but was never created is unknown", async () => {
     await using other = await createWorld({ seed: 99 });
     await using world = await createWorld({ seed: 1 });
     const row: Scenario = {
@@ -82,7 +82,7 @@ describe("a good key", () => {
     await expectAnswer(await ask(world, row), row, world.apiKey);
   });
 
-  test("is dead everywhere once it was revoked", async () => {
+  test("is refused by every endpoint after it was revoked", async () => {
     await using world = await createWorld();
     const made = await world.sdk.keys.create({ name: "short-lived", permissions: [...PERMISSIONS] });
     expect((await ask(world, { method: "GET", path: "/api/v1/me", key: made.key })).status).toBe(200);
@@ -145,7 +145,7 @@ const get = (path: string, details: string[], name = path): Scenario => ({
   details,
 });
 
-scenarios("queries that mean nothing", [
+scenarios("invalid queries", [
   ...["/api/v1/emails", "/api/v1/keys", "/api/v1/senders", "/api/v1/suppressions", "/api/v1/jobs", "/__dev/inbox"].flatMap((list) => [
     get(`${list}?page=0`, ["page too_small"]),
     get(`${list}?page=-1`, ["page too_small"]),
@@ -271,7 +271,7 @@ const notAllowed = (method: string, path: string, allow: string): Scenario => ({
   answers: { allow },
 });
 
-scenarios("paths and methods that are none", [
+scenarios("unknown paths and methods", [
   missing("GET", "/api"),
   missing("GET", "/api/v1"),
   missing("GET", "/api/v2/emails"),
@@ -333,7 +333,7 @@ scenarios("paths and methods that are none", [
 ]);
 
 const long = "k".repeat(256);
-scenarios("Idempotency-Keys that are none", [
+scenarios("invalid Idempotency-Keys", [
   ...[
     ["an empty one", ""],
     ["one of 256 characters", long],
@@ -353,7 +353,7 @@ scenarios("Idempotency-Keys that are none", [
   ),
 ]);
 
-test("what another workspace has cannot be seen, moved or taken away, and looks like nothing at all", async () => {
+test("resources of another workspace cannot be read, changed or deleted, and are answered as if they did not exist", async () => {
   await using world = await createWorld();
   const other = await secondWorkspace(world);
   const email = (await world.sdk.emails.send({

@@ -33,7 +33,7 @@ const nothingQueued = async (world: { sdk: { emails: { list(): Promise<{ paginat
   expect((await world.sdk.emails.list()).pagination.total).toBe(0);
 
 scenarios(
-  "bodies that are no JSON object",
+  "bodies that are not a JSON object",
   [
     badJson("no body at all", undefined, "is required", ["to required", "from required", "subject required"]),
     badJson("an empty body", "", "is required", ["to required", "from required", "subject required"]),
@@ -76,7 +76,7 @@ scenarios(
 );
 
 scenarios(
-  "fields that are absent, unknown or of the wrong type",
+  "missing and unknown fields, and fields of the wrong type",
   [
     { ...bad("no to", {}), body: without("to"), details: ["to required"] },
     { ...bad("no from", {}), body: without("from"), details: ["from required"] },
@@ -148,7 +148,7 @@ scenarios(
 );
 
 scenarios(
-  "limits, at their edge and beyond",
+  "values beyond the limits",
   [
     bad("51 recipients", { to: many(51) }, "to too_big"),
     bad("twenty thousand recipients", { to: Array.from({ length: 20_000 }, () => "x") }, "to too_big"),
@@ -205,7 +205,7 @@ const fine = (name: string, changes: Record<string, unknown>): Scenario => ({
   lacks: ["failed"],
 });
 
-scenarios("just within the limits", [
+scenarios("values just within the limits", [
   fine("50 recipients", { to: many(50) }),
   fine("one recipient in a list", { to: ["ada@example.com"] }),
   fine("a subject of 998 characters", { subject: "x".repeat(998) }),
@@ -247,7 +247,7 @@ const LINE_BREAKS: readonly (readonly [string, string])[] = [
 ];
 
 scenarios(
-  "attempts to write headers of one's own",
+  "header injection",
   [
     ...LINE_BREAKS.flatMap(([what, breaker]) => [
       bad(`${what} in the subject`, { subject: `Hi${breaker}Bcc: eve@evil.example` }, "subject invalid_characters"),
@@ -310,7 +310,7 @@ scenarios(
 );
 
 scenarios(
-  "addresses that are none",
+  "invalid addresses",
   [
     ...[
       "",
@@ -441,7 +441,7 @@ scenarios(
 );
 
 scenarios(
-  "media types and encodings that are not read",
+  "unsupported media types and encodings",
   (
     [
       ["text/plain", {}],

@@ -15,7 +15,7 @@ const send = (world: TestWorld, idempotencyKey: string, changes: Record<string, 
 const total = async (world: TestWorld) => (await world.sdk.emails.list()).pagination.total;
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 
-test("the same request with the same key has one effect and one answer, and the replay says so", async () => {
+test("the same request with the same key has one effect; the repeated response is the same and marked as a replay", async () => {
   await using world = await createWorld();
   const first = await send(world, "k");
   const second = await send(world, "k");
@@ -26,7 +26,7 @@ test("the same request with the same key has one effect and one answer, and the 
   expect(await world.inbox.all()).toHaveLength(1);
 });
 
-test("fifty at once with the same key have one effect and fifty equal answers", async () => {
+test("fifty concurrent requests with the same key have one effect and fifty equal responses", async () => {
   await using world = await createWorld();
   const answers = await Promise.all(Array.from({ length: 50 }, () => send(world, "k")));
   expect(new Set(answers.map((a) => a.status))).toEqual(new Set([200]));
@@ -35,7 +35,7 @@ test("fifty at once with the same key have one effect and fifty equal answers", 
   expect(await total(world)).toBe(1);
 });
 
-test("fifty at once with the same key and different bodies: one is done, the others are told", async () => {
+test("of fifty concurrent requests with the same key and different bodies, one succeeds and the others are refused", async () => {
   await using world = await createWorld();
   const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => send(world, "k", { subject: `Hello ${i}` })));
   expect(answers.filter((a) => a.status === 200)).toHaveLength(1);
@@ -43,7 +43,7 @@ test("fifty at once with the same key and different bodies: one is done, the oth
   expect(await total(world)).toBe(1);
 });
 
-test("what acts on the outside world does so once, however often the same request comes at once", async () => {
+test("concurrent requests with the same key cause one effect outside of the database", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   await world.sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: hooks.url, permissions: [] });
@@ -66,7 +66,7 @@ test("another body with the same key is refused", async () => {
   expect(await total(world)).toBe(1);
 });
 
-test("what was refused does not use the key up: the corrected request goes through", async () => {
+test("a refused request does not use the key: the corrected request succeeds", async () => {
   await using world = await createWorld();
   expect((await send(world, "k", { to: "nobody" })).status).toBe(400);
   expect((await send(world, "k", { from: "x@unverified.com" })).status).toBe(400);
@@ -74,7 +74,7 @@ test("what was refused does not use the key up: the corrected request goes throu
   expect([good.status, good.headers.get("idempotency-replayed")]).toEqual([200, null]);
 });
 
-test("an answer is replayed for 24 hours and forgotten after them", async () => {
+test("a response is replayed for 24 hours and then deleted", async () => {
   await using world = await createWorld();
   const first = await (await send(world, "k")).text();
   await world.clock.advance("23h");
@@ -86,7 +86,7 @@ test("an answer is replayed for 24 hours and forgotten after them", async () => 
   expect(await total(world)).toBe(2);
 });
 
-test("thousands of old answers are forgotten, a chunk at a time", async () => {
+test("thousands of old responses are deleted in chunks", async () => {
   await using world = await createWorld();
   const { db, clock } = world.app.deps;
   const rows = Array.from({ length: 2500 }, (_, i) => ({
@@ -105,7 +105,7 @@ test("thousands of old answers are forgotten, a chunk at a time", async () => {
   expect(await db.read.$count(db.read.t.idempotency)).toBe(0);
 });
 
-test("keys are one's own: another API key and another endpoint may use the same one", async () => {
+test("an Idempotency-Key belongs to one API key and one endpoint", async () => {
   await using world = await createWorld();
   const other = await keyFor(world, "transactional:send");
   const first = await (await send(world, "k")).text();
@@ -120,7 +120,7 @@ test("keys are one's own: another API key and another endpoint may use the same 
   expect(elsewhere.status).toBe(201);
 });
 
-test("the status of the answer is replayed too, on every endpoint that changes something", async () => {
+test("the status of the response is replayed too, on every endpoint that changes something", async () => {
   await using world = await createWorld();
   const create = () => ask(world, { path: "/api/v1/senders", body: { email: "hello@acme.example" }, headers: { "idempotency-key": "k" } });
   const first = await create();
@@ -129,7 +129,7 @@ test("the status of the answer is replayed too, on every endpoint that changes s
   expect(await second.json()).toEqual(await first.json());
 });
 
-test("a key that was made is shown again to whoever asks again with the same Idempotency-Key", async () => {
+test("a repeated request with the same Idempotency-Key shows the created API key again", async () => {
   await using world = await createWorld();
   const create = async () =>
     (await (
@@ -154,7 +154,7 @@ test("the same path with another id is another request", async () => {
   expect((await cancel(ids[1])).status).toBe(409);
 });
 
-test("a failure on our side stores nothing, so the retry does the work", async () => {
+test("an internal error stores nothing, so the retry does the work", async () => {
   await using world = await createWorld();
   const { queue } = world.app.deps;
   const { enqueue } = queue;

@@ -38,7 +38,7 @@ describe("the document", () => {
     expect(operations).toHaveLength(expected);
   });
 
-  test("has no reference that leads nowhere", () => {
+  test("has no dangling references", () => {
     const all = refs(document);
     expect(all.length).toBeGreaterThan(100);
     expect(all.filter((ref) => !ref.startsWith("#/") || follow(ref) === undefined)).toEqual([]);
@@ -67,7 +67,7 @@ describe("the document", () => {
     for (const name of Object.keys(document.components.schemas as Json)) expect(name).toMatch(/^[A-Za-z0-9._-]+$/);
   });
 
-  test("asks for the key and permission the contract asks for", () => {
+  test("requires the key and permission that the contract requires", () => {
     expect(document.paths["/api/v1/send"]?.post).toMatchObject({ security: [{ developerKey: ["transactional:send"] }] });
     expect(document.paths["/api/v1/me"]?.get).toMatchObject({ security: [{ developerKey: [] }] });
     expect(document.paths["/api/agents/activations/{activationId}"]?.get).toMatchObject({ security: [{ agentKey: [] }] });
@@ -75,7 +75,7 @@ describe("the document", () => {
     expect(document.paths["/__dev/clock"]?.get).toMatchObject({ security: [] });
   });
 
-  test("offers Idempotency-Key where something changes under a key, and nowhere else", () => {
+  test("offers Idempotency-Key for writes with a key, and nowhere else", () => {
     const offering = operations.filter(({ operation }) => refs(operation.parameters).includes("#/components/parameters/Idempotency-Key"));
     expect(offering.map(({ method, path }) => `${method} ${path}`)).toContain("post /api/v1/send");
     for (const { method, path } of offering) {
@@ -91,14 +91,14 @@ describe("the document", () => {
     expect(Object.keys(responses["429"]?.headers as Json)).toContain("Retry-After");
   });
 
-  test("describes each tag, and has no example that nothing refers to", () => {
+  test("describes each tag, and has no unused example", () => {
     expect((document.tags as Json[]).filter(({ description }) => !description)).toEqual([]);
     const used = new Set(refs(document.paths));
     const examples = Object.keys(document.components.examples as Json).map((name) => `#/components/examples/${name}`);
     expect(examples.filter((example) => !used.has(example))).toEqual([]);
   });
 
-  test("gives examples of the type they stand for, and every property a type", () => {
+  test("gives examples of the right type, and every property a type", () => {
     const revoked = ((document.paths["/api/v1/keys"]?.get?.parameters ?? []) as Json[]).find(({ name }) => name === "revoked");
     expect(revoked).toMatchObject({ schema: { type: "boolean" }, example: false });
     expect(document.components.schemas).toMatchObject({
@@ -124,7 +124,7 @@ describe("the document", () => {
   });
 });
 
-test("an endpoint answers the common errors, those of its access and its own, and no others", () => {
+test("an endpoint lists the common errors, those of its access and its own, and no others", () => {
   const live = contract.health.live as Endpoint;
   expect(listErrors(live)).toEqual(["validation_error", "rate_limited", "internal_error", "storage_unavailable"]);
   expect(listErrors(contract.emails.get)).toContain("not_found");
@@ -144,7 +144,7 @@ describe("named schemas", () => {
     expect(Object.keys(named)).toEqual(["Item"]);
   });
 
-  test("that read differently on the way in get a second name", () => {
+  test("that differ between input and output get a second name", () => {
     const { named, convert } = createSchemaCollector();
     const Item = z.object({ a: z.string().default("x") }).meta({ id: "Item" });
     convert(Item, "output");

@@ -9,7 +9,7 @@ const send = (world: TestWorld, key?: string) => ask(world, { path: "/api/v1/sen
 const told = (r: Response) => ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "retry-after"].map((h) => r.headers.get(h));
 
 describe("rates", () => {
-  test("every answer to a key tells what is left, and a used-up rate when to come back", async () => {
+  test("every response to a key says how many requests are left, and a 429 when to retry", async () => {
     await using world = await createWorld({ flags: { "rate-limit": "send=2/s" } });
     expect(told(await send(world))).toEqual(["2", "1", "1", null]);
     expect(told(await send(world))).toEqual(["2", "0", "1", null]);
@@ -20,7 +20,7 @@ describe("rates", () => {
     });
   });
 
-  test("a rate fills up again with time, and never beyond its size", async () => {
+  test("a bucket refills with time, and never beyond its size", async () => {
     await using world = await createWorld({ flags: { "rate-limit": "send=2/s" } });
     const three = async () => [await send(world), await send(world), await send(world)].map((r) => r.status);
     expect(await three()).toEqual([200, 200, 429]);
@@ -31,7 +31,7 @@ describe("rates", () => {
     expect(await three()).toEqual([200, 200, 429]);
   });
 
-  test("each key has its own, and each bucket too", async () => {
+  test("each key has its own limits, and each of its buckets too", async () => {
     await using world = await createWorld({ flags: { "rate-limit": "send=1/s,write=1/s,read=1/s" } });
     const path = "/api/v1/suppressions";
     expect((await send(world)).status).toBe(200);
@@ -46,20 +46,20 @@ describe("rates", () => {
     expect((await send(world)).status).toBe(200);
   });
 
-  test("a request that is refused for its rate does nothing, and a bad one uses the rate up as well", async () => {
+  test("a rate-limited request has no effect, and an invalid request counts as well", async () => {
     await using world = await createWorld({ flags: { "rate-limit": "send=1/s" } });
     expect((await ask(world, { path: "/api/v1/send", body: "{" })).status).toBe(400);
     expect((await send(world)).status).toBe(429);
     expect((await world.sdk.emails.list()).pagination.total).toBe(0);
   });
 
-  test("answers without a key carry no rate", async () => {
+  test("responses without a key have no rate headers", async () => {
     await using world = await createWorld();
     expect(told(await ask(world, { method: "GET", path: "/healthz", key: null }))).toEqual([null, null, null, null]);
   });
 });
 
-test("a database that cannot work is 503 storage_unavailable with Retry-After; nothing is stored, and the next try goes through", async () => {
+test("an unavailable database is answered 503 storage_unavailable with Retry-After; nothing is stored, and the next try succeeds", async () => {
   await using world = await createWorld();
   const db = world.app.deps.db as { tx: unknown };
   const { tx } = db;

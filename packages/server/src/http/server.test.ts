@@ -39,7 +39,7 @@ const say = async (bytes: string): Promise<string> => {
   return line.read();
 };
 
-test("a new connection gets through to the server while 300 others read without a pause", async () => {
+test("a new connection is served while 300 others read continuously", async () => {
   for (let i = 0; i < 100; i += 1) await say(post(hello, "Connection: close"));
   const list = head("GET /api/v1/emails?limit=100", auth());
   const { hostname, port } = new URL(server.url);
@@ -63,7 +63,7 @@ test("a new connection gets through to the server while 300 others read without 
   expect(waits.sort((a, b) => a - b)[2]).toBeLessThan(500);
 });
 
-test("a full disk is a 503 that says when to come back; reading goes on, and so does writing once there is room", async () => {
+test("a full disk is answered 503 with Retry-After; reads go on, and writes as soon as there is space", async () => {
   const db = server.app.deps.db as SqliteDb;
   const authorization = { authorization: `Bearer ${server.apiKey}` };
   const body = JSON.stringify({ ...JSON.parse(hello), text: "x".repeat(900_000) });
@@ -81,7 +81,7 @@ test("a full disk is a 503 that says when to come back; reading goes on, and so 
   expect((await send()).status).toBe(200);
 });
 
-test("a database that cannot be written is not ready, even when nobody has tried to write", async () => {
+test("a database that cannot be written is not ready, even before a request tries to write", async () => {
   const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
   const broken = await serve(config(other), silentLog);
   try {
@@ -111,7 +111,7 @@ describe("limits of connections", () => {
     return { url: listening.url, [Symbol.asyncDispose]: () => listening.close(0).finally(() => (server.app.inFlight.draining = false)) };
   };
 
-  test("a head that takes too long is answered 408, and its connection closed", async () => {
+  test("a request head that takes too long is answered 408, and its connection is closed", async () => {
     await using place = await bare({ headersTimeoutMs: 200 });
     const slow = await wire(place.url);
     slow.write("POST /api/v1/send HTTP/1.1\r\nHost: x\r\nX-Sl");
@@ -119,7 +119,7 @@ describe("limits of connections", () => {
     await slow.closed;
   });
 
-  test("connections beyond the limit are closed, and those there are go on", async () => {
+  test("connections beyond the limit are closed, and the others go on", async () => {
     await using place = await bare({ maxConnections: 2 });
     const lines = await Promise.all([wire(place.url), wire(place.url)]);
     const third = await wire(place.url);
@@ -141,7 +141,7 @@ test("after 300 invalid keys an address gets 429, and its valid keys still work"
   expect((await fetch(`${server.url}/api/v1/me`, { headers: { authorization: `Bearer ${server.apiKey}` } })).status).toBe(200);
 });
 
-test("closing does not wait for connections that are idle", async () => {
+test("closing does not wait for idle connections", async () => {
   const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
   const closing = await serve(config(other), silentLog);
   const lines = await Promise.all([1, 2, 3].map(() => wire(closing.url)));
@@ -152,7 +152,7 @@ test("closing does not wait for connections that are idle", async () => {
   rmSync(other, { recursive: true, force: true });
 });
 
-test("closing lets requests that run come to their end, and takes no new ones", async () => {
+test("closing completes the requests in flight and accepts no new ones", async () => {
   const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
   const closing = await serve(config(other), silentLog);
   const key = `Authorization: Bearer ${closing.apiKey}`;

@@ -23,7 +23,7 @@ test("a failed write counts for ten seconds", () => {
   expect(storage.problem).toBeNull();
 });
 
-test("of a thousand requests that fail for the same reason the log tells once, and how many followed", () => {
+test("a thousand requests that fail for the same reason are logged once, with their number", () => {
   const { time, logged, storage } = setUp();
   for (let i = 0; i < 1000; i += 1) storage.failed("full", `req_${i}`);
   time.now = 10_000;
@@ -34,7 +34,7 @@ test("of a thousand requests that fail for the same reason the log tells once, a
   ]);
 });
 
-test("probes of one second are one write", async () => {
+test("the probes of one second share one write", async () => {
   const { time, storage } = setUp();
   let writes = 0;
   const write = async (): Promise<void> => void (writes += 1);

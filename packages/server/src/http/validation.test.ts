@@ -6,7 +6,7 @@ import { createWorld, type TestWorld } from "../testing.ts";
 const endpoints = Object.values(contract).flatMap((group) => Object.values(group) as Endpoint[]);
 const reads = endpoints.filter(({ method, access }) => method === "GET" && access !== "public");
 
-describe("a query parameter nobody knows", () => {
+describe("an unknown query parameter", () => {
   let world: TestWorld;
   beforeAll(async () => {
     world = await createWorld();
@@ -26,7 +26,7 @@ describe("a query parameter nobody knows", () => {
     });
   });
 
-  test("is ignored where links of mails lead, which mail programs and trackers add to", async () => {
+  test("is ignored by the links in emails, to which mail programs and trackers add parameters", async () => {
     expect((await ask(world, { method: "GET", path: "/healthz?utm_source=x", key: null })).status).toBe(200);
   });
 });

@@ -48,7 +48,7 @@ afterEach(async () => {
   await vi.waitFor(() => expect(server.app.inFlight.count).toBe(0), { timeout: 20_000 });
 });
 
-test("the ready file tells where it listens and the key, to its owner only", () => {
+test("the ready file holds the address and the key, and only its owner may read it", () => {
   const file = join(folder, "ready.json");
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
     url: server.url,
@@ -62,7 +62,7 @@ test("the ready file tells where it listens and the key, to its owner only", () 
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a port that is taken, and a folder that is taken, are told clearly", async () => {
+test("a port or folder in use is reported with a clear message", async () => {
   const other = mkdtempSync(join(tmpdir(), "mailsvc-wire-"));
   const { port } = new URL(server.url);
   await expect(serve(config(other, { port }), silentLog)).rejects.toThrow(ListenError);
@@ -71,7 +71,7 @@ test("a port that is taken, and a folder that is taken, are told clearly", async
   rmSync(other, { recursive: true, force: true });
 });
 
-describe("what is no HTTP", () => {
+describe("requests that are not valid HTTP", () => {
   test.each([
     ["garbage", "\x00\x01\x02\xff garbage\r\n\r\n"],
     ["a TLS handshake", Uint8Array.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03, ...new Array(64).fill(7)])],
@@ -94,18 +94,18 @@ describe("what is no HTTP", () => {
     expect(await ask("GET /healthz", `X-Big: ${"x".repeat(65_536)}`)).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  test("a body without a byte has any type", async () => {
+  test("an empty body may have any media type", async () => {
     const empty = ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 0"];
     expect(await ask("POST /api/v1/marketplace/listings/nobody/cancel", auth(), ...empty)).toMatch(/^HTTP\/1\.1 404 /);
   });
 
-  test("five hundred headers are refused or served, and nothing breaks", async () => {
+  test("five hundred headers are refused or accepted, and the server goes on", async () => {
     const [status] = statusesIn(await ask("GET /healthz", ...Array.from({ length: 500 }, (_, i) => `X-${i}: 1`)));
     expect([200, 400, 431]).toContain(status);
   });
 });
 
-describe("paths as no client would send them", () => {
+describe("unusual paths", () => {
   test.each([
     ["GET //api/v1/me", 404],
     ["GET /api/v1//me", 404],
@@ -133,8 +133,8 @@ describe("paths as no client would send them", () => {
   });
 });
 
-describe("clients that take their time, or go", () => {
-  test("a hundred that never finish their headers keep nobody waiting", async () => {
+describe("slow clients, and clients that disconnect", () => {
+  test("a hundred clients that never finish their headers do not delay others", async () => {
     const slow = await Promise.all(Array.from({ length: 100 }, () => wire(server.url)));
     for (const line of slow) line.write("POST /api/v1/send HTTP/1.1\r\nHost: x\r\nX-Sl");
     const since = performance.now();
@@ -145,7 +145,7 @@ describe("clients that take their time, or go", () => {
     await Promise.all(slow.map((line) => line.closed));
   });
 
-  test("a body that comes a byte at a time is read to its end", async () => {
+  test("a body that arrives byte by byte is read completely", async () => {
     const line = await wire(server.url);
     const bytes = post(hello, "Connection: close");
     const at = bytes.length - hello.length;
@@ -157,7 +157,7 @@ describe("clients that take their time, or go", () => {
     expect(await line.read()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test("a client that goes in the middle of its body leaves nothing behind", async () => {
+  test("a client that disconnects within its body has no effect", async () => {
     const before = (await (
       await fetch(`${server.url}/api/v1/emails`, { headers: { authorization: `Bearer ${server.apiKey}` } })
     ).json()) as { pagination: { total: number } };
@@ -175,7 +175,7 @@ describe("clients that take their time, or go", () => {
     expect(after.pagination.total).toBe(before.pagination.total);
   });
 
-  test("a client that has ended its half is let go, its answer given or not", async () => {
+  test("the connection of a client that has closed its side is closed, with or without a response", async () => {
     const line = await wire(server.url);
     line.write(post(hello));
     line.half();
@@ -183,7 +183,7 @@ describe("clients that take their time, or go", () => {
     await line.closed;
   });
 
-  test("a client that goes before its answer does not stop the others", async () => {
+  test("a client that disconnects before its response does not affect others", async () => {
     const lines = await Promise.all(Array.from({ length: 30 }, () => wire(server.url)));
     for (const line of lines) {
       line.write(post(hello));
@@ -193,7 +193,7 @@ describe("clients that take their time, or go", () => {
     expect(await say(post(hello, "Connection: close"))).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test("one who waits for mail and goes is forgotten", async () => {
+  test("waiting for mail ends when the client disconnects", async () => {
     const line = await wire(server.url);
     line.write(head("GET /__dev/inbox/wait?to=never%40example.com&timeout=60"));
     while (server.app.inFlight.count === 0) await new Promise((turn) => setImmediate(turn));
@@ -210,7 +210,7 @@ describe("what HTTP/1.1 allows", () => {
     expect(statusesIn(await line.read())).toEqual([200, 200, 400, 404, 200]);
   });
 
-  test("a bad request does not spoil the connection for the next one", async () => {
+  test("after an invalid request the connection serves the next one", async () => {
     const line = await wire(server.url);
     line.write(post('{"to":'));
     expect(statusesIn(await line.read(/invalid_json.*\}/s))).toEqual([400]);
@@ -218,7 +218,7 @@ describe("what HTTP/1.1 allows", () => {
     expect(statusesIn(await line.read())).toEqual([400, 200]);
   });
 
-  test("requests of all kinds follow one another on a connection", async () => {
+  test("one connection serves requests of all kinds in turn", async () => {
     const line = await wire(server.url);
     const list = (...headers: string[]): string => head("GET /api/v1/emails?limit=1", auth(), ...headers);
     const requests = [post(hello), post("{}"), list(), post(hello), post("not json"), list(), post(hello)];
@@ -230,7 +230,7 @@ describe("what HTTP/1.1 allows", () => {
     expect(statusesIn(await line.read())).toEqual([200, 400, 200, 200, 400, 200, 200, 200]);
   });
 
-  test("chunks", async () => {
+  test("a chunked body is read", async () => {
     const chunked = head("POST /api/v1/send", auth(), "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: close");
     const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
     expect(await say(`${chunked}${chunk(hello.slice(0, 9))}${chunk(hello.slice(9))}0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
@@ -238,7 +238,7 @@ describe("what HTTP/1.1 allows", () => {
     expect(statusesIn(await say(`${chunked}5\r\n${hello}\r\n0\r\n\r\n`))[0]).toBe(400);
   });
 
-  test("Expect: 100-continue is told to go on", async () => {
+  test("Expect: 100-continue is answered 100", async () => {
     const line = await wire(server.url);
     const bytes = post(hello, "Expect: 100-continue", "Connection: close");
     line.write(bytes.slice(0, bytes.length - hello.length));
@@ -247,11 +247,11 @@ describe("what HTTP/1.1 allows", () => {
     expect(statusesIn(await line.read())).toEqual([100, 200]);
   });
 
-  test("an expectation nobody knows is refused or ignored, not hung upon", async () => {
+  test("an unknown expectation is refused or ignored, and does not hang", async () => {
     expect([200, 417]).toContain(statusesIn(await say(post(hello, "Expect: 200-maybe", "Connection: close"))).at(-1));
   });
 
-  test("HTTP/1.0 is answered and closed", async () => {
+  test("an HTTP/1.0 request is answered and its connection closed", async () => {
     expect(await say("GET /healthz HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"status":"ok"/);
   });
 
@@ -261,23 +261,23 @@ describe("what HTTP/1.1 allows", () => {
     expect(text.split("\r\n\r\n")[1]).toBe("");
   });
 
-  test("a body on a GET is not read, and what follows is still understood", async () => {
+  test("the body of a GET is skipped, and the next request is understood", async () => {
     const line = await wire(server.url);
     line.write(`${head("GET /api/v1/me", auth(), "Content-Length: 7")}garbage${head("GET /healthz", "Connection: close")}`);
     expect(statusesIn(await line.read())).toEqual([200, 200]);
   });
 
-  test("two Authorization headers do not add up to a key", async () => {
+  test("two Authorization headers are not combined to a key", async () => {
     expect(statusesIn(await ask("GET /api/v1/me", "Authorization: Basic YTpi", auth()))[0]).toBe(401);
   });
 
-  test("an upgrade nobody offers is served as a plain request", async () => {
+  test("an unsupported upgrade is served as a plain request", async () => {
     const [status] = statusesIn(await ask("GET /healthz", "Upgrade: websocket", "Connection: Upgrade, close", "Sec-WebSocket-Key: x"));
     expect(status).toBe(200);
   });
 });
 
-describe("requests that could be read in two ways are read in none, and what is hidden in them is not served", () => {
+describe("ambiguous requests (request smuggling) are refused, and a request hidden in them is not served", () => {
   const hidden = { toString: () => head("GET /api/v1/me", auth(), "Connection: close") };
   const send = (...headers: string[]) => head("POST /api/v1/send", auth(), "Content-Type: application/json", ...headers);
   test.each([
@@ -310,7 +310,7 @@ describe("requests that could be read in two ways are read in none, and what is 
 describe("bodies beyond the limit (1 MB here)", () => {
   const chunkOf = (size: number) => `${size.toString(16)}\r\n${"x".repeat(size)}\r\n`;
 
-  test("are refused by their length, before they are sent", async () => {
+  test("are refused by Content-Length, before they are sent", async () => {
     const line = await wire(server.url);
     line.write(head("POST /api/v1/send", auth(), "Content-Type: application/json", "Content-Length: 2000000"));
     const text = await line.read();
@@ -318,7 +318,7 @@ describe("bodies beyond the limit (1 MB here)", () => {
     expect(text.toLowerCase()).toContain("connection: close");
   });
 
-  test("are refused while they come in chunks, without being kept", async () => {
+  test("are refused while their chunks arrive, without being kept in memory", async () => {
     const line = await wire(server.url);
     line.write(head("POST /api/v1/send", auth(), "Content-Type: application/json", "Transfer-Encoding: chunked"));
     for (let i = 0; i < 20; i += 1) line.write(chunkOf(65_536));
@@ -345,7 +345,7 @@ describe("bodies beyond the limit (1 MB here)", () => {
     expect(heard).toMatch(/^HTTP\/1\.1 413 [\s\S]*payload_too_large/);
   });
 
-  test("of dev endpoints as well", async () => {
+  test("are refused by dev endpoints as well", async () => {
     const line = await wire(server.url);
     line.write(head("POST /__dev/faults", "Content-Type: application/json", "Content-Length: 2000000"));
     expect(await line.read()).toMatch(/^HTTP\/1\.1 413 /);
@@ -361,7 +361,7 @@ describe("dev endpoints over a real connection", () => {
     expect(statusesIn(await say(`GET /__dev/clock HTTP/1.1\r\n${host}\r\nConnection: close\r\n\r\n`))).toEqual([status]);
   });
 
-  test("a fault that drops cuts the connection without a word", async () => {
+  test("the fault drop closes the connection without a response", async () => {
     const json = { "content-type": "application/json" };
     await fetch(`${server.url}/__dev/faults`, {
       method: "POST",
@@ -373,7 +373,7 @@ describe("dev endpoints over a real connection", () => {
     expect((await fetch(`${server.url}/api/v1/me`)).status).toBe(401);
   });
 
-  test("reset takes a running clock back to the real time, however far it was moved", async () => {
+  test("reset sets a running clock to the real time, however far it was advanced", async () => {
     const dev = async (path: string, body = {}) =>
       (
         await fetch(`${server.url}/__dev/${path}`, {
