@@ -7,8 +7,8 @@ export interface JobStore {
   /** Jobs that may be claimed before a slot is free, at most. Claiming is then one statement for hundreds of short jobs. */
   readonly maxPrefetch: number;
   /**
-   * How long to rest between batches while requests wait, as a multiple of the time the batch took. For a database in this
-   * process, whose work would delay the requests.
+   * How long to rest between batches while requests wait, as a multiple of the time the batch took: accepting comes before
+   * delivering.
    */
   readonly restRatio: number;
   /** Adds a job. `batch` allows it to share a row with others of the same commit. */

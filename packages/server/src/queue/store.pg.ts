@@ -149,7 +149,9 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
       },
     },
     maxPrefetch: 512,
-    restRatio: 0,
+    // The database may have cores of its own, so deliveries get twice the share they get on SQLite. Without a rest, accepting lost
+    // a third of its rate to them.
+    restRatio: 9,
     isUnavailable: db.isUnavailable,
     tx: db.tx,
     announce: () => heartbeat.announce(),
