@@ -13,6 +13,7 @@ export interface PathArguments {
   slug: [slug: string];
   runId: [runId: string];
   email: [email: string];
+  delivery: [delivery: string];
 }
 
 type PathArgs<Names extends readonly string[]> = Names extends readonly [infer N, ...infer Rest extends string[]]

@@ -14,6 +14,11 @@ import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
 import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { DevWorld } from "./dev/world.ts";
+import { fanOut } from "./developer-webhooks/developer-webhooks.ts";
+import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
+import { webhookHandlers } from "./developer-webhooks/handlers.ts";
+import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
+import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redeliver.ts";
 import { deliverEmails } from "./emails/deliver.ts";
 import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
@@ -117,7 +122,7 @@ export const audience: Audience = {
 export const eventListeners: readonly EventListener[] = [countEvents];
 
 /** Who reacts to events that have got their numbers in the stream. */
-export const streamListeners: readonly StreamListener[] = [];
+export const streamListeners: readonly StreamListener[] = [fanOut];
 
 /** What happens to emails before they are handed over, in this order, and who reacts when their status changes. */
 export const deliveryHooks: DeliveryHooks = {
@@ -151,8 +156,8 @@ export const activationHooks: ActivationHooks = {
   },
 };
 
-/** Where the events of an endpoint go. Its key is the id of a listing. */
-export const loadEndpoint: LoadEndpoint = loadAgentEndpoint;
+/** Where the events of an endpoint go. Its key is the id of a listing, or of a developer's webhook. */
+export const loadEndpoint: LoadEndpoint = (tx, id) => (id.startsWith("lst_") ? loadAgentEndpoint(tx, id) : loadDeveloperEndpoint(tx, id));
 
 /** All handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
@@ -165,6 +170,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   lists: listHandlers,
   segments: segmentHandlers,
   events: eventHandlers,
+  webhooks: webhookHandlers,
   campaigns: campaignHandlers,
   keys: keyHandlers,
   workspaces: workspaceHandlers,
@@ -223,6 +229,9 @@ export function jobsOf(deps: Deps): JobHandlers {
     [SEND_JOB]: continueSending(deps),
     [FINISH_JOB]: finishCampaign(deps),
     [CANCEL_JOB]: cancelRecipients(deps),
+    [CLEAR_JOB_OF_WEBHOOKS]: clearDeliveries(deps),
+    [ALERT_JOB]: alertOwner(deps),
+    [REDELIVER_JOB]: redeliverEvents(deps),
     [CLEANUP_JOB]: deleteOldAnswers(deps),
     ...marketplaceJobs(deps),
   };

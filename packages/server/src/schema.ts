@@ -3,6 +3,7 @@ import { contactTables } from "./contacts/tables.ts";
 import { counterTables } from "./counters/tables.ts";
 import type { ColumnTypes } from "./db/columns.ts";
 import type { SearchedText } from "./db/search-index.ts";
+import { developerWebhookTables } from "./developer-webhooks/tables.ts";
 import { emailTables } from "./emails/tables.ts";
 import { eventTables } from "./events/tables.ts";
 import { httpTables } from "./http/tables.ts";
@@ -42,6 +43,7 @@ export function defineTables(c: ColumnTypes) {
     ...inboxTables(c),
     ...marketplaceTables(c),
     ...webhookTables(c),
+    ...developerWebhookTables(c),
   };
 }
 

@@ -18,6 +18,7 @@ import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
 import { templates } from "./templates.ts";
+import { webhooks } from "./webhooks.ts";
 import { workspaces } from "./workspaces.ts";
 
 /** Every endpoint of the service, by noun and verb. */
@@ -32,6 +33,7 @@ export const contract = {
   segments,
   campaigns,
   events,
+  webhooks,
   keys,
   workspaces,
   jobs,
@@ -78,4 +80,5 @@ export * from "./senders.ts";
 export * from "./suppressions.ts";
 export * from "./template-send.ts";
 export * from "./templates.ts";
+export * from "./webhooks.ts";
 export * from "./workspaces.ts";

@@ -10,6 +10,7 @@ export const NOUN_SUMMARIES = {
   segments: "Dynamic contact groups defined by rules",
   campaigns: "Email to many contacts: draft, schedule, send, measure",
   events: "What happened: list, inspect and follow events",
+  webhooks: "Your webhooks: register, test, see and repeat deliveries",
   keys: "API keys",
   workspaces: "Workspaces of this server, with the operator key",
   jobs: "Background jobs",

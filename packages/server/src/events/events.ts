@@ -2,9 +2,10 @@ import { EMAIL_EVENT_TYPES, type EventType } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import type { Tables } from "../schema.ts";
+import type { EventRow } from "./show.ts";
 
-export type EventRow = Tables["events"]["$inferSelect"];
+export { type EventRow, selectByKeys, showEvent, toEventId } from "./show.ts";
+export type { StreamListener } from "./stream.ts";
 
 /** Something that happened in a workspace. */
 export interface NewEvent {
@@ -33,11 +34,6 @@ export async function recordEvents(tx: Tx, deps: Deps, events: readonly NewEvent
   await tx.insertAll(tx.t.events, events.map(toRow));
   for (const listener of deps.eventListeners) await listener(tx, deps, events);
   tx.afterCommit(deps.eventStream.wake);
-}
-
-/** The id of an event, derived from its key, so that no id is stored. */
-export function toEventId(sequence: number): string {
-  return `evt_${sequence.toString(32).padStart(11, "0")}`;
 }
 
 /** The time of the latest event, ms; null before the first one. */

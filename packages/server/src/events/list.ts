@@ -1,12 +1,10 @@
-import { type Event, type EventType, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gte, inArray, isNotNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
+import { type Event, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
+import { and, desc, eq, gte, inArray, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateByTime, type TimeSlice } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { notFound } from "../lib/api-error.ts";
-import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
-import { type EventRow, toEventId } from "./events.ts";
+import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } from "./show.ts";
 
 /** Filters of events, as the contract parses them. */
 export interface EventFilter {
@@ -19,12 +17,6 @@ export interface EventFilter {
   readonly machine?: boolean | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-}
-
-/** An event with what its email knows: the recipient, the contact and the campaign. */
-interface FullEvent {
-  readonly event: EventRow;
-  readonly email: Pick<Tables["emails"]["$inferSelect"], "to" | "contactId" | "campaignId"> | null;
 }
 
 /** A page of the events of a workspace, newest first, with everything that was committed before the call. */
@@ -55,54 +47,6 @@ export async function getEvent(read: Reader, deps: Pick<Deps, "eventStream">, wo
   const [found] = key === null ? [] : await selectFull(read).where(and(eq(e.sequence, key), eq(e.workspaceId, workspaceId)));
   if (!found || found.event.position === null) throw notFound("event", id);
   return showEvent(found);
-}
-
-/** The events of a stream with numbers from `first` on, oldest first. */
-export async function readStream(read: Reader, workspaceId: string, first: number, limit: number): Promise<FullEvent[]> {
-  const { events: e } = read.t;
-  return selectFull(read)
-    .where(and(eq(e.workspaceId, workspaceId), isNotNull(e.position), gte(e.position, first)))
-    .orderBy(e.position)
-    .limit(limit);
-}
-
-/** Events by their keys, in any order. */
-export function selectByKeys(q: Pick<Reader, "select" | "t">, keys: readonly number[]): Promise<FullEvent[]> {
-  return Promise.resolve(selectFull(q).where(inArray(q.t.events.sequence, [...keys])));
-}
-
-/** An event as the API and webhooks show it. Its number must have been given. */
-export function showEvent({ event, email }: FullEvent): Event {
-  const shown = {
-    id: toEventId(event.sequence),
-    sequence: event.position ?? 0,
-    type: event.type as EventType,
-    at: iso(event.at),
-    emailId: event.emailId,
-    to: email?.to ?? null,
-    contactId: event.contactId ?? email?.contactId ?? null,
-    campaignId: event.campaignId ?? email?.campaignId ?? null,
-    automationId: event.automationId,
-    machine: event.machine,
-    data: event.data ?? {},
-  };
-  // What a type's data holds is decided where the event is recorded.
-  return shown as Event;
-}
-
-/** The key of an event, from its id; null for what is no id of an event. */
-export function parseEventId(id: string): number | null {
-  const digits = /^evt_([0-9a-v]{11})$/.exec(id)?.[1];
-  const key = digits === undefined ? Number.NaN : Number.parseInt(digits, 32);
-  return Number.isSafeInteger(key) ? key : null;
-}
-
-function selectFull(q: Pick<Reader, "select" | "t">) {
-  const { events: e, emails: m } = q.t;
-  return q
-    .select({ event: e, email: { to: m.to, contactId: m.contactId, campaignId: m.campaignId } })
-    .from(e)
-    .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)));
 }
 
 /** Events that one index yields, from the newest on: conditions that it answers, and others that are checked row by row. */

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { invalid } from "../lib/api-error.ts";
-import { readStream, showEvent } from "./list.ts";
+import { readStream, showEvent } from "./show.ts";
 
 /** What a client wants to follow. */
 export interface TailRequest {

@@ -18,6 +18,7 @@ export type IdPrefix =
   | "tpl"
   | "tver"
   | "cmp"
+  | "whk"
   | MarketplacePrefix;
 
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */

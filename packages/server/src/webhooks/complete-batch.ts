@@ -2,8 +2,8 @@ import type { Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { ClaimRequest } from "./concurrency.ts";
-import type { Endpoint, LoadEndpoint } from "./endpoint.ts";
-import { type Outcome, recordOutcome } from "./outcomes.ts";
+import type { ComposedEvent, Endpoint, LoadEndpoint } from "./endpoint.ts";
+import { cancelEvent, type Outcome, recordOutcome } from "./outcomes.ts";
 import { type Claimed, type Continuation, claimStreams, continueStreams, type FindEndpoint, type Job, LEASE_MS } from "./streams.ts";
 
 /** Outcomes to record, and streams to claim. */
@@ -74,8 +74,24 @@ function runBatch(deps: Deps, loadEndpoint: LoadEndpoint, { claim, outcomes, req
         async ([endpointId, limit]) => [endpointId, await claimStreams(tx, await findEndpoint(endpointId), now, limit, claim)] as const,
       ),
     );
+    const next = [...continued.values()].flatMap((one) => one.next ?? []);
+    await composeEvents(tx, [...next, ...claimed.flatMap(([, { jobs: more }]) => more)], now);
     return { continued, claimed };
   });
+}
+
+/** Makes the bytes of events that are not stored. Those that are gone from the log are cancelled: their jobs stay without bytes. */
+async function composeEvents(tx: Tx, jobs: readonly Job[], now: number): Promise<void> {
+  const unstored = jobs.filter(({ event }) => event.eventKey !== null);
+  for (const [compose, some] of Map.groupBy(unstored, ({ endpoint }) => endpoint.policy.compose)) {
+    const keys = [...new Set(some.flatMap(({ event }) => event.eventKey ?? []))];
+    const composed = (await compose?.(tx, keys)) ?? new Map<number, ComposedEvent>();
+    for (const job of some) {
+      const found = composed.get(job.event.eventKey ?? 0);
+      if (found) job.composed = found;
+      else await cancelEvent(tx, job.event, now);
+    }
+  }
 }
 
 /** Reads each endpoint once. */

@@ -28,6 +28,7 @@ import { type Job, takeOverStreams, toClaim } from "./streams.ts";
  *   pending, queued          410; the last attempt failed                             dead
  *   dead                     reviveDeadEvents                                         pending, due now
  *   pending, queued, dead    withdrawEvents                                           superseded, cancelled
+ *   pending, queued          it is gone from the log its bytes are made of            cancelled
  *   any                      2xx of an attempt in flight or by hand                   delivered
  *
  * The states of a stream: the events of one go out one after the other, in the order of `sequence`.
@@ -179,9 +180,11 @@ export class WebhookDispatcher implements WebhookWorker {
     const { event, endpoint } = job;
     const { clock, log } = this.#deps;
     if (clock.now() > job.leaseEndsAt - MIN_LEASE_MS) return { job, attempt: null };
+    // Cancelled when it was claimed, for it is gone from the log.
+    if (event.eventKey !== null && !job.composed) return { job, attempt: null };
     try {
-      const body = openBody(this.#deps, event);
-      const message: Message = { id: event.id, type: event.type, at: event.at, attempt: event.attempts + 1, body };
+      const { id, body } = job.composed ?? { id: event.id, body: openBody(this.#deps, event) };
+      const message: Message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body };
       const attempt = await this.#getSender().send(client, endpoint, message);
       return { job, attempt: this.#aborted && attempt.class !== "ok" ? null : attempt };
     } catch (error) {

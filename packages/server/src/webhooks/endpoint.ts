@@ -1,7 +1,6 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
-import type { Reader, Tx } from "../db/db.ts";
-import type { AgentTx, Deps } from "../deps.ts";
-import type { AgentTables } from "../schema.ts";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
 import type { Attempt } from "./attempt.ts";
 import type { RetrySchedule } from "./retry-policy.ts";
 import type { EndpointSecrets } from "./secrets.ts";
@@ -13,16 +12,27 @@ export interface Endpoint extends EndpointSecrets {
   readonly policy: WebhookPolicy;
 }
 
+/** The id and the bytes of an event, made from the log. */
+export interface ComposedEvent {
+  readonly id: string;
+  readonly body: string;
+}
+
 /** Finds an endpoint as it is now; undefined for one that gets no events any more. */
-export type LoadEndpoint = (q: Reader<AgentTables> | AgentTx, endpointId: string) => Promise<Endpoint | undefined>;
+export type LoadEndpoint = (tx: Tx, endpointId: string) => Promise<Endpoint | undefined>;
 
 /** What differs between kinds of endpoints. The hooks run in the transaction that records an attempt. */
 export interface WebhookPolicy {
   readonly retries: RetrySchedule;
+  /** Makes the bytes of events by their keys, where those are not stored. An event that is missing in the answer is cancelled. */
+  compose?(tx: Tx, keys: readonly number[]): Promise<ReadonlyMap<number, ComposedEvent>>;
   /** An event has arrived. Runs for every delivery: query only for the types that need it. */
   delivered?(tx: Tx, deps: Deps, event: OpenEvent): Promise<void>;
-  /** An attempt has failed. Return "hold" to stop the stream until `releaseStream`. */
-  failed?(tx: Tx, deps: Deps, failure: Failure): Promise<"hold" | undefined>;
+  /**
+   * An attempt has failed. Return "hold" to stop the stream until `releaseStream`, "aside" to give the event a stream of its own, so
+   * that others do not wait for its next attempt.
+   */
+  failed?(tx: Tx, deps: Deps, failure: Failure): Promise<"hold" | "aside" | undefined>;
 }
 
 export interface Failure {
@@ -37,7 +47,7 @@ export interface Failure {
 
 /** What is sent in an attempt. */
 export interface Message {
-  /** The event's. */
+  /** The event's: the same at every endpoint that gets it. */
   readonly id: string;
   readonly type: string;
   /** The event's timestamp, ms. */

@@ -14,6 +14,8 @@ export interface NewWebhookEvent {
   readonly sequence: number;
   /** The event's timestamp, ms. */
   readonly at: number;
+  /** The key of the event in the log, for an endpoint whose policy makes the bytes. */
+  readonly eventKey?: number;
   /** The bytes to send; with a secret in them, the same with the secret masked. */
   readonly body: string;
   /** The bytes with their secret: stored encrypted, and erased once the webhook has acknowledged them. */
@@ -30,8 +32,9 @@ export async function writeEvents(tx: AgentTx, deps: OutboxDeps, events: readonl
   const now = deps.clock.now();
   await tx.insertAll(
     tx.t.webhookEvents,
-    events.map(({ secretBody, ...event }) => ({
+    events.map(({ secretBody, eventKey = null, ...event }) => ({
       ...event,
+      eventKey,
       sealed: secretBody === null ? null : deps.seal.seal(secretBody, sealContext(event.id)),
       state: "pending" as const,
       attempts: 0,
@@ -63,6 +66,26 @@ export async function reviveDeadEvents(tx: AgentTx, deps: OutboxDeps, streamId: 
     .update(e)
     .set({ state: "pending", tries: 0, dueAt: deps.clock.now(), settledAt: null })
     .where(and(eq(e.streamId, streamId), eq(e.state, "dead")));
+}
+
+/** Gives settled events of an endpoint a fresh set of attempts. They go out as before, each in its stream. */
+export async function reviveEvents(
+  tx: AgentTx,
+  deps: OutboxDeps,
+  endpointId: string,
+  events: readonly { readonly id: string; readonly streamId: string }[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const { webhookEvents: e, webhookStreams: s } = tx.t;
+  const now = deps.clock.now();
+  const ids = events.map(({ id }) => id);
+  await tx.update(e).set({ state: "pending", tries: 0, dueAt: now, settledAt: null }).where(inArray(e.id, ids));
+  const streamIds = [...new Set(events.map(({ streamId }) => streamId))];
+  await tx
+    .insert(s)
+    .values(streamIds.map((streamId) => ({ streamId, endpointId, dueAt: now, claim: null, interrupted: false, held: false })))
+    .onConflictDoUpdate({ target: s.streamId, set: { dueAt: dueNow(s, now) } });
+  tx.afterCommit(() => deps.webhooks.wake([endpointId]));
 }
 
 /** Ends the hold on streams: what waits in them goes out, in its order. */

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { planRetry, type RetryPlan } from "./retry-policy.ts";
-import { type EventRow, holdStream, type Job, type OpenEvent, wakeStream } from "./streams.ts";
+import { type EventRow, holdStream, type Job, moveAside, type OpenEvent, wakeStream } from "./streams.ts";
 
 /** What became of a job. Without an attempt the event waits as before, or until `dueAt`. */
 export interface Outcome {
@@ -82,7 +82,12 @@ async function recordFailed(tx: Tx, deps: Deps, { endpoint, event, held }: Job, 
   const plan = planRetry(endpoint.policy.retries, attempt, event.tries, held);
   if (!(await savePlan(tx, event, attempt, plan, now))) return recordAttemptOnly(tx, event.id, attempt);
   const failure = { endpointId: endpoint.id, event, attempt, tries: plan.tries, exhausted: plan.delay === null };
-  if ((await endpoint.policy.failed?.(tx, deps, failure)) === "hold") await holdStream(tx, event.streamId);
+  const reaction = await endpoint.policy.failed?.(tx, deps, failure);
+  if (reaction === "hold") await holdStream(tx, event.streamId);
+  else if (reaction === "aside" && plan.delay !== null) {
+    await moveAside(tx, event, endpoint.id, now + plan.delay);
+    tx.afterCommit(() => deps.webhooks.wake([endpoint.id]));
+  }
 }
 
 /** Stores a failed attempt with the plan that follows it; false when the event was settled meanwhile. */
@@ -115,6 +120,15 @@ async function savePlan(tx: Tx, { id }: OpenEvent, attempt: Attempt, { state, tr
       ...{ message: attempt.message, answer: attempt.answer },
     });
   return rows.length > 0;
+}
+
+/** Settles an event that cannot be sent any more. */
+export async function cancelEvent(tx: Tx, { id }: OpenEvent, now: number): Promise<void> {
+  const { webhookEvents: e } = tx.t;
+  await tx
+    .update(e)
+    .set({ state: "cancelled", dueAt: null, sealed: null, settledAt: now })
+    .where(and(eq(e.id, id), isNull(e.settledAt)));
 }
 
 /** Records an attempt and changes nothing else. */

@@ -1,18 +1,20 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, not, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import type { Tables } from "../schema.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { ComposedEvent, Endpoint } from "./endpoint.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 
 export type EventRow = Tables["webhookEvents"]["$inferSelect"];
 
 /** What it takes to deliver an event. */
-export type OpenEvent = Pick<EventRow, "id" | "streamId" | "type" | "at" | "body" | "sealed" | "attempts" | "tries" | "dueAt">;
+export type OpenEvent = Pick<EventRow, "id" | "streamId" | "type" | "at" | "eventKey" | "body" | "sealed" | "attempts" | "tries" | "dueAt">;
 
 /** The next event of a stream, claimed by one worker. */
 export interface Job {
   readonly endpoint: Endpoint;
   readonly event: OpenEvent;
+  /** The bytes of an event that are not stored, once they are made. */
+  composed?: ComposedEvent;
   readonly held: boolean;
   /** Another worker that claims the stream later has another claim. */
   readonly claim: string;
@@ -99,6 +101,40 @@ export async function continueStreams(
 /** Holds a stream: until `releaseStreams`, only events that pass a hold go out. */
 export async function holdStream(tx: Tx, streamId: string): Promise<void> {
   await tx.update(tx.t.webhookStreams).set({ held: true }).where(eq(tx.t.webhookStreams.streamId, streamId));
+}
+
+/** Gives an event a stream of its own, so that the others of its stream do not wait for its next attempt. */
+export async function moveAside(tx: Tx, { id, streamId }: OpenEvent, endpointId: string, dueAt: number | null): Promise<void> {
+  const { webhookEvents: e, webhookStreams: s } = tx.t;
+  if (isAside(streamId)) return;
+  const own = `${streamId}${ASIDE}${id}`;
+  await tx.insert(s).values({ streamId: own, endpointId, dueAt, claim: null, interrupted: false, held: false });
+  await tx.update(e).set({ streamId: own }).where(eq(e.id, id));
+}
+
+// Between the name of a stream and the event that was moved out of it.
+const ASIDE = "~";
+
+/** Whether a stream was made for one event: it is of no use once that is settled. */
+export function isAside(streamId: string): boolean {
+  return streamId.includes(ASIDE);
+}
+
+/**
+ * Makes all waiting streams of an endpoint due now, with their next events. Those that a worker has continue by themselves, and an
+ * event that was moved aside keeps its time.
+ */
+export async function hurryStreams(tx: Tx, endpointId: string, now: number): Promise<void> {
+  const { webhookEvents: e, webhookStreams: s } = tx.t;
+  const aside = tx.sqlDialect.holds(s.streamId, ASIDE);
+  const waiting = and(eq(s.endpointId, endpointId), gt(s.dueAt, now), isNull(s.claim), not(aside));
+  const heads = tx
+    .select({ id: e.id })
+    .from(s)
+    .innerJoin(e, eq(e.streamId, s.streamId))
+    .where(and(waiting, isHead(e, s)));
+  await tx.update(e).set({ dueAt: now }).where(inArray(e.id, heads));
+  await tx.update(s).set({ dueAt: now }).where(waiting);
 }
 
 /** Makes a stream due now, unless a worker has it, which continues by itself. */
@@ -194,6 +230,7 @@ function openColumns(e: Tables["webhookEvents"]) {
     streamId: e.streamId,
     type: e.type,
     at: e.at,
+    eventKey: e.eventKey,
     body: e.body,
     sealed: e.sealed,
     attempts: e.attempts,

@@ -25,6 +25,8 @@ export function webhookTables(c: ColumnTypes) {
         sequence: c.int("sequence").notNull(),
         /** The event's timestamp. */
         at: c.instant("at").notNull(),
+        /** The key of the event in the log whose bytes are made when they are sent, so that `body` is empty; several endpoints may get it. */
+        eventKey: c.reference("event_key"),
         /** The bytes that are signed and sent, the same on every attempt. A secret in them is masked here and in full in `sealed`. */
         body: c.text("body").notNull(),
         /** The bytes with their secret, encrypted; erased when the webhook has acknowledged them. */

@@ -1,16 +1,18 @@
 /** What other rooms use of the delivery engine. */
 export { type Attempt, HINTS } from "./attempt.ts";
-export type { Endpoint, Failure, LoadEndpoint, Message, WebhookPolicy, Webhooks, WebhookWorker } from "./endpoint.ts";
+export type { ComposedEvent, Endpoint, Failure, LoadEndpoint, Message, WebhookPolicy, Webhooks, WebhookWorker } from "./endpoint.ts";
 export {
   getLatestEventAt,
   type NewWebhookEvent,
   openBody,
   releaseStreams,
   reviveDeadEvents,
+  reviveEvents,
   withdrawEvents,
   writeEvents,
 } from "./outbox.ts";
 export { recordManualAttempt } from "./outcomes.ts";
 export { ATTEMPT_TIMEOUT_MS, type RetrySchedule } from "./retry-policy.ts";
 export { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "./secrets.ts";
-export type { EventRow, OpenEvent } from "./streams.ts";
+export { listAttempts, showLastAttempt } from "./show.ts";
+export { type EventRow, hurryStreams, isAside, type OpenEvent } from "./streams.ts";

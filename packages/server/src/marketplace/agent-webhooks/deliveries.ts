@@ -1,4 +1,4 @@
-import type { AgentEventState, AgentEventType, Delivery, DeliveryAttempt, DeliveryDetail, Page } from "@mailsvc/sdk/contract";
+import type { AgentEventState, AgentEventType, Delivery, DeliveryDetail, Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import {
@@ -12,14 +12,8 @@ import {
 } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { Tables } from "../../schema.ts";
-import { type EventRow, HINTS } from "../../webhooks/webhooks.ts";
+import { type EventRow, listAttempts, showLastAttempt } from "../../webhooks/webhooks.ts";
 import type { ListingRow } from "../listings/store.ts";
-
-type AttemptRow = Tables["webhookAttempts"]["$inferSelect"];
-
-// Earlier attempts that are shown. A schedule has nine; those beyond were made by hand.
-const MAX_SHOWN = 99;
 
 // The largest number the column holds on Postgres.
 const MAX_SEQUENCE = 2 ** 31 - 1;
@@ -80,7 +74,14 @@ async function isStreamOf(read: Reader, listing: ListingRow, streamId: string): 
 /** The latest events for the webhooks of all listings of all workspaces, newest first: for the page of dev mode. */
 export async function listSentEvents(read: Reader, limit: number): Promise<SentEvent[]> {
   const { webhookEvents: e, listings: l } = read.t;
-  const rows = await read.select({ event: e, slug: l.slug }).from(e).innerJoin(l, eq(l.id, e.endpointId)).orderBy(desc(e.id)).limit(limit);
+  const rows = await read
+    .select({ event: e, slug: l.slug })
+    .from(e)
+    .innerJoin(l, eq(l.id, e.endpointId))
+    // Not those of developers' webhooks.
+    .where(read.sqlDialect.startsKey(e.id, "evt_"))
+    .orderBy(desc(e.id))
+    .limit(limit);
   return rows.map(({ event, slug }) => ({ slug, ...showDelivery(event) }));
 }
 
@@ -121,29 +122,9 @@ export function showDelivery(row: EventRow): Delivery {
 
 /** An event with its bytes and every attempt. */
 export async function showDeliveryDetail(q: Reader | Tx, row: EventRow): Promise<DeliveryDetail> {
-  const { webhookAttempts: a } = q.t;
-  const earlier = await q.select().from(a).where(eq(a.eventId, row.id)).orderBy(desc(a.attempt), desc(a.id)).limit(MAX_SHOWN);
-  const last = showLastAttempt(row);
-  return { ...showDelivery(row), body: row.body, log: [...earlier.reverse().map(showAttempt), ...(last ? [last] : [])] };
+  return { ...showDelivery(row), body: row.body, log: await listAttempts(q, row) };
 }
 
 function toInstant(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
-}
-
-function showAttempt({ attempt, at, ms, class: kind, httpStatus, message, answer }: Omit<AttemptRow, "id" | "eventId">): DeliveryAttempt {
-  return { attempt, at: iso(at), ms, class: kind, httpStatus, message, hint: HINTS[kind], answer };
-}
-
-function showLastAttempt(row: EventRow): DeliveryAttempt | null {
-  if (row.lastAttempt === null || row.lastAt === null || row.lastClass === null) return null;
-  return showAttempt({
-    attempt: row.lastAttempt,
-    at: row.lastAt,
-    ms: row.lastMs ?? 0,
-    class: row.lastClass,
-    httpStatus: row.lastStatus,
-    message: row.lastError,
-    answer: row.lastAnswer,
-  });
 }

@@ -1,0 +1,80 @@
+import type { AgentEventState, EventType, Page, WebhookDelivery, WebhookDeliveryDetail } from "@mailsvc/sdk/contract";
+import { and, eq, inArray, or } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { chooseFilter, type Filter, listPage, type PageInput } from "../db/pagination.ts";
+import { toEventId } from "../events/events.ts";
+import { notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import { type EventRow, listAttempts, showLastAttempt } from "../webhooks/webhooks.ts";
+import { composeEvents } from "./endpoint.ts";
+import { toDeliveryPrefix } from "./fan-out.ts";
+import type { WebhookRow } from "./webhook.ts";
+
+export interface DeliveryFilter extends PageInput {
+  state?: AgentEventState | undefined;
+  type?: EventType | undefined;
+}
+
+/** The events sent to a webhook, newest first. */
+export async function listDeliveries(
+  read: Reader,
+  { id }: WebhookRow,
+  { state, type, ...page }: DeliveryFilter,
+): Promise<Page<WebhookDelivery>> {
+  const { webhookEvents: e } = read.t;
+  const scope = eq(e.endpointId, id);
+  const filters: Filter[] = [];
+  if (state !== undefined) filters.push({ scope, condition: eq(e.state, state) });
+  if (type !== undefined) filters.push({ scope, condition: eq(e.type, type) });
+  const chosen = filters.length === 0 ? { where: scope } : await chooseFilter(read, e, filters);
+  return listPage(read, page, { table: e, ...chosen, toItem: showDelivery });
+}
+
+/** A delivery to a webhook. Throws ApiError not_found. */
+export async function findDelivery(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<EventRow> {
+  const { webhookEvents: e } = q.t;
+  const [row] = await q
+    .select()
+    .from(e)
+    .where(and(eq(e.id, id), eq(e.endpointId, webhook.id)));
+  if (!row) throw notFound("delivery", id);
+  return row;
+}
+
+/** A delivery with its bytes and every attempt. */
+export async function showDeliveryDetail(q: Reader | Tx, row: EventRow): Promise<WebhookDeliveryDetail> {
+  const key = row.eventKey ?? 0;
+  const composed = (await composeEvents(q, [key])).get(key);
+  return { ...showDelivery(row), body: composed?.body ?? null, log: await listAttempts(q, row) };
+}
+
+// Events whose deliveries are deleted with one statement.
+const CHUNK = 100;
+
+/** Deletes the deliveries of events that were deleted, with what receivers answered: it may name a person. */
+export async function forgetDeliveries(tx: Tx, eventKeys: readonly number[]): Promise<void> {
+  const { webhookEvents: e, webhookAttempts: a } = tx.t;
+  for (let i = 0; i < eventKeys.length; i += CHUNK) {
+    const ofEvents = eventKeys.slice(i, i + CHUNK).map((key) => tx.sqlDialect.startsKey(e.id, toDeliveryPrefix(key)));
+    const deleted = await tx
+      .delete(e)
+      .where(or(...ofEvents))
+      .returning({ id: e.id });
+    const ids = deleted.map(({ id }) => id);
+    if (ids.length > 0) await tx.delete(a).where(inArray(a.eventId, ids));
+  }
+}
+
+function showDelivery(row: EventRow): WebhookDelivery {
+  return {
+    id: row.id,
+    eventId: toEventId(row.eventKey ?? 0),
+    type: row.type as EventType,
+    at: iso(row.at),
+    state: row.state,
+    attempts: row.attempts,
+    nextAttemptAt: row.settledAt !== null || row.dueAt === null ? null : iso(row.dueAt),
+    settledAt: row.settledAt === null ? null : iso(row.settledAt),
+    lastAttempt: showLastAttempt(row),
+  };
+}

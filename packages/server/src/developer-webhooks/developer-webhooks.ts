@@ -1,0 +1,151 @@
+import { type Page, parseAddress, WEBHOOK_LIMITS, type Webhook, type WebhookStatus } from "@mailsvc/sdk/contract";
+import { and, eq } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
+import type { Deps } from "../deps.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import { checkWebhookUrl } from "../lib/guard-url.ts";
+import { getCurrentSecret, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
+import { CLEAR_JOB } from "./jobs.ts";
+import { findWebhook, showWebhook, type WebhookRow } from "./webhook.ts";
+
+export { forgetDeliveries } from "./deliveries.ts";
+export { fanOut } from "./fan-out.ts";
+
+const HOUR = 3_600_000;
+
+/** What a developer sets. */
+export interface WebhookFields {
+  readonly url?: string | undefined;
+  readonly events?: string[] | undefined;
+  readonly description?: string | null | undefined;
+  readonly alertEmail?: string | null | undefined;
+}
+
+/** The webhooks of a workspace, newest first. */
+export function listWebhooks(
+  read: Reader,
+  { clock }: Deps,
+  workspaceId: string,
+  { status, ...page }: PageInput & { status?: WebhookStatus | undefined },
+): Promise<Page<Webhook>> {
+  const { developerWebhooks: w } = read.t;
+  const now = clock.now();
+  const where = and(eq(w.workspaceId, workspaceId), status && eq(w.status, status));
+  return listPage(read, page, { table: w, where, toItem: (row) => showWebhook(row, now) });
+}
+
+/** Registers a webhook. Throws ApiError limit_reached, or validation_error for a URL that must not be called. */
+export async function createWebhook(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  fields: WebhookFields & { url: string; events: string[] },
+): Promise<Webhook & { secret: string }> {
+  const { developerWebhooks: w } = tx.t;
+  assertUrl(fields.url, deps);
+  if ((await tx.$count(w, eq(w.workspaceId, workspaceId))) >= WEBHOOK_LIMITS.perWorkspace)
+    throw new ApiError("limit_reached", `A workspace can have ${WEBHOOK_LIMITS.perWorkspace} webhooks.`, {
+      hint: "Delete one first: mailsvc webhooks list",
+    });
+  const id = deps.ids("whk");
+  const now = deps.clock.now();
+  const secret = makeSecret(deps.random);
+  const row: WebhookRow = {
+    id,
+    workspaceId,
+    url: fields.url,
+    description: fields.description ?? null,
+    events: [...new Set(fields.events)],
+    status: "enabled",
+    alertEmail: toAlertEmail(fields.alertEmail) ?? null,
+    secret: sealSecret(deps, id, secret),
+    nextSecret: null,
+    nextSecretAt: null,
+    failingSince: null,
+    lastError: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await tx.insert(w).values(row);
+  return { ...showWebhook(row, now), secret };
+}
+
+/** One webhook. Throws ApiError not_found. */
+export async function getWebhook(read: Reader, { clock }: Deps, workspaceId: string, id: string): Promise<Webhook> {
+  return showWebhook(await findWebhook(read, workspaceId, id), clock.now());
+}
+
+/** Changes the fields that are given. Throws ApiError not_found or validation_error. */
+export async function updateWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string, fields: WebhookFields): Promise<Webhook> {
+  const row = await findWebhook(tx, workspaceId, id);
+  if (fields.url !== undefined) assertUrl(fields.url, deps);
+  const alertEmail = toAlertEmail(fields.alertEmail);
+  return save(tx, deps, row, {
+    ...(fields.url !== undefined && { url: fields.url }),
+    ...(fields.events !== undefined && { events: [...new Set(fields.events)] }),
+    ...(fields.description !== undefined && { description: fields.description }),
+    ...(alertEmail !== undefined && { alertEmail }),
+  });
+}
+
+/** Holds back what is for a webhook. Throws ApiError not_found, or invalid_state for a disabled one. */
+export async function pauseWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
+  const row = await findWebhook(tx, workspaceId, id);
+  if (row.status === "disabled")
+    throw new ApiError("invalid_state", "This webhook is disabled: it gets no events.", { hint: "Resume it first." });
+  return save(tx, deps, row, { status: "paused" });
+}
+
+/** Lets everything for a webhook go out again, at once. Throws ApiError not_found. */
+export async function resumeWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
+  const row = await findWebhook(tx, workspaceId, id);
+  tx.afterCommit(() => deps.webhooks.wake([id]));
+  // What it has failed before does not count against its second chance.
+  return save(tx, deps, row, { status: "enabled", ...(row.status === "disabled" && { failingSince: null, lastError: null }) });
+}
+
+/** Creates a new secret, which alone signs once the overlap has passed; until then both do. Throws ApiError not_found. */
+export async function rotateSecret(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  id: string,
+  overlapHours: number,
+): Promise<Webhook & { secret: string }> {
+  const row = await findWebhook(tx, workspaceId, id);
+  const now = deps.clock.now();
+  const secret = makeSecret(deps.random);
+  const shown = await save(tx, deps, row, {
+    secret: getCurrentSecret(row, now),
+    nextSecret: sealSecret(deps, id, secret),
+    nextSecretAt: now + overlapHours * HOUR,
+  });
+  return { ...shown, secret };
+}
+
+/** Deletes a webhook: nothing goes out any more, and a job deletes what was written for it. Throws ApiError not_found. */
+export async function deleteWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
+  const row = await findWebhook(tx, workspaceId, id);
+  const { developerWebhooks: w } = tx.t;
+  await tx.delete(w).where(eq(w.id, id));
+  await deps.queue.enqueue(tx, { kind: CLEAR_JOB, payload: { webhookId: id }, runAt: deps.clock.now() });
+  return showWebhook(row, deps.clock.now());
+}
+
+async function save(tx: Tx, { clock }: Deps, row: WebhookRow, patch: Partial<WebhookRow>): Promise<Webhook> {
+  const { developerWebhooks: w } = tx.t;
+  const now = clock.now();
+  const changed = { ...patch, updatedAt: now };
+  await tx.update(w).set(changed).where(eq(w.id, row.id));
+  return showWebhook({ ...row, ...changed }, now);
+}
+
+function assertUrl(url: string, { config, ownPort }: Deps): void {
+  const fault = checkWebhookUrl(url, { dev: config.dev, ownPort: ownPort() });
+  if (fault !== null) throw invalid("url", "forbidden_url", fault);
+}
+
+function toAlertEmail(email: string | null | undefined): string | null | undefined {
+  return typeof email === "string" ? parseAddress(email).address : email;
+}

@@ -1,0 +1,130 @@
+import { WEBHOOK_LIMITS } from "@mailsvc/sdk/contract";
+import { and, eq } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { recordEvents, selectByKeys, showEvent } from "../events/events.ts";
+import { iso } from "../lib/clock.ts";
+import {
+  type Endpoint,
+  type Failure,
+  hurryStreams,
+  type LoadEndpoint,
+  type RetrySchedule,
+  type WebhookPolicy,
+} from "../webhooks/webhooks.ts";
+import { ALERT_JOB } from "./jobs.ts";
+import { type LastError, RECEIVING, type WebhookRow } from "./webhook.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Eight attempts in 27.6 hours: at once, then after these delays. */
+export const RETRIES: RetrySchedule = {
+  direct: [5 * SECOND],
+  queued: [5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR],
+};
+
+/** From the first attempt to the last direct one. */
+const DIRECT_MS = RETRIES.direct.reduce((sum, delay) => sum + delay, 0);
+const DISABLE_MS = WEBHOOK_LIMITS.disabledAfterDays * DAY;
+// Failures for this long are an outage.
+const OUTAGE_MS = MINUTE;
+// A webhook that fails a thousand times a second stores its last error once a second.
+const ERROR_MS = SECOND;
+const GONE = 410;
+
+/** A webhook for the delivery engine; undefined for one that gets nothing now. */
+export function toEndpoint(row: WebhookRow): Endpoint | undefined {
+  if (row.status !== "enabled") return undefined;
+  const { id, url, secret, nextSecret, nextSecretAt } = row;
+  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(row) };
+}
+
+/** Finds a developer's webhook for the delivery engine. */
+export const loadDeveloperEndpoint: LoadEndpoint = async (tx, id) => {
+  const { developerWebhooks: w } = tx.t;
+  const [row] = await tx.select().from(w).where(eq(w.id, id));
+  return row && toEndpoint(row);
+};
+
+/** How events reach a developer's webhook. What it says of the webhook is from when the event was claimed. */
+export function toPolicy(row: WebhookRow): WebhookPolicy {
+  return {
+    retries: RETRIES,
+    compose: composeEvents,
+    // A webhook that works costs nothing here.
+    ...(row.failingSince !== null && { delivered: (tx: Tx, deps: Deps) => recover(tx, deps, row) }),
+    failed: (tx, deps, failure) => recordFailure(tx, deps, failure),
+  };
+}
+
+/** Events by their keys, as the API shows them. */
+export async function composeEvents(tx: Pick<Tx, "select" | "t">, keys: readonly number[]) {
+  const found = await selectByKeys(tx, keys);
+  return new Map(
+    found.map((one) => {
+      const event = showEvent(one);
+      return [one.event.sequence, { id: event.id, body: JSON.stringify(event) }] as const;
+    }),
+  );
+}
+
+/**
+ * An event has arrived after failures. After an outage, what waits for its next attempt need not wait any longer. Not after single
+ * failures: an event that is refused for what it is would use up its attempts.
+ */
+async function recover(tx: Tx, deps: Deps, { id, failingSince }: WebhookRow): Promise<void> {
+  const { developerWebhooks: w } = tx.t;
+  const now = deps.clock.now();
+  await tx.update(w).set({ failingSince: null, lastError: null }).where(eq(w.id, id));
+  if (now - (failingSince ?? now) < OUTAGE_MS) return;
+  await hurryStreams(tx, id, now);
+  tx.afterCommit(() => deps.webhooks.wake([id]));
+}
+
+/**
+ * Counts a failure: five days of nothing else, or 410, disable the webhook. An event that fails while others arrive goes aside, so
+ * that those do not wait for it; while all fail, one event of each stream tries for the others.
+ */
+async function recordFailure(tx: Tx, deps: Deps, { endpointId, attempt, tries, exhausted }: Failure): Promise<"aside" | undefined> {
+  const { developerWebhooks: w } = tx.t;
+  const [row] = await tx.select().from(w).where(eq(w.id, endpointId));
+  if (!row) return undefined;
+  const now = deps.clock.now();
+  const failingSince = row.failingSince ?? attempt.at;
+  const lastError: LastError = { at: attempt.at, class: attempt.class, httpStatus: attempt.httpStatus, message: attempt.message };
+  const disables = row.status === "enabled" && (attempt.httpStatus === GONE || now - failingSince >= DISABLE_MS);
+  if (disables) {
+    await tx
+      .update(w)
+      .set({ status: "disabled", failingSince, lastError, updatedAt: now })
+      .where(and(eq(w.id, row.id), eq(w.status, "enabled")));
+    await announce(tx, deps, row, failingSince);
+  } else if (row.failingSince === null || attempt.at - (row.lastError?.at ?? 0) >= ERROR_MS)
+    await tx.update(w).set({ failingSince, lastError }).where(eq(w.id, row.id));
+  // Others have arrived since its attempt before this one.
+  const works = row.failingSince === null || row.failingSince > attempt.at - DIRECT_MS;
+  return works && tries > RETRIES.direct.length && !exhausted ? "aside" : undefined;
+}
+
+/** Tells that a webhook is disabled: with an event, which other webhooks get, and a mail. */
+async function announce(tx: Tx, deps: Deps, { id, workspaceId, alertEmail }: WebhookRow, failingSince: number): Promise<void> {
+  const now = deps.clock.now();
+  await recordEvents(tx, deps, [
+    { workspaceId, type: "webhook.disabled", at: now, data: { webhookId: id, failingSince: iso(failingSince) } },
+  ]);
+  if (alertEmail !== null) await deps.queue.enqueue(tx, { kind: ALERT_JOB, payload: { webhookId: id }, runAt: now });
+}
+
+/** States in which a webhook takes part in a test or a redelivery by hand: all. */
+export function toEndpointByHand(row: WebhookRow): Endpoint {
+  const { id, url, secret, nextSecret, nextSecretAt } = row;
+  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(row) };
+}
+
+/** Whether events are written for a webhook. */
+export function isReceiving({ status }: WebhookRow): boolean {
+  return RECEIVING.includes(status);
+}

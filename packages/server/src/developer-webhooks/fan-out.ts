@@ -1,0 +1,109 @@
+import { listMatchingTypes } from "@mailsvc/sdk/contract";
+import { and, eq, gte, inArray, isNotNull, lte } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import type { EventRow, StreamListener } from "../events/events.ts";
+import { type NewWebhookEvent, writeEvents } from "../webhooks/webhooks.ts";
+import { RECEIVING, type WebhookRow } from "./webhook.ts";
+
+// The events of one email or contact arrive in their order; those of different ones travel in so many streams beside each other.
+const STREAMS = 256;
+
+/** What is needed of an event to write it for webhooks. */
+export type SentEvent = Pick<EventRow, "sequence" | "position" | "workspaceId" | "type" | "emailId" | "contactId" | "at">;
+
+/**
+ * Writes events that have got their numbers for the webhooks that want them. The webhooks are read in the same transaction, once for
+ * some thousand events, so that a webhook which another server has just registered misses nothing.
+ */
+export const fanOut: StreamListener = async (tx, deps, advances) => {
+  const { developerWebhooks: w, events: e } = tx.t;
+  const webhooks = await tx
+    .select()
+    .from(w)
+    .where(
+      and(
+        inArray(
+          w.workspaceId,
+          advances.map(({ workspaceId }) => workspaceId),
+        ),
+        inArray(w.status, [...RECEIVING]),
+      ),
+    );
+  if (webhooks.length === 0) return;
+  for (const { workspaceId, first, last } of advances) {
+    const own = webhooks.filter((webhook) => webhook.workspaceId === workspaceId);
+    const types = new Set(own.flatMap(listWanted));
+    if (types.size === 0) continue;
+    const rows = await tx
+      .select(sentColumns(e))
+      .from(e)
+      .where(and(eq(e.workspaceId, workspaceId), isNotNull(e.position), gte(e.position, first), lte(e.position, last)))
+      .orderBy(e.position);
+    await writeForWebhooks(tx, deps, own, rows);
+  }
+};
+
+/** The columns of a SentEvent. */
+export function sentColumns(e: Tx["t"]["events"]) {
+  return {
+    sequence: e.sequence,
+    position: e.position,
+    workspaceId: e.workspaceId,
+    type: e.type,
+    emailId: e.emailId,
+    contactId: e.contactId,
+    at: e.at,
+  };
+}
+
+/** The types of events that a webhook wants. */
+export function listWanted({ events }: WebhookRow): string[] {
+  return events.flatMap(listMatchingTypes);
+}
+
+/** Writes events into the outbox, for each webhook those of its types. */
+export async function writeForWebhooks(tx: Tx, deps: Deps, webhooks: readonly WebhookRow[], events: readonly SentEvent[]): Promise<void> {
+  const written = webhooks.flatMap((webhook) => {
+    const wanted = new Set<string>(listWanted(webhook));
+    return events.filter(({ type }) => wanted.has(type)).map((event) => toWebhookEvent(webhook, event));
+  });
+  await writeEvents(tx, deps, written);
+}
+
+/**
+ * The id of the delivery of an event to a webhook: `whd_`, the key of the event, by which ids sort, and the end of the webhook's
+ * id. Derived, so that an event is written for a webhook once.
+ */
+export function toDeliveryId(webhookId: string, eventKey: number): string {
+  return `${toDeliveryPrefix(eventKey)}${webhookId.slice(-15)}`;
+}
+
+/** What the ids of all deliveries of an event begin with. */
+export function toDeliveryPrefix(eventKey: number): string {
+  return `whd_${eventKey.toString(32).padStart(11, "0")}`;
+}
+
+function toWebhookEvent({ id }: WebhookRow, event: SentEvent): NewWebhookEvent {
+  return {
+    id: toDeliveryId(id, event.sequence),
+    endpointId: id,
+    streamId: `${id}.${hash(event.emailId ?? event.contactId ?? event.type) % STREAMS}`,
+    workspaceId: event.workspaceId,
+    type: event.type,
+    subjectId: null,
+    sequence: event.position ?? 0,
+    at: event.at,
+    eventKey: event.sequence,
+    body: "",
+    secretBody: null,
+    passesHold: false,
+  };
+}
+
+/** FNV-1a, 32 bits. */
+function hash(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return h >>> 0;
+}

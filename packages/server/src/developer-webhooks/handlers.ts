@@ -1,0 +1,39 @@
+import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
+import type { Handlers } from "../http/handler.ts";
+import type { Attempt } from "../webhooks/webhooks.ts";
+import { findDelivery, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  pauseWebhook,
+  resumeWebhook,
+  rotateSecret,
+  updateWebhook,
+} from "./developer-webhooks.ts";
+import { recordAgain, redeliverSince, sendAgain, testWebhook } from "./redeliver.ts";
+import { findWebhook } from "./webhook.ts";
+
+export const webhookHandlers: Handlers<typeof contract.webhooks> = {
+  list: (input, { read, deps, workspaceId }) => listWebhooks(read, deps, workspaceId, input),
+  create: (input, { tx, deps, workspaceId }) => createWebhook(tx, deps, workspaceId, input),
+  get: ({ id }, { read, deps, workspaceId }) => getWebhook(read, deps, workspaceId, id),
+  update: ({ id, ...input }, { tx, deps, workspaceId }) => updateWebhook(tx, deps, workspaceId, id, input),
+  delete: ({ id }, { tx, deps, workspaceId }) => deleteWebhook(tx, deps, workspaceId, id),
+  pause: ({ id }, { tx, deps, workspaceId }) => pauseWebhook(tx, deps, workspaceId, id),
+  resume: ({ id }, { tx, deps, workspaceId }) => resumeWebhook(tx, deps, workspaceId, id),
+  rotateSecret: ({ id, overlapHours }, { tx, deps, workspaceId }) => rotateSecret(tx, deps, workspaceId, id, overlapHours),
+  test: {
+    prepare: ({ id }, { read, deps, workspaceId }) => testWebhook(read, deps, workspaceId, id),
+    run: async (_input, _context, tested: WebhookTest) => tested,
+  },
+  deliveries: async ({ id, ...input }, { read, workspaceId }) => listDeliveries(read, await findWebhook(read, workspaceId, id), input),
+  delivery: async ({ id, delivery }, { read, workspaceId }) =>
+    showDeliveryDetail(read, await findDelivery(read, await findWebhook(read, workspaceId, id), delivery)),
+  redeliver: {
+    prepare: ({ id, delivery }, { read, deps, workspaceId }) => sendAgain(read, deps, workspaceId, id, delivery),
+    run: ({ id, delivery }, { tx, deps, workspaceId }, attempt: Attempt) => recordAgain(tx, deps, workspaceId, id, delivery, attempt),
+  },
+  redeliverSince: ({ id, ...span }, { tx, deps, workspaceId }) => redeliverSince(tx, deps, workspaceId, id, span),
+};

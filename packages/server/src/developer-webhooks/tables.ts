@@ -1,0 +1,33 @@
+import type { WebhookStatus } from "@mailsvc/sdk/contract";
+import type { ColumnTypes } from "../db/columns.ts";
+import type { LastError } from "./webhook.ts";
+
+export function developerWebhookTables(c: ColumnTypes) {
+  return {
+    /** Webhooks that developers have registered. Their events are in webhookEvents, under the webhook's id as endpoint. */
+    developerWebhooks: c.table(
+      "developer_webhooks",
+      {
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        url: c.text("url").notNull(),
+        description: c.text("description"),
+        /** Patterns of types. */
+        events: c.json<string[]>("events").notNull(),
+        status: c.text("status").$type<WebhookStatus>().notNull(),
+        alertEmail: c.text("alert_email"),
+        /** Sealed. */
+        secret: c.bytes("secret").notNull(),
+        /** Replaces `secret` at `nextSecretAt`; sealed. */
+        nextSecret: c.bytes("next_secret"),
+        nextSecretAt: c.instant("next_secret_at"),
+        /** Since when all attempts have failed. */
+        failingSince: c.instant("failing_since"),
+        lastError: c.json<LastError>("last_error"),
+        createdAt: c.instant("created_at").notNull(),
+        updatedAt: c.instant("updated_at").notNull(),
+      },
+      (t) => [c.index("developer_webhooks_workspace").on(t.workspaceId, t.id)],
+    ),
+  };
+}
