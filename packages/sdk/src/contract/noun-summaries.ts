@@ -44,5 +44,6 @@ export const NOUN_SUMMARIES = {
   "agent.assets": "Save images to the brand's library",
   "agent.brand": "Read the brand's colors, logo and voice",
   "agent.lists": "The brand's lists and their sizes",
+  inbound: "Bounces and complaints that mail providers report",
   stripe: "Events of Stripe about payments for listings",
 } as const;
