@@ -38,6 +38,7 @@ import { setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
 import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
+import { queueHandlers } from "./jobs/queue-handlers.ts";
 import { keyHandlers } from "./keys/handlers.ts";
 import { isDeveloperKind, parseKeyKind } from "./keys/secret.ts";
 import type { Limiter } from "./lib/rate.ts";
@@ -175,6 +176,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   keys: keyHandlers,
   workspaces: workspaceHandlers,
   jobs: jobHandlers,
+  queue: queueHandlers,
   ...marketplaceHandlers,
   me: meHandlers,
   health: healthHandlers,

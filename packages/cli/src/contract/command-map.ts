@@ -112,6 +112,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   workspaces: { summary: NOUN_SUMMARIES.workspaces, group: "Server:" },
   keys: { summary: NOUN_SUMMARIES.keys, group: "Server:" },
   jobs: { summary: NOUN_SUMMARIES.jobs, group: "Server:" },
+  queue: { summary: NOUN_SUMMARIES.queue, group: "Server:" },
   health: { summary: NOUN_SUMMARIES.health, group: "Server:" },
   openapi: { summary: "", group: "Server:" },
   whoami: { summary: "", group: "Setup:" },

@@ -14,6 +14,7 @@ import { agentNouns } from "./marketplace/agent.ts";
 import { callbacks } from "./marketplace/callbacks.ts";
 import { marketplace } from "./marketplace/nouns.ts";
 import { people } from "./people.ts";
+import { queue } from "./queue.ts";
 import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
@@ -37,6 +38,7 @@ export const contract = {
   keys,
   workspaces,
   jobs,
+  queue,
   me,
   health,
   inbox,
@@ -72,6 +74,7 @@ export * from "./marketplace/index.ts";
 export { NOUN_SUMMARIES } from "./noun-summaries.ts";
 export * from "./page.ts";
 export * from "./people.ts";
+export * from "./queue.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";

@@ -28,6 +28,7 @@ export const Me = z.object({
     dev: z.boolean(),
     mailer: z.string(),
     mailerFault: z.string().nullable().meta({ description: "Why delivery is paused, if it is" }),
+    pausedAt: Instant.nullable().meta({ description: "Since when an operator has paused all sending, if so" }),
     now: Instant,
   }),
 });

@@ -130,6 +130,11 @@ function listSources({ deps: { db, queue, clock, storage, webhooks }, readStats 
       read: async () => Math.max(0, clock.now() - ((await queue.readStats(db.read)).oldestDueAt ?? clock.now())) / 1000,
     },
     {
+      name: "mailsvc_sending_paused",
+      help: "1 while an operator has paused all sending, otherwise 0",
+      read: async () => ((await queue.readPause(db.read)) === null ? 0 : 1),
+    },
+    {
       name: "mailsvc_storage_writable",
       help: "1 while the database takes writes, otherwise 0",
       read: async () => (storage.problem === null && db.health().writable ? 1 : 0),

@@ -40,7 +40,7 @@ export interface JobStore {
   /** Tells the other processes that there may be work. */
   announce(): void;
   list(read: Reader, filter: JobFilter): Promise<JobList>;
-  readStats(read: Reader): Promise<QueueStats>;
+  readStats(read: Reader | Tx): Promise<QueueStats>;
   get(read: Reader, id: string): Promise<JobRow | null>;
   revive(tx: Tx, id: string, now: number): Promise<JobRow | null>;
 }

@@ -1,5 +1,6 @@
 import type { Reader, Tx } from "../db/db.ts";
 import type { Total } from "../db/pagination.ts";
+import type { Pause } from "./pause.ts";
 import type { JobState } from "./tables.ts";
 
 /**
@@ -144,9 +145,14 @@ export interface Queue {
   idle(): Promise<void>;
   /** Looks for due jobs, after the table was changed from outside (a restored snapshot). */
   refresh(): void;
+  /** Stops all jobs of the lanes `mail` and `bulk`, on all processes and until `resume`. Those that run go on. */
+  pause(tx: Tx, reason: string | null): Promise<void>;
+  resume(tx: Tx): Promise<void>;
+  /** The pause that stands; null when there is none. */
+  readPause(q: Tx | Reader): Promise<Pause | null>;
   list(read: Reader, filter: JobFilter): Promise<JobList>;
   /** Counts the jobs of all workspaces, for monitoring. */
-  readStats(read: Reader): Promise<QueueStats>;
+  readStats(read: Reader | Tx): Promise<QueueStats>;
   /** Gives a dead job a fresh set of attempts; null when there is no dead job with this id. */
   retry(tx: Tx, id: string): Promise<JobRow | null>;
   get(read: Reader, id: string): Promise<JobRow | null>;

@@ -7,7 +7,8 @@ import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
 import type { Addition, JobStore, StoreEvents } from "./job-store.ts";
-import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type QueueStats } from "./queue.ts";
+import { PAUSE_ROW, PAUSED_LANES } from "./pause.ts";
+import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type Lane, type QueueStats } from "./queue.ts";
 import { JOB_STATES, JOB_WORKSPACE, QUEUE_SCHEMA } from "./schema.pg.ts";
 import type { JobState } from "./tables.ts";
 
@@ -60,7 +61,7 @@ const ADD_KEYED = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, 
 // The priority of a job in graphile-worker's tables is its lane. `$3` holds the limit of each lane.
 const CLAIM = `with ${LANES.map(
   (_, lane) => `lane${lane} as (
-    select id from ${JOBS} where is_available and priority = ${lane} and run_at <= ${at("$2")} order by run_at limit ($3::int[])[${lane + 1}] for update skip locked
+    select id from ${JOBS} where is_available and priority = ${lane} and run_at <= ${at("$2")} order by run_at limit ${limitOf(lane)} for update skip locked
   )`,
 ).join(", ")}, due as (${LANES.map((_, lane) => `select id from lane${lane}`).join(" union all ")})
   update ${JOBS} j set attempts = attempts + 1, locked_by = $1, locked_at = now()
@@ -277,7 +278,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
   };
 }
 
-async function readStats(read: Reader): Promise<QueueStats> {
+async function readStats(read: Reader | Tx): Promise<QueueStats> {
   const count = async (state: JobState): Promise<number> => (await countJobs(read, JOB_STATES[state], [])).total;
   const [row] = await raw(read)<{ at: number | null }>(OLDEST, []);
   return {
@@ -310,6 +311,13 @@ async function countJobs(read: Reader, where: string, values: unknown[]): Promis
   );
   const n = row?.n ?? 0;
   return { total: Math.min(n, MAX_COUNTED), isMinimum: n > MAX_COUNTED };
+}
+
+/** The limit of a lane: none of its jobs is claimed while it is paused. */
+function limitOf(lane: number): string {
+  const limit = `($3::int[])[${lane + 1}]`;
+  if (!PAUSED_LANES.includes(LANES[lane] as Lane)) return limit;
+  return `case when exists (select from meta where name = '${PAUSE_ROW}') then 0 else ${limit} end`;
 }
 
 function isId(id: string): boolean {

@@ -4,6 +4,7 @@ import type { Total } from "../db/pagination.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { jobBatches } from "./job-batches.sqlite.ts";
 import type { Addition, JobStore } from "./job-store.ts";
+import { PAUSED_LANES, readPause } from "./pause.ts";
 import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type Lane, type LaneJob, type QueueStats } from "./queue.ts";
 import { DEAD, type JobState, PAYLOAD_WORKSPACE, type queueTables } from "./tables.ts";
 
@@ -128,9 +129,14 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       db.tx(async (tx) => {
         const claimed: ClaimedRow[] = [];
         const drained: Lane[] = [];
+        const paused = limits.mail + limits.bulk > 0 && (await readPause(tx)) !== null;
         for (const lane of LANES) {
           const limit = limits[lane];
           if (limit <= 0) continue;
+          if (paused && PAUSED_LANES.includes(lane)) {
+            drained.push(lane);
+            continue;
+          }
           let due = await selectDue(tx, now, lane, limit);
           const packed = due.find(({ batch }) => batch);
           if (packed) {
@@ -237,7 +243,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
 }
 
 // The index `jobs_ready` alone answers all queries.
-async function readStats(read: Reader, jobs: JobsTable): Promise<QueueStats> {
+async function readStats(read: Reader | Tx, jobs: JobsTable): Promise<QueueStats> {
   const count = async (state: JobState): Promise<number> => (await countJobs(read, jobs, eq(jobs.state, state))).total;
   const oldest = await Promise.all(
     [...LANES.keys()].map(async (lane) => {
@@ -284,7 +290,7 @@ async function toCondition(
   return areMany ? and(inWorkspace, sql`+${jobs.state} = ${state}`) : and(inState, inWorkspace && sql`+(${inWorkspace})`);
 }
 
-async function countJobs(read: Reader, jobs: JobsTable, where: SQL | undefined, max = MAX_COUNTED): Promise<Total> {
+async function countJobs(read: Reader | Tx, jobs: JobsTable, where: SQL | undefined, max = MAX_COUNTED): Promise<Total> {
   const counted = read
     .select({ one: sql`1`.as("one") })
     .from(jobs)

@@ -2,6 +2,7 @@ import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { Addition, JobStore, LaneLimits } from "./job-store.ts";
+import { deletePause, readPause, writePause } from "./pause.ts";
 import {
   type BatchHandler,
   type BatchOutcome,
@@ -374,6 +375,12 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
       await untilIdle();
     },
     refresh: wake,
+    pause: (tx, reason) => writePause(tx, { at: clock.now(), reason }),
+    resume: async (tx) => {
+      tx.afterCommit(wakeAll);
+      await deletePause(tx);
+    },
+    readPause,
     list: store.list,
     readStats: store.readStats,
     get: store.get,

@@ -1,8 +1,13 @@
-import type { contract } from "@mailsvc/sdk/contract";
+import type { contract, Me as MeSchema } from "@mailsvc/sdk/contract";
+import type { z } from "zod";
+import type { Reader } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
 import type { Handlers } from "../http/handler.ts";
 import { getKey } from "../keys/keys.ts";
 import { iso } from "../lib/clock.ts";
 import { createWorkspace, getWorkspace, listWorkspaces, renameWorkspace } from "./workspaces.ts";
+
+type Me = z.output<typeof MeSchema>;
 
 export const workspaceHandlers: Handlers<typeof contract.workspaces> = {
   list: (input, { read }) => listWorkspaces(read, input),
@@ -14,12 +19,18 @@ export const meHandlers: Handlers<typeof contract.me> = {
   get: async (_input, { read, deps, workspaceId, key }) => ({
     workspace: await getWorkspace(read, workspaceId),
     key: await getKey(read, key.id),
-    server: {
-      version: deps.version,
-      dev: deps.config.dev,
-      mailer: deps.mailer.name,
-      mailerFault: deps.mailer.fault(),
-      now: iso(deps.clock.now()),
-    },
+    server: await showServer(read, deps),
   }),
 };
+
+async function showServer(read: Reader, deps: Deps): Promise<Me["server"]> {
+  const pause = await deps.queue.readPause(read);
+  return {
+    version: deps.version,
+    dev: deps.config.dev,
+    mailer: deps.mailer.name,
+    mailerFault: deps.mailer.fault(),
+    pausedAt: pause && iso(pause.at),
+    now: iso(deps.clock.now()),
+  };
+}

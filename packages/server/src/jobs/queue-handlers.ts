@@ -1,0 +1,29 @@
+import type { contract, QueueStatus } from "@mailsvc/sdk/contract";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import type { Handlers } from "../http/handler.ts";
+import { iso } from "../lib/clock.ts";
+
+export const queueHandlers: Handlers<typeof contract.queue> = {
+  status: (_input, { read, deps }) => showQueue(read, deps),
+  pause: async ({ reason }, { tx, deps }) => {
+    await deps.queue.pause(tx, reason ?? null);
+    return showQueue(tx, deps);
+  },
+  resume: async (_input, { tx, deps }) => {
+    await deps.queue.resume(tx);
+    return showQueue(tx, deps);
+  },
+};
+
+async function showQueue(q: Reader | Tx, { queue }: Deps): Promise<QueueStatus> {
+  const pause = await queue.readPause(q);
+  const { jobs, oldestDueAt } = await queue.readStats(q);
+  return {
+    paused: pause !== null,
+    pausedAt: pause && iso(pause.at),
+    reason: pause?.reason ?? null,
+    jobs: { ...jobs },
+    oldestDueAt: oldestDueAt === null ? null : iso(oldestDueAt),
+  };
+}

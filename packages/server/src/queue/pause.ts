@@ -1,0 +1,40 @@
+import { eq, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Lane } from "./queue.ts";
+
+/** The lanes that stand still while sending is paused. */
+export const PAUSED_LANES: readonly Lane[] = ["mail", "bulk"];
+
+/** The row of `meta` that exists while sending is paused. Claims look for it. */
+export const PAUSE_ROW = "queue.paused";
+
+/** Since when sending is paused, ms, and why. */
+export interface Pause {
+  readonly at: number;
+  readonly reason: string | null;
+}
+
+/** The pause that an operator has ordered; null when there is none. */
+export async function readPause(q: Tx | Reader): Promise<Pause | null> {
+  const [row] = await q
+    .prepared("read_pause", (build, { meta }) =>
+      build
+        .select({ value: meta.value })
+        .from(meta)
+        .where(eq(meta.name, sql.placeholder("name")))
+        .prepare("read_pause"),
+    )
+    .execute({ name: PAUSE_ROW });
+  return row ? (JSON.parse(row.value) as Pause) : null;
+}
+
+export async function writePause(tx: Tx, pause: Pause): Promise<void> {
+  const { meta } = tx.t;
+  const value = JSON.stringify(pause);
+  await tx.insert(meta).values({ name: PAUSE_ROW, value }).onConflictDoUpdate({ target: meta.name, set: { value } });
+}
+
+export async function deletePause(tx: Tx): Promise<void> {
+  const { meta } = tx.t;
+  await tx.delete(meta).where(eq(meta.name, PAUSE_ROW));
+}
