@@ -16,6 +16,9 @@ export { RETRY_DELAYS } from "./outcome.ts";
 
 // Large messages in memory at the same time: composing one takes a few times its size.
 const MEMORY_BYTES = 16 * 1024 * 1024;
+// A claim that is used up faster than this may be larger the next time.
+const AHEAD_MS = 50;
+const MAX_AHEAD = 64;
 // Work done in one stretch, ms: other callers wait no longer.
 const STRETCH_MS = 8;
 
@@ -60,8 +63,9 @@ interface Ready {
 export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
   const { db, clock, mailer } = deps;
   const places = mailer.concurrency;
-  // While mails are handed over, the next ones are claimed and loaded.
-  const capacity = places * (mailer.transactional ? 2 : 3);
+  /** Mails that are claimed and loaded while others are handed over: as many as leave in some dozens of ms. */
+  let ahead = places;
+  let claimedAt = 0;
   const budget = createByteBudget(MEMORY_BYTES);
   const waiting: { single: Ready[]; bulk: Ready[] } = { single: [], bulk: [] };
   const held = { single: 0, bulk: 0 };
@@ -196,6 +200,14 @@ export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
     }
   };
 
+  /** Looks further ahead while claimed mails leave quickly, so that no process sits on mail that another one could send. */
+  const adapt = (): void => {
+    const now = clock.real.now();
+    const quick = now - claimedAt < AHEAD_MS;
+    claimedAt = now;
+    ahead = quick ? Math.min(ahead * 2, Math.max(MAX_AHEAD, places)) : Math.max(ahead / 2, Math.min(places, MAX_AHEAD));
+  };
+
   const takeWaiting = (): Ready[] => {
     const batch = waiting.single.splice(0, free);
     batch.push(...waiting.bulk.splice(0, free - batch.length));
@@ -213,11 +225,12 @@ export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
 
   return {
     room: (lane) => {
-      // Some dozens at a time: claiming and loading a few costs as much as many.
-      if (lane === "mail") return capacity - held.single < places ? 0 : capacity - held.single;
-      return lane === "bulk" ? Math.ceil((capacity - held.bulk) / (CHUNK / 2)) : 0;
+      // Many at a time: claiming and loading a few costs as much.
+      if (lane === "mail") return places + ahead - held.single < ahead / 2 ? 0 : places + ahead - held.single;
+      return lane === "bulk" ? Math.ceil((places + ahead - held.bulk) / (CHUNK / 2)) : 0;
     },
     run: (jobs, settle) => {
+      adapt();
       const small: Item[] = [];
       for (const item of jobs.flatMap((job) => toItems(job, settle))) {
         held[item.lane] += 1;

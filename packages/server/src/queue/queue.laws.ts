@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { batchLaws } from "./batch.laws.ts";
 import { failingLaws } from "./failing.laws.ts";
 import { lawsContext, type QueueHarness } from "./laws-context.ts";
 import { runningLaws } from "./running.laws.ts";
@@ -13,5 +14,6 @@ export function queueLaws(title: string, open: () => Promise<QueueHarness>): voi
     runningLaws(t);
     failingLaws(t);
     stoppingLaws(t);
+    batchLaws(t);
   });
 }

@@ -1,0 +1,186 @@
+import { expect, test } from "vitest";
+import { accepted, busy, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import type { Receipt } from "../mail/mailer.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import type { DeliveryHooks, StatusChange } from "./delivery-hooks.ts";
+import { scheduleEmails } from "./schedule.ts";
+import { insertContents, insertEmails } from "./store.ts";
+
+const hello = { from: "Acme <hello@acme.test>", subject: "Hello", text: "It works." };
+
+/** A world whose delivery hooks a test replaces. */
+const world = async (script?: Script, hooks: Partial<DeliveryHooks> = {}) => {
+  const mailer = scriptedMailer(script);
+  const w = await createWorld({ mailer });
+  const { deliveryHooks } = w.app.deps;
+  Object.assign(w.app.deps, { deliveryHooks: { ...deliveryHooks, ...hooks } });
+  return { w, mailer, [Symbol.asyncDispose]: () => w.dispose() };
+};
+
+const addresses = (n: number, name = "r"): string[] => Array.from({ length: n }, (_, i) => `${name}${i}@example.com`);
+
+const send = async (w: TestWorld, to: string[]): Promise<string[]> =>
+  ((await w.sdk.emails.send({ ...hello, to })) as { ids: string[] }).ids;
+
+/** Stores emails and schedules them as bulk mail, as a campaign does. */
+const sendAsBulk = (w: TestWorld, to: string[]): Promise<string[]> =>
+  w.app.deps.db.tx(async (tx) => {
+    const { deps } = w.app;
+    const { workspaceId } = w;
+    const createdAt = deps.clock.now();
+    const content = {
+      ...hello,
+      workspaceId,
+      replyTo: null,
+      html: null,
+      headers: {},
+      tags: {},
+      attachments: 0,
+      filesOf: null,
+      template: null,
+    };
+    const [contentsId = 0] = await insertContents(tx, [{ ...content, bypassUnsubscribe: false } as never]);
+    const rows = to.map((address) => ({
+      workspaceId,
+      id: deps.ids("em"),
+      contentsId,
+      to: address,
+      toKey: address,
+      createdAt,
+      scheduledAt: null,
+    }));
+    await insertEmails(
+      tx,
+      rows.map((row) => ({ ...row, nextAttemptAt: createdAt, unlisted: false })),
+    );
+    const emailIds = rows.map(({ id }) => id);
+    await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: 0 });
+    return emailIds;
+  });
+
+const count = async (w: TestWorld, status: "sent" | "failed" | "deferred" | "queued" | "sending" | "suppressed"): Promise<number> =>
+  (await w.sdk.emails.list({ status })).pagination.total;
+
+/** Waits until something is true, turn by turn of the event loop. */
+const until = async (check: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await check())) await new Promise((turn) => setImmediate(turn));
+};
+
+/** A script in which mails to some addresses wait until they are let go. */
+const holding = (isHeld: (to: string) => boolean) => {
+  const held: (() => void)[] = [];
+  const script: Script = ({ envelopeTo }) =>
+    isHeld(envelopeTo) ? new Promise<Receipt>((resolve) => held.push(() => resolve(accepted))) : accepted;
+  return { held, script };
+};
+
+test("bulk mail needs a job for every 64 emails, each of which is sent once and has its events", async () => {
+  await using t = await world();
+  const ids = await sendAsBulk(t.w, addresses(150));
+  await t.w.settle();
+  expect(t.mailer.sent.map(({ envelopeTo }) => envelopeTo).toSorted()).toEqual(addresses(150).toSorted());
+  expect(await count(t.w, "sent")).toBe(150);
+  const email = await t.w.sdk.emails.get(ids[100] ?? "");
+  expect(email).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
+  expect(email.events.map(({ type }) => type)).toEqual(["email.queued", "email.sent"]);
+  expect((await t.w.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
+});
+
+test("a single email overtakes bulk mail that waits", async () => {
+  const { held, script } = holding((to) => to.startsWith("bulk"));
+  await using t = await world(script);
+  await sendAsBulk(t.w, addresses(100, "bulk"));
+  await until(() => held.length === 8);
+  const [id] = await send(t.w, ["single@example.com"]);
+  await until(async () => (await t.w.sdk.jobs.list({ state: "running" })).data.some(({ payload }) => payload.emailId === id));
+  for (let next = held.shift(); next; next = held.shift()) {
+    next();
+    await until(() => held.length > 0 || t.mailer.sent.length === 101);
+  }
+  await t.w.settle();
+  const place = t.mailer.sent.findIndex(({ envelopeTo }) => envelopeTo === "single@example.com");
+  expect(place).toBeGreaterThanOrEqual(8);
+  expect(place).toBeLessThanOrEqual(16);
+  expect(await count(t.w, "sent")).toBe(101);
+});
+
+test("a mail server that hangs on one email holds up no other one", async () => {
+  const { held, script } = holding((to) => to === "r5@example.com");
+  await using t = await world(script);
+  await send(t.w, addresses(40));
+  await until(async () => (await count(t.w, "sent")) === 39);
+  expect([held.length, await count(t.w, "sending")]).toEqual([1, 1]);
+  for (const next of held) next();
+  await t.w.settle();
+  expect(await count(t.w, "sent")).toBe(40);
+});
+
+test("emails of one job that are put off get jobs of their own, and are sent once", async () => {
+  await using t = await world(({ envelopeTo, attempt }) => (attempt === 1 && envelopeTo < "r2" ? busy : accepted));
+  await sendAsBulk(t.w, addresses(30));
+  await t.w.settle();
+  // r0, r1 and r10 to r19.
+  expect([await count(t.w, "deferred"), await count(t.w, "sent")]).toEqual([12, 18]);
+  await t.w.clock.advance("5m");
+  expect([await count(t.w, "deferred"), await count(t.w, "sent")]).toEqual([0, 30]);
+  expect(t.mailer.sent).toHaveLength(42);
+});
+
+test("an email that a transform cannot make, or fails, hurts only itself", async () => {
+  await using t = await world(undefined, {
+    transforms: [
+      async (_read, _deps, mails) => {
+        for (const mail of mails) {
+          if (mail.email.to === "r1@example.com") throw new Error("a bug in a transform");
+          if (mail.email.to === "r2@example.com") mail.failure = "This email cannot be rendered.";
+          mail.subject = `${mail.subject}, ${mail.email.to}`;
+        }
+      },
+    ],
+  });
+  const ids = await send(t.w, addresses(20));
+  await t.w.settle();
+  expect(t.mailer.sent.map(({ subject }) => subject).toSorted()).toEqual(
+    addresses(20)
+      .filter((to) => !/^r[12]@/.test(to))
+      .map((to) => `Hello, ${to}`)
+      .toSorted(),
+  );
+  expect(await t.w.sdk.emails.get(ids[2] ?? "")).toMatchObject({
+    status: "failed",
+    attempts: 0,
+    lastError: { message: "This email cannot be rendered." },
+  });
+  expect(await t.w.sdk.emails.get(ids[1] ?? "")).toMatchObject({ status: "queued", attempts: 0 });
+  expect((await t.w.sdk.jobs.list()).data.find(({ lastError }) => lastError !== null)?.lastError).toBe("Error: a bug in a transform");
+});
+
+test("a listener is told each change once; one email that it cannot take hurts only itself", async () => {
+  const changes: StatusChange[] = [];
+  await using t = await world(undefined, {
+    statusChanged: [
+      async (tx, _deps, all) => {
+        if (all.some(({ email, to }) => email.to === "r3@example.com" && to === "sent")) throw new Error("a bug in a listener");
+        tx.afterCommit(() => void changes.push(...all));
+      },
+    ],
+  });
+  await send(t.w, addresses(20));
+  await t.w.settle();
+  const of = (to: string) => changes.filter(({ email }) => email.to === to).map((change) => `${change.from} ${change.to}`);
+  for (const to of addresses(20)) expect(of(to)).toEqual(to.startsWith("r3@") ? ["queued sending"] : ["queued sending", "sending sent"]);
+  expect([await count(t.w, "sent"), await count(t.w, "sending")]).toEqual([19, 1]);
+});
+
+test("an address that is suppressed while its email waits for a place gets nothing", async () => {
+  const { held, script } = holding((to) => to.startsWith("first"));
+  await using t = await world(script);
+  await send(t.w, addresses(8, "first"));
+  await until(() => held.length === 8);
+  await send(t.w, ["last@example.com"]);
+  await t.w.sdk.suppressions.create({ email: "last@example.com" });
+  for (const next of held) next();
+  await t.w.settle();
+  expect([await count(t.w, "sent"), await count(t.w, "suppressed")]).toEqual([8, 1]);
+  expect(t.mailer.sent).toHaveLength(8);
+});
