@@ -76,6 +76,11 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 .message{max-width:34rem;margin-top:clamp(0rem,4vh,3rem)}
 .message h1{font-size:clamp(1.5rem,1.3rem + 1vw,1.9rem);margin-bottom:.5em}
 .message form{margin:1.6em 0}
+.choices p{margin:0 0 .5em}
+.choices label{display:flex;gap:.6em;align-items:flex-start}
+.choices input{width:1.15em;height:1.15em;margin:.25em 0 0;flex:none;accent-color:var(--primary)}
+.choices button{margin-top:.8em}
+button.plain{background:transparent;color:var(--text);border-color:var(--field)}
 .signup .trap{position:absolute;left:-9999px;width:1px;height:1px;overflow:hidden}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .bottom{padding:1.5rem 0;border-top:1px solid var(--line);color:var(--muted);font-size:.9rem}

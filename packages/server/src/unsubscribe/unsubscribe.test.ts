@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { addContacts, createCampaign } from "../../test/campaign.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 /** A world in which Ada was asked to confirm her subscription, and the links of that mail. */
@@ -219,4 +220,28 @@ test("a scanner that gets every link of a mail unsubscribes nobody", async () =>
   await world.clock.advance("1m");
   expect((await sdk.suppressions.list()).pagination.total).toBe(0);
   expect((await events()).filter(({ data }) => data.machine === false)).toEqual([]);
+});
+
+test("every mail of a campaign offers to unsubscribe, and the events name the campaign", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await sdk.brand.update({ name: "Fern & Field" });
+  const [to = ""] = await addContacts(world, 1);
+  const { id } = await createCampaign(world, { html: "<html><body><p>News</p></body></html>", text: "News" });
+  await sdk.campaigns.send(id);
+  await world.settle();
+  const [captured] = await world.inbox.all();
+  const mail = await sdk.inbox.get(captured?.id as string);
+  const url = URL_IN_MAIL.exec(mail.text ?? "")?.[0] ?? "";
+  expect(mail.html).toMatch(new RegExp(`Fern &amp; Field · <a href="${url}"[^>]*>Unsubscribe</a></p></body></html>`));
+  expect(mail.text).toContain(`News\n\n-- \nFern & Field\nUnsubscribe: ${url}`);
+  expect(mail.headers.find(({ name }) => name.toLowerCase() === "list-unsubscribe")?.value).toBe(`<${url}>`);
+  expect(mail.html).toContain("/t/o/");
+  await world.fetch(url, { method: "POST", body: "List-Unsubscribe=One-Click" });
+  await world.settle();
+  const { read } = world.app.deps.db;
+  const events = await read.select().from(read.t.events);
+  for (const type of ["email.unsubscribed", "contact.unsubscribed"])
+    expect(events.filter((event) => event.type === type)).toMatchObject([{ campaignId: id, emailId: expect.stringMatching(/^em_/) }]);
+  expect(await sdk.suppressions.get(to)).toMatchObject({ scope: "marketing" });
 });
