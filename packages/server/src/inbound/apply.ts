@@ -3,6 +3,7 @@ import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type EmailRow, findEmailById, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
+import type { DeliveryError } from "../mail/mailer.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import type { Report, ReportOutcome } from "./report.ts";
 
@@ -46,13 +47,16 @@ async function applyReport(tx: Tx, deps: Deps, report: Report): Promise<Applied>
 
 /** False if it does not concern the email any more. */
 function applyOutcome(tx: Tx, deps: Deps, email: EmailRow, { outcome, source }: Report): Promise<boolean> {
-  const outcomes: { [K in ReportOutcome["kind"]]: (of: Extract<ReportOutcome, { kind: K }>) => Promise<boolean> } = {
-    delivered: () => deliver(tx, deps, email, source),
-    deferred: (of) => defer(tx, deps, email, source, of),
-    bounced: (of) => bounce(tx, deps, email, source, of),
-    complained: (of) => complain(tx, deps, email, source, of),
-  };
-  return (outcomes[outcome.kind] as (of: ReportOutcome) => Promise<boolean>)(outcome);
+  switch (outcome.kind) {
+    case "delivered":
+      return deliver(tx, deps, email, source);
+    case "deferred":
+      return defer(tx, deps, email, source, outcome.error);
+    case "bounced":
+      return bounce(tx, deps, email, source, outcome);
+    case "complained":
+      return complain(tx, deps, email, source, outcome.feedbackType);
+  }
 }
 
 async function deliver(tx: Tx, deps: Deps, email: EmailRow, source: string): Promise<boolean> {
@@ -66,7 +70,7 @@ async function deliver(tx: Tx, deps: Deps, email: EmailRow, source: string): Pro
   return moved;
 }
 
-async function defer(tx: Tx, deps: Deps, email: EmailRow, source: string, { error }: { error: ErrorOf }): Promise<boolean> {
+async function defer(tx: Tx, deps: Deps, email: EmailRow, source: string, error: DeliveryError): Promise<boolean> {
   if (email.status !== "sent") return false;
   const { workspaceId, id, campaignId, contactId } = email;
   const about = { workspaceId, emailId: id, campaignId, contactId };
@@ -92,7 +96,7 @@ async function bounce(
   return moved;
 }
 
-async function complain(tx: Tx, deps: Deps, email: EmailRow, source: string, { feedbackType }: { feedbackType: string }): Promise<boolean> {
+async function complain(tx: Tx, deps: Deps, email: EmailRow, source: string, feedbackType: string): Promise<boolean> {
   const moved = await transition(tx, deps, ["sent", "delivered"], {
     email,
     patch: { status: "complained", updatedAt: deps.clock.now() },
@@ -101,8 +105,6 @@ async function complain(tx: Tx, deps: Deps, email: EmailRow, source: string, { f
   if (moved) await suppressRecipient(tx, deps, email, "complaint");
   return moved;
 }
-
-type ErrorOf = Extract<ReportOutcome, { kind: "deferred" }>["error"];
 
 async function suppressRecipient(
   tx: Tx,
@@ -113,6 +115,6 @@ async function suppressRecipient(
   await suppress(tx, deps, workspaceId, { email: toKey, reason, scope: "all", source: reason, emailId: id, campaignId });
 }
 
-function toData({ message, smtpCode, enhancedCode }: ErrorOf) {
+function toData({ message, smtpCode, enhancedCode }: DeliveryError) {
   return { smtpCode, enhancedCode, diagnostic: message };
 }
