@@ -1,0 +1,159 @@
+/** A flag of `mailsvc serve` and `mailsvc dev`, and its environment variable. */
+export interface ServeFlag {
+  readonly name: string;
+  /** The placeholder of its value in help; null for a switch. */
+  readonly value: string | null;
+  readonly env: string;
+  readonly summary: string;
+}
+
+/** The flags of `serve` and `dev`. The CLI derives its options from this table. */
+export const SERVE_FLAGS = [
+  { name: "port", value: "N", env: "MAILSVC_PORT", summary: "port to listen on; 0 for any free one (default 2526)" },
+  { name: "host", value: "ADDRESS", env: "MAILSVC_HOST", summary: "address to listen on (default 127.0.0.1)" },
+  { name: "data", value: "DIR", env: "MAILSVC_DATA", summary: "folder of the database (default mailsvc-data; in dev mode .mailsvc)" },
+  { name: "database-url", value: "URL", env: "MAILSVC_DATABASE_URL", summary: "postgres://… instead of a folder" },
+  {
+    name: "database-connections",
+    value: "N",
+    env: "MAILSVC_DATABASE_CONNECTIONS",
+    summary: "connections of this process to Postgres, 2 to 500 (default 16), and one more for the queue",
+  },
+  {
+    name: "smtp-url",
+    value: "URL",
+    env: "MAILSVC_SMTP_URL",
+    summary: "smtp://… or smtps://… to send through; without it mail is captured",
+  },
+  {
+    name: "dkim",
+    value: "DOMAIN:SELECTOR:KEYFILE",
+    env: "MAILSVC_DKIM",
+    summary: "sign mail of this domain with this private key; several with commas",
+  },
+  { name: "mail-from", value: "ADDRESS", env: "MAILSVC_MAIL_FROM", summary: "sender of the service's own mail, e.g. confirmations" },
+  {
+    name: "trust-sender",
+    value: "DOMAIN",
+    env: "MAILSVC_TRUST_SENDER",
+    summary: "let the first workspace send from this domain or address without proof; several with commas",
+  },
+  {
+    name: "public-url",
+    value: "URL",
+    env: "MAILSVC_PUBLIC_URL",
+    summary: "address under which people reach this server, for links in mail",
+  },
+  {
+    name: "tracking-url",
+    value: "URL",
+    env: "MAILSVC_TRACKING_URL",
+    summary: "another address of this server, such as https://click.acme.com, for open and click tracking (default: that of --public-url)",
+  },
+  {
+    name: "inbound-domain",
+    value: "DOMAIN",
+    env: "MAILSVC_INBOUND_DOMAIN",
+    summary: "domain whose MX leads to --inbound-smtp-port: bounces of each mail go to an address of its own there",
+  },
+  {
+    name: "inbound-smtp-port",
+    value: "[HOST:]PORT",
+    env: "MAILSVC_INBOUND_SMTP_PORT",
+    summary: "accept bounces, complaints and unsubscribe mail over SMTP here, such as 0.0.0.0:25 (host: that of --host)",
+  },
+  {
+    name: "ses-topic",
+    value: "ARN",
+    env: "MAILSVC_SES_TOPIC",
+    summary: "take bounces and complaints of Amazon SES from this SNS topic at /api/v1/inbound/ses; several with commas",
+  },
+  {
+    name: "postmark-webhook",
+    value: "USER:PASSWORD",
+    env: "MAILSVC_POSTMARK_WEBHOOK",
+    summary: "take webhooks of Postmark with these credentials at /api/v1/inbound/postmark",
+  },
+  {
+    name: "sendgrid-webhook-key",
+    value: "KEY",
+    env: "MAILSVC_SENDGRID_WEBHOOK_KEY",
+    summary: "take event webhooks of SendGrid signed for this verification key at /api/v1/inbound/sendgrid",
+  },
+  {
+    name: "mailgun-webhook-key",
+    value: "KEY",
+    env: "MAILSVC_MAILGUN_WEBHOOK_KEY",
+    summary: "take webhooks of Mailgun signed with this key at /api/v1/inbound/mailgun",
+  },
+  {
+    name: "rate-limit",
+    value: "BUCKET=N/s",
+    env: "MAILSVC_RATE_LIMIT",
+    summary: "limit per key: send=…, write=…, read=…; of agents agent=N/min, message=N/min, log=N/min; several with commas",
+  },
+  {
+    name: "keep",
+    value: "WHAT=DAYS",
+    env: "MAILSVC_KEEP",
+    summary:
+      "how long records of agents are kept: logs=30, runs=365, deliveries=90, stats=730 (these unless said), or forever; several with commas",
+  },
+  {
+    name: "late-campaigns",
+    value: "send|hold",
+    env: "MAILSVC_LATE_CAMPAIGNS",
+    summary: "what happens to a scheduled campaign that was due over an hour ago, while the server was down (default hold)",
+  },
+  {
+    name: "max-body",
+    value: "MB",
+    env: "MAILSVC_MAX_BODY",
+    summary: "largest request body in MB (default 30); a third more where a file may come as base64",
+  },
+  {
+    name: "secret-key",
+    value: "KEY",
+    env: "MAILSVC_SECRET_KEY",
+    summary: "32 bytes in base64 or hex that encrypt webhook secrets; without it one is made and kept with the data",
+  },
+  {
+    name: "stripe-key",
+    value: "KEY",
+    env: "MAILSVC_STRIPE_KEY",
+    summary: "take payments for listings through Stripe; without it they are confirmed by hand",
+  },
+  {
+    name: "stripe-webhook-secret",
+    value: "SECRET",
+    env: "MAILSVC_STRIPE_WEBHOOK_SECRET",
+    summary: "whsec_… of the webhook endpoint at Stripe that points to /api/v1/marketplace/payments/stripe/webhook",
+  },
+  { name: "stripe-url", value: "URL", env: "MAILSVC_STRIPE_URL", summary: "another place than Stripe's own API, such as a stand-in" },
+  {
+    name: "max-connections",
+    value: "N",
+    env: "MAILSVC_MAX_CONNECTIONS",
+    summary: "open connections at most; further ones are closed at once (default 10000)",
+  },
+  {
+    name: "min-free-disk",
+    value: "MB",
+    env: "MAILSVC_MIN_FREE_DISK",
+    summary: "refuse writes with 503 while the disk of --data has less free space than this (default 100; 0 never)",
+  },
+  { name: "access-log", value: null, env: "MAILSVC_ACCESS_LOG", summary: "log a JSON line for each request, without addresses or keys" },
+  {
+    name: "metrics",
+    value: "HOST:PORT",
+    env: "MAILSVC_METRICS",
+    summary: "serve Prometheus metrics at http://HOST:PORT/metrics, such as 127.0.0.1:9464; not meant for the Internet",
+  },
+  { name: "https", value: null, env: "MAILSVC_HTTPS", summary: "serve HTTPS with a certificate made on the spot" },
+  {
+    name: "ready-file",
+    value: "FILE",
+    env: "MAILSVC_READY_FILE",
+    summary: "write a JSON file here once the server listens: url, workspaceId, dashboardUrl and the keys it has just made",
+  },
+] as const satisfies readonly ServeFlag[];
