@@ -1,5 +1,6 @@
 import { ContactUpsert, type contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import {
   type ContactLinks,
   createContact,
@@ -13,6 +14,9 @@ import {
 import { type ImportRow, importContacts } from "./import.ts";
 import { listContacts } from "./list.ts";
 
+// Large rows that are validated in one stretch: some milliseconds.
+const ROWS_PER_TURN = 20;
+
 /** The handlers of contacts; `links` lists the features that store something about them. */
 export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof contract.contacts> {
   return {
@@ -23,12 +27,16 @@ export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof
       return { status: created ? 201 : 200, body: showContact(contact) };
     },
     import: {
-      // Validated before the transaction begins: a thousand rows take some ms.
-      prepare: ({ rows }, { check }): ImportRow[] =>
-        rows.map((row) => {
+      // Validated before the transaction begins and in turns: a thousand large rows take 0.2 s.
+      prepare: async ({ rows }, { check }) => {
+        const checkedRows: ImportRow[] = [];
+        for (const row of rows) {
           const checked = check(ContactUpsert, row);
-          return "details" in checked ? { errors: checked.details } : { contact: checked.value };
-        }),
+          checkedRows.push("details" in checked ? { errors: checked.details } : { contact: checked.value });
+          if (checkedRows.length % ROWS_PER_TURN === 0) await yieldToEventLoop();
+        }
+        return checkedRows;
+      },
       run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) =>
         importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
     },

@@ -1,7 +1,9 @@
 import { type contract, type HandlerInput, parseAddress, type TemplateSendResponse } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import {
   checkSubject,
   compileOwnSubject,
@@ -25,6 +27,9 @@ export interface PreparedSend {
     readonly template: { readonly slug: string; readonly version: number };
   };
 }
+
+// Characters of HTML that are rendered in one stretch: some milliseconds.
+const STRETCH = 64 * 1024;
 
 // Details in one answer: a batch of 50 may lack a hundred names each.
 const MAX_DETAILS = 100;
@@ -74,9 +79,17 @@ async function renderContents(request: Request, sendable: Sendable): Promise<Map
   const personal = new Map(Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [parseAddress(to).key, { to, values }]));
   const seen = new Map<string, MessageContent>();
   const left = makeAllowance();
-  const render = (values: Readonly<Record<string, unknown>>, of: string): MessageContent => {
+  let stretch = 0;
+  const render = async (values: Readonly<Record<string, unknown>>, of: string): Promise<MessageContent> => {
     const rendered = renderForSending(sendable, values, of, left, subject);
-    const message = { subject: toSubject(rendered.subject), html: rendered.html || null, text: rendered.text || null };
+    const html = rendered.html || null;
+    stretch += html?.length ?? 0;
+    if (stretch > STRETCH) {
+      await yieldToEventLoop();
+      stretch = 0;
+    }
+    const text = rendered.text ?? (html === null ? null : await toPlainTextInTurns(html));
+    const message = { subject: toSubject(rendered.subject), html, text: text || null };
     if (message.html === null && message.text === null)
       throw new ApiError("template_error", "With these variables, the email is empty.", {
         details: [{ path: "", code: "empty", message: "It has neither HTML nor text." }],
@@ -94,8 +107,8 @@ async function renderContents(request: Request, sendable: Sendable): Promise<Map
     const key = parseAddress(to).key;
     const own = personal.get(key);
     try {
-      if (own) messages.set(key, render({ ...common, ...own.values }, `recipientVariables.${own.to}`));
-      else messages.set(key, (shared ??= render(common, "variables")));
+      if (own) messages.set(key, await render({ ...common, ...own.values }, `recipientVariables.${own.to}`));
+      else messages.set(key, (shared ??= await render(common, "variables")));
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "missing_variables") throw error;
       missing.push(error);

@@ -73,8 +73,8 @@ export async function compileOwnSubject(source: string): Promise<readonly Op[]> 
 }
 
 /**
- * Renders for sending, within the limits left for the request. Throws ApiError validation_error for values of a wrong type,
- * missing_variables with all names, or template_error.
+ * Renders for sending, within the limits left for the request; the text only if the author wrote one. Throws ApiError
+ * validation_error for values of a wrong type, missing_variables with all names, or template_error.
  */
 export function renderForSending({ compiled }: Sendable, values: Values, of: string, left: Allowance, subject?: readonly Op[]): Rendered {
   const details = findWrongTypes(compiled.declared, values, of);
@@ -87,7 +87,7 @@ export function renderForSending({ compiled }: Sendable, values: Values, of: str
       },
     );
   try {
-    return render(compiled, values, { subject, left });
+    return render(compiled, values, { subject, left, onlyWritten: true });
   } catch (error) {
     throw toRenderApiError(error, of);
   }

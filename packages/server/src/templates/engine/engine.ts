@@ -203,7 +203,7 @@ export function compileSubject(parse: Parse, source: string): readonly Op[] {
 export interface Rendered {
   readonly subject: string | null;
   readonly html: string | null;
-  /** Written by the author, or made from the HTML. */
+  /** Written by the author, or made from the HTML if that was wanted. */
   readonly text: string | null;
   /** Names of required variables that were not supplied; empty unless the rendering was lenient. */
   readonly missing: readonly string[];
@@ -227,13 +227,19 @@ export interface Rendering {
   readonly lenient?: boolean;
   /** Replaces the template's own subject. */
   readonly subject?: readonly Op[] | undefined;
+  /** Makes no text from the HTML: a caller that renders large mails does so in turns. */
+  readonly onlyWritten?: boolean;
 }
 
 /**
  * Renders a template: subject, HTML and text. Pure, and bounded by BUDGET whatever the variables are. Throws
  * MissingVariables with all their names, or RenderError.
  */
-export function render(compiled: Compiled, given: Values, { lenient = false, subject, left = makeAllowance() }: Rendering = {}): Rendered {
+export function render(
+  compiled: Compiled,
+  given: Values,
+  { lenient = false, subject, left = makeAllowance(), onlyWritten = false }: Rendering = {},
+): Rendered {
   const values = applyDefaults(compiled.declared, given);
   const root: Scope = { value: values, parent: null, about: null, index: -1, key: 0, last: false };
   const missing = new Set<string>(listAbsent(compiled.needed, values));
@@ -252,7 +258,8 @@ export function render(compiled: Compiled, given: Values, { lenient = false, sub
   const line = write(subject ?? compiled.subject);
   const names = [...missing].filter((name, _i, all) => !all.some((other) => other.startsWith(`${name}.`)));
   if (names.length > 0 && !lenient) throw new MissingVariables(names);
-  return { subject: line, html, text: written ?? (html === null ? null : toPlainText(html) || null), missing: names };
+  const text = written ?? (html === null || onlyWritten ? null : toPlainText(html) || null);
+  return { subject: line, html, text, missing: names };
 }
 
 function findPartialPlace(tree: Tree, slug: string): { line: number; column: number } {
