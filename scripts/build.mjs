@@ -72,6 +72,8 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
     sourcemap: false,
     dts: false,
     clean: false,
+    // This plugin of tsup would run before ours and remove the node: prefix, without which Workers and Deno find no module.
+    removeNodeProtocol: false,
     outExtension: () => ({ js: ".js" }),
     // tsup checks noExternal first, so externals must be excluded from it.
     external: outside.map((id) => new RegExp(`^${id}(?:/|$)`)),
@@ -80,8 +82,6 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
           noExternal: [new RegExp(`^(?!node:|(?:${outside.join("|")})(?:/|$))`)],
           banner: { js: requireShim },
           esbuildPlugins: [collectPackages(bundled(name)), ...bundlePlugins],
-          // This plugin of tsup would run before ours and remove the node: prefix.
-          removeNodeProtocol: false,
         }
       : // The paths of tsconfig.json would make other packages part of this one.
         { skipNodeModulesBundle: true, tsconfig: join(root, "tsconfig.build.json") }),

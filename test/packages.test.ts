@@ -274,6 +274,8 @@ describe("the agent kit", () => {
     const text = files.map((path) => readFileSync(join(work, "node_modules/@mailsvc/agent-kit", path), "utf8")).join("\n");
     const imported = [...text.matchAll(/(?:from|import\(|require\()\s*"([^".][^"]*)"/g)].map(([, id]) => id as string);
     expect([...new Set(imported)].filter((id) => !isBuiltin(id))).toEqual(["@mailsvc/server/testing"]);
+    // Workers and Deno find Node's modules by their prefix only.
+    expect(imported.filter((id) => isBuiltin(id) && !id.startsWith("node:"))).toEqual([]);
   });
 });
 
