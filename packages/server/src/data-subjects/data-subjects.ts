@@ -8,6 +8,7 @@ import { listContactEvents, toEventId } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { eraseAddress, findSuppressions, showSuppression } from "../suppressions/suppressions.ts";
+import { eraseLinks } from "../tracking/tracking.ts";
 import {
   deleteCapturedEmails,
   deleteContactEvents,
@@ -73,13 +74,15 @@ export async function eraseDataSubject(
     events += await deleteContactEvents(tx, contact.id);
     await deleteContact(tx, deps, workspaceId, contact.id, links);
   }
+  const texts = [key, ...(contact ? [contact.id, contact.email] : [])];
+  await eraseLinks(tx, deps.tracker, workspaceId, texts);
   const addressErased = await eraseAddress(tx, deps, workspaceId, key);
   const removed = {
     contacts: contact ? 1 : 0,
     emails: deleted.emails,
     captured: await deleteCapturedEmails(tx, workspaceId, key),
     events,
-    answers: await deleteIdempotentResponses(tx, workspaceId, [key, ...(contact ? [contact.id, contact.email] : [])]),
+    answers: await deleteIdempotentResponses(tx, workspaceId, texts),
   };
   if (!addressErased && Object.values(removed).every((n) => n === 0)) throw notStored(email);
   // Also true if an earlier erasure left the hash.

@@ -39,7 +39,7 @@ export async function serveInboundSmtp(deps: Deps, { host, port }: { host: strin
     name: deps.config.inboundDomain ?? "localhost",
     banner: "mailsvc",
     authOptional: true,
-    // No certificate: reports are no secret, and servers that insist on TLS do not send them here.
+    // STARTTLS needs a certificate that others trust; a mail server in front of this one can have it.
     disabledCommands: ["AUTH", "STARTTLS"],
     disableReverseLookup: true,
     size: MAX_MESSAGE,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
@@ -41,6 +41,9 @@ export function showLinkId(linkId: number): string {
 
 /** The link that stands for the opens of a workspace. */
 export const PIXEL = "";
+
+/** In place of a target that named a person who was erased. Its row stays, so that its id never stands for another target. */
+const ERASED = "erased";
 
 // The targets that most mail shares; some megabytes at most.
 const MAX_CACHED = 10_000;
@@ -84,14 +87,15 @@ export class TrackedLinks {
     };
   }
 
-  /** The target of a link; null if there is none with this id. */
+  /** The target of a link; null if there is none with this id, or if it was erased. */
   async find(q: Tx | Reader, id: number): Promise<TrackedLink | null> {
     const known = this.#links.get(id);
     if (known) return known;
     const { trackedLinks: t } = q.t;
     const [row] = await q.select({ workspaceId: t.workspaceId, url: t.url }).from(t).where(eq(t.id, id));
-    if (row) this.#remember(id, row);
-    return row ?? null;
+    if (!row || row.url === ERASED) return null;
+    this.#remember(id, row);
+    return row;
   }
 
   clear(): void {
@@ -104,6 +108,28 @@ export class TrackedLinks {
     this.#links.set(id, link);
     this.#ids.set(keyOf(link.workspaceId, link.url), id);
   }
+}
+
+/** Erases the targets that contain one of these texts, as they are or encoded: old links to them lead nowhere. */
+export async function eraseLinks(
+  tx: Tx,
+  tracker: { readonly links: TrackedLinks },
+  workspaceId: string,
+  texts: readonly string[],
+): Promise<void> {
+  const { trackedLinks: t } = tx.t;
+  const forms = [...new Set(texts.flatMap((text) => [text, encodeURIComponent(text)]))];
+  const rows = await tx
+    .select({ id: t.id })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), or(...forms.map((form) => tx.sqlDialect.holds(t.url, form)))));
+  if (rows.length === 0) return;
+  for (const { id } of rows)
+    await tx
+      .update(t)
+      .set({ url: ERASED, hash: `${ERASED} ${id}` })
+      .where(eq(t.id, id));
+  tx.afterCommit(() => tracker.links.clear());
 }
 
 function keyOf(workspaceId: string, url: string): string {

@@ -210,6 +210,20 @@ test("a link leads to its target after the person was erased, and records nothin
   await advance(world, "1m");
 });
 
+test("a target that names the person is erased with them, and other targets stay", async () => {
+  const own = '<a href="https://acme.example/me?email=ada%40example.com">Me</a> <a href="https://acme.example/all">All</a>';
+  const { world, links, get } = await delivered({ html: own });
+  await using _ = world;
+  await world.sdk.people.erase("ada@example.com");
+  expect(await Promise.all(links.map(async (link) => (await get(link)).status))).toEqual([404, 302]);
+  const { read } = world.app.deps.db;
+  expect(JSON.stringify(await read.select().from(read.t.trackedLinks))).not.toContain("ada");
+  await world.sdk.emails.send({ from: "a@acme.test", to: "grace@example.com", subject: "Hi", html: own, tracking: TRACKING });
+  const grace = await world.inbox.waitFor({ to: "grace@example.com" });
+  const [again = ""] = [...(grace.html ?? "").matchAll(/http[^"]*\/t\/c\/[^"]*/g)].map(([url]) => url);
+  expect((await get(again)).headers.get("location")).toBe("https://acme.example/me?email=ada%40example.com");
+});
+
 test("the same content stores its targets once, in each workspace", async () => {
   await using world = await createWorld();
   const mail = { from: "a@acme.test", subject: "Hi", html: HTML, tracking: TRACKING };

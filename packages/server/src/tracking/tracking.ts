@@ -6,6 +6,7 @@ import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL, TrackedLinks } from "./links.ts";
 import { addUtm, assemble, cutHtml, type LinkCut, type Skeleton, toAttribute } from "./skeleton.ts";
 
+export { eraseLinks } from "./links.ts";
 export { trackingPages } from "./pages.ts";
 export { CLICKS_JOB, recordHeldClicks } from "./record.ts";
 export { deleteEngagements } from "./store.ts";
