@@ -1,5 +1,6 @@
 import type { Bench } from "./figure.ts";
 import { accept } from "./figures/accept.ts";
+import { campaigns } from "./figures/campaigns.ts";
 import { cancel } from "./figures/cancel.ts";
 import { cli } from "./figures/cli.ts";
 import { contacts, contactsOnPostgres } from "./figures/contacts.ts";
@@ -38,6 +39,7 @@ export const benches: readonly Bench[] = [
   templates,
   cancel,
   runs,
+  campaigns,
   verify,
   soak,
 ];

@@ -14,7 +14,8 @@ const MAILS = 8000;
 const WARM_UP = 1000;
 const BATCH = 50;
 const ROUNDS = 3;
-const CONNECTIONS = 20;
+/** Connections to the mail server. */
+export const CONNECTIONS = 20;
 
 /** What a round measured: mails a second, and processor time per mail of server and database together, µs. */
 interface Drained {
@@ -81,12 +82,13 @@ function peerFile(name: string): string {
 }
 
 /** Mails a second that nodemailer's own pool hands over. */
-async function runPool(port: string): Promise<number> {
-  const args = [peerFile("nodemailer"), port, `${MAILS}`, `${CONNECTIONS}`, BODY.from, BODY.html, BODY.text];
+export async function runPool(port: string, mails = MAILS): Promise<number> {
+  const args = [peerFile("nodemailer"), port, `${mails}`, `${CONNECTIONS}`, BODY.from, BODY.html, BODY.text];
   return Number(await outputOf([...onCore(0), process.execPath, ...args]));
 }
 
-async function onPostgres<T>(run: (database: PostgresServer) => Promise<T>): Promise<T> {
+/** Runs with a fresh, durable Postgres. */
+export async function onPostgres<T>(run: (database: PostgresServer) => Promise<T>): Promise<T> {
   const database = await startPostgres({ durable: true });
   try {
     return await run(database);
@@ -136,7 +138,7 @@ async function countDone(server: Contender): Promise<number> {
 }
 
 /** Starts the sink on the second core, and answers its port and how to end it. */
-async function startSink(): Promise<{ port: string; stop: () => Promise<void> }> {
+export async function startSink(): Promise<{ port: string; stop: () => Promise<void> }> {
   const [command = "", ...args] = [...onCore(1), process.execPath, peerFile("sink")];
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const closed = once(child, "close");

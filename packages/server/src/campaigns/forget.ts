@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addCounts, type Delta } from "./counts.ts";
-import { countLink, hashLink, toRecipientEvent } from "./recipient-events.ts";
+import { countLink, hashLink, OF_VARIANTS, toRecipientEvent } from "./recipient-events.ts";
 
 /**
  * Takes recipients out of the statistics of their campaigns, with everything they did, because their emails and events are deleted
@@ -70,7 +70,8 @@ async function takeReactions(tx: Tx, deps: Deps, emailId: string, about: Pick<De
     const [event] = toRecipientEvent(row as Parameters<typeof toRecipientEvent>[0]);
     if (!event) continue;
     const { metric, at, url } = event;
-    if (metric !== "unsubscribes") deltas.push({ ...about, metric, at });
+    const variant = OF_VARIANTS.has(metric) ? about.variant : null;
+    if (metric !== "unsubscribes") deltas.push({ ...about, variant, metric, at });
     // The first click of a link was counted as unique.
     if (metric === "clicks") await countLink(tx, deps, event, url !== null && unique.delete(hashLink(url)), -1);
     if (metric === "machineClicks") await countLink(tx, deps, event, false, -1);

@@ -5,7 +5,7 @@ import type { StatusListener } from "../emails/emails.ts";
 import type { EventListener } from "../events/events.ts";
 import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
 import { finishReleased } from "./finish.ts";
-import { countLink, hashLink, type RecipientEvent, toRecipientEvent, toRevenue } from "./recipient-events.ts";
+import { countLink, hashLink, OF_VARIANTS, type RecipientEvent, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
 /** Counts the states of recipients, and ends campaigns whose last ones these were. */
 export const countStatusChanges: StatusListener = async (tx, deps, changes) => {
@@ -32,7 +32,10 @@ export const countEvents: EventListener = async (tx, deps, events) => {
 };
 
 async function countRecipientEvents(tx: Tx, deps: Deps, events: readonly RecipientEvent[]): Promise<void> {
-  const variants = await loadVariants(tx, events);
+  const variants = await loadVariants(
+    tx,
+    events.filter(({ metric }) => OF_VARIANTS.has(metric)),
+  );
   const deltas: Delta[] = [];
   for (const event of events) {
     const { campaignId, at } = event;
@@ -50,7 +53,7 @@ async function countRecipientEvents(tx: Tx, deps: Deps, events: readonly Recipie
   await addCounts(tx, deps, deltas);
 }
 
-/** The variants of the recipients that opened or clicked; states are counted with theirs already. */
+/** The variants of the recipients that opened, clicked or unsubscribed. */
 async function loadVariants(tx: Tx, events: readonly RecipientEvent[]): Promise<Map<string, string | null>> {
   const { emails: t } = tx.t;
   const found = new Map<string, string | null>();

@@ -19,6 +19,9 @@ const METRICS: Readonly<Partial<Record<NewEvent["type"], EventMetric>>> = {
   "email.unsubscribed": "unsubscribes",
 };
 
+/** What is counted for each variant, too. The others are states, which are counted for variants already. */
+export const OF_VARIANTS: ReadonlySet<EventMetric> = new Set(["opens", "machineOpens", "clicks", "machineClicks", "unsubscribes"]);
+
 /** An event about a recipient of a campaign. */
 export interface RecipientEvent {
   readonly workspaceId: string;

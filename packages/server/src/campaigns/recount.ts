@@ -4,7 +4,7 @@ import type { Reader } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { findCampaign } from "./campaigns.ts";
 import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
-import { toRecipientEvent, toRevenue } from "./recipient-events.ts";
+import { OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
 /** A number of the statistics that is not what the rows say. */
 export interface Difference {
@@ -61,7 +61,7 @@ export async function recount(read: Reader, campaignId: string): Promise<Counts>
     for (const { metric, by } of toRevenue(row)) total.set(metric, (total.get(metric) ?? 0) + by);
     const [event] = toRecipientEvent(row);
     if (!event) continue;
-    const variant = variantOf.get(event.emailId);
+    const variant = OF_VARIANTS.has(event.metric) ? variantOf.get(event.emailId) : undefined;
     const { metric, at } = event;
     const key = `${metric} ${event.emailId}`;
     const first = !seen.has(key);

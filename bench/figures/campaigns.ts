@@ -1,0 +1,167 @@
+import { execFileSync } from "node:child_process";
+import type { PostgresServer } from "../../packages/server/test/postgres-server.ts";
+import { type Contender, call, mailsvc } from "../contenders.ts";
+import type { Bench, Figure } from "../figure.ts";
+import { load, sends } from "../load/load.ts";
+import { CONNECTIONS, onPostgres, runPool, startSink } from "./drain.ts";
+
+const RECIPIENTS = 100_000;
+const POOL_MAILS = 8000;
+const IMPORT = 1000;
+const POLL_MS = 100;
+
+/** How one campaign went. */
+interface Sent {
+  readonly perSecond: number;
+  /** How long the request to send took, ms. */
+  readonly startMs: number;
+  /** How long its statistics took at the end, ms. */
+  readonly statsMs: number;
+  /** Resident memory at its largest, MB. */
+  readonly residentMb: number;
+}
+
+/** Campaigns: how fast, with how much memory, and what single mails notice of them. */
+export const campaigns: Bench = {
+  name: "campaigns",
+  onlyByName: true,
+  meaning:
+    "A campaign of personalised mail to contacts that are in a segment, from the request to send to SENT: expansion, rendering, delivery, engagement, events and statistics, with every state on disk. --rows N for fewer than 100,000 recipients; --rows 1000000 measures memory and statistics with so many, captured only. " +
+    `nodemailer: its own pool with as many connections (${CONNECTIONS}) to the same sink, one body for all, nothing written down. p99: single sends during a campaign against the same load without one.`,
+  run: async ({ rows }) => {
+    if (rows > RECIPIENTS * 5) return runLarge(rows);
+    const count = Math.min(rows, RECIPIENTS);
+    const sink = await startSink();
+    const smtp = ["--smtp-url", `smtp://127.0.0.1:${sink.port}?pool=${CONNECTIONS}&messages=1000000`];
+    try {
+      const pool = await runPool(sink.port, POOL_MAILS);
+      const capture = await measure([], null, count);
+      const overSmtp = await measure(smtp, null, count);
+      const pg = await onPostgres((database) => measure([], database, count));
+      const against = "nodemailer pool";
+      const figure = (name: string, { perSecond }: Sent, than: number): Figure => ({
+        name: `campaigns.${name}`,
+        value: perSecond,
+        unit: "mails/s",
+        against,
+        ratio: perSecond / pool,
+        goal: { op: ">=", than },
+      });
+      return [
+        figure("capture", capture, 3),
+        figure("smtp", overSmtp, 1.5),
+        figure("pg.capture", pg, 1.5),
+        { name: "campaigns.nodemailer", value: pool, unit: "mails/s", against: null, ratio: null },
+        ...(await compareTail(smtp, count)),
+      ];
+    } finally {
+      await sink.stop();
+    }
+  },
+};
+
+/** Memory, start and statistics of a campaign to many, against one to 10,000. */
+async function runLarge(rows: number): Promise<Figure[]> {
+  const small = await measure([], null, 10_000);
+  const large = await measure([], null, rows);
+  const alone = { against: null, ratio: null };
+  return [
+    {
+      name: "campaigns.memory",
+      value: large.residentMb,
+      unit: "MB",
+      against: "10,000 recipients",
+      ratio: large.residentMb / small.residentMb,
+      goal: { op: "<=", than: 1.1 },
+    },
+    { name: "campaigns.start", value: large.startMs, unit: "ms", ...alone, goal: { op: "<=", than: 2000 } },
+    { name: "campaigns.stats", value: large.statsMs, unit: "ms", ...alone, goal: { op: "<", than: 20 } },
+    { name: "campaigns.large", value: large.perSecond, unit: "mails/s", ...alone },
+  ];
+}
+
+async function measure(flags: readonly string[], database: PostgresServer | null, count: number): Promise<Sent> {
+  const server = await mailsvc({ flags: [...flags, ...(database ? ["--database-url", database.url] : [])] });
+  try {
+    const id = await prepare(server, count);
+    return await sendCampaign(server, id, count);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Imports contacts, makes a segment of all of them and a campaign to it, and returns its id. */
+async function prepare(server: Contender, count: number): Promise<string> {
+  for (let i = 0; i < count; i += IMPORT) {
+    const rows = Array.from({ length: Math.min(IMPORT, count - i) }, (_, n) => ({
+      email: `reader${i + n}@mail.acme.dev`,
+      firstName: `Reader ${i + n}`,
+      tags: ["reader"],
+      customFields: { plan: n % 2 === 0 ? "gold" : "basic" },
+    }));
+    await call(server, "POST", "/api/v1/contacts/import", { rows });
+  }
+  const rules = { field: "tags", operator: "contains", value: "reader" };
+  const segment = (await call(server, "POST", "/api/v1/segments", { name: "Readers", rules })) as { id: string };
+  const fields = { recipientType: "segment", segmentId: segment.id, fromEmail: "news@bench.acme.dev" };
+  const html = `<p>Dear {{firstName}}, your plan is {{plan}}.</p><p>${"News with a little of everything in it. ".repeat(14)}</p><p><a href="https://acme.dev/news">More</a></p>`;
+  const made = { name: "News", subjectLine: "News for {{firstName}}", html, ...fields };
+  return ((await call(server, "POST", "/api/v1/campaigns", made)) as { id: string }).id;
+}
+
+async function sendCampaign(server: Contender, id: string, count: number): Promise<Sent> {
+  const path = `/api/v1/campaigns/${id}`;
+  const from = performance.now();
+  await call(server, "POST", `${path}/send`);
+  const startMs = performance.now() - from;
+  let residentMb = 0;
+  for (;;) {
+    await new Promise((next) => setTimeout(next, POLL_MS));
+    residentMb = Math.max(residentMb, Number(execFileSync("ps", ["-o", "rss=", "-p", `${server.pid}`], { encoding: "utf8" })) / 1024);
+    const { status } = (await call(server, "GET", path)) as { status: string };
+    if (status === "SENT") break;
+  }
+  const perSecond = (count * 1000) / (performance.now() - from);
+  const times: number[] = [];
+  for (let i = 0; i < 20; i++) {
+    const since = performance.now();
+    const { recipients } = (await call(server, "GET", `${path}/stats`)) as { recipients: { total: number; queued: number } };
+    times.push(performance.now() - since);
+    if (recipients.total !== count || recipients.queued !== 0) throw new Error(`The statistics say ${JSON.stringify(recipients)}.`);
+  }
+  return { perSecond, startMs, statsMs: times.sort((a, b) => a - b)[10] ?? Number.NaN, residentMb };
+}
+
+/** The p99 of single sends at a moderate load, during a campaign and without one. */
+async function compareTail(smtp: readonly string[], count: number): Promise<Figure[]> {
+  const server = await mailsvc({ flags: smtp });
+  try {
+    const id = await prepare(server, count);
+    const run = () =>
+      load({
+        port: server.port,
+        requests: sends(server.apiKey),
+        connections: 4,
+        warmupMs: 500,
+        durationMs: 4000,
+        timeoutMs: 5000,
+      });
+    const without = await run();
+    await call(server, "POST", `/api/v1/campaigns/${id}/send`);
+    const during = await run();
+    const { status } = (await call(server, "GET", `/api/v1/campaigns/${id}`)) as { status: string };
+    if (status !== "SENDING") throw new Error("The campaign was over before the measurement: take more --rows.");
+    return [
+      {
+        name: "campaigns.p99",
+        value: during.p99,
+        unit: "ms",
+        against: "without a campaign",
+        ratio: during.p99 / without.p99,
+        goal: { op: "<=", than: 2 },
+      },
+    ];
+  } finally {
+    await server.stop();
+  }
+}
