@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { seededRandom } from "../packages/server/src/lib/random.ts";
+import { type Api, all, call, until } from "./support/api.ts";
+import { startCluster } from "./support/cluster.ts";
+import { type ServerProcess, startServer } from "./support/server.ts";
+import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
+
+// A few kills for each run; CAMPAIGN_KILLS=100 CAMPAIGN_RECIPIENTS=20000 for a long one.
+const KILLS = Number(process.env.CAMPAIGN_KILLS ?? 3);
+const RECIPIENTS = Number(process.env.CAMPAIGN_RECIPIENTS ?? 800);
+const TIMEOUT_MS = 120_000 + KILLS * 15_000 + RECIPIENTS * 30;
+/** Connections to the next hop, and so the messages one kill can leave in doubt. */
+const POOL = 8;
+const IMPORT = 500;
+
+interface Row {
+  readonly source: string;
+  readonly status: string;
+  readonly n: number;
+}
+
+interface Recipient {
+  readonly emailId: string;
+  readonly to: string;
+  readonly status: string;
+  readonly inDoubt: boolean;
+}
+
+/** The counters of a campaign and its rows by state, in one statement, so of one instant. */
+const LAW = (id: string): string =>
+  `select 'counted' as source, substr(kind, 8) as status, cast(sum(count) as integer) as n from tallies
+     where owner = '${id}' and kind like 'status:%' and kind not like '%/%' group by kind having sum(count) <> 0
+   union all select 'rows', status, cast(count(*) as integer) from emails where campaign_id = '${id}' group by status`;
+
+const wait = (ms: number): Promise<void> => new Promise((next) => setTimeout(next, ms));
+
+/** The states of the recipients. Fails unless the counters say the same. */
+function checkLaw(rows: readonly Row[]): Map<string, number> {
+  const of = (source: string) => new Map(rows.filter((row) => row.source === source).map(({ status, n }) => [status, Number(n)]));
+  expect(Object.fromEntries(of("counted"))).toEqual(Object.fromEntries(of("rows")));
+  return of("rows");
+}
+
+/** Imports contacts and starts a campaign to them. */
+async function startCampaign(api: Api): Promise<string> {
+  for (let i = 0; i < RECIPIENTS; i += IMPORT) {
+    const rows = Array.from({ length: Math.min(IMPORT, RECIPIENTS - i) }, (_, n) => ({
+      email: `r${i + n}@reader.example`,
+      firstName: `R${i + n}`,
+    }));
+    await call(api, "POST", "/api/v1/contacts/import", { rows });
+  }
+  const fields = { name: "News", subjectLine: "Hello {{firstName}}", fromEmail: "news@acme.example", text: "It works, {{firstName}}." };
+  const { id } = await call<{ id: string }>(api, "POST", "/api/v1/campaigns", fields);
+  await call(api, "POST", `/api/v1/campaigns/${id}/send`);
+  return id;
+}
+
+/** Waits until the campaign is over, and checks that each recipient got it, and nobody twice unless it is listed as in doubt. */
+async function checkEnd(api: Api, id: string, sink: SmtpSink, kills: number): Promise<void> {
+  const status = async (): Promise<string> => (await call<{ status: string }>(api, "GET", `/api/v1/campaigns/${id}`)).status;
+  const stats = async (): Promise<string> =>
+    JSON.stringify((await call<{ recipients: unknown }>(api, "GET", `/api/v1/campaigns/${id}/stats`)).recipients);
+  await until(90 + RECIPIENTS / 50, async () => (await status()) === "SENT", stats);
+  const recipients = await all<Recipient>(api, `/api/v1/campaigns/${id}/recipients`);
+  expect(new Set(recipients.map((r) => r.to)).size).toBe(RECIPIENTS);
+  expect(recipients.filter((r) => r.status !== "sent")).toEqual([]);
+  const times = new Map([...sink.taken].map(([messageId, n]) => [/^<(em_[^@]+)@/.exec(messageId)?.[1] ?? messageId, n]));
+  expect(recipients.filter((r) => !times.has(r.emailId))).toEqual([]);
+  const doubles = recipients.filter((r) => (times.get(r.emailId) ?? 0) > 1);
+  expect(doubles.filter((r) => !r.inDoubt)).toEqual([]);
+  // A kill leaves no more in doubt than there are connections.
+  expect(recipients.filter((r) => r.inDoubt).length).toBeLessThanOrEqual(kills * POOL);
+  expect(await call(api, "GET", `/api/v1/campaigns/${id}/verify`)).toEqual({ correct: true, recipients: RECIPIENTS, differences: [] });
+  console.log(
+    `${kills} kills: ${recipients.length} recipients, ${recipients.filter((r) => r.inDoubt).length} in doubt, ${doubles.length} doubles`,
+  );
+}
+
+test("a campaign whose server is killed again and again loses nobody, and doubles only what it lists as in doubt", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-campaign-"));
+  const sink = await smtpSink(() => random() * 8);
+  let running: ServerProcess | undefined;
+  const start = async (): Promise<Api> => {
+    const flags = ["--dev", "--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`];
+    running = startServer({ data: join(folder, "data"), flags });
+    const ready = await running.ready();
+    return { url: ready?.url ?? "", apiKey: ready?.apiKey ?? "" };
+  };
+  try {
+    let api = await start();
+    const id = await startCampaign(api);
+    let kills = 0;
+    for (; kills < KILLS; kills += 1) {
+      await wait(random() ** 2 * 400);
+      expect(await running?.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
+      const db = new Database(join(folder, "data", "mailsvc.db"));
+      const states = checkLaw(db.prepare(LAW(id)).all() as Row[]);
+      db.close();
+      api = await start();
+      const open = (states.get("queued") ?? 0) + (states.get("sending") ?? 0);
+      if (open === 0 && states.size > 0) break;
+    }
+    await checkEnd(api, id, sink, kills + 1);
+  } finally {
+    await running?.kill("SIGKILL");
+    await sink.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("two servers on Postgres share a campaign while one after the other is killed", { timeout: TIMEOUT_MS }, async () => {
+  const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const sink = await smtpSink(() => random() * 8);
+  const cluster = await startCluster(2, ["--trust-sender", "acme.example", "--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`]);
+  const api = (place: number): Api => cluster.members[place]?.api as Api;
+  try {
+    const id = await startCampaign(api(0));
+    let kills = 0;
+    for (; kills < KILLS; kills += 1) {
+      await wait(random() ** 2 * 800);
+      const place = kills % 2;
+      await cluster.members[place]?.process.kill("SIGKILL");
+      const states = checkLaw(await cluster.query<Row>(LAW(id)));
+      await cluster.replace(place);
+      if ((states.get("queued") ?? 0) + (states.get("sending") ?? 0) === 0 && states.size > 0) break;
+    }
+    await checkEnd(api(1), id, sink, kills + 1);
+  } finally {
+    await cluster.stop();
+    await sink.close();
+  }
+});
+
+test("pause, resume and cancel at the same moment on two servers leave one state, and no mail goes out after a cancel", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const sink = await smtpSink(() => random() * 8);
+  const cluster = await startCluster(2, ["--trust-sender", "acme.example", "--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`]);
+  const api = (place: number): Api => cluster.members[place]?.api as Api;
+  try {
+    const id = await startCampaign(api(0));
+    const act = (place: number, verb: string): Promise<string> =>
+      call<{ status: string }>(api(place), "POST", `/api/v1/campaigns/${id}/${verb}`).then(
+        ({ status }) => status,
+        (error: Error) => (error.message.includes("invalid_state") ? "refused" : Promise.reject(error)),
+      );
+    for (let round = 0; round < 6; round += 1) {
+      await Promise.all([act(0, "pause"), act(1, "resume"), act(0, "resume"), act(1, "pause")]);
+      checkLaw(await cluster.query<Row>(LAW(id)));
+    }
+    await act(0, "resume");
+    await wait(200);
+    const ended = await Promise.all([act(0, "cancel"), act(1, "pause"), act(0, "resume"), act(1, "cancel")]);
+    expect(ended.filter((status) => status === "CANCELLED").length).toBeGreaterThanOrEqual(1);
+    const open = async (): Promise<number> => {
+      const states = checkLaw(await cluster.query<Row>(LAW(id)));
+      return (states.get("queued") ?? 0) + (states.get("sending") ?? 0) + (states.get("deferred") ?? 0);
+    };
+    await until(
+      60,
+      async () => (await open()) === 0,
+      async () => `${await open()} open`,
+    );
+    const taken = sink.taken.size;
+    await wait(300);
+    expect(sink.taken.size).toBe(taken);
+    const recipients = await all<Recipient>(api(0), `/api/v1/campaigns/${id}/recipients`);
+    expect(recipients.filter((r) => r.status !== "sent" && r.status !== "cancelled")).toEqual([]);
+    expect(recipients.filter((r) => r.status === "sent").length).toBe(taken);
+    expect([...sink.taken.values()].filter((n) => n > 1)).toEqual([]);
+    expect(await call(api(1), "GET", `/api/v1/campaigns/${id}`)).toMatchObject({ status: "CANCELLED" });
+  } finally {
+    await cluster.stop();
+    await sink.close();
+  }
+});
