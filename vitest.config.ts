@@ -39,13 +39,14 @@ export default defineConfig({
         },
       },
       {
-        // The tests of features and journeys again, with a Postgres database under each world; `*.sqlite.test.ts` is about SQLite only.
+        // The tests of features and journeys again, with a Postgres database under each world; `*.sqlite.test.ts` is about SQLite only,
+        // and `network.test.ts` about receivers on the network, for some of which it waits eight real seconds.
         resolve: { alias },
         test: {
           ...shared,
           name: "postgres",
           include: globSync("packages/server/{src,test}/**/*.test.ts").filter(
-            (file) => /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")) && !file.endsWith(".sqlite.test.ts"),
+            (file) => /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")) && !/\.sqlite\.test\.ts$|\/network\.test\.ts$/.test(file),
           ),
           setupFiles: [properties, "./packages/server/test/worlds-on-postgres.ts"],
           testTimeout: 60_000,
