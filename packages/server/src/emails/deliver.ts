@@ -17,7 +17,7 @@ export { RETRY_DELAYS } from "./outcome.ts";
 // Large messages in memory at the same time: composing one takes a few times its size.
 const MEMORY_BYTES = 16 * 1024 * 1024;
 // A claim that is used up faster than this may be larger the next time.
-const AHEAD_MS = 50;
+const AHEAD_MS = 250;
 const MAX_AHEAD = 64;
 // Work done in one stretch, ms: other callers wait no longer.
 const STRETCH_MS = 8;
@@ -63,7 +63,7 @@ interface Ready {
 export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
   const { db, clock, mailer } = deps;
   const places = mailer.concurrency;
-  /** Mails that are claimed and loaded while others are handed over: as many as leave in some dozens of ms. */
+  /** Mails that are claimed and loaded while others are handed over: as many as leave within a quarter of a second. */
   let ahead = places;
   let claimedAt = 0;
   const budget = createByteBudget(MEMORY_BYTES);

@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { seededRandom } from "../packages/server/src/lib/random.ts";
+import { startPostgres } from "../packages/server/test/postgres-server.ts";
+import { type Api, all, call, total, until } from "./support/api.ts";
+import { type ServerProcess, startServer } from "./support/server.ts";
+import { smtpSink } from "./support/smtp-sink.ts";
+
+/** Kills on each database: a few in CI, and as many as DELIVERY_KILLS says elsewhere. */
+const KILLS = Number(process.env.DELIVERY_KILLS ?? 3);
+/** Connections to the next hop, and so the mails that one kill can leave in doubt. */
+const POOL = 20;
+const MAILS = 400;
+const BATCH = 50;
+const OPEN = ["queued", "sending", "deferred"];
+
+interface EmailRow {
+  id: string;
+  status: string;
+  messageId: string;
+}
+
+interface Store {
+  readonly flags: readonly string[];
+  /** The emails that are `sending`, as killed servers left them. */
+  listSending(): Promise<string[]>;
+  dispose(): Promise<void>;
+}
+
+const onSqlite = async (data: string): Promise<Store> => ({
+  flags: [],
+  listSending: async () => {
+    const db = new Database(join(data, "mailsvc.db"), { readonly: true });
+    try {
+      return db.prepare("SELECT id FROM emails WHERE status = 'sending'").pluck().all() as string[];
+    } finally {
+      db.close();
+    }
+  },
+  dispose: async () => {},
+});
+
+const onPostgres = async (): Promise<Store> => {
+  const database = await startPostgres({ durable: true });
+  return {
+    flags: ["--database-url", database.url],
+    listSending: async () => {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      // The transactions of a killed process end once Postgres notices that its connections are gone.
+      await client.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'mailsvc'");
+      const { rows } = await client.query<{ id: string }>("select id from emails where status = 'sending'");
+      await client.end();
+      return rows.map(({ id }) => id);
+    },
+    dispose: database.dispose,
+  };
+};
+
+test.each([
+  ["SQLite", onSqlite],
+  ["Postgres", onPostgres],
+] as const)(
+  "%s: a server killed while it hands over batches loses no mail, and sends none twice that it does not list as in doubt",
+  {
+    timeout: 120_000 + KILLS * 20_000,
+  },
+  async (engine, open) => {
+    const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+    const { fraction } = seededRandom(seed);
+    const folder = mkdtempSync(join(tmpdir(), "mailsvc-kills-"));
+    const data = join(folder, "data");
+    const store = await open(data);
+    const sink = await smtpSink(() => fraction() * 4);
+    const flags = ["--dev", "--rate-limit", "send=1000000", "--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`, ...store.flags];
+    const promised: string[] = [];
+    /** What each kill left in doubt. On Postgres the mails of earlier kills may still wait for being taken over. */
+    const left: Set<string>[] = [];
+    let apiKey = "";
+    let running: ServerProcess | undefined;
+    const start = async (): Promise<Api> => {
+      running = startServer({ data, flags });
+      const ready = await running.ready();
+      if (!ready) throw new Error(`The server did not start:\n${running.stderr()}`);
+      apiKey = ready.apiKey ?? apiKey;
+      return { url: ready.url, apiKey };
+    };
+    try {
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const api = await start();
+        if (kill === 0) await call(api, "POST", "/api/v1/senders", { domain: "acme.example" });
+        const before = sink.taken.size;
+        const accepting = Array.from({ length: MAILS / BATCH }, (_, n) =>
+          call<{ ids: string[] }>(api, "POST", "/api/v1/send", {
+            from: "hi@acme.example",
+            to: Array.from({ length: BATCH }, (__, i) => `k${kill}-${n * BATCH + i}@reader.example`),
+            subject: "Hello",
+            text: "It works.",
+            html: "<p>It works.</p>",
+          }),
+        );
+        promised.push(...(await Promise.all(accepting)).flatMap(({ ids }) => ids));
+        const handedOver = Math.floor(fraction() * (MAILS - POOL));
+        await until(
+          60,
+          async () => sink.taken.size - before >= handedOver,
+          async () => `${sink.taken.size - before} of ${handedOver} mails had left\n${running?.stderr().slice(-2000)}`,
+        );
+        expect(await running?.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
+        const earlier = new Set(left.flatMap((ids) => [...ids]));
+        left.push(new Set((await store.listSending()).filter((id) => !earlier.has(id))));
+      }
+      const api = await start();
+      const counts = (): Promise<number[]> => Promise.all(OPEN.map((status) => total(api, `/api/v1/emails?status=${status}`)));
+      await until(
+        120,
+        async () => {
+          // Mail that was put off because a connection broke has its minute passed.
+          if ((await total(api, "/api/v1/emails?status=deferred")) > 0) await call(api, "POST", "/__dev/clock/advance", { by: "10m" });
+          const emails = await total(api, "/api/v1/emails?status=sent");
+          return emails >= promised.length;
+        },
+        async () => `${OPEN.join(", ")}: ${(await counts()).join(", ")}\n${running?.stderr().slice(-2000)}`,
+      );
+      const emails = await all<EmailRow>(api, "/api/v1/emails");
+      const doubted = new Set((await all<EmailRow>(api, "/api/v1/emails?inDoubt=true")).map(({ id }) => id));
+      const arrived = ({ messageId }: EmailRow): number => sink.taken.get(messageId) ?? 0;
+      const twice = emails.filter((email) => arrived(email) > 1);
+      console.log(
+        `${engine}: ${KILLS} kills (seed ${seed}), ${promised.length} mails; in doubt ${doubted.size}, by one kill at most ${Math.max(...left.map(({ size }) => size))}; ${twice.length} arrived twice`,
+      );
+      expect(new Set(emails.map(({ id }) => id))).toEqual(new Set(promised));
+      expect(emails.filter((email) => arrived(email) === 0 || email.status !== "sent")).toEqual([]);
+      expect(twice.filter(({ id }) => !doubted.has(id))).toEqual([]);
+      for (const ids of left) expect(ids.size).toBeLessThanOrEqual(POOL);
+      expect([...doubted].filter((id) => !left.some((ids) => ids.has(id)))).toEqual([]);
+      expect((await all<{ kind: string }>(api, "/api/v1/jobs")).filter(({ kind }) => kind.startsWith("email."))).toEqual([]);
+    } finally {
+      await running?.kill("SIGKILL");
+      await sink.close();
+      await store.dispose();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
