@@ -21,7 +21,14 @@ const slowDisk = () => {
   return { disk, waiting };
 };
 
-const writerOn = (disk: Disk, { onCommit = () => {}, ...options }: WriterOptions & { onCommit?: () => void } = {}) => {
+const writerOn = (
+  disk: Disk,
+  {
+    onCommit = () => {},
+    pending = null,
+    ...options
+  }: WriterOptions & { onCommit?: () => void; pending?: { backlog: Promise<void> | null } | null } = {},
+) => {
   const log: string[] = [];
   let active = false;
   const note = (what: string, then?: boolean) => () => {
@@ -42,6 +49,9 @@ const writerOn = (disk: Disk, { onCommit = () => {}, ...options }: WriterOptions
     release: note("release"),
     rollbackToSavepoint: note("back"),
     disk,
+    get backlog() {
+      return pending?.backlog ?? null;
+    },
   };
   return { writer: new Writer(connection, options), log };
 };
@@ -217,4 +227,26 @@ describe("a disk that fails", () => {
     waiting[0]?.resolve();
     expect([await written, writer.refusal]).toEqual(["written", null]);
   });
+});
+
+test("commits wait while the connection has a backlog, and those that came meanwhile join them", async () => {
+  const { disk, waiting } = slowDisk();
+  let goOn = (): void => {};
+  const backlog = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const pending: { backlog: Promise<void> | null } = { backlog };
+  const { writer, log } = writerOn(disk, { pending });
+  const first = writer.run(write);
+  await turn();
+  await turn();
+  const second = writer.run(write);
+  await turn();
+  expect(log).toEqual([]);
+  pending.backlog = null;
+  goOn();
+  await turn();
+  expect(log).toEqual(["begin", "commit"]);
+  waiting[0]?.resolve();
+  expect(await Promise.all([first, second])).toEqual(["written", "written"]);
 });

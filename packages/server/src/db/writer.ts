@@ -13,6 +13,8 @@ export interface WriterConnection {
   rollbackToSavepoint(): void;
   /** Flushes commits to the disk; absent where COMMIT does so, or durability is not needed. */
   readonly disk?: Disk | undefined;
+  /** Resolves when the next commit may begin; null or absent when it need not wait. */
+  readonly backlog?: Promise<void> | null;
 }
 
 /** What makes commits durable after COMMIT, while the event loop goes on. */
@@ -106,6 +108,7 @@ export function runHook(hook: () => void): void {
  * | group is   | trigger                                           | becomes                                          |
  * | ---------- | ------------------------------------------------- | ------------------------------------------------ |
  * | waiting    | end of the loop turn (10 ms later under pressure) | running, without savepoints                      |
+ * | waiting    | the log is far too long                           | waiting, until it has been moved                 |
  * | running    | all callers have run                              | committed                                        |
  * | running    | a caller throws before it has written             | running; that caller is rejected                 |
  * | running    | a caller throws after it has written              | rolled back, then running again with savepoints  |
@@ -198,7 +201,9 @@ export class Writer {
       this.#lastWaiting = n;
       const hold = (this.#accepted || growing) && performance.now() - this.#waitingSince < this.#holdMs;
       this.#accepted = false;
+      const { backlog } = this.#connection;
       if (hold) this.#schedule();
+      else if (backlog) void backlog.then(() => this.#commitGroup());
       else void this.#commitGroup();
     });
   }

@@ -63,8 +63,9 @@ class Writer {
   #lists = 0;
 
   write(token: Token): void {
-    if (token.kind === "text") this.text(decodeText(token.text));
-    else if (token.kind === "open") this.start(token.name, token.attributes);
+    if (token.kind === "text") {
+      if (this.#hidden === 0) this.text(decodeText(token.text));
+    } else if (token.kind === "open") this.start(token.name, token.attributes);
     else this.end(token.name);
   }
 

@@ -105,15 +105,13 @@ export function startOfHtml(): TokenizerState {
  * Cuts HTML into tokens as a browser does. Comments and doctypes are left out; the content of raw elements is text. A tag
  * that does not end is left out with all that follows, as browsers do. Takes time in proportion to the length.
  */
-export function* tokenize(html: string, dialect: Dialect = BROWSER): Generator<Token> {
-  const state = startOfHtml();
-  yield* readOn(state, html, dialect);
-  if (state.mode === "tag-open") yield { kind: "text", text: "<" };
-  if (state.mode === "end-tag-open") yield { kind: "text", text: "</" };
+export function tokenize(html: string, dialect: Dialect = BROWSER): Generator<Token> {
+  // Not by a generator of its own: passing each token on would take a fifth longer.
+  return readOn(startOfHtml(), html, dialect, true);
 }
 
-/** Reads on from `state`, which it moves to where `html` ends, and gives the tokens that end within. */
-export function* readOn(state: TokenizerState, html: string, dialect: Dialect): Generator<Token> {
+/** Reads on from `state`, which it moves to where `html` ends, and gives the tokens that end within. `isLast` if no more HTML follows. */
+export function* readOn(state: TokenizerState, html: string, dialect: Dialect, isLast = false): Generator<Token> {
   let at = 0;
   while (at < html.length) {
     at = ADVANCE[state.mode](state, html, at, dialect);
@@ -121,6 +119,8 @@ export function* readOn(state: TokenizerState, html: string, dialect: Dialect): 
     yield state.token;
     state.token = null;
   }
+  if (isLast && state.mode === "tag-open") yield { kind: "text", text: "<" };
+  if (isLast && state.mode === "end-tag-open") yield { kind: "text", text: "</" };
 }
 
 /** An opening or closing tag, and where it and the values of its attributes stand in the source. */

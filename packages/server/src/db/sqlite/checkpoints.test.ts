@@ -63,6 +63,6 @@ test("one that fails makes no commit fail, nor the process", () => {
     prepare: () => ({ get: () => ({ busy: 0, log: 1_000_000, checkpointed: 0 }) }),
   };
   const checkpoints = new Checkpoints(writer as unknown as Database.Database);
-  for (let i = 0; i < 16; i += 1) checkpoints.committed();
+  for (let i = 0; i < 4; i += 1) checkpoints.committed();
   expect(warned).toHaveBeenCalledExactlyOnceWith("The log of the database could not be moved: SQLITE_FULL.");
 });

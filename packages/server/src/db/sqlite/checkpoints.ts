@@ -4,10 +4,14 @@ import { driverExpression } from "./driver.ts";
 
 // Pages in the log (4 KB each) from which on they are moved into the database file.
 const PAGES = 4000;
-// When the worker is this far behind, the writer moves them itself: the log must not fill the disk.
+// When the worker is this far behind, commits wait for it: the log must not fill the disk.
 const FAR_BEHIND = 8 * PAGES;
-// Reading the length of the log takes 10 µs.
-const CHECK_EVERY = 16;
+// Without a worker that could do it, the writer moves them itself.
+const LOST = 4 * FAR_BEHIND;
+// So many pages the writer moves itself at the end: some milliseconds.
+const LAST_PAGES = 500;
+// Reading the length of the log takes 10 µs. A commit can hold the 30 MB of a large request.
+const CHECK_EVERY = 4;
 
 interface Log {
   /** 1 when another checkpoint was running. */
@@ -27,14 +31,18 @@ const WORK = `
 
 /**
  * Moves the log into the database file on a thread of its own: writing and flushing 16 MB takes 10 to 100 ms, for which the event
- * loop would stop. The log can restart only when all of it has been moved, and under load new pages arrive meanwhile: the writer
- * moves those last few hundred itself.
+ * loop would stop. The log can restart only when all of it has been moved, and under load new pages arrive meanwhile: the worker
+ * goes on until only few are left, which the writer moves itself. While the log is far too long, commits wait.
  */
 export class Checkpoints {
   readonly #writer: Database.Database;
   readonly #length: Database.Statement<[], Log>;
   #worker: Worker | null = null;
   #running = false;
+  /** Pages that the last checkpoint of the worker left in the database file. */
+  #checkpointed = 0;
+  #farBehind = false;
+  readonly #waiting: (() => void)[] = [];
   #commits = 0;
   #closed = false;
 
@@ -50,9 +58,18 @@ export class Checkpoints {
     if (this.#commits % CHECK_EVERY !== 0) return;
     this.#try(() => {
       const { log } = this.#length.get() as Log;
-      if (log >= FAR_BEHIND) this.#checkpointHere();
+      if (log >= LOST) this.#checkpointHere();
       else if (log >= PAGES) this.#checkpointInWorker();
+      this.#farBehind = this.#running && log >= FAR_BEHIND;
     });
+  }
+
+  /** Resolves when commits may go on; null when they need not wait. */
+  get backlog(): Promise<void> | null {
+    if (!this.#farBehind) return null;
+    // Somebody waits for it, so the process must not end before.
+    this.#worker?.ref();
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** Ends the worker after its current checkpoint. */
@@ -71,6 +88,7 @@ export class Checkpoints {
   }
 
   #checkpointHere(): void {
+    this.#checkpointed = 0;
     this.#try(() => {
       if (!this.#writer.inTransaction) this.#writer.pragma("wal_checkpoint(PASSIVE)");
     });
@@ -87,9 +105,10 @@ export class Checkpoints {
     const work = `const Database = ${driverExpression()};${WORK}`;
     const worker = new Worker(work, { eval: true, name: "checkpoints", workerData: { file: this.#writer.name } });
     worker.unref();
-    worker.on("message", ({ log, checkpointed }: Log) => {
+    worker.on("message", ({ checkpointed }: Log) => {
       this.#running = false;
-      if (!this.#closed && checkpointed === log) this.#checkpointHere();
+      this.#try(() => this.#continue(checkpointed));
+      if (!this.#running) this.#letCommitsGoOn();
     });
     // Until there is a new worker the writer does it: nothing is lost, it only takes longer.
     worker.on("error", () => this.#workerEnded());
@@ -97,9 +116,29 @@ export class Checkpoints {
     return worker;
   }
 
+  /** After a checkpoint: pages that came meanwhile are left. Those that a reader or another checkpoint keeps there are not tried again. */
+  #continue(checkpointed: number): void {
+    if (this.#closed) return;
+    const { log } = this.#length.get() as Log;
+    if (log - checkpointed <= LAST_PAGES) {
+      this.#checkpointHere();
+      return;
+    }
+    const hasMoved = checkpointed > this.#checkpointed;
+    this.#checkpointed = checkpointed;
+    if (hasMoved) this.#checkpointInWorker();
+  }
+
+  #letCommitsGoOn(): void {
+    this.#farBehind = false;
+    this.#worker?.unref();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
   #workerEnded(): void {
     this.#worker = null;
     this.#running = false;
     if (!this.#closed) this.#checkpointHere();
+    this.#letCommitsGoOn();
   }
 }

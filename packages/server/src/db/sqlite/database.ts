@@ -89,6 +89,9 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
       release: command("RELEASE caller"),
       rollbackToSavepoint: command("ROLLBACK TO caller"),
       disk,
+      get backlog() {
+        return checkpoints?.backlog ?? null;
+      },
     },
     options,
   );
