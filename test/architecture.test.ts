@@ -58,7 +58,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
   [/^@mailsvc\/sdk$/, ["cli", "testing"]],
-  [/^@mailsvc\/agent-kit$/, []],
+  [/^@mailsvc\/agent-kit(\/conformance)?$/, ["cli"]],
   [/^@mailsvc\/server/, [], /\/agent-kit\/src\/testing\//],
 ];
 const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract|ipaddr\.js)$/ };

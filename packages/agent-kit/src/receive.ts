@@ -53,7 +53,9 @@ export function assertSecrets(secrets: string | readonly string[]): void {
  * with both, so a receiver that knows only the new one accepts the second.
  */
 function isSigned(body: Uint8Array | string, headers: RequestHeaders, secrets: string | readonly string[], now: number): boolean {
-  if (verifySignature({ body, signature: readHeader(headers, SIGNATURE_HEADER), secrets }) !== null) return true;
+  // Without id and timestamp, so that the other form is not accepted in this header.
+  const spec = { body, signature: readHeader(headers, SIGNATURE_HEADER), id: null, timestamp: null, secrets };
+  if (verifySignature(spec) !== null) return true;
   const [signature, id, timestamp] = ["signature", "id", "timestamp"].map((name) => readHeader(headers, `webhook-${name}`));
   if (typeof signature !== "string" || !/^v\d/.test(signature)) return false;
   const single = (value: typeof id): string | null => (typeof value === "string" ? value : null);

@@ -1,0 +1,1 @@
+export { type CaseResult, type CheckOptions, type CheckReport, checkReceiver } from "./conformance/check.ts";

@@ -1,0 +1,111 @@
+import { Buffer } from "node:buffer";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { currentTime } from "../runtime.ts";
+import { type Answer, type CaseRequest, type ConformanceCase, DEADLINE_MS } from "./case.ts";
+import { listCases } from "./cases.ts";
+
+export interface CheckOptions {
+  /** Where the receiver listens, for example `http://localhost:3000/webhook`. */
+  url: string;
+  /** The secret the receiver verifies with. */
+  secret: string;
+  /** Only cases whose id contains this. */
+  only?: string | undefined;
+  /** Called after each case. */
+  onResult?: ((result: CaseResult) => void) | undefined;
+}
+
+/** The grade of one case. */
+export interface CaseResult {
+  readonly id: string;
+  readonly group: ConformanceCase["group"];
+  readonly title: string;
+  readonly passed: boolean;
+  /** How long it took, ms. */
+  readonly ms: number;
+  /** What is wrong, the likely mistake, how to mend it, and the request as a curl command; null when it passed. */
+  readonly failure: { readonly problem: string; readonly mistake: string; readonly fix: string; readonly curl: string } | null;
+}
+
+export interface CheckReport {
+  readonly passed: number;
+  readonly failed: number;
+  readonly results: readonly CaseResult[];
+}
+
+// A receiver that hangs must not hang the check; it is longer than the service waits, so that slow answers can be told from none.
+const GIVE_UP_MS = DEADLINE_MS + 4000;
+// Bodies beyond this are left out of the curl command.
+const MAX_CURL_BODY = 4000;
+
+/**
+ * Sends a receiver, in any language, everything the service and an attacker may send, and grades its answers. The receiver needs
+ * no activation: events name `act_sample`. Throws TypeError for an address that is none.
+ */
+export async function checkReceiver({ url, secret, only, onResult }: CheckOptions): Promise<CheckReport> {
+  const target = new URL(url);
+  if (!/^https?:$/.test(target.protocol)) throw new TypeError("The address of the receiver must begin with http:// or https://.");
+  const results: CaseResult[] = [];
+  for (const one of listCases(secret, currentTime())) {
+    if (only !== undefined && !one.id.includes(only)) continue;
+    const result = await grade(one, target);
+    results.push(result);
+    onResult?.(result);
+  }
+  const passed = results.filter((result) => result.passed).length;
+  return { passed, failed: results.length - passed, results };
+}
+
+async function grade(one: ConformanceCase, target: URL): Promise<CaseResult> {
+  const from = performance.now();
+  const answers: Answer[] = [];
+  for (const step of one.requests) {
+    const together: readonly CaseRequest[] = Array.isArray(step) ? step : [step as CaseRequest];
+    answers.push(...(await Promise.all(together.map((request) => send(request, target)))));
+  }
+  const problem = one.judge(answers);
+  const { id, group, title, mistake, fix } = one;
+  const [first] = one.requests.flat();
+  const failure = problem === null || !first ? null : { problem, mistake, fix, curl: formatCurl(first, target) };
+  return { id, group, title, passed: failure === null, ms: Math.round(performance.now() - from), failure };
+}
+
+/** Sends one request on a connection of its own and waits for the whole answer. Never throws. */
+function send({ method, headers, body, chunked }: CaseRequest, target: URL): Promise<Answer> {
+  const from = performance.now();
+  const since = (): number => performance.now() - from;
+  return new Promise((done) => {
+    const fail = ({ code, message }: NodeJS.ErrnoException): void =>
+      done({
+        status: null,
+        body: "",
+        ms: since(),
+        error: code === "ABORT_ERR" ? `nothing came back within ${GIVE_UP_MS / 1000} s` : (code ?? message),
+      });
+    const open = target.protocol === "https:" ? httpsRequest : httpRequest;
+    const length = body === null || chunked ? {} : { "content-length": String(body.length) };
+    const options = { method, headers: { ...headers, ...length }, agent: false as const, signal: AbortSignal.timeout(GIVE_UP_MS) };
+    const request = open(target, options, (response) => {
+      const parts: Buffer[] = [];
+      response.on("data", (part: Buffer) => parts.push(part));
+      response.on("end", () =>
+        done({ status: response.statusCode ?? null, body: Buffer.concat(parts).toString(), ms: since(), error: null }),
+      );
+      response.on("error", fail);
+    });
+    request.on("error", fail);
+    if (chunked && body !== null) for (let at = 0; at < body.length; at += 100) request.write(body.subarray(at, at + 100));
+    request.end(chunked ? undefined : body);
+  });
+}
+
+/** The request as a command for a POSIX shell. */
+function formatCurl({ method, headers, body }: CaseRequest, target: URL): string {
+  const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+  const text = Buffer.from(body ?? []).toString();
+  const isText = Buffer.from(text).equals(Buffer.from(body ?? []));
+  const data = body === null ? [] : isText && text.length <= MAX_CURL_BODY ? ["--data-binary", quote(text)] : ["--data-binary", "@body"];
+  const flags = Object.entries(headers).flatMap(([name, value]) => ["-H", quote(`${name}: ${value}`)]);
+  return ["curl", "-i", "-X", method, quote(target.href), ...flags, ...data].join(" ");
+}
