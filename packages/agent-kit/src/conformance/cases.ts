@@ -1,24 +1,9 @@
-import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { EVENT_TYPES, sampleEvent, sampleEvents } from "../testing/sample-events.ts";
-import { signedRequest } from "../testing/signed-request.ts";
-import { type Answer, accepted, type CaseRequest, type ConformanceCase, noFailure, rejected } from "./case.ts";
+import { accepted, type CaseRequest, type ConformanceCase, noFailure } from "./case.ts";
+import { bytes, SIGNATURE, sign } from "./requests.ts";
+import { listSignatureCases, RAW_BODY } from "./signature-cases.ts";
 
-const SIGNATURE = "x-service-signature";
-const STANDARD = ["webhook-id", "webhook-timestamp", "webhook-signature"];
-
-const RAW_BODY = {
-  mistake: "The signature is computed over a body that was parsed and written again, so other bytes are signed than arrived.",
-  fix: "Keep the raw bytes of the request and verify those, before any JSON parsing.",
-};
-const NO_CHECK = {
-  mistake: "The signature is not checked, or a failed check is only logged.",
-  fix: "Verify before anything else and answer 401 when it fails.",
-};
-const STRICT = {
-  mistake: "The signature is compared loosely: by its beginning, after trimming, or without a look at its length.",
-  fix: "Accept exactly 64 hex digits, decode them, and compare all 32 bytes in constant time.",
-};
 const UNKNOWN = {
   mistake: "The receiver insists on the types and fields it knows today.",
   fix: "Ignore what you do not know and answer 2xx: the service adds types and fields without a new version.",
@@ -40,123 +25,6 @@ export function listCases(secret: string, now: number): ConformanceCase[] {
     ...listBodyCases(secret, now),
     ...listOrderCases(secret, now),
     ...listRobustnessCases(secret, now),
-  ];
-}
-
-type Forge = (request: CaseRequest, text: string) => CaseRequest;
-
-function listSignatureCases(secret: string, now: number): ConformanceCase[] {
-  const make = (id: string, title: string, forge: Forge, advice: { mistake: string; fix: string } = NO_CHECK): ConformanceCase => {
-    const text = JSON.stringify(sampleEvent("test.ping"));
-    return {
-      id: `signature-${id}`,
-      group: "signature",
-      title,
-      ...advice,
-      requests: [forge(sign(text, secret, now), text)],
-      judge: rejected,
-    };
-  };
-  const hmac = (key: string | Uint8Array, body: string | Uint8Array, algorithm = "sha256") => createHmac(algorithm, key).update(body);
-  const parsed = (text: string): object => JSON.parse(text) as object;
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  return [
-    make("missing", "refuses a request without a signature", (r) => without(r, SIGNATURE, ...STANDARD), {
-      mistake: "A missing header skips the check.",
-      fix: "Treat a missing signature like a wrong one: answer 401.",
-    }),
-    make("empty", "refuses an empty signature", (r) => signedAs(r, "")),
-    make("random", "refuses 64 arbitrary hex digits", (r) => signedAs(r, "ab".repeat(32))),
-    make("zeros", "refuses a signature of zeros", (r) => signedAs(r, "0".repeat(64)), {
-      mistake: "A digest that could not be computed is compared as zeros.",
-      fix: "Fail when the secret is missing; never compare with an empty digest.",
-    }),
-    make("other-secret", "refuses a signature made with another secret", (r, text) => signedAs(r, hmac(`${secret}x`, text).digest("hex"))),
-    make("empty-secret", "refuses a signature made with an empty secret", (r, text) => signedAs(r, hmac("", text).digest("hex")), {
-      mistake: "The receiver runs without its secret: the variable is not set, so an empty key signs everything.",
-      fix: "Refuse to start without a secret.",
-    }),
-    make(
-      "undefined-secret",
-      "refuses a signature made with the word undefined",
-      (r, text) => signedAs(r, hmac("undefined", text).digest("hex")),
-      {
-        mistake: "The secret is not set and was turned into the text `undefined`.",
-        fix: "Refuse to start without a secret.",
-      },
-    ),
-    make("stripped-secret", "refuses a signature made without the secret's prefix", (r, text) =>
-      signedAs(r, hmac(secret.replace(/^whsec_/, ""), text).digest("hex")),
-    ),
-    make("decoded-secret", "refuses a signature made with the decoded secret", (r, text) => signedAs(r, hmac(key, text).digest("hex"))),
-    make("truncated", "refuses a signature that is cut short", (r) => signedAs(r, (r.headers[SIGNATURE] ?? "").slice(0, 63)), STRICT),
-    make(
-      "prefix-only",
-      "refuses the first eight digits of the right signature",
-      (r) => signedAs(r, (r.headers[SIGNATURE] ?? "").slice(0, 8)),
-      STRICT,
-    ),
-    make("extended", "refuses a signature with more after it", (r) => signedAs(r, `${r.headers[SIGNATURE]}00`), STRICT),
-    make(
-      "not-hex",
-      "refuses a signature with a digit that is none",
-      (r) => signedAs(r, `${(r.headers[SIGNATURE] ?? "").slice(0, 63)}z`),
-      STRICT,
-    ),
-    make("labelled", "refuses `sha256=` before the digits", (r) => signedAs(r, `sha256=${r.headers[SIGNATURE]}`), STRICT),
-    make("base64", "refuses the digest in base64", (r, text) => signedAs(r, hmac(secret, text).digest("base64")), STRICT),
-    make("sha1", "refuses an HMAC with SHA-1", (r, text) => signedAs(r, hmac(secret, text, "sha1").digest("hex")), STRICT),
-    make("sha512", "refuses an HMAC with SHA-512", (r, text) => signedAs(r, hmac(secret, text, "sha512").digest("hex")), STRICT),
-    make("plain-hash", "refuses a hash without a key", (r, text) => signedAs(r, hmac("", secret + text).digest("hex"))),
-    make("standard-in-place", "refuses the Standard Webhooks signature in this header", (r) =>
-      signedAs(r, r.headers["webhook-signature"] ?? ""),
-    ),
-    make(
-      "reserialised",
-      "refuses a signature of the body written again with spaces",
-      (r, text) => ({
-        ...r,
-        body: bytes(JSON.stringify(parsed(text), null, 2)),
-      }),
-      RAW_BODY,
-    ),
-    make(
-      "sorted",
-      "refuses a signature of the same fields in another order",
-      (r, text) => ({
-        ...r,
-        body: bytes(JSON.stringify(Object.fromEntries(Object.entries(parsed(text)).reverse()))),
-      }),
-      RAW_BODY,
-    ),
-    make("newline", "refuses a body with a newline that was not signed", (r, text) => ({ ...r, body: bytes(`${text}\n`) }), RAW_BODY),
-    make("changed", "refuses a body in which one letter changed", (r, text) => ({
-      ...r,
-      body: bytes(text.replace("test.ping", "test.pong")),
-    })),
-    make("other-event", "refuses the signature of another event", (r) => ({
-      ...r,
-      body: bytes(JSON.stringify(sampleEvent("agent.deactivated"))),
-    })),
-    make("empty-body", "refuses an empty body under the signature of another one", (r) => ({ ...r, body: bytes("") })),
-    make("half", "refuses half of a signed body", (r, text) => ({ ...r, body: bytes(text.slice(0, text.length / 2)) })),
-    make("only-event-headers", "trusts no header: a type in a header does not replace the signature", (r) => ({
-      ...without(r, SIGNATURE, ...STANDARD),
-      headers: { ...without(r, SIGNATURE, ...STANDARD).headers, "x-service-event-type": "test.ping", "x-forwarded-for": "127.0.0.1" },
-    })),
-    {
-      id: "signature-leak",
-      group: "signature",
-      title: "keeps the secret and the right signature out of its answers",
-      mistake: "The answer to a wrong signature says which one was expected.",
-      fix: "Answer 401 with a short fixed text.",
-      requests: [signedAs(sign("{}", secret, now), "ab".repeat(32))],
-      judge: (answers: readonly Answer[]) => {
-        const right = hmac(secret, "{}").digest("hex");
-        const leaked = answers.find(({ body }) => body.includes(right) || body.includes(secret));
-        return leaked ? "the answer contains the expected signature or the secret" : rejected(answers);
-      },
-    },
   ];
 }
 
@@ -363,49 +231,4 @@ function listRobustnessCases(secret: string, now: number): ConformanceCase[] {
       fix: "Look at its log for the last request it saw.",
     }),
   ];
-}
-
-function bytes(text: string): Uint8Array {
-  return Buffer.from(text);
-}
-
-function sign(text: string | Uint8Array, secret: string, now: number): CaseRequest {
-  if (typeof text === "string" && text.startsWith("{")) {
-    const parsed = readObject(text);
-    const { headers } = signedRequest(parsed, { secret, now });
-    const body = bytes(text);
-    return { method: "POST", headers: resign(headers, body, secret), body };
-  }
-  const body = typeof text === "string" ? bytes(text) : text;
-  return { method: "POST", headers: resign(signedRequest({}, { secret, now }).headers, body, secret), body };
-}
-
-/** Headers with the signatures of exactly these bytes. */
-function resign(headers: Readonly<Record<string, string>>, body: Uint8Array, secret: string): Record<string, string> {
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  const standard = createHmac("sha256", key)
-    .update(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`)
-    .update(body)
-    .digest("base64");
-  const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-  return { ...texts, [SIGNATURE]: createHmac("sha256", secret).update(body).digest("hex"), "webhook-signature": `v1,${standard}` };
-}
-
-/** The fields of a JSON object; none when it is damaged on purpose. */
-function readObject(text: string): object {
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    return {};
-  }
-}
-
-/** A request whose spec signature is this one, and which has no other. */
-function signedAs(request: CaseRequest, signature: string): CaseRequest {
-  const bare = without(request, ...STANDARD);
-  return { ...bare, headers: { ...bare.headers, [SIGNATURE]: signature } };
-}
-
-function without(request: CaseRequest, ...names: readonly string[]): CaseRequest {
-  return { ...request, headers: Object.fromEntries(Object.entries(request.headers).filter(([name]) => !names.includes(name))) };
 }

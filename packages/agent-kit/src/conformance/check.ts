@@ -58,7 +58,7 @@ export async function checkReceiver({ url, secret, only, onResult }: CheckOption
 }
 
 async function grade(one: ConformanceCase, target: URL): Promise<CaseResult> {
-  const from = performance.now();
+  const from = currentTime();
   const answers: Answer[] = [];
   for (const step of one.requests) {
     const together: readonly CaseRequest[] = Array.isArray(step) ? step : [step as CaseRequest];
@@ -68,13 +68,13 @@ async function grade(one: ConformanceCase, target: URL): Promise<CaseResult> {
   const { id, group, title, mistake, fix } = one;
   const [first] = one.requests.flat();
   const failure = problem === null || !first ? null : { problem, mistake, fix, curl: formatCurl(first, target) };
-  return { id, group, title, passed: failure === null, ms: Math.round(performance.now() - from), failure };
+  return { id, group, title, passed: failure === null, ms: Math.round(currentTime() - from), failure };
 }
 
 /** Sends one request on a connection of its own and waits for the whole answer. Never throws. */
 function send({ method, headers, body, chunked }: CaseRequest, target: URL): Promise<Answer> {
-  const from = performance.now();
-  const since = (): number => performance.now() - from;
+  const from = currentTime();
+  const since = (): number => currentTime() - from;
   return new Promise((done) => {
     const fail = ({ code, message }: NodeJS.ErrnoException): void =>
       done({
