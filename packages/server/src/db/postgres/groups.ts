@@ -3,6 +3,7 @@ import { StorageUnavailable, storageError } from "../errors.ts";
 import { Batcher } from "./batcher.ts";
 import { type BulkInsert, listArrays, toArrays } from "./insert.ts";
 import type { CollectedRows } from "./light.ts";
+import { withTimeout } from "./session.ts";
 
 /** A light transaction whose rows are to be committed. */
 export interface Member {
@@ -73,7 +74,7 @@ export function createGroups(pool: pg.Pool): Groups {
     // In an order that does not depend on the members: for each set of inserts, one statement.
     const inserts = [...rows.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
     const values = inserts.flatMap((insert) => toArrays(insert, rows.get(insert) as unknown[][]));
-    return client.query({ ...toStatement(inserts), values });
+    return client.query(withTimeout({ ...toStatement(inserts), values }));
   };
 
   /** True when the connection still works, so that an error before meant that nothing was stored. */

@@ -4,6 +4,7 @@ import { StorageUnavailable, storageError } from "../errors.ts";
 import { nameOf, quote } from "./arrays.ts";
 import { Batcher } from "./batcher.ts";
 import { getCounter, NEXT_NUMBERS } from "./insert.ts";
+import { withTimeout } from "./session.ts";
 
 /** A prepared statement that answers many requests at once. */
 export interface SharedQuery<Request, Answer> {
@@ -91,11 +92,9 @@ async function answer(connection: pg.Pool | pg.PoolClient, asked: readonly Asked
   const { query } = asked[0] as Asked;
   const requests = asked.map(({ request }) => request);
   try {
-    const { rows } = await connection.query<Record<string, unknown>>({
-      name: query.name,
-      text: query.text,
-      values: query.values(requests),
-    });
+    const { rows } = await connection.query<Record<string, unknown>>(
+      withTimeout({ name: query.name, text: query.text, values: query.values(requests) }),
+    );
     const answers = query.split(rows, requests);
     asked.forEach(({ resolve }, i) => {
       resolve(answers[i]);
