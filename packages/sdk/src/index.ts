@@ -24,4 +24,5 @@ export type { CallOptions, MailsvcOptions, RetryNotice, ValidateMode } from "./o
 export { type ListPage, PagePromise } from "./pagination.ts";
 export type { RawRequest, RawResponse } from "./raw-request.ts";
 export { DEFAULT_URL, VERSION } from "./runtime.ts";
+export { type UnwrapOptions, type WebhookHeaders, WebhookVerificationError, webhooks } from "./unwrap.ts";
 export type { Base64Input, FileInput, FileSource } from "./upload.ts";

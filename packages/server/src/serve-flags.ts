@@ -97,7 +97,7 @@ export const SERVE_FLAGS = [
     value: "WHAT=DAYS",
     env: "MAILSVC_KEEP",
     summary:
-      "how long records of agents are kept: logs=30, runs=365, deliveries=90, stats=730 (these unless said), or forever; several with commas",
+      "how many days records are kept: logs=30, runs=365, deliveries=90, stats=730, events=forever (these unless said); several with commas",
   },
   {
     name: "late-campaigns",

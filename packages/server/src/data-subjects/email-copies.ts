@@ -1,7 +1,8 @@
-import { and, count, eq, inArray, or } from "drizzle-orm";
+import { and, count, eq, inArray, or, type SQL } from "drizzle-orm";
 import { forgetRecipients } from "../campaigns/campaigns.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
 import { isTo } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { deleteEngagements } from "../tracking/tracking.ts";
@@ -58,7 +59,7 @@ export async function deleteEmailCopies(
       .returning({ id: emails.id });
     deleted.emails += rows.length;
     await deleteEngagements(tx, workspaceId, ids);
-    deleted.events += (await tx.delete(events).where(inArray(events.emailId, ids)).returning({ sequence: events.sequence })).length;
+    deleted.events += await deleteEvents(tx, inArray(events.emailId, ids));
     const unshared = chunk.filter((copy) => !copy.shared).map((copy) => copy.contentsId);
     if (unshared.length === 0) continue;
     await tx.delete(attachments).where(inArray(attachments.contentsId, unshared));
@@ -80,7 +81,18 @@ export async function deleteCapturedEmails(tx: Tx, workspaceId: string, toKey: s
 
 export async function deleteContactEvents(tx: Tx, contactId: string): Promise<number> {
   const { events: t } = tx.t;
-  return (await tx.delete(t).where(eq(t.contactId, contactId)).returning({ sequence: t.sequence })).length;
+  return deleteEvents(tx, eq(t.contactId, contactId));
+}
+
+/** Deletes events, and what receivers of webhooks answered to them. Returns how many events there were. */
+async function deleteEvents(tx: Tx, which: SQL): Promise<number> {
+  const { events: e } = tx.t;
+  const deleted = await tx.delete(e).where(which).returning({ key: e.sequence });
+  await forgetDeliveries(
+    tx,
+    deleted.map(({ key }) => key),
+  );
+  return deleted.length;
 }
 
 /** Deletes stored responses of idempotent requests that contain one of these texts. */

@@ -5,7 +5,7 @@ import { chooseFilter, type Filter, listPage, type PageInput } from "../db/pagin
 import { toEventId } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { type EventRow, listAttempts, showLastAttempt } from "../webhooks/webhooks.ts";
+import { deleteAsideStreams, type EventRow, listAttempts, showLastAttempt } from "../webhooks/webhooks.ts";
 import { composeEvents } from "./endpoint.ts";
 import { toDeliveryPrefix } from "./fan-out.ts";
 import type { WebhookRow } from "./webhook.ts";
@@ -59,9 +59,14 @@ export async function forgetDeliveries(tx: Tx, eventKeys: readonly number[]): Pr
     const deleted = await tx
       .delete(e)
       .where(or(...ofEvents))
-      .returning({ id: e.id });
+      .returning({ id: e.id, streamId: e.streamId });
     const ids = deleted.map(({ id }) => id);
-    if (ids.length > 0) await tx.delete(a).where(inArray(a.eventId, ids));
+    if (ids.length === 0) continue;
+    await tx.delete(a).where(inArray(a.eventId, ids));
+    await deleteAsideStreams(
+      tx,
+      deleted.map(({ streamId }) => streamId),
+    );
   }
 }
 

@@ -115,8 +115,13 @@ export async function moveAside(tx: Tx, { id, streamId }: OpenEvent, endpointId:
 // Between the name of a stream and the event that was moved out of it.
 const ASIDE = "~";
 
-/** Whether a stream was made for one event: it is of no use once that is settled. */
-export function isAside(streamId: string): boolean {
+/** Deletes those of these streams that were made for one event each: their events are gone. */
+export async function deleteAsideStreams(tx: Tx, streamIds: readonly string[]): Promise<void> {
+  const aside = streamIds.filter(isAside);
+  if (aside.length > 0) await tx.delete(tx.t.webhookStreams).where(inArray(tx.t.webhookStreams.streamId, aside));
+}
+
+function isAside(streamId: string): boolean {
   return streamId.includes(ASIDE);
 }
 

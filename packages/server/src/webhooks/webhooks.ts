@@ -15,4 +15,4 @@ export { recordManualAttempt } from "./outcomes.ts";
 export { ATTEMPT_TIMEOUT_MS, type RetrySchedule } from "./retry-policy.ts";
 export { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "./secrets.ts";
 export { listAttempts, showLastAttempt } from "./show.ts";
-export { type EventRow, hurryStreams, isAside, type OpenEvent } from "./streams.ts";
+export { deleteAsideStreams, type EventRow, hurryStreams, type OpenEvent } from "./streams.ts";

@@ -1,5 +1,5 @@
 /**
- * How many days records of the marketplace are kept after they end; null keeps them forever. Runs and wakeups under way, events
+ * How many days records are kept after they end; null keeps them forever. Runs and wakeups under way, events
  * that no webhook has acknowledged, and everything people wrote, paid or signed are kept however old they are.
  */
 export interface RetentionPolicy {
@@ -11,6 +11,8 @@ export interface RetentionPolicy {
   readonly deliveries: number | null;
   /** Daily views, visitors and referrers of landing pages. */
   readonly stats: number | null;
+  /** Events of the workspaces, with their deliveries to developers' webhooks. */
+  readonly events: number | null;
 }
 
-export const DEFAULT_RETENTION: RetentionPolicy = { logs: 30, runs: 365, deliveries: 90, stats: 730 };
+export const DEFAULT_RETENTION: RetentionPolicy = { logs: 30, runs: 365, deliveries: 90, stats: 730, events: null };

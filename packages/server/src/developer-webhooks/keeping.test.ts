@@ -1,0 +1,82 @@
+import { eq } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { receiver } from "../../test/receiver.ts";
+import { recordEvents } from "../events/events.ts";
+import { createWorld } from "../testing.ts";
+
+test("events are kept for as long as --keep says, with their deliveries, and their numbers go on", async () => {
+  await using world = await createWorld({ flags: { keep: "events=30" } });
+  await using hook = await receiver();
+  const { sdk, app, workspaceId } = world;
+  const { db } = app.deps;
+  await sdk.webhooks.create({ url: hook.url });
+  await db.tx((tx) =>
+    recordEvents(
+      tx,
+      app.deps,
+      // More than a sweep deletes at a time.
+      Array.from({ length: 450 }, (_, i) => ({ workspaceId, type: "email.sent" as const, at: app.deps.clock.now(), emailId: `em_${i}` })),
+    ),
+  );
+  await world.clock.advance("29d");
+  await sdk.contacts.create({ email: "ada@example.com" });
+  expect((await sdk.events.list()).pagination.total).toBe(451);
+  await world.clock.advance("3d");
+  expect((await sdk.events.list()).data.map((e) => [e.type, e.sequence])).toEqual([["contact.created", 451]]);
+  expect(await db.read.$count(db.read.t.webhookEvents)).toBe(1);
+  await sdk.contacts.create({ email: "grace@example.com" });
+  expect((await sdk.events.list()).data[0]?.sequence).toBe(452);
+});
+
+test("erasing a person deletes the deliveries about them, with what receivers answered", async () => {
+  await using world = await createWorld();
+  await using hook = await receiver();
+  const { sdk, app } = world;
+  hook.react =
+    ({ event }) =>
+    (response) =>
+      response.writeHead(event.type === "email.sent" ? 500 : 200).end(`thanks for ${event.to}`);
+  const { id } = await sdk.webhooks.create({ url: hook.url });
+  await sdk.contacts.create({ email: "canary@example.com", firstName: "Canary" });
+  await sdk.emails.send({ from: "Acme <hello@acme.example>", to: "canary@example.com", subject: "Hello", text: "It works." });
+  await sdk.emails.send({ from: "Acme <hello@acme.example>", to: "ada@example.com", subject: "Hello", text: "It works." });
+  await world.settle();
+  await world.clock.advance("1m");
+  const { read } = app.deps.db;
+  const stored = async (): Promise<string> =>
+    JSON.stringify([await read.select().from(read.t.webhookEvents), await read.select().from(read.t.webhookAttempts)]).toLowerCase();
+  expect(await stored()).toContain("canary@example.com");
+  await sdk.people.erase("canary@example.com");
+  expect(await stored()).not.toContain("canary");
+  hook.received.length = 0;
+  await world.clock.advance("3d");
+  // What waited for its next attempt is not sent any more.
+  expect(JSON.stringify(hook.received).toLowerCase()).not.toContain("canary");
+  expect((await sdk.webhooks.deliveries(id)).data.length).toBeGreaterThan(0);
+});
+
+test("an event that is gone before its turn is cancelled, and the next one goes out", async () => {
+  await using world = await createWorld();
+  await using hook = await receiver(() => 500);
+  const { sdk, app, workspaceId } = world;
+  const { db } = app.deps;
+  const { id } = await sdk.webhooks.create({ url: hook.url });
+  const record = (n: number) =>
+    db.tx((tx) =>
+      recordEvents(
+        tx,
+        app.deps,
+        Array.from({ length: n }, () => ({ workspaceId, type: "email.sent" as const, at: app.deps.clock.now(), emailId: "em_1" })),
+      ),
+    );
+  await record(2);
+  await world.settle();
+  // Deleted without its deliveries, as no code of ours does.
+  const [first] = await db.read.select().from(db.read.t.events).orderBy(db.read.t.events.sequence);
+  await db.tx((tx) => tx.delete(tx.t.events).where(eq(tx.t.events.sequence, first?.sequence ?? 0)));
+  hook.react = () => 200;
+  hook.received.length = 0;
+  await world.clock.advance("1h");
+  expect(hook.received.map(({ event }) => event.sequence)).toEqual([2]);
+  expect((await sdk.webhooks.deliveries(id)).data.map((d) => d.state)).toEqual(["delivered", "cancelled"]);
+});
