@@ -21,7 +21,9 @@ export function reactToEmail(deps: Deps): JobHandler {
         if (!(await transition(tx, deps, ["sent", "delivered"], move))) return;
         await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId: id });
       }
-      await recordEvents(tx, deps, [{ workspaceId, type, emailId: id, campaignId, contactId, at, data: { simulated: true } }]);
+      // Simulated recipients are people.
+      const machine = type === "email.complained" ? null : false;
+      await recordEvents(tx, deps, [{ workspaceId, type, emailId: id, campaignId, contactId, at, machine, data: { simulated: true } }]);
       const about = { workspaceId, email: toKey };
       if (type === "email.opened") await deps.audience.emailsEngaged(tx, deps, [{ ...about, openedAt: at }]);
       if (type === "email.clicked") await deps.audience.emailsEngaged(tx, deps, [{ ...about, clickedAt: at }]);
