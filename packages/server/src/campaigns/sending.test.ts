@@ -165,3 +165,13 @@ test("a test goes to given addresses with the fields of their contacts, and coun
   expect((await sdk.campaigns.stats(id)).recipients.total).toBe(0);
   await expect(sdk.campaigns.test(id, { to: ["me@acme.example"], variant: "C" })).rejects.toMatchObject({ code: "validation_error" });
 });
+
+test("world.campaign sends a campaign and moves the clock to its end", async () => {
+  await using world = await createWorld();
+  await addContacts(world, 6);
+  const fields = { name: "x", subjectLine: "Hi", fromEmail: "news@acme.example", text: "Hi" };
+  expect(await world.campaign({ ...fields, throttle: { perSecond: 0.1 } })).toMatchObject({ status: "SENT" });
+  expect(world.clock.now() - Date.parse("2026-01-01T00:00:00Z")).toBeGreaterThanOrEqual(50_000);
+  const manual = { variants: [{}, { subjectLine: "B" }], winner: "manual" as const };
+  expect(await world.campaign({ ...fields, abTest: manual })).toMatchObject({ status: "SENDING" });
+});

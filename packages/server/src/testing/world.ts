@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
-import { durationMs } from "@mailsvc/sdk/contract";
+import { type CampaignDetail, durationMs, type NewCampaign } from "@mailsvc/sdk/contract";
 import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
@@ -86,11 +86,19 @@ export interface TestWorld {
   };
   /** The captured mail. */
   readonly inbox: TestInbox;
+  /**
+   * Creates a campaign, sends it and moves the clock until it is over: through its throttle and its A/B test. One whose winner is
+   * picked by hand stays SENDING.
+   */
+  campaign(fields: NewCampaign): Promise<CampaignDetail>;
   /** Waits until nothing runs and nothing is due. */
   settle(): Promise<void>;
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+// Longer than any A/B test; a campaign that is not over by then waits for somebody.
+const CAMPAIGN_MS = 14 * 86_400_000;
 
 const URL_OF_WORLD = "http://mailsvc.test";
 
@@ -180,6 +188,18 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
         if (next) await clock.advanceTo(next.at, settle);
         return next !== null;
       },
+    },
+    campaign: async (fields) => {
+      const { id } = await sdk.campaigns.create(fields);
+      await sdk.campaigns.send(id);
+      const end = clock.now() + CAMPAIGN_MS;
+      for (;;) {
+        await settle();
+        const campaign = await sdk.campaigns.get(id);
+        const next = clock.next();
+        if (campaign.status !== "SENDING" || next === null || next.at > end) return campaign;
+        await clock.advanceTo(next.at, settle);
+      }
     },
     inbox: createInbox(sdk, settle),
     settle,
