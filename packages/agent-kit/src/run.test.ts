@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type Agent, type AgentOptions, createAgent } from "./agent.ts";
 import { AgentDeactivatedError, AgentPausedError, RunEndedError } from "./errors.ts";
 import type { Run } from "./run.ts";
@@ -6,7 +6,6 @@ import { memoryStore } from "./stores/memory.ts";
 import { TestMarketplace } from "./testing.ts";
 
 const masterKey = Buffer.alloc(32, 3).toString("base64");
-const WAIT = { timeout: 20_000 };
 
 /** A marketplace with an agent that performs a run when it is turned on. `restart` replaces its process. */
 async function perform(work: (run: Run) => unknown, options: AgentOptions = {}) {
@@ -354,6 +353,50 @@ describe("the signal of a run", () => {
     expect(lastReason()).toMatchObject({ code: "run_ended", runId: run?.runId });
   });
 
+  test.each([
+    [401, "unauthorized"],
+    [403, "forbidden"],
+    [404, "not_found"],
+    [409, "invalid_state"],
+  ])("is aborted when a heartbeat is answered %i", async (status, code) => {
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      String(input).endsWith("/runs/log")
+        ? Response.json({ error: { code, message: "No.", details: [] } }, { status })
+        : market.options.fetch(input, init);
+    const errors: unknown[] = [];
+    market.serve(
+      createAgent({ ...market.options, fetch })
+        .on("agent.activated", (ctx) => ctx.run({}, hold))
+        .onError((error) => errors.push(error)),
+    );
+    await market.activate();
+    expect(errors).toEqual([]);
+    await market.advance("67s");
+    expect(lastReason()).toMatchObject({ code: "run_ended", cause: { status, code } });
+    expect(errors).toEqual([lastReason()]);
+  });
+
+  test("is not aborted by answers that may change: the next heartbeat arrives", async () => {
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    let refused = 0;
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      String(input).endsWith("/runs/log") && refused++ < 5
+        ? Response.json({}, { status: 503, headers: { "retry-after": "0" } })
+        : market.options.fetch(input, init);
+    market.serve(createAgent({ ...market.options, fetch }).on("agent.activated", (ctx) => ctx.run({}, (run) => never(run.signal))));
+    const activation = await market.activate();
+    // One heartbeat is due, and its five attempts fail.
+    await market.advance("67s");
+    await market.until("the attempts", () => refused === 5);
+    await market.advance("11s");
+    const [run] = await activation.runs();
+    expect([refused, run?.status]).toEqual([6, "RUNNING"]);
+    expect(Date.parse(run?.lastHeartbeatAt ?? "")).toBeGreaterThan(Date.parse(run?.startedAt ?? ""));
+  });
+
   test("is aborted after the longest duration, and the run fails", async () => {
     const market = await TestMarketplace.create();
     onTestFinished(() => market.dispose());
@@ -365,109 +408,4 @@ describe("the signal of a run", () => {
     await market.until("the end", async () => (await activation.runs())[0]?.status === "FAILED");
     expect(await activation.runs()).toMatchObject([{ error: { message: "The run took longer than 3600 s." } }]);
   });
-});
-
-describe("the client of an activation", () => {
-  test("refuses calls while it is paused, without asking, and works again with the same key", async () => {
-    const calls: string[] = [];
-    const market = await TestMarketplace.create();
-    onTestFinished(() => market.dispose());
-    const fetch: typeof globalThis.fetch = (input, init) => {
-      calls.push(String(input));
-      return market.options.fetch(input, init);
-    };
-    const agent = createAgent({ ...market.options, fetch });
-    market.serve(agent);
-    const activation = await market.activate();
-    const client = agent.client(activation.id);
-    expect((await client.self.get()).status).toBe("active");
-    await client.messages.create({ text: "Hello" });
-    await activation.pause();
-    const before = calls.length;
-    await expect(client.self.get()).rejects.toThrow(AgentPausedError);
-    await expect(client.self.get()).rejects.toThrow("user_paused");
-    expect(calls).toHaveLength(before);
-    await activation.resume();
-    expect((await client.messages.list({ limit: 1 })).data).toMatchObject([{ text: "Hello" }]);
-    await activation.deactivate();
-    await expect(client.self.get()).rejects.toThrow(AgentDeactivatedError);
-    await expect(agent.client("act_unknown").self.get()).rejects.toThrow("There is no key for the activation act_unknown");
-  });
-
-  test("throws the errors of the service with their code, and does not repeat what cannot succeed", async () => {
-    const calls: string[] = [];
-    const market = await TestMarketplace.create({ scopes: ["agent:read_messages"] });
-    onTestFinished(() => market.dispose());
-    const fetch: typeof globalThis.fetch = (input, init) => {
-      calls.push(String(input));
-      return market.options.fetch(input, init);
-    };
-    const agent = createAgent({ ...market.options, fetch });
-    market.serve(agent);
-    const client = agent.client((await market.activate()).id);
-    await expect(client.runs.start()).rejects.toMatchObject({ name: "AgentApiError", status: 403, code: "forbidden" });
-    await expect(client.messages.get("msg_none")).rejects.toMatchObject({ status: 404, code: "not_found" });
-    await expect(client.messages.get("")).rejects.toThrow("messages.get: messageId is missing.");
-    expect(calls).toHaveLength(2);
-  });
-
-  test("repeats what can succeed later, with the same idempotency key", async () => {
-    const market = await TestMarketplace.create();
-    onTestFinished(() => market.dispose());
-    const keys: (string | null)[] = [];
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      if (!String(input).endsWith("/credits/consume")) return market.options.fetch(input, init);
-      keys.push(new Headers(init?.headers).get("idempotency-key"));
-      if (keys.length === 1) throw new TypeError("fetch failed");
-      const response = await market.options.fetch(input, init);
-      // The first answer is lost after the service has acted.
-      return keys.length === 2 ? new Response("", { status: 503, headers: { "retry-after": "0" } }) : response;
-    };
-    const agent = createAgent({ ...market.options, fetch });
-    market.serve(agent);
-    const activation = await market.activate();
-    await agent.client(activation.id).credits.consume({ amount: 7, action: "draft" });
-    expect([keys.length, new Set(keys).size, await activation.balance()]).toEqual([3, 1, 993]);
-  });
-});
-
-test("an event whose handler fails is tried again with growing waits, and given up in the end", async () => {
-  const market = await TestMarketplace.create();
-  onTestFinished(() => market.dispose());
-  const attempts: number[] = [];
-  const failures: unknown[] = [];
-  market.serve(
-    createAgent({ ...market.options, maxAttempts: 4 })
-      .on("agent.activated", ({ attempt }) => {
-        attempts.push(attempt);
-        throw new Error("no");
-      })
-      .onError((_error, { attempt, willRetry }) => failures.push([attempt, willRetry])),
-  );
-  await market.activate();
-  expect(attempts).toEqual([1]);
-  await market.advance("2s");
-  expect(attempts).toEqual([1, 2]);
-  await market.advance("10m");
-  expect(attempts).toEqual([1, 2, 3, 4]);
-  await market.advance("1d");
-  expect(failures).toEqual([
-    [1, true],
-    [2, true],
-    [3, true],
-    [4, false],
-  ]);
-});
-
-test("credentials are for a client of one's own", async () => {
-  const market = await TestMarketplace.create();
-  onTestFinished(() => market.dispose());
-  const seen = vi.fn();
-  market.serve(createAgent(market.options).on("agent.activated", async (ctx) => seen(await ctx.credentials(), await ctx.activation())));
-  const activation = await market.activate();
-  await vi.waitFor(() => expect(seen).toHaveBeenCalled(), WAIT);
-  expect(seen.mock.lastCall).toMatchObject([
-    { activationId: activation.id, apiKey: expect.stringMatching(/^ms_agent_/), baseUrl: market.options.baseUrl },
-    { status: "active", agentSlug: "agent-under-test" },
-  ]);
 });
