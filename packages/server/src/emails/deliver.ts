@@ -83,9 +83,10 @@ export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
   const finish = async (item: Item, delivery?: Delivery): Promise<void> => {
     const { job, settle, single } = item.work;
     leave(item);
-    if (single) await settle(job, { effect: delivery, again: delivery?.retryAt });
+    const bytes = delivery?.record && item.bytes;
+    if (single) await settle(job, { effect: delivery, again: delivery?.retryAt, bytes });
     else if (delivery)
-      await settle(job, { effect: { ...delivery, ownRetry: true }, more: true }).catch((error: unknown) => {
+      await settle(job, { effect: { ...delivery, ownRetry: true }, more: true, bytes }).catch((error: unknown) => {
         item.work.error = error;
       });
     await end(item);

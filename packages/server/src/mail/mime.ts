@@ -135,7 +135,9 @@ function createBoundary({ messageId }: OutgoingMail, { digest }: Pick<EncodedTex
 
 function digestTexts({ text, html }: OutgoingMail): Buffer {
   return createHash("sha256")
-    .update(JSON.stringify([text, html]))
+    .update(text ?? "")
+    .update("\0")
+    .update(html ?? "")
     .digest();
 }
 

@@ -62,6 +62,8 @@ export type BatchOutcome<Effect> =
       readonly again?: number | undefined;
       /** True if the job goes on: only the effect is committed. */
       readonly more?: boolean | undefined;
+      /** About how much the effect writes, if that is much: large effects do not share a transaction with many others. */
+      readonly bytes?: number | undefined;
     }
   /** The attempt failed, as if a single handler had thrown. */
   | { readonly error: unknown };

@@ -12,8 +12,9 @@ export const LEASE_MS = 10 * 60_000;
 export const RETRY_MS = 1000;
 // How long a queue that is being stopped keeps trying to store outcomes.
 const STOP_MS = 3000;
-// Outcomes in one transaction. More would only lengthen the turn of the event loop.
+// Outcomes in one transaction, and what they write. More would only lengthen the turn of the event loop.
 const MAX_GROUP = 256;
+const MAX_GROUP_BYTES = 1024 * 1024;
 // 1 s, 2 s, 4 s … up to an hour.
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 3_600_000;
@@ -24,6 +25,8 @@ export interface Settlement {
   readonly again?: number | undefined;
   /** True if the job goes on. */
   readonly more?: boolean | undefined;
+  /** About how much its effect writes, if that is much. */
+  readonly bytes?: number | undefined;
   /** The effect of a single handler. */
   readonly commit?: Outcome["commit"];
   /** The effect of a batch handler. */
@@ -148,9 +151,12 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
     scheduled = false;
     storing = true;
     while (waiting.length > 0) {
-      const group = waiting.slice(0, MAX_GROUP);
-      waiting = waiting.slice(MAX_GROUP);
+      const size = countGroup(waiting);
+      const group = waiting.slice(0, size);
+      waiting = waiting.slice(size);
       await storeGroup(group);
+      // Between large groups others have a turn.
+      if (waiting.length > 0) await yieldToEventLoop();
     }
     storing = false;
   };
@@ -218,6 +224,16 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
 /** The delay after the n-th failed attempt in ms: doubling, with 20 % of jitter so that failures do not coincide again. */
 export function backoff(attempt: number, fraction: number): number {
   return Math.round(Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS) * (0.8 + 0.4 * fraction));
+}
+
+/** How many of these outcomes one transaction stores: at least one. */
+function countGroup(waiting: readonly Settlement[]): number {
+  let bytes = 0;
+  const end = waiting.slice(0, MAX_GROUP).findIndex((one) => {
+    bytes += one.bytes ?? 0;
+    return bytes > MAX_GROUP_BYTES;
+  });
+  return end < 0 ? MAX_GROUP : Math.max(1, end);
 }
 
 async function writeEffects(tx: Tx, settlements: readonly Settlement[]): Promise<void> {

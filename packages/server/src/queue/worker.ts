@@ -177,6 +177,7 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
               job,
               again: outcome.again,
               more: outcome.more,
+              bytes: outcome.bytes,
               shared: outcome.effect === undefined ? undefined : { handler, effect: outcome.effect },
             };
       if (settlement?.more) {
