@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { loginCommand, logoutCommand, profilesCommand } from "./commands/account.ts";
 import { activateCommand } from "./commands/activate.ts";
+import { agentCheckCommand } from "./commands/agent-check.ts";
 import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
@@ -19,6 +20,7 @@ import { recoverKeyCommand } from "./commands/recover-key.ts";
 import { runLogCommand } from "./commands/run-log.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
+import { signatureCommand } from "./commands/signature.ts";
 import { previewCommand, templateCommands } from "./commands/templates.ts";
 import { getHelpGroup, listCommandSpecs, NOUNS } from "./contract/command-map.ts";
 import { buildEndpointCommand } from "./contract/endpoint-command.ts";
@@ -82,7 +84,7 @@ export async function createProgram(host: Host, term: Terminal, run: Run, write:
     migrateCommand(run),
   ])
     program.addCommand(command.helpGroup("Setup:"));
-  for (const command of [apiCommand(run), errorsCommand(run), commandsCommand(run, program), completionCommand(run)])
+  for (const command of [apiCommand(run), signatureCommand(run), errorsCommand(run), commandsCommand(run, program), completionCommand(run)])
     program.addCommand(command.helpGroup("More:"));
   program.addCommand(completeCommand(run, program), { hidden: true });
   addGlobals(program, "write");
@@ -117,7 +119,7 @@ function addContractCommands(program: Command, run: Run, isRequested: (noun: rea
     above.addCommand(noun.length === 0 ? command.helpGroup(getHelpGroup(command.name())) : command, { hidden: spec.hidden === true });
   }
   if (isRequested(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
-  const beside = { templates: templateCommands, approvals: approvalCommands };
+  const beside = { templates: templateCommands, approvals: approvalCommands, agent: (given: Run) => [agentCheckCommand(given)] };
   for (const [noun, commands] of Object.entries(beside))
     if (isRequested([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);
 }
