@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
 import { expect, test, vi } from "vitest";
 import type { SqliteDb } from "../src/db/sqlite/database.ts";
+import { countStatus } from "../src/emails/emails.ts";
 import { createWorld, type TestWorld } from "../src/testing.ts";
 import { FREQUENT_RECIPIENT, fillWorld } from "./many-rows.ts";
 
@@ -107,6 +108,15 @@ test("of several filters, the one that fewest rows match is served by its index"
     queries.clear();
     const response = await world.fetch(world.url + path, { headers: { authorization: `Bearer ${key}` } });
     expect([path, response.status]).toEqual([path, 200]);
+    // No count reads all rows of the workspace.
+    const counts = await explain(
+      world,
+      [...queries].filter((sql) => sql.includes('"counted"') && sql.includes('"emails"')),
+    );
+    expect([path, counts.filter(({ plan }) => plan.some((step) => /USING PRIMARY KEY \(workspace_id=\?\)$/.test(step)))]).toEqual([
+      path,
+      [],
+    ]);
     // Without those that count how many rows match each filter.
     const plans = await explain(
       world,
@@ -117,6 +127,17 @@ test("of several filters, the one that fewest rows match is served by its index"
     );
     expect([path, ...new Set(indexes.filter((name) => name !== undefined))]).toEqual([path, index]);
   }
+});
+
+test("metrics count emails by the index of their statuses", async () => {
+  const queries = recordQueries();
+  await using world = await createWorld();
+  queries.clear();
+  await countStatus(world.app.deps.db.read, "deferred");
+  const [{ plan } = { plan: [] }] = await explain(world, [...queries]);
+  expect(plan.filter((step) => step.startsWith("SEARCH emails"))).toEqual([
+    expect.stringContaining("COVERING INDEX emails_status (workspace_id=? AND status=?)"),
+  ]);
 });
 
 test("page numbers end with the counted rows; the message leads to cursors", async () => {

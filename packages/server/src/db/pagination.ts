@@ -117,7 +117,9 @@ export async function chooseFilter(
   let chosen = 0;
   if (filters.length > 1) {
     const counts: number[] = [];
-    for (const { scope, condition } of filters) counts.push(await countExamined(read, table, and(scope, condition)));
+    // Without the hint SQLite would prefer another index to a partial one.
+    for (const { scope, condition } of filters)
+      counts.push(await countExamined(read, table, and(scope, read.sqlDialect.rarely(condition))));
     chosen = counts.indexOf(Math.min(...counts));
   }
   const { scope, condition } = filters[chosen] ?? {};

@@ -87,8 +87,9 @@ export function emailTables(c: ColumnTypes) {
       (t) => [
         c.primaryKey({ columns: [t.workspaceId, t.id] }),
         // One for each filter of the list: without them a filter that few of a million emails match reads all of them.
-        c.index("emails_status").on(t.workspaceId, t.status, t.id).where(isNull(t.unlisted)),
-        c.index("emails_to").on(t.workspaceId, t.toKey, t.id).where(isNull(t.unlisted)),
+        // They hold `unlisted` too, because SQLite would read each row to check it.
+        c.index("emails_status").on(t.workspaceId, t.status, t.id, t.unlisted).where(isNull(t.unlisted)),
+        c.index("emails_to").on(t.workspaceId, t.toKey, t.id, t.unlisted).where(isNull(t.unlisted)),
         c.index("emails_unlisted").on(t.workspaceId, t.unlisted, t.id, t.toKey).where(isNotNull(t.unlisted)),
         c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
         // Of campaigns only, so that other sends pay nothing for them.
