@@ -42,7 +42,10 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
      select ${workspace}, ${toId("em")}, (select max(id) from contents) - ${n} + i, ${to}, ${to},
        case when ${isRare(3)} then 'bounced' when ${isRare(4)} then 'deferred' when ${isRare(1)} then 'failed' when i % 3 = 1 then 'sent' else 'delivered' end,
        1, ${flag(isRare(5))}, ${at}, ${at} from ${rows}`,
-    `insert into events (workspace_id, type, email_id, at) select ${workspace}, 'email.delivered', ${toId("em")}, ${at} from ${rows}`,
+    // Numbered in each stream, as the server would do in many steps after it starts.
+    `insert into events (workspace_id, type, email_id, at, position) select ${workspace}, 'email.delivered', ${toId("em")}, ${at}, 1000 + i from ${rows}`,
+    `insert into event_streams (workspace_id, last) values ('${owners.workspaceId}', ${n + 1000}), ('${owners.otherWorkspaceId}', ${n + 1000})
+     on conflict (workspace_id) do update set last = excluded.last`,
     `insert into suppressions (id, workspace_id, email, reason, scope, source, created_at, updated_at)
      select ${toId("sup")}, ${workspace}, 's' || i || '@' || case when ${isRare(1)} then 'rare.test' else 'example.com' end,
        case when ${isRare(2)} then 'manual' when ${isRare(3)} then 'complaint' when i % 3 = 1 then 'bounce' else 'unsubscribe' end,

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, or } from "drizzle-orm";
+import { asc, gt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fingerprints } from "../lib/fingerprints.ts";
@@ -66,23 +66,23 @@ export class SuppressionFilter {
     this.#state = "loading";
     const generation = this.#generation;
     const { suppressions: t } = read.t;
-    let last = { workspaceId: "", email: "" };
+    let last = 0;
     try {
       for (;;) {
         // The first caller is inside a transaction, which must end first; later pages yield to other work.
         await this.#real.sleep(0);
         if (generation !== this.#generation) return;
         const rows = await read
-          .select({ workspaceId: t.workspaceId, email: t.email })
+          .select({ seq: t.seq, workspaceId: t.workspaceId, email: t.email })
           .from(t)
-          .where(or(gt(t.workspaceId, last.workspaceId), and(eq(t.workspaceId, last.workspaceId), gt(t.email, last.email))))
-          .orderBy(asc(t.workspaceId), asc(t.email))
+          .where(gt(t.seq, last))
+          .orderBy(asc(t.seq))
           .limit(PAGE);
         if (generation !== this.#generation) return;
         for (const { workspaceId, email } of rows) this.add(workspaceId, email);
         const end = rows.at(-1);
         if (rows.length < PAGE || !end) break;
-        last = end;
+        last = end.seq;
       }
       this.#state = "loaded";
     } catch {
