@@ -15,17 +15,17 @@ const deliveryColumns: Column<Delivery>[] = [
   { title: "type", value: (d) => d.type },
   { title: "activation", value: (d) => d.activationId, priority: 2 },
   { title: "no", value: (d) => d.sequence, priority: 3 },
-  { title: "state", value: (d) => d.state, paint },
+  { title: "state", value: (d) => d.state, paint: paintDelivery },
   { title: "tried", value: (d) => d.attempts },
-  { title: "last", value: (d) => d.lastAttempt && outcome(d.lastAttempt), flexible: true },
+  { title: "last", value: (d) => d.lastAttempt && formatOutcome(d.lastAttempt), flexible: true },
   { title: "next (utc)", value: (d) => formatTimestamp(d.nextAttemptAt), priority: 1 },
 ];
 
-const attempts: Column<DeliveryAttempt>[] = [
+export const attemptColumns: Column<DeliveryAttempt>[] = [
   { title: "no", value: (a) => a.attempt },
   { title: "when (utc)", value: (a) => formatTimestamp(a.at) },
   { title: "ms", value: (a) => a.ms },
-  { title: "outcome", value: outcome, paint },
+  { title: "outcome", value: formatOutcome, paint: paintDelivery },
   { title: "what", value: (a) => a.message, flexible: true },
 ];
 
@@ -37,10 +37,10 @@ export const deliveryViews: Readonly<Record<string, View>> = {
   },
   "deliveries.get": { object: delivery },
   "deliveries.redeliver": { object: delivery },
-  "deliveries.test": { object: tested },
+  "deliveries.test": { object: formatTest },
 };
 
-function paint(style: Style, text: string): string {
+export function paintDelivery(style: Style, text: string): string {
   const word = text.split(/[: ]/)[0] ?? text;
   if (GOOD.has(word)) return style.green(text);
   if (WAITING.has(word)) return style.yellow(text);
@@ -48,7 +48,7 @@ function paint(style: Style, text: string): string {
 }
 
 /** The outcome of an attempt: its class, or the HTTP status. */
-function outcome({ class: kind, httpStatus }: Pick<DeliveryAttempt, "class" | "httpStatus">): string {
+export function formatOutcome({ class: kind, httpStatus }: Pick<DeliveryAttempt, "class" | "httpStatus">): string {
   if (kind === "http_status") return `status ${httpStatus}`;
   return httpStatus === null ? kind : `${kind} ${httpStatus}`;
 }
@@ -66,7 +66,7 @@ function suggestInspect(rows: readonly Delivery[], session: Session): string | u
 }
 
 // Indented for reading; --json has the exact bytes.
-function indented(body: string): string {
+export function formatBody(body: string): string {
   try {
     return safeJson(JSON.parse(body), 2);
   } catch {
@@ -75,7 +75,7 @@ function indented(body: string): string {
 }
 
 /** The last error, and the webhook's response. */
-function failure({ hint, answer }: DeliveryAttempt, { term: { out, columns } }: Session): string {
+export function formatAttemptFailure({ hint, answer }: DeliveryAttempt, { term: { out, columns } }: Session): string {
   return [out.dim(wrapText(safeLines(hint), columns)), ...(answer === null ? [] : [`${out.dim("Response:")}\n${safeLines(answer)}`])].join(
     "\n\n",
   );
@@ -102,15 +102,15 @@ function delivery(d: DeliveryDetail, session: Session): string {
       out,
       columns,
     ),
-    indented(d.body),
-    ...(d.log.length > 0 ? [renderTable(d.log, attempts, out, columns)] : []),
-    ...(failed ? [failure(failed, session)] : []),
+    formatBody(d.body),
+    ...(d.log.length > 0 ? [renderTable(d.log, attemptColumns, out, columns)] : []),
+    ...(failed ? [formatAttemptFailure(failed, session)] : []),
   ].join("\n\n");
 }
 
-function tested(t: WebhookTest, { term: { out, columns } }: Session): string {
+export function formatTest(t: WebhookTest, { term: { out, columns } }: Session): string {
   return [
-    `${paint(out, outcome(t))}  ${t.ms} ms`,
+    `${paintDelivery(out, formatOutcome(t))}  ${t.ms} ms`,
     ...(t.message === null ? [] : [wrapText(safeLines(t.message), columns)]),
     out.dim(wrapText(t.hint, columns)),
     ...(t.answer === null ? [] : [`\n${safeLines(t.answer)}`]),

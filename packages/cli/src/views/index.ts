@@ -18,6 +18,7 @@ import { serverViews } from "./server.ts";
 import { suppressionViews } from "./suppressions.ts";
 import { templateViews } from "./templates.ts";
 import type { View } from "./view.ts";
+import { webhookViews } from "./webhooks.ts";
 import { worldViews } from "./world.ts";
 
 /** Views by endpoint: `emails.list`. */
@@ -42,4 +43,5 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...inboxViews,
   ...serverViews,
   ...worldViews,
+  ...webhookViews,
 };

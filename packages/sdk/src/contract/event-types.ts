@@ -48,9 +48,13 @@ interface Refusal {
   diagnostic: string;
 }
 
-/** What an open or a click says beside its email: `reason` tells why it counts as a machine's. */
+/** What an open or a click says beside its email: `machineReason` tells why it counts as a machine's. */
 interface Engagement {
-  reason?: string;
+  machineReason?: string;
+  /** The mail program. */
+  client?: string;
+  /** The first one of the email, of people and machines each. */
+  unique?: boolean;
   /** True for the reaction of a simulated recipient. */
   simulated?: boolean;
 }
@@ -82,7 +86,7 @@ export interface EventData extends Record<EventType, object> {
   "email.delivered": NoData;
   "email.deferred": Refusal & { attempt: number; inDoubt: boolean };
   "email.opened": Engagement;
-  "email.clicked": Engagement & { url?: string };
+  "email.clicked": Engagement & { url?: string; linkId?: string; uniqueLink?: boolean };
   "email.bounced": Refusal;
   "email.complained": Engagement;
   "email.unsubscribed": AnyData;
