@@ -38,7 +38,7 @@ describe("what is offered", () => {
     expect(await offers(["completion", "p"])).toEqual(["pwsh"]);
     expect(await offers(["api", "P"])).toEqual(["POST", "PUT", "PATCH"]);
     expect(await offers(["send", "--html-file", ""])).toEqual([":files"]);
-    expect(await offers(["serve", "--po"])).toEqual(["--port"]);
+    expect(await offers(["serve", "--por"])).toEqual(["--port"]);
   });
 });
 
