@@ -1,6 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Mailsvc } from "@mailsvc/sdk";
 import type { Event } from "@mailsvc/sdk/contract";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { secondWorkspace } from "../../test/tenant.ts";
+import { readConfig } from "../config.ts";
+import { silentLog } from "../lib/log.ts";
+import { serve } from "../serve.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type NewEvent, recordEvents } from "./events.ts";
 
@@ -167,4 +174,25 @@ test("a Last-Event-ID that is none is refused", async () => {
   });
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({ error: { details: [{ path: "Last-Event-ID" }] } });
+});
+
+test("over a connection, events come as they happen, a client that leaves frees its place, and a stop ends the stream", async () => {
+  const data = mkdtempSync(join(tmpdir(), "mailsvc-tail-"));
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  const server = await serve(readConfig({ flags: { port: "0", data }, env: {}, dev: true }), silentLog);
+  const client = new Mailsvc({ baseUrl: server.url, apiKey: server.apiKey ?? "" });
+  // More in turn than may be open at a time.
+  for (let i = 0; i < 12; i += 1) {
+    const following = take(client.events.tail({ from: 1 + i }), 1);
+    await client.contacts.create({ email: `p${i}@example.com` });
+    expect((await following).map((e) => [e.sequence, e.type])).toEqual([[1 + i, "contact.created"]]);
+  }
+  const stop = new AbortController();
+  const last = (async () => {
+    for await (const _ of client.events.tail({}, { signal: stop.signal }));
+  })();
+  await client.contacts.list();
+  await server.close();
+  stop.abort();
+  await last;
 });

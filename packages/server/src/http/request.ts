@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { H3Event } from "h3";
 import { readNodeBody, readWebBody } from "./body/read.ts";
 import type { HeaderReader } from "./headers.ts";
-import { type AnyResponse, sendResponse, writeResponse } from "./response.ts";
+import { type AnyResponse, isStreamed, sendResponse, writeResponse } from "./response.ts";
 
 /** A request and the way to respond to it, however it arrived. */
 export interface HttpRequest {
@@ -116,7 +116,9 @@ export class DirectRequest implements HttpRequest, HeaderReader {
   }
 
   respond(response: AnyResponse): Response {
-    writeResponse(this.#res, response);
+    const { status, headers, body } = response;
+    if (isStreamed(body)) throw new Error("Only reads are streamed, and those go through the router.");
+    writeResponse(this.#res, { status, headers, body });
     return WRITTEN;
   }
 

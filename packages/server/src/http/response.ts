@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { pipeline, Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import type { ErrorBody, StreamMessage } from "@mailsvc/sdk/contract";
 import type { H3Event } from "h3";
@@ -94,36 +93,30 @@ export function errorResponse(error: ApiError, requestId: string, headers: Heade
 }
 
 /** Writes a response to its connection at once, which saves a tenth of a small request. */
-export function writeResponse(res: ServerResponse, { status, headers, body }: AnyResponse): void {
-  const streamed = isStreamed(body);
-  const lines = status === 304 || streamed ? [] : ["content-length", String(Buffer.byteLength(body))];
+export function writeResponse(res: ServerResponse, { status, headers, body }: HttpResponse): void {
+  const lines = status === 304 ? [] : ["content-length", String(Buffer.byteLength(body))];
   for (const [name, value] of headers) lines.push(name, value);
   res.writeHead(status, lines);
-  if (streamed) writeStream(res, body);
-  else res.end(body);
+  res.end(body);
 }
 
 /** Sends the response to a routed request: over its connection, or in process as a Response. */
 export function sendResponse({ runtime }: Pick<H3Event, "runtime">, response: AnyResponse): Response {
   const res = runtime?.node?.res as ServerResponse | undefined;
-  if (!res) {
-    const { body: content } = response;
-    const body = response.status === 304 ? null : isStreamed(content) ? toWebStream(content) : (content as BodyInit);
-    return new FastResponse(body, { status: response.status, headers: response.headers });
+  const { status, headers, body } = response;
+  if (isStreamed(body)) {
+    // srvx writes it as fast as the client reads. One that reads nothing for a minute is disconnected.
+    res?.setTimeout(STUCK_MS, () => res.destroy());
+    return new FastResponse(toWebStream(body), { status, headers });
   }
-  writeResponse(res, response);
+  if (!res) return new FastResponse(status === 304 ? null : (body as BodyInit), { status, headers });
+  writeResponse(res, { status, headers, body });
   // Nothing is left to write; srvx sees that the response has ended.
   return new FastResponse(null);
 }
 
-/** Writes chunks as fast as the client reads them. One that reads nothing for a minute is disconnected. */
-function writeStream(res: ServerResponse, chunks: AsyncIterable<string>): void {
-  res.setTimeout(STUCK_MS, () => res.destroy());
-  // A client that leaves ends the stream; there is nobody to tell.
-  pipeline(Readable.from(chunks, { highWaterMark: 16 }), res, () => {});
-}
-
-function isStreamed(body: AnyResponse["body"]): body is AsyncIterable<string> {
+/** Whether a body comes in chunks. */
+export function isStreamed(body: AnyResponse["body"]): body is AsyncIterable<string> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
 
