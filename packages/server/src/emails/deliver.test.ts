@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { accepted, busy, cutOff, noSuchUser, relayDenied, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { realTime } from "../lib/clock.ts";
@@ -193,6 +194,25 @@ describe("in doubt", () => {
     await t.w.settle();
     expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", inDoubt: true, attempts: 2 });
     expect((await types(t.w, id)).filter((type) => type === "email.sent")).toHaveLength(1);
+  });
+
+  test("one that a process left sending and the next one captures is in doubt as well", async () => {
+    await using w = await createWorld({ seed: 5 });
+    const { id } = await w.sdk.emails.send({
+      from: "hi@acme.example",
+      to: "ada@reader.example",
+      subject: "Hello",
+      text: "x",
+      scheduledAt: "2026-01-02T00:00:00.000Z",
+    });
+    const { db, queue } = w.app.deps;
+    await db.tx(async (tx) => {
+      const { emails } = tx.t;
+      await tx.update(emails).set({ status: "sending", nextAttemptAt: null }).where(eq(emails.id, id));
+      await queue.enqueue(tx, { kind: "email.deliver", payload: { workspaceId: w.workspaceId, emailId: id } });
+    });
+    await w.settle();
+    expect(await w.sdk.emails.get(id)).toMatchObject({ status: "delivered", inDoubt: true });
   });
 
   test("a mailer that throws loses no email: it is sent later, as in doubt", async () => {

@@ -276,7 +276,9 @@ async function findPending(read: Reader, items: readonly Item[]): Promise<Map<It
   return found;
 }
 
-function toPendingMail(email: EmailRow, contents: ContentsRow): PendingMail {
+function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail {
+  // A process died between the hand-over and storing its outcome: whatever becomes of it now, it may have arrived.
+  const email = row.status === "sending" ? { ...row, inDoubt: true } : row;
   return {
     email,
     contents,

@@ -89,13 +89,11 @@ function isMark(one: Mark | Delivery): one is Mark {
 }
 
 /**
- * If the email is `sending` already, a process died between the hand-over and storing its outcome, so the message may or may not
- * have arrived. It is marked as in doubt and sent again under the same Message-ID, by which receivers can recognise the copy: a
- * password reset that comes twice is better than one that never comes.
+ * An email that is in doubt, because a process died between its hand-over and storing the outcome, is sent again under the same
+ * Message-ID, by which receivers can recognise the copy: a password reset that comes twice is better than one that never comes.
  */
 function toSending({ email, attempt }: PendingMail, now: number): Move {
-  const inDoubt = email.inDoubt || email.status === "sending";
-  return { email, patch: { status: "sending", inDoubt, attempts: attempt, updatedAt: now } };
+  return { email, patch: { status: "sending", inDoubt: email.inDoubt, attempts: attempt, updatedAt: now } };
 }
 
 /** The emails whose address was suppressed since they were accepted, because it may have bounced or unsubscribed. */
@@ -162,7 +160,11 @@ export function toDelivery(receipt: Receipt, email: EmailRow, attempt: number, d
 
 /** The end of an email that goes to nobody. */
 export function toSuppressed(email: EmailRow, now: number): Move {
-  return { email, patch: { status: "suppressed", nextAttemptAt: null, updatedAt: now }, events: [{ type: "email.suppressed" }] };
+  return {
+    email,
+    patch: { status: "suppressed", inDoubt: email.inDoubt, nextAttemptAt: null, updatedAt: now },
+    events: [{ type: "email.suppressed" }],
+  };
 }
 
 /** The end of an email that cannot be made. */
@@ -170,7 +172,7 @@ export function toFailed(email: EmailRow, message: string, now: number): Move {
   const lastError: DeliveryError = { message, smtpCode: null, enhancedCode: null };
   return {
     email,
-    patch: { status: "failed", nextAttemptAt: null, lastError, updatedAt: now },
+    patch: { status: "failed", inDoubt: email.inDoubt, nextAttemptAt: null, lastError, updatedAt: now },
     events: [{ type: "email.failed", data: { ...toBounceData(lastError, "PERMANENT"), attempts: email.attempts } }],
   };
 }
