@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import manifest from "../package.json" with { type: "json" };
@@ -20,6 +21,7 @@ export const processHost: Host = {
   home: homedir(),
   cwd: process.cwd(),
   version: manifest.version,
+  randomBytes,
   now: () => Date.now(),
   sleep,
   onSignal: (fire) => {

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { loginCommand, logoutCommand, profilesCommand } from "./commands/account.ts";
 import { activateCommand } from "./commands/activate.ts";
 import { agentCheckCommand } from "./commands/agent-check.ts";
+import { agentDevCommand } from "./commands/agent-dev.ts";
 import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
@@ -119,7 +120,11 @@ function addContractCommands(program: Command, run: Run, isRequested: (noun: rea
     above.addCommand(noun.length === 0 ? command.helpGroup(getHelpGroup(command.name())) : command, { hidden: spec.hidden === true });
   }
   if (isRequested(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
-  const beside = { templates: templateCommands, approvals: approvalCommands, agent: (given: Run) => [agentCheckCommand(given)] };
+  const beside = {
+    templates: templateCommands,
+    approvals: approvalCommands,
+    agent: (given: Run) => [agentCheckCommand(given), agentDevCommand(given)],
+  };
   for (const [noun, commands] of Object.entries(beside))
     if (isRequested([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);
 }

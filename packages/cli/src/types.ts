@@ -24,6 +24,8 @@ export interface Host {
   readonly cwd: string;
   /** Version of this package. */
   readonly version: string;
+  /** Random bytes for a key. */
+  randomBytes(size: number): Buffer;
   /** Milliseconds since 1970. */
   now(): number;
   /** Waits `ms` of real time; ends early, without an error, when the signal fires. */

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,10 @@ export interface Setup {
   env?: Record<string, string>;
   /** What is piped in. */
   stdin?: string | Uint8Array;
+  /** Stdin itself, in place of `stdin`, for keys pressed while the program runs. */
+  input?: In;
+  /** Receives what the program prints, as it prints it. */
+  onOutput?: (text: string) => void;
   /** Which streams are terminals. */
   tty?: { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   /** Answers typed at a terminal: each is given when its question is shown. */
@@ -58,12 +63,15 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     if (asks && waiting.length > 0) setImmediate(() => stdin.write(`${waiting.shift()}\r`));
   };
   if (!setup.tty?.stdin) stdin.end(setup.stdin ?? "");
-  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, () => {});
-  const err = sink(setup.tty?.stderr ?? false, setup.columns ?? 100, listen);
+  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, (text) => setup.onOutput?.(text));
+  const err = sink(setup.tty?.stderr ?? false, setup.columns ?? 100, (text) => {
+    setup.onOutput?.(text);
+    listen(text);
+  });
   const host: Host = {
     argv,
     env: setup.env ?? {},
-    stdin: stdin as In,
+    stdin: setup.input ?? (stdin as In),
     stdout: out.stream,
     stderr: err.stream,
     platform: setup.platform ?? "linux",
@@ -71,6 +79,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     home,
     cwd: setup.cwd ?? home,
     version: "0.1.0",
+    randomBytes,
     now: setup.now ?? Date.now,
     sleep: (ms, signal) =>
       new Promise((done) => {

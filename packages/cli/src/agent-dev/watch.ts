@@ -1,0 +1,118 @@
+import type { AgentMessage, Delivery } from "@mailsvc/sdk/contract";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+import type { DevMarketplace } from "./setup.ts";
+
+type Decision = "approve" | "reject";
+
+const POLL_MS = 1000;
+const CTRL_C = "\u0003";
+const KEYS: Readonly<Record<string, Decision>> = { a: "approve", r: "reject" };
+
+/** How many attempts of each event are not news. */
+export type KnownAttempts = ReadonlyMap<string, number>;
+
+/** The attempts made so far. Take them before the activation, so that its events count as news. */
+export async function readAttempts({ builder }: DevMarketplace, slug: string): Promise<KnownAttempts> {
+  return new Map((await builder.deliveries.list(slug)).data.map(({ id, attempts }) => [id, attempts]));
+}
+
+/**
+ * Prints the attempts to deliver events to the webhook that are not `known`, and the approval requests of the agent, until Ctrl-C. On a terminal the key
+ * `a` approves the oldest request and `r` rejects it.
+ */
+export async function watchAgent(session: Session, market: DevMarketplace, slug: string, known: KnownAttempts): Promise<void> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([session.signal, ended.signal]);
+  const printed = new Map(known);
+  const asked = new Map<string, AgentMessage>();
+  const decide = async (decision: Decision): Promise<void> => {
+    const [request] = asked.values();
+    if (!request) return session.out.note("No approval request waits.");
+    asked.delete(request.id);
+    await answer(session, market, request, decision).catch((error: Error) => session.out.say(safeText(error.message)));
+  };
+  const release = listenToKeys(session, (key) => {
+    if (key === CTRL_C) ended.abort();
+    else if (KEYS[key]) void decide(KEYS[key]);
+  });
+  try {
+    while (!signal.aborted) {
+      await printDeliveries(session, market, slug, printed);
+      await printRequests(session, market, slug, asked);
+      await session.host.sleep(POLL_MS, signal);
+    }
+  } finally {
+    release();
+  }
+}
+
+async function printDeliveries(session: Session, { builder }: DevMarketplace, slug: string, printed: Map<string, number>): Promise<void> {
+  const { out, term } = session;
+  for (const delivery of (await builder.deliveries.list(slug)).data.reverse()) {
+    if (delivery.attempts <= (printed.get(delivery.id) ?? 0)) continue;
+    printed.set(delivery.id, delivery.attempts);
+    if (out.json) await out.line({ kind: "delivery", ...delivery });
+    else await out.text(`${formatDelivery(delivery, term.out)}\n`);
+  }
+}
+
+async function printRequests(session: Session, { brand }: DevMarketplace, slug: string, asked: Map<string, AgentMessage>): Promise<void> {
+  const { out, term } = session;
+  const open = (await brand.approvals.list({ agentSlug: slug })).data.reverse();
+  for (const id of asked.keys()) if (!open.some((request) => request.id === id)) asked.delete(id);
+  for (const request of open) {
+    if (asked.has(request.id)) continue;
+    asked.set(request.id, request);
+    if (out.json) await out.line({ kind: "approval_request", ...request });
+    else
+      await out.text(
+        `${term.out.yellow("?")} ${term.out.bold(safeText(request.approval?.title ?? request.text))}  ${term.out.dim(howToAnswer(request, session))}\n`,
+      );
+  }
+}
+
+async function answer(session: Session, { brand }: DevMarketplace, request: AgentMessage, decision: Decision): Promise<void> {
+  const { out, term } = session;
+  if (!optionsOf(request).includes(decision)) return out.say(`This request has options of its own: ${howToAnswer(request, session)}`);
+  await brand.messages.answer(request.id, { decision });
+  const word = decision === "approve" ? term.out.green("approved") : term.out.red("rejected");
+  await out.text(`  ${word} ${safeText(request.approval?.title ?? request.id)}\n`);
+}
+
+function howToAnswer(request: AgentMessage, { host, out }: Session): string {
+  const options = optionsOf(request);
+  if (!options.includes("approve")) return `mailsvc messages answer ${request.id} ${options.join("|")}`;
+  return host.stdin.isTTY && !out.json ? "a approves, r rejects" : `mailsvc approvals approve ${request.id}`;
+}
+
+function optionsOf(request: AgentMessage): string[] {
+  return request.approval?.options.map(({ id }) => id) ?? [];
+}
+
+function formatDelivery({ type, attempts, state, lastAttempt, nextAttemptAt, timestamp }: Delivery, style: Session["term"]["out"]): string {
+  const good = state === "delivered";
+  const outcome =
+    lastAttempt === null ? state : lastAttempt.class === "http_status" ? `status ${lastAttempt.httpStatus}` : lastAttempt.class;
+  const took = lastAttempt === null ? "" : ` ${lastAttempt.ms} ms`;
+  const head = `${style.dim((lastAttempt?.at ?? timestamp).slice(11, 19))} ${good ? style.green("✓") : style.red("✗")} ${type.padEnd(20)} `;
+  const repeat = attempts > 1 ? ` attempt ${attempts}` : "";
+  const later = good || nextAttemptAt === null ? "" : style.dim(`, again at ${nextAttemptAt.slice(11, 19)}`);
+  const why = good || !lastAttempt?.message ? "" : `\n           ${safeText(lastAttempt.message)}`;
+  return `${head}${good ? style.green(outcome) : style.red(outcome)}${took}${repeat}${later}${why}`;
+}
+
+/** Calls `press` for each key, on a terminal only. The returned function gives the terminal back. */
+function listenToKeys({ host, out }: Session, press: (key: string) => void): () => void {
+  const stdin = host.stdin as typeof host.stdin & { setRawMode?(on: boolean): unknown };
+  if (stdin.isTTY !== true || out.json) return () => {};
+  const read = (chunk: Buffer | string): void => {
+    for (const key of String(chunk)) press(key);
+  };
+  stdin.setRawMode?.(true);
+  stdin.on("data", read).resume();
+  return () => {
+    stdin.setRawMode?.(false);
+    stdin.off("data", read).pause();
+  };
+}

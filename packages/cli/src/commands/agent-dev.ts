@@ -1,0 +1,98 @@
+import { join } from "node:path";
+import { AGENT_SCOPES, type AgentScope, Slug, WebhookUrl } from "@mailsvc/sdk/contract";
+import { Command, Option } from "commander";
+import { type AgentDevSetup, activate, type DevMarketplace, defaultSlug, openDevMarketplace, setUpListing } from "../agent-dev/setup.ts";
+import { readAttempts, watchAgent } from "../agent-dev/watch.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+
+// test.ping is allowed ten times a minute.
+const PING_MS = 7000;
+
+/** `mailsvc agent dev`: from an agent's code to an activated agent on the dev server, then its events as they happen. */
+export function agentDevCommand(run: Run): Command {
+  const command = new Command("dev")
+    .description("List, pay for and activate your agent on the dev server, write its .env, then show its events")
+    .addOption(new Option("--forward-to <url>", "Where the webhook listens, for example http://127.0.0.1:4000/webhook"))
+    .addOption(new Option("--slug <slug>", "Name of the agent in the catalog (default: the name in package.json)"))
+    .addOption(new Option("--permission <scope...>", "Scopes the agent asks for (default: all)").choices(AGENT_SCOPES))
+    .addOption(new Option("--fresh", "Turn the agent off and on again, so that it gets another key"))
+    .addOption(new Option("--once", "Set everything up and exit"))
+    .addHelpText(
+      "after",
+      "  mailsvc agent dev --forward-to http://127.0.0.1:4000/webhook\n\nIt needs `mailsvc dev` in this folder or above it. The keys a and r answer approval requests.\nRun it again at any time: what exists is kept.",
+    );
+  return runAction(command, run, "local", async (session, _args, flags): Promise<Exit> => {
+    const { slug, webhookUrl, scopes } = readFlags(session, flags);
+    const market = await openDevMarketplace(session.host);
+    const envPath = join(session.host.cwd, ".env");
+    const setup = await setUpListing(market, {
+      slug,
+      webhookUrl,
+      scopes,
+      envPath,
+      masterKey: () => session.host.randomBytes(32).toString("base64"),
+    });
+    const fresh = flags["fresh"] === true;
+    if (flags["once"] === true) {
+      const activation = await activate(market, slug, fresh);
+      await session.out.data({ ...setup, activationId: activation.id, activated: activation.isNew }, () =>
+        [...describeSetup(setup, session), describeActivation(activation, session)].join("\n"),
+      );
+      return EXIT.ok;
+    }
+    await session.out.data(setup, () => describeSetup(setup, session).join("\n"));
+    if (!(await waitForWebhook(session, market, slug))) return EXIT.ok;
+    const known = await readAttempts(market, slug);
+    const activation = await activate(market, slug, fresh);
+    await session.out.data({ activationId: activation.id, activated: activation.isNew }, () => describeActivation(activation, session));
+    session.out.note(session.term.err.dim("Showing events. Ctrl-C ends."));
+    await watchAgent(session, market, slug, known);
+    return EXIT.ok;
+  });
+}
+
+function readFlags(session: Session, flags: Flags): { slug: string; webhookUrl: string; scopes: AgentScope[] | undefined } {
+  const url = flags["forwardTo"];
+  if (typeof url !== "string") throw usageError("--forward-to is needed: where your agent's webhook listens.", { code: "missing_flags" });
+  const checked = WebhookUrl.safeParse(url);
+  if (!checked.success) throw usageError(`--forward-to: ${checked.error.issues[0]?.message}`);
+  const slug = flags["slug"] === undefined ? defaultSlug(session.host) : String(flags["slug"]);
+  const named = Slug.safeParse(slug);
+  if (!named.success) throw usageError(`--slug: ${named.error.issues[0]?.message}`);
+  return { slug, webhookUrl: url, scopes: flags["permission"] as AgentScope[] | undefined };
+}
+
+/** Sends test.ping until the webhook accepts it, and says what is wrong meanwhile. Returns false when Ctrl-C came first. */
+async function waitForWebhook({ host, out, term, signal }: Session, { builder }: DevMarketplace, slug: string): Promise<boolean> {
+  let said = "";
+  while (!signal.aborted) {
+    const test = await builder.deliveries.test(slug);
+    if (test.ok) return true;
+    const problem =
+      test.httpStatus === 401
+        ? "The webhook answers 401. Start your agent again, so that it reads AGENT_WEBHOOK_SECRET of .env; if that does not help, remove this line and run this command again."
+        : `The webhook does not accept test.ping yet: ${safeText(test.message ?? test.class)} Start your agent: node --env-file=.env agent.mjs`;
+    if (problem !== said) out.say(`${term.err.yellow("…")} ${problem}`);
+    said = problem;
+    await host.sleep(PING_MS, signal);
+  }
+  return false;
+}
+
+function describeSetup({ slug, webhookUrl, listing, paid, variables, envFile }: AgentDevSetup, { term: { out } }: Session): string[] {
+  const done = out.green("✓");
+  const written = variables.length > 0 ? `${variables.join(", ")} written to` : "unchanged:";
+  return [
+    `${done} listing    ${out.bold(slug)} ${listing}, events go to ${webhookUrl}`,
+    `${done} payment    ${paid ? "confirmed by the dev server" : "already made"}`,
+    `${done} settings   ${written} ${safeText(envFile)}`,
+  ];
+}
+
+function describeActivation({ id, isNew, status }: { id: string; isNew: boolean; status: string }, { term: { out } }: Session): string {
+  return `${out.green("✓")} activation ${id} ${isNew ? "turned on by the brand" : `exists already (${status})`}`;
+}
