@@ -1,4 +1,9 @@
 import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import { CONTINUE_JOB, continueEntries } from "./automations/continue.ts";
+import { CLEAR_ENTRIES_JOB, clearEntries, STEP_JOB } from "./automations/entries.ts";
+import { automationHandlers } from "./automations/handlers.ts";
+import { reactToEvents } from "./automations/listener.ts";
+import { runStep } from "./automations/run.ts";
 import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
 import { FINISH_JOB, finishCampaign } from "./campaigns/finish.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
@@ -120,7 +125,7 @@ export const audience: Audience = {
 };
 
 /** Who reacts to new events, in this order. */
-export const eventListeners: readonly EventListener[] = [countEvents];
+export const eventListeners: readonly EventListener[] = [countEvents, reactToEvents];
 
 /** Who reacts to events that have got their numbers in the stream. */
 export const streamListeners: readonly StreamListener[] = [fanOut];
@@ -173,6 +178,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   events: eventHandlers,
   webhooks: webhookHandlers,
   campaigns: campaignHandlers,
+  automations: automationHandlers,
   keys: keyHandlers,
   workspaces: workspaceHandlers,
   jobs: jobHandlers,
@@ -231,6 +237,9 @@ export function jobsOf(deps: Deps): JobHandlers {
     [SEND_JOB]: continueSending(deps),
     [FINISH_JOB]: finishCampaign(deps),
     [CANCEL_JOB]: cancelRecipients(deps),
+    [STEP_JOB]: runStep(deps),
+    [CONTINUE_JOB]: continueEntries(deps),
+    [CLEAR_ENTRIES_JOB]: clearEntries(deps),
     [CLEAR_JOB_OF_WEBHOOKS]: clearDeliveries(deps),
     [ALERT_JOB]: alertOwner(deps),
     [REDELIVER_JOB]: redeliverEvents(deps),

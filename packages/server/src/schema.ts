@@ -1,3 +1,4 @@
+import { automationTables } from "./automations/tables.ts";
 import { campaignTables } from "./campaigns/tables.ts";
 import { contactTables } from "./contacts/tables.ts";
 import { counterTables } from "./counters/tables.ts";
@@ -36,6 +37,7 @@ export function defineTables(c: ColumnTypes) {
     ...templateTables(c),
     ...emailTables(c),
     ...campaignTables(c),
+    ...automationTables(c),
     ...eventTables(c),
     ...trackingTables(c),
     ...httpTables(c),

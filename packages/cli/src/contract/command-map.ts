@@ -79,6 +79,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   senders: { summary: NOUN_SUMMARIES.senders, group: "Email:" },
   events: { summary: NOUN_SUMMARIES.events, group: "Email:" },
   campaigns: { summary: NOUN_SUMMARIES.campaigns, group: "Email:" },
+  automations: { summary: NOUN_SUMMARIES.automations, group: "Email:" },
   webhooks: { summary: NOUN_SUMMARIES.webhooks, group: "Email:" },
   lists: { summary: NOUN_SUMMARIES.lists, group: "Audience:" },
   people: { summary: NOUN_SUMMARIES.people, group: "Audience:" },

@@ -20,6 +20,7 @@ const NAMED: Readonly<Record<string, NamedNoun>> = {
   lists: { label: "name", list: contract.lists.list, query: (search) => ({ search }), name: (row) => row["name"] },
   segments: { label: "name", list: contract.segments.list, query: (search) => ({ search }), name: (row) => row["name"] },
   campaigns: { label: "name", list: contract.campaigns.list, query: () => ({}), name: (row) => row["name"] },
+  automations: { label: "name", list: contract.automations.list, query: () => ({}), name: (row) => row["name"] },
   senders: { label: "address or domain", list: contract.senders.list, query: () => ({}), name: (row) => row["value"] },
   keys: { label: "name", list: contract.keys.list, query: () => ({ revoked: "false" }), name: (row) => row["name"] },
 };

@@ -1,4 +1,5 @@
 import { activationViews } from "./activations.ts";
+import { automationViews } from "./automations.ts";
 import { brandViews } from "./brand.ts";
 import { campaignViews } from "./campaigns.ts";
 import { contactViews } from "./contacts.ts";
@@ -30,6 +31,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...listViews,
   ...segmentViews,
   ...campaignViews,
+  ...automationViews,
   ...suppressionViews,
   ...listingViews,
   ...activationViews,

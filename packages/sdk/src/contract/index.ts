@@ -1,3 +1,4 @@
+import { automations } from "./automations.ts";
 import { campaigns } from "./campaigns.ts";
 import { contacts } from "./contacts.ts";
 import { clock, faults, world } from "./dev.ts";
@@ -33,6 +34,7 @@ export const contract = {
   lists,
   segments,
   campaigns,
+  automations,
   events,
   webhooks,
   keys,
@@ -53,6 +55,8 @@ export type MailsvcContract = typeof contract;
 export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...inboundNouns };
 
 export * from "./address.ts";
+export * from "./automation-fields.ts";
+export * from "./automations.ts";
 export * from "./campaign-fields.ts";
 export * from "./campaign-stats.ts";
 export * from "./campaigns.ts";

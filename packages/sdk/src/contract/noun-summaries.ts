@@ -9,6 +9,7 @@ export const NOUN_SUMMARIES = {
   lists: "Lists of contacts, with double opt-in",
   segments: "Dynamic contact groups defined by rules",
   campaigns: "Email to many contacts: draft, schedule, send, measure",
+  automations: "Series of steps for each contact: define, activate, watch",
   events: "What happened: list, inspect and follow events",
   webhooks: "Your webhooks: register, test, see and repeat deliveries",
   keys: "API keys",

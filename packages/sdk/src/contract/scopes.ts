@@ -7,6 +7,7 @@ export const PERMISSIONS = [
   "templates:read",
   "templates:write",
   "automations:read",
+  "automations:write",
   "transactional:send",
   "transactional:read",
   "senders:read",

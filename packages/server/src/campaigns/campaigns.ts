@@ -11,6 +11,7 @@ import { getSegment } from "../segments/segments.ts";
 import { findTemplate } from "../templates/templates.ts";
 
 export { forgetRecipients, listCurrentRecipients } from "./forget.ts";
+export { relaxVariables, renderWith, toValues } from "./render.ts";
 
 export type CampaignRow = Tables["campaigns"]["$inferSelect"];
 

@@ -68,7 +68,11 @@ export function toValues(
 
 /** Compiles what a campaign sends. Variables are optional, except those whose declaration requires them. Throws TemplateFaults. */
 export function compileSource(parse: Parameters<typeof compilePinned>[0], source: PinnedTemplate, previewText: string | null): Compiled {
-  const compiled = compilePinned(parse, previewText === null ? source : addPreheader(source, previewText));
+  return relaxVariables(compilePinned(parse, previewText === null ? source : addPreheader(source, previewText)));
+}
+
+/** A template all of whose variables are optional, except those whose declaration requires them: contacts lack many a field. */
+export function relaxVariables(compiled: Compiled): Compiled {
   const required = new Set(compiled.needed.map(({ name }) => name));
   const optional = new Set([...compiled.optional, ...compiled.variables.map(({ name }) => name).filter((name) => !required.has(name))]);
   return { ...compiled, optional };

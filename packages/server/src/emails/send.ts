@@ -24,6 +24,8 @@ export interface MessageContent {
 export interface RenderedTemplate {
   readonly messages: ReadonlyMap<string, MessageContent>;
   readonly name: string;
+  /** The contact it was rendered for. */
+  readonly contactId?: string;
 }
 
 /** Decodes the attachments of a request before its transaction begins, because 20 MB of base64 take their time. */
@@ -96,6 +98,7 @@ export async function send(
     scheduledAt,
     nextAttemptAt: scheduledAt ?? now,
     unlisted,
+    ...(template?.contactId !== undefined && { contactId: template.contactId }),
   }));
   await insertEmails(tx, emails);
   for (const { id, toKey } of emails) {

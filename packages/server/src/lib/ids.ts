@@ -18,6 +18,8 @@ export type IdPrefix =
   | "tpl"
   | "tver"
   | "cmp"
+  | "aut"
+  | "ent"
   | "whk"
   | MarketplacePrefix;
 

@@ -16,7 +16,9 @@ import { loadContactViews } from "./contact-view.ts";
 import { isTimed, matches } from "./evaluate.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
 
+export { loadContactViews } from "./contact-view.ts";
 export { recordEngagements } from "./engagement.ts";
+export { matches } from "./evaluate.ts";
 export { type SegmentRow, syncMembership } from "./membership.ts";
 export { listNamedLists, type PinnedRules, selectMatching } from "./selection.ts";
 

@@ -36,8 +36,23 @@ export async function addUnsubscribe(read: Reader, deps: Deps, mails: readonly P
     const sender = brands.get(workspaceId) ?? (await getPageBrand(read, workspaceId)).name;
     brands.set(workspaceId, sender);
     if (mail.html !== null && !mail.html.includes(prefix)) mail.html = await addFooter(mail.html, sender, url);
-    if (mail.text !== null && !mail.text.includes(prefix)) mail.text = `${mail.text.trimEnd()}\n\n-- \n${sender}\nUnsubscribe: ${url}\n`;
+    if (mail.text !== null && !mail.text.includes(prefix)) mail.text = addTextFooter(mail.text, sender, url);
   }
+}
+
+/** The bodies of a mail, with a footer in each of them that does not offer to unsubscribe. */
+export async function offerUnsubscribe<Bodies extends { readonly html: string | null; readonly text: string | null }>(
+  read: Reader,
+  workspaceId: string,
+  { html, text }: Bodies,
+): Promise<Pick<Bodies, "html" | "text">> {
+  const lacks = (body: string | null): body is string => body !== null && !body.includes(UNSUBSCRIBE_URL);
+  if (!lacks(html) && !lacks(text)) return { html, text };
+  const { name } = await getPageBrand(read, workspaceId);
+  return {
+    html: lacks(html) ? await addFooter(html, name, UNSUBSCRIBE_URL) : html,
+    text: lacks(text) ? addTextFooter(text, name, UNSUBSCRIBE_URL) : text,
+  };
 }
 
 /** The pair of headers belongs together: one-click would be a false claim beside another address. */
@@ -46,6 +61,10 @@ function withUnsubscribe(headers: PendingMail["headers"], url: string, mailto: s
   if (names.some((name) => /^list-unsubscribe$/i.test(name))) return headers;
   const others = names.filter((name) => !/^list-unsubscribe-post$/i.test(name)).map((name) => [name, headers[name] as string]);
   return { ...Object.fromEntries(others), ...makeUnsubscribeHeaders(url, mailto) };
+}
+
+function addTextFooter(text: string, sender: string, url: string): string {
+  return `${text.trimEnd()}\n\n-- \n${sender}\nUnsubscribe: ${url}\n`;
 }
 
 async function addFooter(html: string, sender: string, url: string): Promise<string> {

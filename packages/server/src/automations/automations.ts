@@ -1,0 +1,169 @@
+import type { Automation, AutomationDetail, AutomationPatch, AutomationStatus, NewAutomation, Page } from "@mailsvc/sdk/contract";
+import { and, eq, isNull } from "drizzle-orm";
+import { getCounters } from "../counters/counters.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
+import type { Deps } from "../deps.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
+import { CLEAR_ENTRIES_JOB } from "./entries.ts";
+import { assertReferences, pinReferences } from "./references.ts";
+import { toKey } from "./triggers.ts";
+
+export type AutomationRow = Tables["automations"]["$inferSelect"];
+export type VersionRow = Tables["automationVersions"]["$inferSelect"];
+
+/** Hours between two entries of a contact, when re-entry is allowed and nothing else is said. */
+const RE_ENTRY_HOURS = 24;
+
+/** An automation that is not deleted. Throws ApiError not_found. */
+export async function findAutomation(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
+  const { automations: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
+  if (!row) throw notFound("automation", id);
+  return row;
+}
+
+/** A version of a definition, by its number; it exists as long as its automation. */
+export async function findVersion(q: Tx | Reader, automationId: string, version: number): Promise<VersionRow> {
+  const { automationVersions: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.automationId, automationId), eq(t.version, version)));
+  if (!row) throw new Error(`The automation ${automationId} has no version ${version}.`);
+  return row;
+}
+
+export async function getAutomation(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationDetail> {
+  return showDetail(q, await findAutomation(q, workspaceId, id));
+}
+
+/** A page of automations with their numbers, newest first. */
+export async function listAutomations(
+  read: Reader,
+  workspaceId: string,
+  { status, ...input }: PageInput & { status?: AutomationStatus | undefined },
+): Promise<Page<Automation>> {
+  const { automations: t } = read.t;
+  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), status && eq(t.status, status));
+  const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
+  const counts = await getCounters(
+    read,
+    page.data.map(({ id }) => id),
+  );
+  return { ...page, data: page.data.map((row) => showAutomation(row, counts.get(row.id))) };
+}
+
+/** Creates a draft. Throws ApiError validation_error. */
+export async function createAutomation(tx: Tx, deps: Deps, workspaceId: string, input: NewAutomation): Promise<AutomationDetail> {
+  const { steps, connections, trigger, goal = null } = input;
+  await assertReferences(tx, workspaceId, { steps, connections, trigger, goal });
+  const now = deps.clock.now();
+  const row: AutomationRow = {
+    id: deps.ids("aut"),
+    workspaceId,
+    name: input.name,
+    description: input.description ?? null,
+    status: "DRAFT",
+    trigger,
+    triggerKey: toKey(trigger),
+    goal,
+    goalKey: goal && toKey(goal),
+    version: 1,
+    allowReEntry: input.allowReEntry ?? false,
+    reEntryDelayHours: input.reEntryDelayHours ?? RE_ENTRY_HOURS,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+  await tx.insert(tx.t.automations).values(row);
+  await tx
+    .insert(tx.t.automationVersions)
+    .values({ automationId: row.id, version: 1, steps, connections, templates: null, createdAt: now });
+  return showDetail(tx, row);
+}
+
+/** Changes the fields that were sent; steps and connections make a new version. Throws ApiError not_found, validation_error or sender_not_verified. */
+export async function updateAutomation(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { id, ...input }: AutomationPatch & { id: string },
+): Promise<AutomationDetail> {
+  const before = await findAutomation(tx, workspaceId, id);
+  const definition = await findVersion(tx, id, before.version);
+  const trigger = input.trigger ?? before.trigger;
+  const goal = input.goal === undefined ? before.goal : input.goal;
+  const { steps = definition.steps, connections = definition.connections } = input;
+  await assertReferences(tx, workspaceId, { steps, connections, trigger, goal });
+  const now = deps.clock.now();
+  const row: AutomationRow = {
+    ...before,
+    name: input.name ?? before.name,
+    description: input.description === undefined ? before.description : input.description,
+    trigger,
+    triggerKey: toKey(trigger),
+    goal,
+    goalKey: goal && toKey(goal),
+    version: input.steps === undefined ? before.version : before.version + 1,
+    allowReEntry: input.allowReEntry ?? before.allowReEntry,
+    reEntryDelayHours: input.reEntryDelayHours ?? before.reEntryDelayHours,
+    updatedAt: now,
+  };
+  if (row.version !== before.version) {
+    const version: VersionRow = { automationId: id, version: row.version, steps, connections, templates: null, createdAt: now };
+    await tx.insert(tx.t.automationVersions).values(version);
+    if (row.status === "ACTIVE") await pinReferences(tx, deps, row, version);
+  }
+  const { id: _, ...columns } = row;
+  await tx.update(tx.t.automations).set(columns).where(eq(tx.t.automations.id, id));
+  return showDetail(tx, row);
+}
+
+/** Deletes an automation that is not active; a job deletes its entries. Throws ApiError not_found or invalid_state. */
+export async function deleteAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
+  const row = await findAutomation(tx, workspaceId, id);
+  if (row.status === "ACTIVE")
+    throw new ApiError("invalid_state", "This automation is ACTIVE. It would have to be DRAFT or PAUSED.", {
+      hint: `Pause it first: mailsvc automations pause ${id}`,
+    });
+  const detail = await showDetail(tx, row);
+  const { automations: t } = tx.t;
+  await tx.update(t).set({ deletedAt: deps.clock.now() }).where(eq(t.id, id));
+  await deps.queue.enqueue(tx, { kind: CLEAR_ENTRIES_JOB, payload: { workspaceId, automationId: id } });
+  return detail;
+}
+
+export async function showDetail(q: Tx | Reader, row: AutomationRow): Promise<AutomationDetail> {
+  const { steps, connections } = await findVersion(q, row.id, row.version);
+  const counts = (await getCounters(q, [row.id])).get(row.id);
+  return { ...showAutomation(row, counts), trigger: row.trigger, goal: row.goal, version: row.version, steps, connections };
+}
+
+function showAutomation(row: AutomationRow, counts: ReadonlyMap<string, number> | undefined): Automation {
+  const count = (kind: string): number => counts?.get(kind) ?? 0;
+  const [entered, goals] = [count("entered"), count("goal")];
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    triggerType: row.trigger.type,
+    status: row.status,
+    totalEntered: entered,
+    totalCompleted: count("COMPLETED"),
+    revenueGenerated: count("revenue") / 100,
+    goalType: row.goal?.type ?? null,
+    goalConversions: goals,
+    goalConversionRate: entered === 0 ? 0 : goals / entered,
+    goalRevenue: count("goal-revenue") / 100,
+    allowReEntry: row.allowReEntry,
+    reEntryDelayHours: row.allowReEntry ? row.reEntryDelayHours : null,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}

@@ -1,0 +1,214 @@
+import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
+import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { deleteCounters, incrementCounters } from "../counters/counters.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
+import type { Deps } from "../deps.ts";
+import { recordEvents } from "../events/events.ts";
+import { iso } from "../lib/clock.ts";
+import type { JobHandler, NewJob } from "../queue/queue.ts";
+import type { Tables } from "../schema.ts";
+import { type AutomationRow, findAutomation, findVersion } from "./automations.ts";
+
+export type EntryRow = Tables["automationEntries"]["$inferSelect"];
+
+/** Job kind: takes the next step of an entry. */
+export const STEP_JOB = "automations.step";
+/** Job kind: deletes the entries of a deleted automation. */
+export const CLEAR_ENTRIES_JOB = "automations.clear";
+
+const HOUR = 3_600_000;
+
+/** A contact that enters. */
+export interface Entrant {
+  readonly id: string;
+  readonly seq: number;
+}
+
+/** The job that takes the next step of an entry when it is due. */
+export function buildStepJob({ workspaceId, id, moves, dueAt }: EntryRow, now: number): NewJob {
+  return {
+    kind: STEP_JOB,
+    payload: { workspaceId, entryId: id, move: moves },
+    ...(dueAt !== null && dueAt > now && { runAt: dueAt }),
+  };
+}
+
+/**
+ * Lets contacts enter an active automation, except those that are inside, and those that were and may not enter again yet. One row for
+ * each contact decides that, so of many triggers at once one enters.
+ */
+export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entrants: readonly Entrant[]): Promise<void> {
+  const { id: automationId, workspaceId, version } = automation;
+  const now = deps.clock.now();
+  const unique = new Map(entrants.map((entrant) => [entrant.id, entrant]));
+  if (unique.size === 0) return;
+  const { automationContacts: t } = tx.t;
+  const longAgo = now - automation.reEntryDelayHours * HOUR;
+  const admitted = await tx
+    .insert(t)
+    .values([...unique.keys()].map((contactId) => ({ automationId, contactId, entryId: deps.ids("ent"), enteredAt: now, inside: true })))
+    .onConflictDoUpdate({
+      target: [t.automationId, t.contactId],
+      set: { entryId: sql`excluded.entry_id`, enteredAt: now, inside: true },
+      setWhere: automation.allowReEntry ? sql`not ${t.inside} and ${t.enteredAt} <= ${longAgo}` : sql`1 = 0`,
+    })
+    .returning({ contactId: t.contactId, entryId: t.entryId });
+  if (admitted.length === 0) return;
+  const { connections } = await findVersion(tx, automationId, version);
+  const first = connections.find(({ from }) => from === TRIGGER_STEP)?.to ?? null;
+  const rows = admitted.map(
+    ({ contactId, entryId }): EntryRow => ({
+      id: entryId,
+      workspaceId,
+      automationId,
+      version,
+      contactId,
+      contactSeq: (unique.get(contactId) as Entrant).seq,
+      status: "ACTIVE",
+      reason: null,
+      stepId: first,
+      dueAt: now,
+      moves: 0,
+      enteredAt: now,
+      endedAt: null,
+      goalReachedAt: null,
+    }),
+  );
+  await tx.insertAll(tx.t.automationEntries, rows);
+  await incrementCounters(
+    tx,
+    automationId,
+    rows.map(({ contactSeq: seq }) => ({ kind: "entered", seq, by: 1 })),
+  );
+  for (const row of rows) await deps.queue.enqueue(tx, buildStepJob(row, now));
+  await recordEvents(
+    tx,
+    deps,
+    rows.map(({ id, contactId }) => ({
+      workspaceId,
+      type: "automation.entered",
+      automationId,
+      contactId,
+      at: now,
+      data: { entryId: id, version },
+    })),
+  );
+}
+
+const ENDED = { COMPLETED: "automation.completed", EXITED: "automation.exited", FAILED: "automation.failed" } as const;
+
+/** Ends entries that are inside, with the events and counts; those that have ended already stay as they are. */
+export async function endEntries(
+  tx: Tx,
+  deps: Deps,
+  entries: readonly EntryRow[],
+  status: keyof typeof ENDED,
+  reason: string | null,
+): Promise<void> {
+  const { automationEntries: e, automationContacts: c } = tx.t;
+  const now = deps.clock.now();
+  for (const { id, workspaceId, automationId, contactId, contactSeq } of entries) {
+    const ended = await tx
+      .update(e)
+      .set({ status, reason, stepId: null, dueAt: null, endedAt: now })
+      .where(and(eq(e.id, id), eq(e.status, "ACTIVE")))
+      .returning({ id: e.id });
+    if (ended.length === 0) continue;
+    await tx
+      .update(c)
+      .set({ inside: false })
+      .where(and(eq(c.automationId, automationId), eq(c.contactId, contactId), eq(c.entryId, id)));
+    await incrementCounters(tx, automationId, [{ kind: status, seq: contactSeq, by: 1 }]);
+    const data = { entryId: id, ...(reason !== null && { reason }) };
+    await recordEvents(tx, deps, [{ workspaceId, type: ENDED[status], automationId, contactId, at: now, data }]);
+  }
+}
+
+/** Marks entries as having reached the goal of their automation, each once. */
+export async function reachGoal(tx: Tx, deps: Deps, entries: readonly EntryRow[]): Promise<void> {
+  const { automationEntries: e } = tx.t;
+  const now = deps.clock.now();
+  for (const { id, workspaceId, automationId, contactId, contactSeq, goalReachedAt } of entries) {
+    if (goalReachedAt !== null) continue;
+    await tx.update(e).set({ goalReachedAt: now }).where(eq(e.id, id));
+    await incrementCounters(tx, automationId, [{ kind: "goal", seq: contactSeq, by: 1 }]);
+    await recordEvents(tx, deps, [
+      { workspaceId, type: "automation.goal_reached", automationId, contactId, at: now, data: { entryId: id } },
+    ]);
+  }
+}
+
+/** The entries of a contact that are inside. */
+export async function listEntriesInside(tx: Tx, contactIds: readonly string[]): Promise<EntryRow[]> {
+  if (contactIds.length === 0) return [];
+  const { automationEntries: e, automationContacts: c } = tx.t;
+  const rows = await tx
+    .select({ entry: e })
+    .from(c)
+    .innerJoin(e, eq(e.id, c.entryId))
+    .where(and(inArray(c.contactId, [...contactIds]), eq(c.inside, true)));
+  return rows.map(({ entry }) => entry);
+}
+
+/** A page of entries with the steps they have taken, newest first. Throws ApiError not_found. */
+export async function listEntries(
+  read: Reader,
+  workspaceId: string,
+  { id, status, contact, ...input }: PageInput & { id: string; status?: EntryStatus | undefined; contact?: string | undefined },
+): Promise<Page<AutomationEntry>> {
+  await findAutomation(read, workspaceId, id);
+  const { automationEntries: t, automationMoves: m } = read.t;
+  const where = and(eq(t.automationId, id), status && eq(t.status, status), contact === undefined ? undefined : eq(t.contactId, contact));
+  const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
+  const ids = page.data.map((row) => row.id);
+  const moves = ids.length === 0 ? [] : await read.select().from(m).where(inArray(m.entryId, ids)).orderBy(asc(m.entryId), asc(m.move));
+  const paths = Map.groupBy(moves, ({ entryId }) => entryId);
+  return { ...page, data: page.data.map((row) => showEntry(row, paths.get(row.id) ?? [])) };
+}
+
+// Entries deleted in one transaction.
+const CHUNK = 500;
+
+/** Deletes the entries of a deleted automation in chunks, then its definitions and numbers. */
+export function clearEntries(deps: Deps): JobHandler {
+  return async ({ payload }) => {
+    const automationId = String(payload.automationId);
+    const { automationEntries: t } = deps.db.read.t;
+    const rows = await deps.db.read.select({ id: t.id }).from(t).where(eq(t.automationId, automationId)).limit(CHUNK);
+    const ids = rows.map(({ id }) => id);
+    return {
+      ...(ids.length === CHUNK && { again: deps.clock.now() }),
+      commit: async (tx) => {
+        const { automations: a, automationVersions: v, automationContacts: c, automationEntries: e, automationMoves: m } = tx.t;
+        if (ids.length > 0) {
+          await tx.delete(m).where(inArray(m.entryId, ids));
+          await tx.delete(e).where(inArray(e.id, ids));
+        }
+        if (ids.length === CHUNK) return;
+        await tx.delete(c).where(eq(c.automationId, automationId));
+        await tx.delete(v).where(eq(v.automationId, automationId));
+        await deleteCounters(tx, automationId);
+        await tx.delete(a).where(eq(a.id, automationId));
+      },
+    };
+  };
+}
+
+function showEntry(row: EntryRow, path: readonly Tables["automationMoves"]["$inferSelect"][]): AutomationEntry {
+  const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+  return {
+    id: row.id,
+    contactId: row.contactId,
+    version: row.version,
+    status: row.status,
+    reason: row.reason,
+    stepId: row.stepId,
+    dueAt: instant(row.dueAt),
+    enteredAt: iso(row.enteredAt),
+    endedAt: instant(row.endedAt),
+    goalReachedAt: instant(row.goalReachedAt),
+    path: path.map(({ stepId, at, outcome, reason, branch, emailId }) => ({ stepId, at: iso(at), outcome, reason, branch, emailId })),
+  };
+}

@@ -1,0 +1,58 @@
+import type { AutomationDetail, AutomationStatus } from "@mailsvc/sdk/contract";
+import { and, eq } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { type AutomationRow, findAutomation, findVersion, showDetail } from "./automations.ts";
+import { enqueueContinue } from "./continue.ts";
+import { pinReferences } from "./references.ts";
+
+/*
+ * The states of an automation (SPEC 3). Rows: state. Columns: what happens. `–` answers without a change, `×` is refused with
+ * invalid_state.
+ *
+ * |        | activate | pause  | delete | trigger       | entry is due | update of steps                  |
+ * | ------ | -------- | ------ | ------ | ------------- | ------------ | -------------------------------- |
+ * | DRAFT  | ACTIVE¹  | ×      | gone²  | nobody enters | –            | new version                      |
+ * | ACTIVE | –        | PAUSED | ×      | enters³       | takes a step | new version, checked and pinned¹ |
+ * | PAUSED | ACTIVE⁴  | –      | gone²  | nobody enters | waits        | new version                      |
+ *
+ * 1. After checking that templates are published, senders verified, and lists and segments there. The versions of the templates are
+ *    pinned, once for each version of the definition.
+ * 2. At once; a job deletes the entries.
+ * 3. As the row in `automation_contacts` allows.
+ * 4. With the checks of 1. A job enqueues the entries that became due meanwhile.
+ */
+
+/** Activates an automation, or continues a paused one. Throws ApiError not_found, validation_error or sender_not_verified. */
+export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
+  const row = await findAutomation(tx, workspaceId, id);
+  if (row.status === "ACTIVE") return showDetail(tx, row);
+  await pinReferences(tx, deps, row, await findVersion(tx, id, row.version));
+  const active = await changeStatus(tx, deps, row, "ACTIVE");
+  if (row.status === "PAUSED") await enqueueContinue(tx, deps, active);
+  return showDetail(tx, active);
+}
+
+/** Pauses an automation: nobody enters, and nobody moves on. Throws ApiError not_found or invalid_state. */
+export async function pauseAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
+  const row = await findAutomation(tx, workspaceId, id);
+  if (row.status === "PAUSED") return showDetail(tx, row);
+  if (row.status === "DRAFT")
+    throw new ApiError("invalid_state", "This automation is DRAFT. It would have to be ACTIVE.", {
+      hint: `Activate it: mailsvc automations activate ${id}`,
+    });
+  return showDetail(tx, await changeStatus(tx, deps, row, "PAUSED"));
+}
+
+async function changeStatus(tx: Tx, deps: Deps, row: AutomationRow, status: AutomationStatus): Promise<AutomationRow> {
+  const { automations: t } = tx.t;
+  const [changed] = await tx
+    .update(t)
+    .set({ status, updatedAt: deps.clock.now() })
+    .where(and(eq(t.id, row.id), eq(t.status, row.status)))
+    .returning();
+  // The row was read in this transaction, so nothing can have come between.
+  if (!changed) throw new Error(`The automation ${row.id} changed within a transaction.`);
+  return changed;
+}

@@ -1,0 +1,109 @@
+import type { AutomationConnection, AutomationStatus, AutomationStep, AutomationTrigger, EntryStatus } from "@mailsvc/sdk/contract";
+import { sql } from "drizzle-orm";
+import type { ColumnTypes } from "../db/columns.ts";
+
+/** Entries that are inside. A query must repeat this text to use the index of them. */
+export const INSIDE = sql`status = 'ACTIVE'`;
+
+export function automationTables(c: ColumnTypes) {
+  return {
+    /** An automation and its state: see `states.ts`. Its numbers are counters. */
+    automations: c.table(
+      "automations",
+      {
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        name: c.text("name").notNull(),
+        description: c.text("description"),
+        status: c.text("status").$type<AutomationStatus>().notNull(),
+        trigger: c.json<AutomationTrigger>("trigger_on").notNull(),
+        /** What the trigger and the goal listen to, as `toKey` writes it. */
+        triggerKey: c.text("trigger_key").notNull(),
+        goal: c.json<AutomationTrigger>("goal"),
+        goalKey: c.text("goal_key"),
+        /** The newest version of the definition. */
+        version: c.int("version").notNull(),
+        allowReEntry: c.flag("allow_re_entry").notNull(),
+        reEntryDelayHours: c.int("re_entry_delay_hours").notNull(),
+        createdAt: c.instant("created_at").notNull(),
+        updatedAt: c.instant("updated_at").notNull(),
+        /** Set when it is deleted; a job deletes its entries. */
+        deletedAt: c.instant("deleted_at"),
+      },
+      (t) => [
+        c.index("automations_workspace").on(t.workspaceId, t.id),
+        c.index("automations_trigger").on(t.workspaceId, t.triggerKey).where(INSIDE),
+        c.index("automations_goal").on(t.workspaceId, t.goalKey).where(INSIDE),
+      ],
+    ),
+    /** The definitions of an automation. None is changed after entries began with it. */
+    automationVersions: c.table(
+      "automation_versions",
+      {
+        automationId: c.text("automation_id").notNull(),
+        version: c.int("version").notNull(),
+        steps: c.json<AutomationStep[]>("steps").notNull(),
+        connections: c.json<AutomationConnection[]>("connections").notNull(),
+        /** The pinned versions of templates by their ids; null until it is activated. */
+        templates: c.json<Record<string, number>>("templates"),
+        createdAt: c.instant("created_at").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.automationId, t.version] })],
+    ),
+    /** One row for each contact that ever entered: it decides who may enter, also when triggers race. */
+    automationContacts: c.table(
+      "automation_contacts",
+      {
+        automationId: c.text("automation_id").notNull(),
+        contactId: c.text("contact_id").notNull(),
+        /** The latest entry. */
+        entryId: c.text("entry_id").notNull(),
+        enteredAt: c.instant("entered_at").notNull(),
+        inside: c.flag("inside").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.automationId, t.contactId] }), c.index("automation_contacts_contact").on(t.contactId, t.inside)],
+    ),
+    /** A contact's way through an automation. */
+    automationEntries: c.table(
+      "automation_entries",
+      {
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        automationId: c.text("automation_id").notNull(),
+        version: c.int("version").notNull(),
+        contactId: c.text("contact_id").notNull(),
+        contactSeq: c.reference("contact_seq").notNull(),
+        status: c.text("status").$type<EntryStatus>().notNull(),
+        reason: c.text("reason"),
+        /** The step that comes next, and when. */
+        stepId: c.text("step_id"),
+        dueAt: c.instant("due_at"),
+        /** Steps taken. A job names the move it is for, so that none is made twice. */
+        moves: c.int("moves").notNull(),
+        enteredAt: c.instant("entered_at").notNull(),
+        endedAt: c.instant("ended_at"),
+        goalReachedAt: c.instant("goal_reached_at"),
+      },
+      (t) => [
+        c.index("automation_entries_automation").on(t.automationId, t.id),
+        c.index("automation_entries_status").on(t.automationId, t.status, t.id),
+        c.index("automation_entries_contact").on(t.automationId, t.contactId),
+      ],
+    ),
+    /** The steps that entries have taken. */
+    automationMoves: c.table(
+      "automation_moves",
+      {
+        entryId: c.text("entry_id").notNull(),
+        move: c.int("move").notNull(),
+        stepId: c.text("step_id").notNull(),
+        at: c.instant("at").notNull(),
+        outcome: c.text("outcome").$type<"done" | "skipped">().notNull(),
+        reason: c.text("reason"),
+        branch: c.text("branch"),
+        emailId: c.text("email_id"),
+      },
+      (t) => [c.primaryKey({ columns: [t.entryId, t.move] })],
+    ),
+  };
+}
