@@ -1,6 +1,7 @@
 import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import { CLEAR_ENTRIES_JOB, clearEntries } from "./automations/clear.ts";
 import { CONTINUE_JOB, continueEntries } from "./automations/continue.ts";
-import { CLEAR_ENTRIES_JOB, clearEntries, STEP_JOB } from "./automations/entries.ts";
+import { STEP_JOB } from "./automations/entries.ts";
 import { automationHandlers } from "./automations/handlers.ts";
 import { reactToEvents } from "./automations/listener.ts";
 import { runStep } from "./automations/run.ts";

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
-import { CLEAR_ENTRIES_JOB } from "./entries.ts";
+import { CLEAR_ENTRIES_JOB } from "./clear.ts";
 import { assertReferences, pinReferences } from "./references.ts";
 import { toKey } from "./triggers.ts";
 

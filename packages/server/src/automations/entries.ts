@@ -1,13 +1,13 @@
 import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
 import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
-import { deleteCounters, incrementCounters } from "../counters/counters.ts";
+import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
-import type { JobHandler, NewJob } from "../queue/queue.ts";
+import type { NewJob } from "../queue/queue.ts";
 import type { Tables } from "../schema.ts";
 import { type AutomationRow, findAutomation, findVersion } from "./automations.ts";
 
@@ -15,8 +15,6 @@ export type EntryRow = Tables["automationEntries"]["$inferSelect"];
 
 /** Job kind: takes the next step of an entry. */
 export const STEP_JOB = "automations.step";
-/** Job kind: deletes the entries of a deleted automation. */
-export const CLEAR_ENTRIES_JOB = "automations.clear";
 
 const HOUR = 3_600_000;
 
@@ -166,34 +164,6 @@ export async function listEntries(
   const moves = ids.length === 0 ? [] : await read.select().from(m).where(inArray(m.entryId, ids)).orderBy(asc(m.entryId), asc(m.move));
   const paths = Map.groupBy(moves, ({ entryId }) => entryId);
   return { ...page, data: page.data.map((row) => showEntry(row, paths.get(row.id) ?? [])) };
-}
-
-// Entries deleted in one transaction.
-const CHUNK = 500;
-
-/** Deletes the entries of a deleted automation in chunks, then its definitions and numbers. */
-export function clearEntries(deps: Deps): JobHandler {
-  return async ({ payload }) => {
-    const automationId = String(payload.automationId);
-    const { automationEntries: t } = deps.db.read.t;
-    const rows = await deps.db.read.select({ id: t.id }).from(t).where(eq(t.automationId, automationId)).limit(CHUNK);
-    const ids = rows.map(({ id }) => id);
-    return {
-      ...(ids.length === CHUNK && { again: deps.clock.now() }),
-      commit: async (tx) => {
-        const { automations: a, automationVersions: v, automationContacts: c, automationEntries: e, automationMoves: m } = tx.t;
-        if (ids.length > 0) {
-          await tx.delete(m).where(inArray(m.entryId, ids));
-          await tx.delete(e).where(inArray(e.id, ids));
-        }
-        if (ids.length === CHUNK) return;
-        await tx.delete(c).where(eq(c.automationId, automationId));
-        await tx.delete(v).where(eq(v.automationId, automationId));
-        await deleteCounters(tx, automationId);
-        await tx.delete(a).where(eq(a.id, automationId));
-      },
-    };
-  };
 }
 
 function showEntry(row: EntryRow, path: readonly Tables["automationMoves"]["$inferSelect"][]): AutomationEntry {
