@@ -249,6 +249,7 @@ test("a template and a list that are deleted in the middle, and contacts that un
   await sdk.lists.delete(list.id);
   await sdk.contacts.update(leaves.id, { status: "UNSUBSCRIBED" });
   await sdk.contacts.delete(goes.id);
+  expect(await sdk.automations.update(id, { description: "Renamed" })).toMatchObject({ version: 1, description: "Renamed" });
   await world.clock.advance("2d");
   const entries = new Map((await sdk.automations.entries(id).toArray()).map((entry) => [entry.contactId, entry]));
   const reasons = (contact: string) => entries.get(contact)?.path.map(({ stepId, outcome, reason }) => [stepId, outcome, reason]);

@@ -100,7 +100,8 @@ export async function updateAutomation(
   const trigger = input.trigger ?? before.trigger;
   const goal = input.goal === undefined ? before.goal : input.goal;
   const { steps = definition.steps, connections = definition.connections } = input;
-  await assertReferences(tx, workspaceId, { steps, connections, trigger, goal });
+  // Something that was deleted since must not keep an automation from being renamed.
+  if (input.trigger ?? input.goal ?? input.steps) await assertReferences(tx, workspaceId, { steps, connections, trigger, goal });
   const now = deps.clock.now();
   const row: AutomationRow = {
     ...before,
