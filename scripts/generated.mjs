@@ -1,6 +1,7 @@
 // The committed files that are generated from the contract: each file's path and its expected content.
 import { served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
+import { agentTemplates } from "./agent-templates.mjs";
 import { kitContract } from "./kit-contract.mjs";
 import { reference } from "./reference.mjs";
 
@@ -9,6 +10,7 @@ export const generated = () => {
   return {
     "openapi.json": `${JSON.stringify(document, null, 2)}\n`,
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
+    "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
     ...reference(document),
   };
 };

@@ -3,6 +3,7 @@ import { loginCommand, logoutCommand, profilesCommand } from "./commands/account
 import { activateCommand } from "./commands/activate.ts";
 import { agentCheckCommand } from "./commands/agent-check.ts";
 import { agentDevCommand } from "./commands/agent-dev.ts";
+import { agentInitCommand } from "./commands/agent-init.ts";
 import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
@@ -123,7 +124,7 @@ function addContractCommands(program: Command, run: Run, isRequested: (noun: rea
   const beside = {
     templates: templateCommands,
     approvals: approvalCommands,
-    agent: (given: Run) => [agentCheckCommand(given), agentDevCommand(given)],
+    agent: (given: Run) => [agentCheckCommand(given), agentDevCommand(given), agentInitCommand(given)],
   };
   for (const [noun, commands] of Object.entries(beside))
     if (isRequested([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);

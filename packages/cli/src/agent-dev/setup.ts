@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Mailsvc } from "@mailsvc/sdk";
 import { AGENT_SCOPES, type AgentScope } from "@mailsvc/sdk/contract";
+import { toSlug } from "../agent-init/slug.ts";
 import { findDevServer } from "../runtime/dev-server-file.ts";
 import { CliError, hasStatus, usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
@@ -58,12 +59,7 @@ export async function openDevMarketplace(host: Host): Promise<DevMarketplace> {
 
 /** The slug of an agent by the name in its package.json, or that of the folder. Throws CliError when neither gives one. */
 export function defaultSlug({ cwd }: Host): string {
-  const slug = (readPackageName(cwd) ?? basename(cwd))
-    .replace(/^@[^/]*\//, "")
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, 64)
-    .replace(/^-+|-+$/g, "");
+  const slug = toSlug(readPackageName(cwd) ?? basename(cwd));
   if (slug === "") throw usageError("--slug is needed: the name of this folder has no letters.");
   return slug;
 }

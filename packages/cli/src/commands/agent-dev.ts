@@ -75,7 +75,7 @@ async function waitForWebhook({ host, out, term, signal }: Session, { builder }:
     const problem =
       test.httpStatus === 401
         ? "The webhook answers 401. Start your agent again, so that it reads AGENT_WEBHOOK_SECRET of .env; if that does not help, remove this line and run this command again."
-        : `The webhook does not accept test.ping yet: ${safeText(test.message ?? test.class)} Start your agent: node --env-file=.env agent.mjs`;
+        : `The webhook does not accept test.ping yet: ${safeText(test.message ?? test.class)} Start your agent with the variables of .env: npm start`;
     if (problem !== said) out.say(`${term.err.yellow("…")} ${problem}`);
     said = problem;
     await host.sleep(PING_MS, signal);

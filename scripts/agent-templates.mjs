@@ -1,0 +1,25 @@
+// The templates of `mailsvc agent init` as a module, because the program is one file: packages/cli/templates/agent has a folder of each
+// template, and one of the files that all of them share.
+import { globSync, readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const folder = fileURLToPath(new URL("../packages/cli/templates/agent/", import.meta.url));
+
+/** The files of a folder by their paths, sorted. */
+const filesOf = (name) =>
+  Object.fromEntries(
+    globSync(["**/*", "**/.*"], { cwd: folder + name })
+      .filter((file) => statSync(`${folder}${name}/${file}`).isFile())
+      .sort()
+      .map((file) => [file.replaceAll("\\", "/"), readFileSync(`${folder}${name}/${file}`, "utf8")]),
+  );
+
+/** The text of packages/cli/src/agent-init/templates.generated.ts. */
+export function agentTemplates() {
+  const templates = ["node", "hono", "next", "lambda"].map((name) => [name, { ...filesOf("shared"), ...filesOf(name) }]);
+  const lines = templates.map(([name, files]) => {
+    const entries = Object.entries(files).map(([file, text]) => `    ${JSON.stringify(file)}: ${JSON.stringify(text)},\n`);
+    return `  ${name}: {\n${entries.join("")}  },\n`;
+  });
+  return `// Generated from packages/cli/templates by \`npm run generate\`.\n\n/** The files of each template by their paths. */\nexport const AGENT_TEMPLATES = {\n${lines.join("")}} as const satisfies Record<string, Readonly<Record<string, string>>>;\n`;
+}

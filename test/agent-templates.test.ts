@@ -1,0 +1,155 @@
+import { execFile, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { type ServerType, serve } from "@hono/node-server";
+import { checkReceiver } from "@mailsvc/agent-kit/conformance";
+import type { LambdaEvent, LambdaResult } from "@mailsvc/agent-kit/lambda";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { createDatabase } from "../packages/server/test/postgres.ts";
+import { cleanEnvironment, startServer } from "./dev-server.ts";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const bin = (name: string): string => join(root, "node_modules/.bin", name);
+const exec = promisify(execFile);
+const TEMPLATES = ["node", "hono", "next", "lambda"] as const;
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const KEY = Buffer.alloc(32, 7).toString("base64");
+
+let folder = "";
+
+/** Runs a program in a folder; its output is in the error when it fails. */
+async function run(cwd: string, program: string, ...args: string[]): Promise<string> {
+  try {
+    return (await exec(program, args, { cwd, env: { ...cleanEnvironment(), NO_COLOR: "1" }, timeout: 110_000 })).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${program} ${args.join(" ")}\n${stdout}\n${stderr}`);
+  }
+}
+
+const mailsvc = (cwd: string, ...args: string[]) => run(cwd, process.execPath, join(root, "packages/cli/bin/mailsvc.mjs"), ...args);
+
+beforeAll(async () => {
+  await exec(process.execPath, [join(root, "scripts/build.mjs")], { cwd: root });
+  folder = mkdtempSync(join(tmpdir(), "agent-templates-"));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  for (const template of TEMPLATES) await mailsvc(folder, "agent", "init", `my-${template}`, "--template", template);
+}, 600_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Fails with the names of the cases that failed, and what the receiver said. */
+async function expectToPass(url: string, excluded: readonly string[] = [], said: () => string = () => ""): Promise<void> {
+  const { results } = await checkReceiver({ url, secret: SECRET });
+  const graded = results.filter(({ id }) => !excluded.includes(id));
+  expect(graded.filter(({ passed }) => !passed).map(({ id, failure }) => `${id}: ${failure?.problem}\n${said()}`)).toEqual([]);
+  expect(graded.length).toBeGreaterThan(80);
+}
+
+test("package.json has the name of the folder and the versions of these packages", () => {
+  const versionOf = (name: string): string | undefined => {
+    const path = join(root, "node_modules", name, "package.json");
+    return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version : undefined;
+  };
+  for (const template of TEMPLATES) {
+    const manifest = JSON.parse(readFileSync(join(folder, `my-${template}`, "package.json"), "utf8"));
+    expect(manifest.name).toBe(`my-${template}`);
+    const named = Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies });
+    const ours = named.filter(([name]) => /^(@mailsvc\/|mailsvc$|vitest$|hono$|@hono\/|pg$|esbuild$)/.test(name));
+    for (const [name, version] of ours) expect([name, version]).toEqual([name, versionOf(name)]);
+    expect(readFileSync(join(folder, `my-${template}`, "README.md"), "utf8")).not.toContain("__NAME__");
+  }
+});
+
+test("types of all templates", async () => {
+  const compilerOptions = { paths: {}, noEmit: true };
+  const project = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*/**/*.ts"], exclude: ["node_modules"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
+  await run(folder, bin("tsc"), "-p", ".", "--pretty", "false");
+});
+
+test("the test of a template passes", async () => {
+  expect(await run(join(folder, "my-node"), bin("vitest"), "run", "--root", ".", "--testTimeout", "60000")).toContain("1 passed");
+});
+
+test("a second init replaces nothing", async () => {
+  const before = readdirSync(join(folder, "my-node"));
+  await expect(mailsvc(folder, "agent", "init", "my-node", "--template", "hono")).rejects.toThrow("These files exist already: .gitignore");
+  expect(readdirSync(join(folder, "my-node"))).toEqual(before);
+});
+
+test.each(["node", "hono"])("%s: npm start passes every case of agent check", async (template) => {
+  const cwd = join(folder, `my-${template}`);
+  const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")) as { scripts: { start: string } };
+  writeFileSync(join(cwd, ".env"), `AGENT_WEBHOOK_SECRET=${SECRET}\nAGENT_MASTER_KEY=${KEY}\nMAILSVC_URL=http://127.0.0.1:9\nPORT=0\n`);
+  const [, ...args] = scripts.start.split(" ");
+  const agent = spawn(process.execPath, args, { cwd, env: cleanEnvironment(), stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void agent.kill("SIGKILL"));
+  let said = "";
+  const url = await new Promise<string>((found, failed) => {
+    const read = (data: Buffer): void => {
+      said += data;
+      const [address] = /http:\S+\/webhook/.exec(said) ?? [];
+      if (address) found(address);
+    };
+    agent.stdout.on("data", read);
+    agent.stderr.on("data", read);
+    agent.once("exit", () => failed(new Error(said)));
+  });
+  await expectToPass(url, [], () => said.slice(-2000));
+});
+
+// Agents that answer when their handlers are done answer 5xx, and get the event again, when a call fails or another copy of the event is
+// being handled. The service refuses the key of the sample activation, so these cases do not apply to them.
+const INLINE = ["event-agent.activated", "event-message.posted", "order-parallel", "order-unknown-activation"];
+
+test("next: its route passes every case of agent check that applies", async () => {
+  await using server = await startServer();
+  await useDatabase(server.url);
+  const { POST } = (await import(pathToFileURL(join(folder, "my-next/app/webhook/route.ts")).href)) as {
+    POST: (request: Request) => Promise<Response>;
+  };
+  await expectToPass(await listen((request) => (request.method === "POST" ? POST(request) : new Response(null, { status: 405 }))), INLINE);
+});
+
+test("lambda: npm run build makes a function that passes every case of agent check that applies", async () => {
+  await using server = await startServer();
+  await useDatabase(server.url);
+  const cwd = join(folder, "my-lambda");
+  const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")) as { scripts: { build: string } };
+  const [program = "", ...args] = scripts.build.split(" ");
+  await run(cwd, bin(program), ...args);
+  const { handler } = createRequire(import.meta.url)(join(cwd, "dist/handler.cjs")) as {
+    handler: (event: LambdaEvent) => Promise<LambdaResult>;
+  };
+  const url = await listen(async (request) => {
+    const body = Buffer.from(await request.arrayBuffer()).toString("base64");
+    const requestContext = { http: { method: request.method } };
+    const result = await handler({ body, isBase64Encoded: true, headers: Object.fromEntries(request.headers), requestContext });
+    return new Response(result.body, { status: result.statusCode, headers: result.headers });
+  });
+  await expectToPass(url, INLINE);
+});
+
+/** Sets the variables of an agent whose store is a new database. */
+async function useDatabase(service: string): Promise<void> {
+  const database = await createDatabase("empty");
+  onTestFinished(() => database.drop());
+  const variables = { AGENT_WEBHOOK_SECRET: SECRET, AGENT_MASTER_KEY: KEY, MAILSVC_URL: service, DATABASE_URL: database.url };
+  // The agents report the calls that fail.
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+}
+
+/** Serves a function of the web's Request on a port, and returns its address. */
+async function listen(fetch: (request: Request) => Response | Promise<Response>): Promise<string> {
+  const server = await new Promise<ServerType>((listening) => {
+    const opened: ServerType = serve({ fetch, hostname: "127.0.0.1", port: 0 }, () => listening(opened));
+  });
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`;
+}
