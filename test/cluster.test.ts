@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
+import { until } from "./support/api.ts";
 import { type Cluster, startCluster } from "./support/cluster.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 
@@ -187,7 +188,13 @@ test("three servers whose database is restarted in the middle, twice: nothing is
     // Each says so while the database is away, and lives on.
     expect([...seen]).toEqual(["503 1 200"]);
     for (const { api, process } of cluster.members) {
-      expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
+      // A server says for ten more seconds that requests have failed.
+      const ready = () => fetch(`${api.url}/readyz`);
+      await until(
+        60,
+        async () => (await ready()).status === 200,
+        async () => (await ready()).text(),
+      );
       expect(process.child.exitCode).toBeNull();
     }
     const { twice, doubted } = await judge(cluster, sink.taken, run.acknowledged, restarts * SERVERS * POOL);

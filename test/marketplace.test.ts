@@ -8,7 +8,7 @@ import { copyActivation, type Hook, startHook } from "./support/marketplace.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
 const MARKET = "/api/v1/marketplace";
-const CROWD = 3000;
+const CROWD = 2000;
 
 let folder = "";
 let hook: Hook;
