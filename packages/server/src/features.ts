@@ -2,7 +2,7 @@ import type { MailsvcContract } from "@mailsvc/sdk/contract";
 import { CLEAR_ENTRIES_JOB, clearEntries } from "./automations/clear.ts";
 import { CONTINUE_JOB, continueEntries } from "./automations/continue.ts";
 import { STEP_JOB } from "./automations/entries.ts";
-import { automationHandlers } from "./automations/handlers.ts";
+import { automationHandlers, trackHandlers } from "./automations/handlers.ts";
 import { reactToEvents } from "./automations/listener.ts";
 import { runStep } from "./automations/run.ts";
 import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
@@ -176,7 +176,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   people: dataSubjectHandlers(contactLinks),
   lists: listHandlers,
   segments: segmentHandlers,
-  events: eventHandlers,
+  events: { ...eventHandlers, ...trackHandlers },
   webhooks: webhookHandlers,
   campaigns: campaignHandlers,
   automations: automationHandlers,

@@ -49,6 +49,10 @@ function one(a: AutomationDetail, { term: { out } }: Session): string {
       ["entered", a.totalEntered],
       ["completed", a.totalCompleted],
       ["goal", a.goal && `${formatTrigger(a.goal)}: ${a.goalConversions} (${(a.goalConversionRate * 100).toFixed(1)} %)`],
+      [
+        "revenue",
+        a.revenueGenerated === 0 ? null : `${a.revenueGenerated.toFixed(2)} ${a.currency}, of which goals ${a.goalRevenue.toFixed(2)}`,
+      ],
       ["re-entry", a.reEntryDelayHours === null ? "no" : `after ${a.reEntryDelayHours} h`],
       ["created", formatInstant(a.createdAt)],
       ["updated", formatInstant(a.updatedAt)],

@@ -3,6 +3,7 @@ import { MailboxText } from "./address.ts";
 import { mapContactTexts } from "./contact-fields.ts";
 import { ContactPatch, TagName } from "./contacts.ts";
 import { durationMs } from "./dev.ts";
+import { TrackedName } from "./event-types.ts";
 import { line } from "./name.ts";
 import { SegmentRuleSchema } from "./segment-rules.ts";
 
@@ -30,6 +31,12 @@ export type EntryStatus = (typeof ENTRY_STATUSES)[number];
 /** The start of every definition: the `from` of its first connection. */
 export const TRIGGER_STEP = "trigger";
 
+/** A currency by its code (ISO 4217). */
+export const Currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/, "Write a currency such as USD or EUR.")
+  .meta({ description: "Currency, such as USD or EUR" });
+
 const Id = z.string().min(1).max(100);
 
 /** What makes a contact enter, or reach the goal. */
@@ -42,7 +49,7 @@ export const AutomationTrigger = z
     z.strictObject({ type: z.literal("list.left"), listId: Id }),
     z.strictObject({ type: z.literal("segment.entered"), segmentId: Id }),
     z.strictObject({ type: z.literal("segment.left"), segmentId: Id }),
-    z.strictObject({ type: z.literal("event"), name: z.enum(["email.opened", "email.clicked"]) }),
+    z.strictObject({ type: z.literal("event"), name: z.union([z.enum(["email.opened", "email.clicked"]), TrackedName]) }),
   ])
   .meta({ id: "AutomationTrigger" });
 export type AutomationTrigger = z.infer<typeof AutomationTrigger>;

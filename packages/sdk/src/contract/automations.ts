@@ -5,6 +5,7 @@ import {
   AutomationConnection,
   AutomationStep,
   AutomationTrigger,
+  Currency,
   ENTRY_STATUSES,
   listDefinitionFaults,
   TRIGGER_TYPES,
@@ -25,7 +26,7 @@ export const Automation = z
     totalEntered: z.int(),
     /** Entries that came to the end of their path. */
     totalCompleted: z.int(),
-    /** Sum of the values of tracked events of contacts that were inside. */
+    /** Sum of the values of tracked events of contacts while they were inside. */
     revenueGenerated: z.number(),
     goalType: z.enum(TRIGGER_TYPES).nullable(),
     /** Entries that reached the goal, each counted once. */
@@ -47,6 +48,8 @@ export type Automation = z.infer<typeof Automation>;
 export const AutomationDetail = Automation.extend({
   trigger: AutomationTrigger,
   goal: AutomationTrigger.nullable(),
+  /** Of its revenue; values in others are not counted. */
+  currency: z.string(),
   /** Counts the definitions; an entry keeps the one it began with. */
   version: z.int(),
   steps: z.array(AutomationStep),
@@ -87,6 +90,10 @@ export const AutomationEntry = z
     enteredAt: Instant,
     endedAt: Instant.nullable(),
     goalReachedAt: Instant.nullable(),
+    /** Sum of the values of the tracked events of the contact while it was inside. */
+    revenue: z.number(),
+    /** The value of the event that reached the goal. */
+    goalRevenue: z.number(),
     path: z.array(EntryStep),
   })
   .meta({ id: "AutomationEntry" });
@@ -102,6 +109,7 @@ const fields = {
     .max(AUTOMATION_LIMITS.steps * 3)
     .meta({ description: "What follows what: { from, to, branch }. The first one begins at trigger" }),
   goal: AutomationTrigger.nullable().optional().meta({ description: "What counts as success, while a contact is inside" }),
+  currency: Currency.optional().meta({ description: "Currency of its revenue; USD when absent" }),
   allowReEntry: z.boolean().optional().meta({ description: "Let a contact enter again once it is out; false when absent" }),
   reEntryDelayHours: z
     .int()

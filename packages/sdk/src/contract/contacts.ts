@@ -33,6 +33,7 @@ export const CONTACT_EVENT_TYPES = [
   "contact.unsubscribed",
   "contact.bounced",
   "contact.complained",
+  "contact.tracked",
 ] as const;
 export type ContactEventType = (typeof CONTACT_EVENT_TYPES)[number];
 

@@ -3,6 +3,7 @@ import type { ContactStatus } from "./contacts.ts";
 import { CONTACT_EVENT_TYPES } from "./contacts.ts";
 import { EMAIL_EVENT_TYPES } from "./emails.ts";
 import { LIST_EVENT_TYPES } from "./lists.ts";
+import { line } from "./name.ts";
 import { SEGMENT_EVENT_TYPES } from "./segments.ts";
 import { SUPPRESSION_EVENT_TYPES, type Suppression } from "./suppressions.ts";
 
@@ -39,6 +40,14 @@ export const EVENT_TYPES = [
   ...WEBHOOK_EVENT_TYPES,
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** The name of an event of your own, for events.track and automations. */
+export const TrackedName = line(100)
+  .refine((name) => !(EVENT_TYPES as readonly string[]).includes(name), {
+    message: "This is a type of event of the service. Choose another name.",
+    params: { code: "reserved" },
+  })
+  .meta({ description: "Name of an event of yours, such as purchase" });
 
 /** Why a message did not go through, in the words of the receiving server. */
 interface Refusal {
@@ -102,6 +111,8 @@ export interface EventData extends Record<EventType, object> {
   "contact.unsubscribed": StatusChange;
   "contact.bounced": StatusChange;
   "contact.complained": StatusChange;
+  /** What you reported with events.track. */
+  "contact.tracked": { name: string; value?: number; currency?: string };
   "list.joined": { listId: string };
   "list.left": { listId: string };
   "segment.entered": Membership;

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { EmailAddress } from "./address.ts";
+import { Currency } from "./automation-fields.ts";
 import { endpoint } from "./endpoint.ts";
-import { EVENT_TYPES, type EventData, type EventType, EventTypeList } from "./event-types.ts";
+import { EVENT_TYPES, type EventData, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 
 const EventObject = z
@@ -101,5 +102,34 @@ export const events = {
     output: Event,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: { id: "evt_0000000001a" } }],
+  }),
+  track: endpoint({
+    method: "POST",
+    path: "/api/v1/track",
+    access: { permission: "events:write" },
+    summary: "Report an event of your own about a contact, with its value",
+    description:
+      "It is a trigger and a goal of automations (type event), and its value is revenue of the active automations the contact is inside. Send an Idempotency-Key, so that a repeated request counts once.",
+    body: z
+      .strictObject({
+        name: TrackedName,
+        contact: z.string().min(1).max(254).meta({ description: "Id or address of the contact" }),
+        value: z.number().min(0).max(1_000_000).optional().meta({ description: "What it is worth, such as the total of an order" }),
+        currency: Currency.optional(),
+      })
+      .superRefine(({ value, currency }, ctx) => {
+        if ((value === undefined) === (currency === undefined)) return;
+        const missing = value === undefined ? "value" : "currency";
+        ctx.addIssue({
+          code: "custom",
+          path: [missing],
+          message: `value and currency go together: send ${missing}, too.`,
+          params: { code: "required" },
+        });
+      }),
+    status: 201,
+    output: z.object({ type: z.literal("contact.tracked"), contactId: z.string(), name: z.string(), at: Instant }),
+    errors: ["not_found"],
+    examples: [{ summary: "A purchase", body: { name: "purchase", contact: "ada@example.com", value: 49.9, currency: "USD" } }],
   }),
 };

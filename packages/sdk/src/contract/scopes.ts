@@ -21,6 +21,7 @@ export const PERMISSIONS = [
   "segments:read",
   "segments:write",
   "events:read",
+  "events:write",
   "webhooks:read",
   "webhooks:write",
   "keys:read",

@@ -293,6 +293,42 @@ test("who is inside stays in the version they entered, and the pinned version of
     expect(await world.app.deps.db.read.$count(table)).toBe(0);
 });
 
+test("revenue is the sum of the values tracked while contacts are inside", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const cart = await sdk.automations.create({
+    name: "Cart",
+    trigger: { type: "event", name: "cart" },
+    goal: { type: "event", name: "purchase" },
+    currency: "EUR",
+    ...chain([{ id: "wait", type: "delay", for: "1d" }]),
+  });
+  await sdk.automations.activate(cart.id);
+  const { id } = await sdk.contacts.create({ email: "ada@example.com" });
+  const purchase = (value: number, currency = "EUR") => sdk.events.track({ name: "purchase", contact: id, value, currency });
+  await purchase(1000);
+  await sdk.events.track({ name: "cart", contact: "Ada@Example.com", value: 500, currency: "EUR" });
+  await purchase(10, "USD");
+  await purchase(49.9);
+  await purchase(0.15);
+  await world.clock.advance("1d");
+  await purchase(1000);
+  expect(await readNumbers(world, cart.id)).toEqual({ entered: 1, completed: 1, goals: 1 });
+  // The purchase in another currency reached the goal, so no other one did.
+  expect(await sdk.automations.get(cart.id)).toMatchObject({ revenueGenerated: 50.05, goalRevenue: 0, currency: "EUR" });
+  expect(await sdk.automations.entries(cart.id).toArray()).toMatchObject([{ revenue: 50.05, goalRevenue: 0 }]);
+  const joan = await sdk.contacts.create({ email: "joan@example.com" });
+  await sdk.events.track({ name: "cart", contact: joan.id });
+  await sdk.events.track({ name: "purchase", contact: joan.id, value: 20, currency: "EUR" });
+  await sdk.events.track({ name: "purchase", contact: joan.id, value: 5, currency: "EUR" });
+  expect(await sdk.automations.list().toArray()).toMatchObject([
+    { revenueGenerated: 75.05, goalRevenue: 20, goalConversions: 2, goalConversionRate: 1 },
+  ]);
+  await expect(sdk.events.track({ name: "purchase", contact: "con_x" })).rejects.toMatchObject({ code: "not_found" });
+  await expect(sdk.events.track({ name: "email.opened", contact: id })).rejects.toMatchObject({ details: [{ path: "name" }] });
+  await expect(sdk.events.track({ name: "purchase", contact: id, value: 5 })).rejects.toMatchObject({ details: [{ path: "currency" }] });
+});
+
 test.each<[string, Partial<Definition>, string, RegExp]>([
   ["an unknown step", { connections: [{ from: "trigger", to: "nowhere" }] }, "connections[0].to", /"nowhere"/],
   [

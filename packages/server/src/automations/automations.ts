@@ -9,6 +9,7 @@ import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
 import { CLEAR_ENTRIES_JOB } from "./clear.ts";
 import { assertReferences, pinReferences } from "./references.ts";
+import { type Revenue, readRevenue } from "./revenue.ts";
 import { toKey } from "./triggers.ts";
 
 export type AutomationRow = Tables["automations"]["$inferSelect"];
@@ -52,11 +53,9 @@ export async function listAutomations(
   const { automations: t } = read.t;
   const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), status && eq(t.status, status));
   const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
-  const counts = await getCounters(
-    read,
-    page.data.map(({ id }) => id),
-  );
-  return { ...page, data: page.data.map((row) => showAutomation(row, counts.get(row.id))) };
+  const ids = page.data.map(({ id }) => id);
+  const [counts, revenue] = [await getCounters(read, ids), await readRevenue(read, ids)];
+  return { ...page, data: page.data.map((row) => showAutomation(row, counts.get(row.id), revenue.get(row.id))) };
 }
 
 /** Creates a draft. Throws ApiError validation_error. */
@@ -74,6 +73,7 @@ export async function createAutomation(tx: Tx, deps: Deps, workspaceId: string, 
     triggerKey: toKey(trigger),
     goal,
     goalKey: goal && toKey(goal),
+    currency: input.currency ?? "USD",
     version: 1,
     allowReEntry: input.allowReEntry ?? false,
     reEntryDelayHours: input.reEntryDelayHours ?? RE_ENTRY_HOURS,
@@ -111,6 +111,7 @@ export async function updateAutomation(
     triggerKey: toKey(trigger),
     goal,
     goalKey: goal && toKey(goal),
+    currency: input.currency ?? before.currency,
     version: input.steps === undefined ? before.version : before.version + 1,
     allowReEntry: input.allowReEntry ?? before.allowReEntry,
     reEntryDelayHours: input.reEntryDelayHours ?? before.reEntryDelayHours,
@@ -143,10 +144,12 @@ export async function deleteAutomation(tx: Tx, deps: Deps, workspaceId: string, 
 export async function showDetail(q: Tx | Reader, row: AutomationRow): Promise<AutomationDetail> {
   const { steps, connections } = await findVersion(q, row.id, row.version);
   const counts = (await getCounters(q, [row.id])).get(row.id);
-  return { ...showAutomation(row, counts), trigger: row.trigger, goal: row.goal, version: row.version, steps, connections };
+  const revenue = (await readRevenue(q, [row.id])).get(row.id);
+  const { trigger, goal, currency, version } = row;
+  return { ...showAutomation(row, counts, revenue), trigger, goal, currency, version, steps, connections };
 }
 
-function showAutomation(row: AutomationRow, counts: ReadonlyMap<string, number> | undefined): Automation {
+function showAutomation(row: AutomationRow, counts: ReadonlyMap<string, number> | undefined, revenue: Revenue | undefined): Automation {
   const count = (kind: string): number => counts?.get(kind) ?? 0;
   const [entered, goals] = [count("entered"), count("goal")];
   return {
@@ -157,11 +160,11 @@ function showAutomation(row: AutomationRow, counts: ReadonlyMap<string, number> 
     status: row.status,
     totalEntered: entered,
     totalCompleted: count("COMPLETED"),
-    revenueGenerated: count("revenue") / 100,
+    revenueGenerated: revenue?.revenue ?? 0,
     goalType: row.goal?.type ?? null,
     goalConversions: goals,
     goalConversionRate: entered === 0 ? 0 : goals / entered,
-    goalRevenue: count("goal-revenue") / 100,
+    goalRevenue: revenue?.goalRevenue ?? 0,
     allowReEntry: row.allowReEntry,
     reEntryDelayHours: row.allowReEntry ? row.reEntryDelayHours : null,
     createdAt: iso(row.createdAt),

@@ -19,7 +19,14 @@ export function clearEntries(deps: Deps): JobHandler {
     return {
       ...(ids.length === CHUNK && { again: deps.clock.now() }),
       commit: async (tx) => {
-        const { automations: a, automationVersions: v, automationContacts: c, automationEntries: e, automationMoves: m } = tx.t;
+        const {
+          automations: a,
+          automationVersions: v,
+          automationContacts: c,
+          automationEntries: e,
+          automationMoves: m,
+          automationRevenue: r,
+        } = tx.t;
         if (ids.length > 0) {
           await tx.delete(m).where(inArray(m.entryId, ids));
           await tx.delete(e).where(inArray(e.id, ids));
@@ -27,6 +34,7 @@ export function clearEntries(deps: Deps): JobHandler {
         if (ids.length === CHUNK) return;
         await tx.delete(c).where(eq(c.automationId, automationId));
         await tx.delete(v).where(eq(v.automationId, automationId));
+        await tx.delete(r).where(eq(r.automationId, automationId));
         await deleteCounters(tx, automationId);
         await tx.delete(a).where(eq(a.id, automationId));
       },

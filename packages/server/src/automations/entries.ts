@@ -72,6 +72,8 @@ export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entra
       enteredAt: now,
       endedAt: null,
       goalReachedAt: null,
+      revenue: null,
+      goalRevenue: null,
     }),
   );
   await tx.insertAll(tx.t.automationEntries, rows);
@@ -179,6 +181,8 @@ function showEntry(row: EntryRow, path: readonly Tables["automationMoves"]["$inf
     enteredAt: iso(row.enteredAt),
     endedAt: instant(row.endedAt),
     goalReachedAt: instant(row.goalReachedAt),
+    revenue: (row.revenue ?? 0) / 100,
+    goalRevenue: (row.goalRevenue ?? 0) / 100,
     path: path.map(({ stepId, at, outcome, reason, branch, emailId }) => ({ stepId, at: iso(at), outcome, reason, branch, emailId })),
   };
 }

@@ -5,6 +5,7 @@ import type { EventListener, NewEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { AutomationRow } from "./automations.ts";
 import { type Entrant, endEntries, enter, listEntriesInside, reachGoal } from "./entries.ts";
+import { addRevenue } from "./revenue.ts";
 import { INSIDE } from "./tables.ts";
 import { listKeys } from "./triggers.ts";
 
@@ -15,6 +16,7 @@ import { listKeys } from "./triggers.ts";
 export const reactToEvents: EventListener = async (tx, deps, events) => {
   const deleted = events.flatMap(({ type, contactId }) => (type === "contact.deleted" && contactId ? [contactId] : []));
   await endEntries(tx, deps, await listEntriesInside(tx, deleted), "EXITED", "contact_deleted");
+  await addRevenue(tx, events);
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
     const contactsByKey = groupContacts(own);
     if (contactsByKey.size > 0) await reactToKeys(tx, deps, workspaceId, contactsByKey);

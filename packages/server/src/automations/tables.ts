@@ -21,6 +21,8 @@ export function automationTables(c: ColumnTypes) {
         triggerKey: c.text("trigger_key").notNull(),
         goal: c.json<AutomationTrigger>("goal"),
         goalKey: c.text("goal_key"),
+        /** Of its revenue. */
+        currency: c.text("currency").notNull().default("USD"),
         /** The newest version of the definition. */
         version: c.int("version").notNull(),
         allowReEntry: c.flag("allow_re_entry").notNull(),
@@ -83,12 +85,26 @@ export function automationTables(c: ColumnTypes) {
         enteredAt: c.instant("entered_at").notNull(),
         endedAt: c.instant("ended_at"),
         goalReachedAt: c.instant("goal_reached_at"),
+        /** In hundredths of the currency; null for nothing. */
+        revenue: c.reference("revenue"),
+        goalRevenue: c.reference("goal_revenue"),
       },
       (t) => [
         c.index("automation_entries_automation").on(t.automationId, t.id),
         c.index("automation_entries_status").on(t.automationId, t.status, t.id),
         c.index("automation_entries_contact").on(t.automationId, t.contactId),
       ],
+    ),
+    /** The revenue of automations, in hundredths of their currency. Parts that add up, so that writers rarely wait for the same row. */
+    automationRevenue: c.table(
+      "automation_revenue",
+      {
+        automationId: c.text("automation_id").notNull(),
+        part: c.int("part").notNull(),
+        revenue: c.reference("revenue").notNull(),
+        goalRevenue: c.reference("goal_revenue").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.automationId, t.part] })],
     ),
     /** The steps that entries have taken. */
     automationMoves: c.table(

@@ -39,6 +39,8 @@ export function listKeys({ type, data, machine }: NewEvent): string[] {
     case "email.opened":
     case "email.clicked":
       return machine === true ? [] : [`event:${type}`];
+    case "contact.tracked":
+      return [`event:${data?.name}`];
     default:
       return [];
   }

@@ -3,7 +3,7 @@ import type { Handlers } from "../http/handler.ts";
 import { getEvent, listEvents } from "./list.ts";
 import { followEvents } from "./tail.ts";
 
-export const eventHandlers: Handlers<typeof contract.events> = {
+export const eventHandlers: Omit<Handlers<typeof contract.events>, "track"> = {
   list: (input, { read, deps, workspaceId }) => listEvents(read, deps, workspaceId, input),
   tail: async (input, { read, deps, workspaceId, key, header, signal }) =>
     followEvents(read, deps, { ...input, workspaceId, keyId: key.id, lastEventId: header("last-event-id"), signal: signal() }),

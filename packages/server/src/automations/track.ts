@@ -1,0 +1,24 @@
+import type { contract, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
+import { findContact, findContactByEmail } from "../contacts/contacts.ts";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { recordEvents } from "../events/events.ts";
+import { notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+
+type Track = typeof contract.events.track;
+
+/** Records an event of the workspace's own about a contact, which automations listen to. Throws ApiError not_found. */
+export async function track(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { name, contact: ref, value, currency }: HandlerInput<Track>,
+): Promise<HandlerOutput<Track>> {
+  const contact = ref.includes("@") ? await findContactByEmail(tx, workspaceId, ref) : await findContact(tx, workspaceId, ref);
+  if (!contact) throw notFound("contact", ref);
+  const at = deps.clock.now();
+  const data = { name, ...(value !== undefined && { value, currency }) };
+  await recordEvents(tx, deps, [{ workspaceId, type: "contact.tracked", contactId: contact.id, at, data }]);
+  return { type: "contact.tracked", contactId: contact.id, name, at: iso(at) };
+}
