@@ -3,9 +3,9 @@ import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { EventListener, NewEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { addRevenue } from "./attribution.ts";
 import type { AutomationRow } from "./automations.ts";
 import { type Entrant, endEntries, enter, listEntriesInside, reachGoal } from "./entries.ts";
-import { addRevenue } from "./revenue.ts";
 import { INSIDE } from "./tables.ts";
 import { listKeys } from "./triggers.ts";
 
