@@ -76,6 +76,12 @@ test("the test of a template passes", async () => {
   expect(await run(join(folder, "my-node"), bin("vitest"), "run", "--root", ".", "--testTimeout", "60000")).toContain("1 passed");
 });
 
+test("npm create mailsvc-agent writes the same", async () => {
+  await run(folder, process.execPath, join(root, "packages/create-mailsvc-agent/bin/create.mjs"), "created", "--template", "hono");
+  expect(readdirSync(join(folder, "created")).sort()).toEqual(expect.arrayContaining(["agent.test.ts", "agent.ts", "server.ts"]));
+  expect(readFileSync(join(folder, "created/server.ts"), "utf8")).toBe(readFileSync(join(folder, "my-hono/server.ts"), "utf8"));
+});
+
 test("a second init replaces nothing", async () => {
   const before = readdirSync(join(folder, "my-node"));
   await expect(mailsvc(folder, "agent", "init", "my-node", "--template", "hono")).rejects.toThrow("These files exist already: .gitignore");

@@ -29,6 +29,7 @@ const packages = [
   { folder: "agent-kit", name: "@mailsvc/agent-kit", types: "node16" },
   { folder: "server", name: "@mailsvc/server", types: "esm-only" },
   { folder: "cli", name: "mailsvc", types: null },
+  { folder: "create-mailsvc-agent", name: "create-mailsvc-agent", types: null },
 ] as const;
 
 let work = "";
