@@ -39,21 +39,6 @@ export const Currency = z
 
 const Id = z.string().min(1).max(100);
 
-/** What makes a contact enter, or reach the goal. */
-export const AutomationTrigger = z
-  .discriminatedUnion("type", [
-    z.strictObject({ type: z.literal("contact.created") }),
-    z.strictObject({ type: z.literal("tag.added"), tag: TagName }),
-    z.strictObject({ type: z.literal("tag.removed"), tag: TagName }),
-    z.strictObject({ type: z.literal("list.joined"), listId: Id }),
-    z.strictObject({ type: z.literal("list.left"), listId: Id }),
-    z.strictObject({ type: z.literal("segment.entered"), segmentId: Id }),
-    z.strictObject({ type: z.literal("segment.left"), segmentId: Id }),
-    z.strictObject({ type: z.literal("event"), name: z.union([z.enum(["email.opened", "email.clicked"]), TrackedName]) }),
-  ])
-  .meta({ id: "AutomationTrigger" });
-export type AutomationTrigger = z.infer<typeof AutomationTrigger>;
-
 /** The types of triggers and goals. */
 export const TRIGGER_TYPES = [
   "contact.created",
@@ -64,7 +49,26 @@ export const TRIGGER_TYPES = [
   "segment.entered",
   "segment.left",
   "event",
-] as const satisfies AutomationTrigger["type"][];
+] as const;
+
+/** What makes a contact enter, or reach the goal. */
+export const AutomationTrigger = z
+  .discriminatedUnion(
+    "type",
+    [
+      z.strictObject({ type: z.literal("contact.created") }),
+      z.strictObject({ type: z.literal("tag.added"), tag: TagName }),
+      z.strictObject({ type: z.literal("tag.removed"), tag: TagName }),
+      z.strictObject({ type: z.literal("list.joined"), listId: Id }),
+      z.strictObject({ type: z.literal("list.left"), listId: Id }),
+      z.strictObject({ type: z.literal("segment.entered"), segmentId: Id }),
+      z.strictObject({ type: z.literal("segment.left"), segmentId: Id }),
+      z.strictObject({ type: z.literal("event"), name: z.union([z.enum(["email.opened", "email.clicked"]), TrackedName]) }),
+    ],
+    { error: `type is one of ${TRIGGER_TYPES.join(", ")}.` },
+  )
+  .meta({ id: "AutomationTrigger" });
+export type AutomationTrigger = z.infer<typeof AutomationTrigger>;
 
 const StepId = z
   .string()
@@ -84,30 +88,49 @@ const Delay = z
 
 const Weight = z.strictObject({ name: StepId, weight: z.int().min(1).max(1000) });
 
+/** The types of steps. */
+export const STEP_TYPES = [
+  "send_email",
+  "delay",
+  "condition",
+  "split",
+  "update_contact",
+  "add_tag",
+  "remove_tag",
+  "add_to_list",
+  "remove_from_list",
+  "goal",
+  "exit",
+] as const;
+
 /** One step. `condition` leads to the branches `yes` and `no`, `split` to those it names, every other step has one way on. */
 export const AutomationStep = z
-  .discriminatedUnion("type", [
-    z.strictObject({
-      id: StepId,
-      type: z.literal("send_email"),
-      templateId: Id.meta({ description: "A published template; its version is pinned on activation" }),
-      from: MailboxText.optional().meta({ description: "The sender; that of the template when absent" }),
-    }),
-    z.strictObject({ id: StepId, type: z.literal("delay"), for: Delay }),
-    z.strictObject({ id: StepId, type: z.literal("condition"), rule: SegmentRuleSchema }),
-    z.strictObject({ id: StepId, type: z.literal("split"), branches: z.array(Weight).min(2).max(AUTOMATION_LIMITS.branches) }),
-    z.strictObject({
-      id: StepId,
-      type: z.literal("update_contact"),
-      set: z.strictObject({ ...mapContactTexts((field) => ContactPatch.shape[field]), customFields: ContactPatch.shape.customFields }),
-    }),
-    z.strictObject({ id: StepId, type: z.literal("add_tag"), tag: TagName }),
-    z.strictObject({ id: StepId, type: z.literal("remove_tag"), tag: TagName }),
-    z.strictObject({ id: StepId, type: z.literal("add_to_list"), listId: Id }),
-    z.strictObject({ id: StepId, type: z.literal("remove_from_list"), listId: Id }),
-    z.strictObject({ id: StepId, type: z.literal("goal") }),
-    z.strictObject({ id: StepId, type: z.literal("exit"), reason: line(200).optional() }),
-  ])
+  .discriminatedUnion(
+    "type",
+    [
+      z.strictObject({
+        id: StepId,
+        type: z.literal("send_email"),
+        templateId: Id.meta({ description: "A published template; its version is pinned on activation" }),
+        from: MailboxText.optional().meta({ description: "The sender; that of the template when absent" }),
+      }),
+      z.strictObject({ id: StepId, type: z.literal("delay"), for: Delay }),
+      z.strictObject({ id: StepId, type: z.literal("condition"), rule: SegmentRuleSchema }),
+      z.strictObject({ id: StepId, type: z.literal("split"), branches: z.array(Weight).min(2).max(AUTOMATION_LIMITS.branches) }),
+      z.strictObject({
+        id: StepId,
+        type: z.literal("update_contact"),
+        set: z.strictObject({ ...mapContactTexts((field) => ContactPatch.shape[field]), customFields: ContactPatch.shape.customFields }),
+      }),
+      z.strictObject({ id: StepId, type: z.literal("add_tag"), tag: TagName }),
+      z.strictObject({ id: StepId, type: z.literal("remove_tag"), tag: TagName }),
+      z.strictObject({ id: StepId, type: z.literal("add_to_list"), listId: Id }),
+      z.strictObject({ id: StepId, type: z.literal("remove_from_list"), listId: Id }),
+      z.strictObject({ id: StepId, type: z.literal("goal") }),
+      z.strictObject({ id: StepId, type: z.literal("exit"), reason: line(200).optional() }),
+    ],
+    { error: ({ input }) => describeUnknownStep(input) },
+  )
   .meta({ id: "AutomationStep" });
 export type AutomationStep = z.infer<typeof AutomationStep>;
 
@@ -241,4 +264,9 @@ function findCycleWithoutDelay(byId: ReadonlyMap<string, AutomationStep>, connec
     if (cycle) return cycle;
   }
   return null;
+}
+
+function describeUnknownStep(input: unknown): string {
+  const id = typeof input === "object" && input !== null && "id" in input ? ` of the step ${JSON.stringify(input.id)?.slice(0, 60)}` : "";
+  return `The type${id} is one of ${STEP_TYPES.join(", ")}.`;
 }

@@ -397,3 +397,23 @@ test("an unpublished template and an empty definition keep an automation from be
   await sdk.templates.publish(template.id);
   expect(await sdk.automations.activate(id)).toMatchObject({ status: "ACTIVE", version: 2 });
 });
+
+test("an unknown type of step or trigger is answered with the types there are", async () => {
+  await using world = await createWorld();
+  const body = {
+    name: "Bad",
+    trigger: { type: "tag.gone" },
+    steps: [{ id: "hello", type: "sned" }],
+    connections: [{ from: "trigger", to: "hello" }],
+  };
+  const response = await world.fetch(`${world.url}/api/v1/automations`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${world.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(response.status).toBe(400);
+  const text = await response.text();
+  expect(text).toContain("tag.added");
+  expect(text).toContain("hello");
+  expect(text).toContain("send_email");
+});

@@ -33,6 +33,8 @@ export function validationMessage(issue: Issue, here: string, value: unknown): s
         : `${name} must be ${wanted}, not ${describeKind(value)}.`;
     }
     case "invalid_union": {
+      // No branch has the given type: the message of the union lists the types.
+      if (issue.errors.length === 0) return `${name}: ${issue.message}`;
       const wanted = [...new Set(listExpected(issue.errors))];
       return wanted.length === 0 ? `${name} is not valid.` : `${name} must be ${wanted.join(" or ")}, not ${describeKind(value)}.`;
     }
