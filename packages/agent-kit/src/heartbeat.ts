@@ -96,7 +96,7 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
     intervalMs = heartbeatIntervalSeconds * 1000;
     if (cancelRequested) onEnd("cancel_requested");
   };
-  /** One call at a time: whoever comes during one waits for it. */
+  /** One call at a time: a caller that comes during one waits for it. */
   const send = (): Promise<void> => {
     cancel();
     dueAt = Number.POSITIVE_INFINITY;
