@@ -23,7 +23,7 @@ type Approval = NonNullable<Parameters<AgentApi<never>["messages"]["create"]>[0]
 type Spending = Parameters<AgentApi<never>["credits"]["consume"]>[0];
 type Scheduling = Parameters<AgentApi<never>["wakeups"]["create"]>[0];
 
-/** What a run is started with. */
+/** The options of a new run. */
 export type RunOptions = Pick<StartInput, "title" | "trigger" | "metadata" | "parentRunId"> & {
   /** Your own id. By default made of the event and the number of the run in its handler, so that a repeat continues the same run. */
   id?: string;

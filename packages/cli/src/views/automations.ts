@@ -35,7 +35,7 @@ export const automationViews: Readonly<Record<string, View>> = {
   "automations.delete": detail,
   "automations.activate": detail,
   "automations.pause": detail,
-  "automations.entries": { columns: entryColumns, empty: "Nobody has entered yet." },
+  "automations.entries": { columns: entryColumns, empty: "No contact has entered yet." },
 };
 
 function one(a: AutomationDetail, { term: { out } }: Session): string {

@@ -232,7 +232,7 @@ export const automations = {
     method: "POST",
     path: "/api/v1/automations/:id/pause",
     access: { permission: "automations:write" },
-    summary: "Pause an automation: nobody enters, and nobody moves on",
+    summary: "Pause an automation: no contact enters, and entries stay where they are",
     output: AutomationDetail,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Pause", params: id }],

@@ -258,7 +258,7 @@ export const campaigns = {
     method: "GET",
     path: "/api/v1/campaigns/:id/recipients",
     access: { permission: "campaigns:read" },
-    summary: "List who got a campaign, and why somebody did not, newest first",
+    summary: "List the recipients of a campaign, with the reason where one was skipped, newest first",
     query: z.object({
       ...pageQuery,
       status: z.enum(EMAIL_STATUSES).optional().meta({ description: "Only recipients in this state" }),

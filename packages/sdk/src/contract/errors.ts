@@ -51,7 +51,7 @@ export const ERRORS = {
   internal_error: { status: 500, hint: "Retry; if it persists, report the request id." },
   queue_failed: { status: 500, hint: "Nothing was queued. Retry with the same Idempotency-Key." },
   payment_provider_error: { status: 502, hint: "Nothing was charged. Try again; if it persists, check the provider's status page." },
-  not_ready: { status: 503, hint: "Send the same request again in a minute; what was done already is not done twice." },
+  not_ready: { status: 503, hint: "Send the same request again in a minute; finished work is not repeated." },
   storage_unavailable: {
     status: 503,
     hint: "The database cannot be written at the moment; nothing was stored. Retry after the time in Retry-After.",

@@ -34,7 +34,7 @@ export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string
   return showDetail(tx, active);
 }
 
-/** Pauses an automation: nobody enters, and nobody moves on. Throws ApiError not_found or invalid_state. */
+/** Pauses an automation: no contact enters, and entries stay where they are. Throws ApiError not_found or invalid_state. */
 export async function pauseAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
   const row = await findAutomation(tx, workspaceId, id);
   if (row.status === "PAUSED") return showDetail(tx, row);
