@@ -154,7 +154,7 @@ async function useDatabase(service: string): Promise<void> {
 /** Serves a function of the web's Request on a port, and returns its address. */
 async function listen(fetch: (request: Request) => Response | Promise<Response>): Promise<string> {
   const server = await new Promise<ServerType>((listening) => {
-    const opened: ServerType = serve({ fetch, hostname: "127.0.0.1", port: 0 }, () => listening(opened));
+    const opened: ServerType = serve({ fetch, hostname: "127.0.0.1", port: 0, overrideGlobalObjects: false }, () => listening(opened));
   });
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`;

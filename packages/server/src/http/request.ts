@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { H3Event } from "h3";
+import { type H3Event, HTTPResponse as H3Response } from "h3";
 import { readNodeBody, readWebBody } from "./body/read.ts";
 import type { HeaderReader } from "./headers.ts";
 import { type AnyResponse, isStreamed, sendResponse, writeResponse } from "./response.ts";
@@ -17,7 +17,7 @@ export interface HttpRequest {
   body(limit: number): Promise<Uint8Array>;
   /** Aborted when the client disconnects. */
   signal(): AbortSignal;
-  respond(response: AnyResponse): Response;
+  respond(response: AnyResponse): H3Response;
   /** Ends the connection without a response. */
   cut(): void;
 }
@@ -60,7 +60,7 @@ export class RoutedRequest implements HttpRequest {
     return this.#event.req.signal;
   }
 
-  respond(response: AnyResponse): Response {
+  respond(response: AnyResponse): H3Response {
     return sendResponse(this.#event, response);
   }
 
@@ -71,7 +71,7 @@ export class RoutedRequest implements HttpRequest {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_SEARCH = new URLSearchParams();
-const WRITTEN = new Response(null);
+const WRITTEN = new H3Response(null);
 
 /** A request to a path without parameters or query: it skips the router, which saves a quarter of a small request. */
 export class DirectRequest implements HttpRequest, HeaderReader {
@@ -115,7 +115,7 @@ export class DirectRequest implements HttpRequest, HeaderReader {
     return disconnected.signal;
   }
 
-  respond(response: AnyResponse): Response {
+  respond(response: AnyResponse): H3Response {
     const { status, headers, body } = response;
     if (isStreamed(body)) throw new Error("Only reads are streamed, and those go through the router.");
     writeResponse(this.#res, { status, headers, body });

@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import type { ErrorBody, StreamMessage } from "@mailsvc/sdk/contract";
-import type { H3Event } from "h3";
-import { FastResponse } from "srvx";
+import { type H3Event, HTTPResponse as H3Response } from "h3";
 import type { ApiError } from "../lib/api-error.ts";
 import type { HeaderList, HeaderReader } from "./headers.ts";
 
@@ -100,19 +99,22 @@ export function writeResponse(res: ServerResponse, { status, headers, body }: Ht
   res.end(body);
 }
 
-/** Sends the response to a routed request: over its connection, or in process as a Response. */
-export function sendResponse({ runtime }: Pick<H3Event, "runtime">, response: AnyResponse): Response {
+/**
+ * Sends the response to a routed request: over its connection, or in process as a value that h3 makes a Response of. It is no Response yet,
+ * because h3 recognizes those by the global class, which frameworks such as Hono's server replace while a process runs.
+ */
+export function sendResponse({ runtime }: Pick<H3Event, "runtime">, response: AnyResponse): H3Response {
   const res = runtime?.node?.res as ServerResponse | undefined;
   const { status, headers, body } = response;
   if (isStreamed(body)) {
     // srvx writes it as fast as the client reads. One that reads nothing for a minute is disconnected.
     res?.setTimeout(STUCK_MS, () => res.destroy());
-    return new FastResponse(toWebStream(body), { status, headers });
+    return new H3Response(toWebStream(body), { status, headers });
   }
-  if (!res) return new FastResponse(status === 304 ? null : (body as BodyInit), { status, headers });
+  if (!res) return new H3Response(status === 304 ? null : (body as BodyInit), { status, headers });
   writeResponse(res, { status, headers, body });
   // Nothing is left to write; srvx sees that the response has ended.
-  return new FastResponse(null);
+  return new H3Response(null);
 }
 
 /** Whether a body comes in chunks. */

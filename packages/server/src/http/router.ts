@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
-import { H3, type H3Event } from "h3";
+import { H3, type H3Event, type HTTPResponse as H3Response } from "h3";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
@@ -49,7 +49,7 @@ export interface Router {
   serveDirectly(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-type Serve = (request: HttpRequest) => Promise<Response>;
+type Serve = (request: HttpRequest) => Promise<H3Response>;
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
 export function createRouter({ contract, handlers, deps, keys, inFlight, limiter, faults, observe }: RouterParts): Router {
@@ -102,7 +102,7 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
   /** Answers a request that no endpoint takes. */
   const refuse =
     (makeError: () => ApiError) =>
-    (event: H3Event): Response => {
+    (event: H3Event): H3Response => {
       const requestId = ids("req");
       const headers: HeaderList = [["x-request-id", requestId]];
       const error = makeError();
@@ -122,7 +122,7 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
     for (const [verb, endpoint] of Object.entries(group)) {
       if (endpoint.access === "dev" && !config.dev) continue;
       const serve = createServe(endpoint, handlers[noun]?.[verb] as AnyHandler);
-      const serveEvent = (event: H3Event): Promise<Response> => serve(new RoutedRequest(event));
+      const serveEvent = (event: H3Event): Promise<H3Response> => serve(new RoutedRequest(event));
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         h3.on(endpoint.method, path, serveEvent);
         if (endpoint.method === "GET" && !endpoint.stream) h3.on("HEAD", path, serveEvent);

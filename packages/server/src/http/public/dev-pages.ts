@@ -1,4 +1,4 @@
-import type { H3, H3Event } from "h3";
+import type { H3, H3Event, HTTPResponse as H3Response } from "h3";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
@@ -30,7 +30,7 @@ const COMMON: HeaderList = [
 export function mountDevPages(app: H3, pages: readonly DevPage[], { ids, log }: { ids: Ids; log: Log }): void {
   const route =
     (page: DevPage) =>
-    async (event: H3Event): Promise<Response> => {
+    async (event: H3Event): Promise<H3Response> => {
       const requestId = ids("req");
       const headers: HeaderList = [["x-request-id", requestId]];
       try {
