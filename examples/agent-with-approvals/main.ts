@@ -17,4 +17,6 @@ const server = createServer(nodeHandler(agent)).listen(Number(PORT), "127.0.0.1"
 process.once("SIGTERM", async () => {
   server.close();
   await agent.stop();
+  // Connections that the service keeps open would hold the process.
+  process.exit();
 });

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
@@ -10,11 +10,6 @@ import { expect, onTestFinished, test } from "vitest";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const file = fileURLToPath(new URL("receiver.sh", import.meta.url));
-const hasTools = ["sh -c :", "openssl version"].every((line) => {
-  const [program = "", ...args] = line.split(" ");
-  return spawnSync(program, args).status === 0;
-});
-
 /** Starts the script for each connection, as inetd does. */
 async function serve(events: string): Promise<string> {
   const env = { ...process.env, AGENT_WEBHOOK_SECRET: SECRET, EVENTS: events };
@@ -28,7 +23,7 @@ async function serve(events: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-test.runIf(hasTools)("passes the cases of signatures and events, and stores an event once", async () => {
+test("passes the cases of signatures and events, and stores an event once", async () => {
   const events = mkdtempSync(join(tmpdir(), "receiver-shell-"));
   onTestFinished(() => rmSync(events, { recursive: true, force: true }));
   const url = await serve(events);

@@ -186,7 +186,38 @@ test("options that are missing are named with their remedy", () => {
   expect(() => createAgent({ secret, masterKey: "short" })).toThrow("masterKey must be 32 bytes");
 });
 
+test("stop leaves no timer that would hold the process", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const agent = createAgent({ secret }).on("test.ping", () => {});
+    agent.start();
+    expect((await deliver(agent, sampleEvent("test.ping"))).status).toBe(200);
+    await agent.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 describe("inline", () => {
+  test("an event without a key that the service accepts is done: the key does not come again", async () => {
+    const errors: unknown[] = [];
+    const agent = createAgent({
+      secret,
+      mode: "inline",
+      fetch: async () => Response.json({ error: { code: "unauthorized" } }, { status: 401 }),
+    })
+      .on("message.posted", (ctx) => ctx.client.messages.create({ text: "Thanks." }))
+      .onError((error, { willRetry }) => errors.push([(error as { code: string }).code, willRetry]));
+    expect((await deliver(agent, sampleEvent("message.posted"))).status).toBe(200);
+    await deliver(agent, sampleEvent("agent.activated"));
+    expect((await deliver(agent, sampleEvent("message.posted"))).status).toBe(200);
+    expect(errors).toEqual([
+      ["missing_key", false],
+      ["unauthorized", false],
+    ]);
+  });
+
   test("a handler that fails is answered with 500, and the next delivery runs it again", async () => {
     let fails = true;
     const heard: string[] = [];

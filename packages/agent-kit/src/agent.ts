@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Activation, createActivations } from "./activations.ts";
 import { createAnswers } from "./answers.ts";
 import { type AgentClient, createClient } from "./client.ts";
-import { AgentDeactivatedError, AgentPausedError, AgentStoppedError, RunEndedError, UsageError } from "./errors.ts";
+import { AgentDeactivatedError, AgentPausedError, AgentStoppedError, isFinal, RunEndedError, UsageError } from "./errors.ts";
 import { eventKey, type HandledEvent, type HandledEvents, isKnown, type UnknownEvent } from "./event.ts";
 import { createEventLog, type Lease } from "./event-log.ts";
 import { type Handler, Handlers } from "./handlers.ts";
@@ -236,10 +236,10 @@ export function createAgent(options: AgentOptions = {}): Agent {
       await worker.park(lease, error.activationId);
       return reply(200, { received: true });
     }
-    const isFinal = error instanceof AgentDeactivatedError || error instanceof RunEndedError;
-    await fail(error, { key: lease.key, attempt: lease.attempts + 1, willRetry: !isFinal, event: lease.event });
-    await (isFinal ? lease.complete() : lease.release());
-    return isFinal ? reply(200, { received: true }) : reply(500, { error: "handler_failed" });
+    const willRetry = !isFinal(error);
+    await fail(error, { key: lease.key, attempt: lease.attempts + 1, willRetry, event: lease.event });
+    await (willRetry ? lease.release() : lease.complete());
+    return willRetry ? reply(500, { error: "handler_failed" }) : reply(200, { received: true });
   };
 
   const handle = async (body: Uint8Array | string, headers: RequestHeaders, how: HandleOptions): Promise<Reply> => {

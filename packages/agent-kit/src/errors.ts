@@ -114,6 +114,15 @@ export class StoreError extends AgentKitError {
   }
 }
 
+/**
+ * Whether handling an event again is pointless: its activation or run is over, or there is no key that the service accepts. A key
+ * arrives once, so it does not come back.
+ */
+export function isFinal(error: unknown): boolean {
+  if (error instanceof AgentApiError) return error.status === 401;
+  return [AgentDeactivatedError, RunEndedError, MissingKeyError].some((kind) => error instanceof kind);
+}
+
 /** Whether the same work can succeed later without a change: the service was overloaded, or it or the store could not be reached. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof AgentConnectionError || error instanceof StoreError) return true;

@@ -56,6 +56,15 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
 
+/** Waits for work, at most so long by real time. Leaves no timer behind, so that a process that is done can end. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise((done) => {
+    timer = setTimeout(done, ms);
+  });
+  await Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}
+
 /** Waits until this process has had the chance to do what is ready to be done. For tests, in Node. */
 export function turn(): Promise<void> {
   return new Promise((done) => setImmediate(done));

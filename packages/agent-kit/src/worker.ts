@@ -1,6 +1,6 @@
-import { AgentDeactivatedError, AgentPausedError, AgentStoppedError, RunEndedError } from "./errors.ts";
+import { AgentPausedError, AgentStoppedError, isFinal } from "./errors.ts";
 import type { EventLog, Lease } from "./event-log.ts";
-import { type AgentClock, randomFraction, sleep, systemClock } from "./runtime.ts";
+import { type AgentClock, randomFraction, systemClock, within } from "./runtime.ts";
 
 /** Where an error came from: the event and the attempt, and whether another attempt follows. */
 export interface Failure {
@@ -73,10 +73,9 @@ export function createWorker({ log, clock, leaseMs, maxAttempts, handle, isPause
     if (error instanceof AgentStoppedError) return void (await lease.retry(0, false));
     if (error instanceof AgentPausedError) return park(lease, error.activationId);
     const attempt = lease.attempts + 1;
-    const isFinal = error instanceof AgentDeactivatedError || error instanceof RunEndedError;
-    const willRetry = !isFinal && attempt < maxAttempts;
+    const willRetry = !isFinal(error) && attempt < maxAttempts;
     onError(error, lease, { key: lease.key, attempt, willRetry });
-    if (isFinal) await lease.complete();
+    if (isFinal(error)) await lease.complete();
     else if (!willRetry) await lease.bury(error instanceof Error ? error.message : String(error));
     else {
       const ms = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 5 ** (attempt - 1)) * (0.8 + 0.4 * randomFraction());
@@ -148,7 +147,7 @@ export function createWorker({ log, clock, leaseMs, maxAttempts, handle, isPause
     stop: async (withinMs) => {
       state = "stopped";
       cancelScan();
-      await Promise.race([Promise.all(working.values()), sleep(withinMs)]);
+      await within(withinMs, Promise.all(working.values()));
     },
   };
 }

@@ -5,23 +5,18 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Why no Redis can be run here; null when one can. */
-export function redisMissing(): string | null {
-  return findProgram() === null ? "Redis is not installed (apt-get install redis-server)" : null;
-}
-
 export interface RedisServer {
   readonly port: number;
   stop(): Promise<void>;
 }
 
-/** A private Redis on a loopback port, with an append-only file in a folder of its own. */
+/** A private Redis on a loopback port, with an append-only file in a folder of its own. Throws when none is installed. */
 export async function startRedis(): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), "mailsvc-redis-"));
   const port = await freePort();
   const flags = { bind: "127.0.0.1", port: String(port), dir: folder, appendonly: "yes", save: "", daemonize: "no" };
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  const server = spawn(findProgram() as string, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(findProgram(), args, { stdio: ["ignore", "pipe", "inherit"] });
   await untilReady(server);
   return {
     port,
@@ -33,7 +28,7 @@ export async function startRedis(): Promise<RedisServer> {
   };
 }
 
-function findProgram(): string | null {
+function findProgram(): string {
   for (const folder of (process.env.PATH ?? "").split(delimiter).concat("/usr/bin")) {
     const path = join(folder, "redis-server");
     try {
@@ -41,7 +36,7 @@ function findProgram(): string | null {
       return path;
     } catch {}
   }
-  return null;
+  throw new Error("Redis is not installed: apt-get install redis-server");
 }
 
 function untilReady(server: ChildProcess): Promise<void> {

@@ -20,6 +20,8 @@ export interface CaseRequest {
   readonly body: Uint8Array | null;
   /** Sends the body in chunks, without a length. */
   readonly chunked?: boolean;
+  /** Sends it again, as the service does, while the answer is 503: another copy is being handled. */
+  readonly repeat?: boolean;
 }
 
 /** What came back. */

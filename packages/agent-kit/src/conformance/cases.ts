@@ -142,7 +142,7 @@ function listOrderCases(secret: string, now: number): ConformanceCase[] {
       ...REPEATS,
       id: "order-parallel",
       title: "accepts twenty copies at the same time",
-      requests: [Array.from({ length: 20 }, () => request(parallel))],
+      requests: [Array.from({ length: 20 }, () => ({ ...request(parallel), repeat: true }))],
     },
     {
       ...base,

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { currentTime } from "../runtime.ts";
+import { currentTime, sleep } from "../runtime.ts";
 import { type Answer, type CaseRequest, type ConformanceCase, DEADLINE_MS } from "./case.ts";
 import { listCases } from "./cases.ts";
 
@@ -36,6 +36,8 @@ export interface CheckReport {
 
 // A receiver that hangs must not hang the check; it is longer than the service waits, so that slow answers can be told from none.
 const GIVE_UP_MS = DEADLINE_MS + 4000;
+// The waits of the service between its direct attempts.
+const REPEAT_MS = [1000, 2000, 4000];
 // Bodies beyond this are left out of the curl command.
 const MAX_CURL_BODY = 4000;
 
@@ -62,13 +64,24 @@ async function grade(one: ConformanceCase, target: URL): Promise<CaseResult> {
   const answers: Answer[] = [];
   for (const step of one.requests) {
     const together: readonly CaseRequest[] = Array.isArray(step) ? step : [step as CaseRequest];
-    answers.push(...(await Promise.all(together.map((request) => send(request, target)))));
+    answers.push(...(await Promise.all(together.map((request) => deliver(request, target)))));
   }
   const problem = one.judge(answers);
   const { id, group, title, mistake, fix } = one;
   const [first] = one.requests.flat();
   const failure = problem === null || !first ? null : { problem, mistake, fix, curl: formatCurl(first, target) };
   return { id, group, title, passed: failure === null, ms: Math.round(currentTime() - from), failure };
+}
+
+/** Sends a request, and again as the service does while a receiver is busy with another copy of it. */
+async function deliver(request: CaseRequest, target: URL): Promise<Answer> {
+  let answer = await send(request, target);
+  for (const ms of request.repeat ? REPEAT_MS : []) {
+    if (answer.status !== 503) break;
+    await sleep(ms);
+    answer = await send(request, target);
+  }
+  return answer;
 }
 
 /** Sends one request on a connection of its own and waits for the whole answer. Never throws. */

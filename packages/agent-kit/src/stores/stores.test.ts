@@ -11,7 +11,7 @@ import postgres from "postgres";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../../server/test/postgres.ts";
-import { type RedisServer, redisMissing, startRedis } from "../../test/redis.ts";
+import { type RedisServer, startRedis } from "../../test/redis.ts";
 import { fileStore } from "./file.ts";
 import { memoryStore } from "./memory.ts";
 import { postgresStore } from "./postgres.ts";
@@ -124,17 +124,18 @@ describe.each([
   }),
 );
 
-const missing = redisMissing();
-describe.skipIf(missing)(`the store in Redis${missing ? `: ${missing}` : ""}`, () => {
-  let server: RedisServer;
+describe("the store in Redis", () => {
+  let server: RedisServer | undefined;
+  let port = 0;
   beforeAll(async () => {
     server = await startRedis();
+    port = server.port;
   });
-  afterAll(() => server.stop());
+  afterAll(() => server?.stop());
 
   describe("with ioredis", () =>
     storeLaws(async () => {
-      const clients = [0, 1].map(() => new Redis(server.port, "127.0.0.1"));
+      const clients = [0, 1].map(() => new Redis(port, "127.0.0.1"));
       const [client, second] = clients as [Redis, Redis];
       await client.flushall();
       const store = redisStore(client);
@@ -150,7 +151,7 @@ describe.skipIf(missing)(`the store in Redis${missing ? `: ${missing}` : ""}`, (
 
   describe("with node-redis", () =>
     storeLaws(async () => {
-      const client = createClient({ url: `redis://127.0.0.1:${server.port}` });
+      const client = createClient({ url: `redis://127.0.0.1:${port}` });
       await client.connect();
       await client.sendCommand(["FLUSHALL"]);
       const second = client.duplicate();

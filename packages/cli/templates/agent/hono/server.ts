@@ -19,4 +19,6 @@ const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: Number(pro
 process.once("SIGTERM", async () => {
   server.close();
   await agent.stop();
+  // Connections that the service keeps open would hold the process.
+  process.exit();
 });

@@ -16,4 +16,6 @@ server.listen(Number(process.env["PORT"] ?? 4000), "127.0.0.1", () => {
 process.once("SIGTERM", async () => {
   server.close();
   await agent.stop();
+  // Connections that the service keeps open would hold the process.
+  process.exit();
 });
