@@ -1,4 +1,5 @@
 // The API reference, docs/reference.md and docs/reference/, generated from the OpenAPI document.
+import { anchorOf } from "./anchor.mjs";
 
 const deref = (document, schema) =>
   schema?.$ref
@@ -8,12 +9,6 @@ const deref = (document, schema) =>
         .reduce((node, key) => node[key], document)
     : (schema ?? {});
 
-/** The anchor that GitHub gives a heading. */
-const anchor = (heading) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}_ -]/gu, "")
-    .replaceAll(" ", "-");
 const nameOf = (ref) => ref.split("/").at(-1);
 const cell = (text) =>
   String(text ?? "")
@@ -25,7 +20,7 @@ const table = (head, rows) => [row(...head), row(...head.map(() => "---")), ...r
 
 /** A JSON Schema's type in a few characters. */
 const typeOf = (schema) => {
-  if (schema.$ref) return `[${nameOf(schema.$ref)}](objects.md#${anchor(nameOf(schema.$ref))})`;
+  if (schema.$ref) return `[${nameOf(schema.$ref)}](objects.md#${anchorOf(nameOf(schema.$ref))})`;
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(", ");
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(" or ");
@@ -176,7 +171,7 @@ export const reference = (document) => {
     "",
     ...document.tags.map(({ name }) => {
       const links = operationsOf(name).map(
-        ({ operation: { operationId: id } }) => `[${id.slice(name.length + 1)}](reference/${fileOf(name)}#${anchor(id)})`,
+        ({ operation: { operationId: id } }) => `[${id.slice(name.length + 1)}](reference/${fileOf(name)}#${anchorOf(id)})`,
       );
       return `- [${name}](reference/${fileOf(name)}): ${links.join(", ")}`;
     }),

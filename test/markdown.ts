@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { anchorOf } from "../scripts/anchor.mjs";
 
 /** A fenced block of a page. */
 export interface Block {
@@ -11,7 +12,7 @@ export interface Block {
 /** The fenced blocks of a page, in order. */
 export function blocksOf(file: string): Block[] {
   const page = readFileSync(file, "utf8");
-  return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ 1: language = "", 2: text = "", index }) => ({
+  return [...page.matchAll(/^```(\S*).*\n([\s\S]*?)^```$/gm)].map(({ 1: language = "", 2: text = "", index }) => ({
     language,
     text,
     line: page.slice(0, index).split("\n").length,
@@ -44,10 +45,5 @@ export function linksOf(file: string): string[] {
 
 /** The anchors of a page's headings, as GitHub makes them. */
 export function anchorsOf(file: string): string[] {
-  return [...readFileSync(file, "utf8").matchAll(/^#{1,6} (.+)$/gm)].map(([, title]) =>
-    (title as string)
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-      .replace(/\s/g, "-"),
-  );
+  return [...readFileSync(file, "utf8").matchAll(/^#{1,6} (.+)$/gm)].map(([, title]) => anchorOf(title as string));
 }

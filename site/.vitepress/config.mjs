@@ -1,0 +1,36 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { defineConfig } from "vitepress";
+import { anchorOf } from "../../scripts/anchor.mjs";
+import { readAsOnGitHub } from "./markdown.mjs";
+import { EXCLUDED, pageOf, root } from "./pages.mjs";
+import { nav, sidebar } from "./reading-order.mjs";
+
+export default defineConfig({
+  title: "mailsvc",
+  description: "An email service and agent marketplace: server, typed SDK, command line and agent kit",
+  lang: "en",
+  srcDir: "..",
+  srcExclude: EXCLUDED,
+  outDir: "../build/site",
+  rewrites: (file) => pageOf(file) ?? file,
+  appearance: true,
+  markdown: {
+    config: readAsOnGitHub,
+    // What looks like a tag in the pages is text, such as <id>.
+    html: false,
+    anchor: { slugify: anchorOf },
+    languageAlias: { caddyfile: "nginx" },
+  },
+  themeConfig: {
+    nav,
+    sidebar,
+    outline: [2, 3],
+    search: { provider: "local" },
+  },
+  cacheDir: "node_modules/.cache/vitepress",
+  // The repository's tsconfig.json is not about these scripts.
+  vite: { esbuild: { tsconfigRaw: {} }, build: { chunkSizeWarningLimit: 2000 } },
+  // For those who generate clients.
+  buildEnd: ({ outDir }) => copyFileSync(join(root, "openapi.json"), join(outDir, "openapi.json")),
+});

@@ -1,0 +1,36 @@
+// Which file of the repository becomes which page of the site.
+import { existsSync } from "node:fs";
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+
+const RULES = [
+  [/^docs\/(.+\.md)$/, "$1"],
+  [/^(ARCHITECTURE|CHANGELOG|CONTRIBUTING)\.md$/, (_, name) => `${name.toLowerCase()}.md`],
+  [/^SECURITY\.md$/, "reporting.md"],
+  [/^examples\/README\.md$/, "examples/index.md"],
+  [/^(examples|packages)\/([^/]+)\/README\.md$/, "$1/$2.md"],
+];
+
+/** Files that the build looks at but leaves out. */
+export const EXCLUDED = ["README.md", "bench/**", "build/**", "site/**", "packages/cli/templates/**", "packages/create-mailsvc-agent/**"];
+
+/** The page of a file, both as paths; null if the file is no page. */
+export function pageOf(file) {
+  for (const [pattern, page] of RULES) if (pattern.test(file)) return file.replace(pattern, page);
+  return null;
+}
+
+/**
+ * Where a link of a file leads on the site: a path from its top, `#anchor` included. A folder stands for its README. Null if the target is
+ * not part of the site. Links to other sites and within the page stay as they are.
+ */
+export function targetOf(file, href) {
+  if (/^([a-z]+:|#)/.test(href)) return href;
+  const [path, anchor] = href.split("#");
+  const target = posix.join(posix.dirname(file), path);
+  if (target === "openapi.json") return "/openapi.json";
+  const page = pageOf(existsSync(`${root}${target}/README.md`) ? `${target}/README.md` : target);
+  return page === null ? null : `/${page}${anchor === undefined ? "" : `#${anchor}`}`;
+}

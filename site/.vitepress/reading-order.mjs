@@ -1,0 +1,43 @@
+// The order in which the site presents the files that are its pages.
+import { readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { pageOf, root } from "./pages.mjs";
+
+const GUIDE = {
+  "Start here": ["docs/index.md", "docs/installation.md"],
+  Sending: ["docs/emails.md", "docs/templates.md", "docs/tracking.md", "docs/bounces.md", "docs/deliverability.md"],
+  Audience: ["docs/contacts.md", "docs/importing.md", "docs/audience.md"],
+  "Many contacts": ["docs/campaigns.md", "docs/automations.md", "docs/events.md", "docs/webhooks.md"],
+  Agents: ["docs/marketplace.md", "docs/agents-webhooks.md", "docs/agents-at-work.md", "docs/agent-kit.md", "docs/landing-pages.md"],
+  Tools: ["docs/cli.md", "packages/sdk/README.md", "docs/testing.md", "examples/README.md"],
+  "Running a server": ["docs/self-hosting.md", "docs/postgres.md", "docs/operations.md", "docs/scaling.md", "docs/security.md"],
+  "About the project": ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"],
+};
+
+const read = (file) => readFileSync(`${root}${file}`, "utf8");
+const linkTo = (file) => `/${pageOf(file).replace(/(index)?\.md$/, "")}`;
+
+/** A page under its first heading. */
+const itemOf = (file) => ({ text: /^# (.+)$/m.exec(read(file))[1], link: linkTo(file) });
+
+const guide = Object.entries(GUIDE).map(([text, files]) => ({ text, items: files.map(itemOf) }));
+
+/** The sections of the reference, as its index lists them. */
+const reference = [
+  { items: [itemOf("docs/reference.md")] },
+  ...read("docs/reference.md")
+    .split(/^## /m)
+    .map((section) => ({
+      text: section.slice(0, section.indexOf("\n")),
+      items: [...section.matchAll(/^- \[(.+?)\]\((.+?)\)/gm)].map(([, text, href]) => ({ text, link: linkTo(posix.join("docs", href)) })),
+    }))
+    .filter(({ items }) => items.length > 0),
+];
+
+export const sidebar = { "/reference": reference, "/": guide };
+
+export const nav = [
+  { text: "Guide", link: "/", activeMatch: "^/(?!reference|changelog)" },
+  { text: "Reference", link: "/reference", activeMatch: "^/reference" },
+  { text: "Changes", link: "/changelog" },
+];
