@@ -1,15 +1,8 @@
 import { z } from "zod";
-import {
-  AUTOMATION_LIMITS,
-  AUTOMATION_STATUSES,
-  AutomationConnection,
-  AutomationStep,
-  AutomationTrigger,
-  Currency,
-  ENTRY_STATUSES,
-  listDefinitionFaults,
-  TRIGGER_TYPES,
-} from "./automation-fields.ts";
+import { AUTOMATION_LIMITS, AUTOMATION_STATUSES, Currency, ENTRY_STATUSES } from "./automation-fields.ts";
+import { AutomationConnection, listDefinitionFaults } from "./automation-graph.ts";
+import { AutomationStep } from "./automation-steps.ts";
+import { AutomationOccurrence, AutomationTrigger, OCCURRENCE_TYPES, TRIGGER_TYPES } from "./automation-triggers.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -28,7 +21,7 @@ export const Automation = z
     totalCompleted: z.int(),
     /** Sum of the values of tracked events of contacts while they were inside. */
     revenueGenerated: z.number(),
-    goalType: z.enum(TRIGGER_TYPES).nullable(),
+    goalType: z.enum(OCCURRENCE_TYPES).nullable(),
     /** Entries that reached the goal, each counted once. */
     goalConversions: z.int(),
     /** goalConversions of totalEntered, 0 to 1. */
@@ -47,7 +40,7 @@ export type Automation = z.infer<typeof Automation>;
 /** An automation with its trigger, goal and the newest version of its definition. */
 export const AutomationDetail = Automation.extend({
   trigger: AutomationTrigger,
-  goal: AutomationTrigger.nullable(),
+  goal: AutomationOccurrence.nullable(),
   /** Of its revenue; values in others are not counted. */
   currency: z.string(),
   /** Counts the definitions; an entry keeps the one it began with. */
@@ -65,7 +58,7 @@ export const EntryStep = z
     /** `skipped` if it could not be done: see `reason`. The entry goes on all the same. */
     outcome: z.enum(["done", "skipped"]),
     reason: z.string().nullable(),
-    /** The way it took out of a condition or split. */
+    /** The way it took out of a step with branches. */
     branch: z.string().nullable(),
     /** The email it sent. */
     emailId: z.string().nullable(),
@@ -108,7 +101,7 @@ const fields = {
     .array(AutomationConnection)
     .max(AUTOMATION_LIMITS.steps * 3)
     .meta({ description: "What follows what: { from, to, branch }. The first one begins at trigger" }),
-  goal: AutomationTrigger.nullable().optional().meta({ description: "What counts as success, while a contact is inside" }),
+  goal: AutomationOccurrence.nullable().optional().meta({ description: "What counts as success, while a contact is inside" }),
   currency: Currency.optional().meta({ description: "Currency of its revenue; USD when absent" }),
   allowReEntry: z.boolean().optional().meta({ description: "Let a contact enter again once it is out; false when absent" }),
   reEntryDelayHours: z

@@ -3,6 +3,7 @@ import { EmailAddress, MailboxText } from "./address.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
 import { Content, issue, Subject } from "./send-fields.ts";
+import { TimeOfDay, TimeZone } from "./time-of-day.ts";
 
 /** Limits of campaigns (SPEC 8; where SPEC is silent, our own). */
 export const CAMPAIGN_LIMITS = {
@@ -41,16 +42,6 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 /** The names of variants, in the order they are given. */
 export const VARIANT_NAMES = ["A", "B", "C", "D", "E"] as const;
 export type VariantName = (typeof VARIANT_NAMES)[number];
-
-const TimeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "Write a time of day such as 09:00 or 17:30.");
-
-const TimeZone = z
-  .string()
-  .max(100)
-  .refine(isTimeZone, {
-    message: "A time zone of the IANA database is needed, such as Europe/Berlin or America/New_York.",
-    params: { code: "invalid_time_zone" },
-  });
 
 /** How fast a campaign is sent. */
 export const Throttle = z
@@ -227,15 +218,4 @@ function checkContent(
 ): void {
   if (templateId !== undefined && (html !== undefined || text !== undefined))
     issue(ctx, ["templateId"], "not_allowed", "Give either templateId or own content (html, text).");
-}
-
-function isTimeZone(name: string): boolean {
-  // Offsets such as +02:00 know no daylight saving.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -49,33 +49,38 @@ export type CustomValue = string | number | boolean | null | CustomValue[] | { [
 const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$/;
 const encoder = new TextEncoder();
 
-/** Free key-value data (SPEC 2): texts, numbers, booleans, null, and objects and arrays of these, within limits. */
-export const CustomFields = z
-  // Not z.record: it would lose a key called __proto__ instead of refusing it.
-  .custom<Record<string, CustomValue>>((v) => typeof v === "object" && v !== null && !Array.isArray(v), {
-    message: "customFields must be an object: { … }.",
-    params: { code: "invalid_type" },
-  })
-  .superRefine((fields, ctx) => {
-    if (Object.keys(fields).length > CONTACT_LIMITS.customKeys)
-      return issue(ctx, [], "too_big", `Use at most ${CONTACT_LIMITS.customKeys} custom fields.`);
-    const text = JSON.stringify(fields);
-    if (text.length > CONTACT_LIMITS.customBytes || encoder.encode(text).length > CONTACT_LIMITS.customBytes)
-      return issue(ctx, [], "too_big", `Custom fields can have at most ${CONTACT_LIMITS.customBytes / 1024} KiB as JSON.`);
-    checkCustom(fields, [], 1, ctx);
-  })
-  .pipe(
-    z.record(
-      z.string(),
-      z.custom<CustomValue>(() => true),
-    ),
-  )
-  .meta({
-    type: "object",
-    additionalProperties: true,
-    description:
-      "Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed",
-  });
+/** Free key-value data: texts, numbers, booleans, null, and objects and arrays of these, within limits. `name` is its field. */
+export function freeData(name: string, description: string) {
+  return (
+    z
+      // Not z.record: it would lose a key called __proto__ instead of refusing it.
+      .custom<Record<string, CustomValue>>((v) => typeof v === "object" && v !== null && !Array.isArray(v), {
+        message: `${name} must be an object: { … }.`,
+        params: { code: "invalid_type" },
+      })
+      .superRefine((fields, ctx) => {
+        if (Object.keys(fields).length > CONTACT_LIMITS.customKeys)
+          return issue(ctx, [], "too_big", `${name} can have at most ${CONTACT_LIMITS.customKeys} fields.`);
+        const text = JSON.stringify(fields);
+        if (text.length > CONTACT_LIMITS.customBytes || encoder.encode(text).length > CONTACT_LIMITS.customBytes)
+          return issue(ctx, [], "too_big", `${name} can have at most ${CONTACT_LIMITS.customBytes / 1024} KiB as JSON.`);
+        checkCustom(fields, [], 1, ctx);
+      })
+      .pipe(
+        z.record(
+          z.string(),
+          z.custom<CustomValue>(() => true),
+        ),
+      )
+      .meta({ type: "object", additionalProperties: true, description })
+  );
+}
+
+/** Free key-value data of a contact (SPEC 2). */
+export const CustomFields = freeData(
+  "customFields",
+  "Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed",
+);
 
 const tags = z
   .array(TagName)
@@ -344,9 +349,9 @@ function checkCustom(value: unknown, path: (string | number)[], depth: number, c
         ctx,
         [...path, shown],
         "invalid_key",
-        `The name of a custom field must have 1 to ${CONTACT_LIMITS.customKey} characters, without line breaks.`,
+        `The name of a field must have 1 to ${CONTACT_LIMITS.customKey} characters, without line breaks.`,
       );
-    else if (FORBIDDEN_KEY.test(key)) issue(ctx, [...path, shown], "invalid_key", `A custom field cannot be named ${key}.`);
+    else if (FORBIDDEN_KEY.test(key)) issue(ctx, [...path, shown], "invalid_key", `A field cannot be named ${key}.`);
     else checkCustom(v, [...path, shown], depth + 1, ctx);
   }
 }

@@ -112,7 +112,7 @@ export interface EventData extends Record<EventType, object> {
   "contact.bounced": StatusChange;
   "contact.complained": StatusChange;
   /** What you reported with events.track. */
-  "contact.tracked": { name: string; value?: number; currency?: string };
+  "contact.tracked": { name: string; value?: number; currency?: string; properties?: Record<string, unknown> };
   "list.joined": { listId: string };
   "list.left": { listId: string };
   "segment.entered": Membership;

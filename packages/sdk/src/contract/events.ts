@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { Currency } from "./automation-fields.ts";
+import { freeData } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { EVENT_TYPES, type EventData, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -116,6 +117,10 @@ export const events = {
         contact: z.string().min(1).max(254).meta({ description: "Id or address of the contact" }),
         value: z.number().min(0).max(1_000_000).optional().meta({ description: "What it is worth, such as the total of an order" }),
         currency: Currency.optional(),
+        properties: freeData(
+          "properties",
+          "What else there is to say: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }}",
+        ).optional(),
       })
       .superRefine(({ value, currency }, ctx) => {
         if ((value === undefined) === (currency === undefined)) return;
@@ -130,6 +135,11 @@ export const events = {
     status: 201,
     output: z.object({ type: z.literal("contact.tracked"), contactId: z.string(), name: z.string(), at: Instant }),
     errors: ["not_found"],
-    examples: [{ summary: "A purchase", body: { name: "purchase", contact: "ada@example.com", value: 49.9, currency: "USD" } }],
+    examples: [
+      {
+        summary: "A purchase",
+        body: { name: "purchase", contact: "ada@example.com", value: 49.9, currency: "USD", properties: { order: "1042" } },
+      },
+    ],
   }),
 };

@@ -56,6 +56,9 @@ export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...i
 
 export * from "./address.ts";
 export * from "./automation-fields.ts";
+export * from "./automation-graph.ts";
+export * from "./automation-steps.ts";
+export * from "./automation-triggers.ts";
 export * from "./automations.ts";
 export * from "./campaign-fields.ts";
 export * from "./campaign-stats.ts";
@@ -66,6 +69,7 @@ export * from "./dev.ts";
 export * from "./emails.ts";
 export * from "./endpoint.ts";
 export * from "./errors.ts";
+export * from "./event-filter.ts";
 export * from "./event-types.ts";
 export * from "./events.ts";
 export * from "./health.ts";
@@ -87,5 +91,6 @@ export * from "./senders.ts";
 export * from "./suppressions.ts";
 export * from "./template-send.ts";
 export * from "./templates.ts";
+export * from "./time-of-day.ts";
 export * from "./webhooks.ts";
 export * from "./workspaces.ts";

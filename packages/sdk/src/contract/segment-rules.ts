@@ -105,8 +105,24 @@ const MAX_ERRORS = 20;
 
 const GROUPS = ["all", "any", "not"] as const;
 
+/** The fields that the conditions of a rule tree may name. */
+export interface RuleFields {
+  /** The kind of a field; null if there is no such field. */
+  kindOf(field: string): FieldKind | null;
+  /** The part of a field's name that its user chose; null if there is none. */
+  customNameOf(field: string): string | null;
+  /** The fields there are, for messages. */
+  readonly known: string;
+}
+
+const CONTACT_FIELDS: RuleFields = {
+  kindOf: kindOfField,
+  customNameOf: customName,
+  known: `${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>`,
+};
+
 /** The errors of a rule tree; empty if it is valid. Stops once the tree is too deep or too large. */
-export function listRuleErrors(root: unknown): RuleError[] {
+export function listRuleErrors(root: unknown, fields: RuleFields = CONTACT_FIELDS): RuleError[] {
   const errors: RuleError[] = [];
   const report = (error: RuleError): void => void errors.push(error);
   let conditions = 0;
@@ -129,7 +145,7 @@ export function listRuleErrors(root: unknown): RuleError[] {
           code: "too_many_conditions",
           message: `A rule tree can have at most ${RULE_LIMITS.conditions} conditions. Use in for many values of one field.`,
         });
-      else checkCondition(rule, path, report);
+      else checkCondition(rule, path, fields, report);
       return;
     }
     for (const key of Object.keys(rule))
@@ -157,7 +173,6 @@ export function listRuleErrors(root: unknown): RuleError[] {
   return errors;
 }
 
-const ref = { $ref: "#/$defs/SegmentRule" };
 const example: SegmentRule = {
   all: [
     { field: "status", operator: "equals", value: "SUBSCRIBED" },
@@ -182,25 +197,37 @@ export const SegmentRuleSchema = z
     description:
       "A rule tree. { all: [rules] }, { any: [rules] } and { not: rule } combine rules; { field, operator, value } is a condition. " +
       "Texts are compared case-insensitively. A field the contact does not have matches only negative operators.",
-    anyOf: [
-      { type: "object", properties: { all: { type: "array", minItems: 1, items: ref } }, required: ["all"], additionalProperties: false },
-      { type: "object", properties: { any: { type: "array", minItems: 1, items: ref } }, required: ["any"], additionalProperties: false },
-      { type: "object", properties: { not: ref }, required: ["not"], additionalProperties: false },
-      {
-        type: "object",
-        properties: {
-          field: { type: "string", description: `${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>` },
-          operator: { type: "string", enum: ALL_OPERATORS },
-          value: {
-            description: "What the operator takes: a text, number, true or false, an array for in and notIn, a duration for withinLast",
-          },
-        },
-        required: ["field", "operator"],
-        additionalProperties: false,
-      },
-    ],
+    anyOf: describeRules("SegmentRule", CONTACT_FIELDS),
     examples: [example],
   });
+
+/** The JSON schemas of the forms of a rule tree whose schema has this id. */
+export function describeRules(id: string, { known }: RuleFields) {
+  const ref = { $ref: `#/$defs/${id}` };
+  const group = (name: string, inner: object) => ({
+    type: "object" as const,
+    properties: { [name]: inner },
+    required: [name],
+    additionalProperties: false,
+  });
+  return [
+    group("all", { type: "array", minItems: 1, items: ref }),
+    group("any", { type: "array", minItems: 1, items: ref }),
+    group("not", ref),
+    {
+      type: "object" as const,
+      properties: {
+        field: { type: "string" as const, description: known },
+        operator: { type: "string" as const, enum: ALL_OPERATORS },
+        value: {
+          description: "What the operator takes: a text, number, true or false, an array for in and notIn, a duration for withinLast",
+        },
+      },
+      required: ["field", "operator"],
+      additionalProperties: false,
+    },
+  ];
+}
 
 function isPlain(value: unknown): value is Plain {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -291,7 +318,7 @@ function checkValue(
   for (const [i, v] of value.entries()) one(v, [...path, i]);
 }
 
-function checkCondition(rule: Plain, path: (string | number)[], report: (f: RuleError) => void): void {
+function checkCondition(rule: Plain, path: (string | number)[], fields: RuleFields, report: (f: RuleError) => void): void {
   for (const key of Object.keys(rule))
     if (key !== "field" && key !== "operator" && key !== "value")
       report({
@@ -300,21 +327,21 @@ function checkCondition(rule: Plain, path: (string | number)[], report: (f: Rule
         message: `A condition has field, operator and value. Remove ${quote(key)}.`,
       });
   const { field, operator } = rule;
-  const kind = typeof field === "string" ? kindOfField(field) : null;
+  const kind = typeof field === "string" ? fields.kindOf(field) : null;
   if (typeof field !== "string" || kind === null) {
     report({
       path: [...path, "field"],
       code: field === undefined ? "required" : "unknown_rule_field",
-      message: `Unknown field ${quote(field)}. Use ${Object.keys(RULE_FIELDS).join(", ")} or customFields.<name>.`,
+      message: `Unknown field ${quote(field)}. Use ${fields.known}.`,
     });
     return;
   }
-  const name = customName(field);
+  const name = fields.customNameOf(field);
   if (name !== null && (name === "" || name.length > RULE_LIMITS.fieldName || /["\\\p{Cc}]/u.test(name) || !name.isWellFormed()))
     report({
       path: [...path, "field"],
       code: "invalid_field_name",
-      message: `The name of a custom field must have 1 to ${RULE_LIMITS.fieldName} characters, without quotes, backslashes and control characters.`,
+      message: `The name of a field must have 1 to ${RULE_LIMITS.fieldName} characters, without quotes, backslashes and control characters.`,
     });
   const known: readonly string[] = RULE_OPERATORS[kind];
   if (typeof operator !== "string" || !known.includes(operator)) {

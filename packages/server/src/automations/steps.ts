@@ -80,6 +80,10 @@ async function perform(step: AutomationStep, { tx, deps, entry, contact, mail }:
     case "remove_from_list":
       await removeMembers(tx, deps, workspaceId, step.listId, [contact.id]);
       return DONE;
+    case "wait_until":
+    case "wait_for_event":
+    case "webhook":
+      return { outcome: "skipped", reason: "not_available" };
     case "goal":
       await reachGoal(tx, deps, [entry]);
       return DONE;

@@ -1,4 +1,11 @@
-import type { AutomationConnection, AutomationStatus, AutomationStep, AutomationTrigger, EntryStatus } from "@mailsvc/sdk/contract";
+import type {
+  AutomationConnection,
+  AutomationOccurrence,
+  AutomationStatus,
+  AutomationStep,
+  AutomationTrigger,
+  EntryStatus,
+} from "@mailsvc/sdk/contract";
 import { sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 
@@ -19,7 +26,7 @@ export function automationTables(c: ColumnTypes) {
         trigger: c.json<AutomationTrigger>("trigger_on").notNull(),
         /** What the trigger and the goal listen to, as `toKey` writes it. */
         triggerKey: c.text("trigger_key").notNull(),
-        goal: c.json<AutomationTrigger>("goal"),
+        goal: c.json<AutomationOccurrence>("goal"),
         goalKey: c.text("goal_key"),
         /** Of its revenue. */
         currency: c.text("currency").notNull().default("USD"),

@@ -13,12 +13,12 @@ export async function track(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
-  { name, contact: ref, value, currency }: HandlerInput<Track>,
+  { name, contact: ref, value, currency, properties }: HandlerInput<Track>,
 ): Promise<HandlerOutput<Track>> {
   const contact = ref.includes("@") ? await findContactByEmail(tx, workspaceId, ref) : await findContact(tx, workspaceId, ref);
   if (!contact) throw notFound("contact", ref);
   const at = deps.clock.now();
-  const data = { name, ...(value !== undefined && { value, currency }) };
+  const data = { name, ...(value !== undefined && { value, currency }), ...(properties !== undefined && { properties }) };
   await recordEvents(tx, deps, [{ workspaceId, type: "contact.tracked", contactId: contact.id, at, data }]);
   return { type: "contact.tracked", contactId: contact.id, name, at: iso(at) };
 }

@@ -18,6 +18,8 @@ export function toKey(trigger: AutomationTrigger): string {
       return `${trigger.type}:${trigger.segmentId}`;
     case "event":
       return `event:${trigger.name}`;
+    case "date":
+      return `date:${trigger.field}`;
   }
 }
 
