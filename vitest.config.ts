@@ -18,7 +18,8 @@ const shared = {
   unstubEnvs: true,
 } as const;
 
-const properties = "./test/support/properties.ts";
+// How long properties may search, and that no file leaves anything changed for the next.
+const setup = ["./test/support/properties.ts", "./test/support/leftovers.ts"];
 
 export default defineConfig({
   test: {
@@ -31,7 +32,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
-          setupFiles: [properties],
+          setupFiles: setup,
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
           testTimeout: 30_000,
           hookTimeout: 30_000,
@@ -48,7 +49,7 @@ export default defineConfig({
           include: globSync("packages/server/{src,test}/**/*.test.ts").filter(
             (file) => /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")) && !/\.sqlite\.test\.ts$|\/network\.test\.ts$/.test(file),
           ),
-          setupFiles: [properties, "./packages/server/test/worlds-on-postgres.ts"],
+          setupFiles: [...setup, "./packages/server/test/worlds-on-postgres.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
@@ -60,7 +61,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "e2e",
-          setupFiles: [properties],
+          setupFiles: setup,
           include: ["{test,examples,bench}/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
