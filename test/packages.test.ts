@@ -1,27 +1,22 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import semver from "semver";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeVersion } from "../scripts/release.mjs";
+import { cleanEnvironment, until } from "./dev-server.ts";
+import { type Registry, startRegistry } from "./support/registry.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string) => join(root, "node_modules/.bin", name);
+
+const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as { version: string };
 
 /** The packages as they are published; `types` says how their declarations are judged. */
 const packages = [
@@ -33,69 +28,62 @@ const packages = [
 ] as const;
 
 let work = "";
-const tarballs = new Map<string, string>();
-const tarball = (folder: string): string => tarballs.get(folder) as string;
-const listed = (folder: string): string[] =>
-  execFileSync("tar", ["-tzf", tarball(folder)], { encoding: "utf8" })
+let registry: Registry;
+const tarball = (name: string): string => registry.tarball(name);
+const listed = (name: string): string[] =>
+  execFileSync("tar", ["-tzf", tarball(name)], { encoding: "utf8" })
     .trim()
     .split("\n")
     .map((path) => path.replace(/^package\//, ""));
 
-const run = (command: string, args: string[], cwd = work) => {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } });
-  return { status, output: `${stdout}${stderr}`, stdout };
-};
-
-interface Manifest {
-  version: string;
-  dependencies?: Record<string, string>;
-}
-const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
-
-function link(name: string): void {
-  const to = join(work, "node_modules", name);
-  mkdirSync(dirname(to), { recursive: true });
-  if (!existsSync(to)) symlinkSync(join(root, "node_modules", name), to);
+/** The environment of a user whose npm asks the local registry. */
+function environment(): Record<string, string | undefined> {
+  const home = join(work, "home");
+  const npm = { npm_config_userconfig: join(work, "npmrc"), npm_config_cache: join(work, "cache"), npm_config_update_notifier: "false" };
+  const inherited = Object.entries(cleanEnvironment()).filter(([name]) => !/^npm_/.test(name));
+  return { ...Object.fromEntries(inherited), ...npm, HOME: home, NO_COLOR: "1" };
 }
 
-/** The packages that were installed from the registry. */
-const installed = new Set<string>();
-
-/** Installs the dependencies of a package, and theirs, in the versions of this repository. */
-function install(folder: string): void {
-  for (const [name, wanted] of Object.entries(manifestOf(folder).dependencies ?? {})) {
-    if (packages.some((own) => own.name === name) || installed.has(name)) continue;
-    const from = join(root, "node_modules", name);
-    expect([name, semver.satisfies(manifestOf(from).version, wanted)]).toEqual([name, true]);
-    installed.add(name);
-    link(name);
-    install(from);
-  }
+/** Runs a program while the registry, which is in this process, answers it. */
+async function run(command: string, args: string[], cwd = work): Promise<{ status: number; output: string; stdout: string }> {
+  const options = { cwd, env: environment(), maxBuffer: 1e8 };
+  return promisify(execFile)(command, args, options).then(
+    ({ stdout, stderr }) => ({ status: 0, output: `${stdout}${stderr}`, stdout }),
+    ({ code, stdout, stderr }) => ({ status: code as number, output: `${stdout}${stderr}`, stdout: stdout as string }),
+  );
 }
 
-beforeAll(() => {
+/** An empty project. */
+function project(name: string): string {
+  const folder = join(work, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "private": true }');
+  return folder;
+}
+
+beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), "packages-"));
-  const built = run(process.execPath, [join(root, "scripts/build.mjs")], root);
-  expect(built.status, built.output).toBe(0);
-  const modules = join(work, "node_modules");
-  mkdirSync(join(modules, "@mailsvc"), { recursive: true });
-  for (const { folder, name } of packages) {
-    const packed = run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", work], join(root, "packages", folder));
-    expect(packed.status, packed.output).toBe(0);
-    const file = readdirSync(work).find((entry) => entry.endsWith(".tgz") && ![...tarballs.values()].includes(join(work, entry)));
-    tarballs.set(folder, join(work, file as string));
-    mkdirSync(join(modules, name), { recursive: true });
-    execFileSync("tar", ["-xzf", tarball(folder), "-C", join(modules, name), "--strip-components=1"]);
-  }
-  // What an installation would put beside them and nothing else, so that a dependency that is not declared is missed.
-  for (const { name } of packages) install(join(modules, name));
-  for (const name of ["@types/node", "undici-types"]) link(name);
+  mkdirSync(join(work, "home"));
+  registry = await startRegistry(join(work, "registry"));
+  writeFileSync(
+    join(work, "npmrc"),
+    `registry=${registry.url}\n${registry.url.replace("http:", "")}/:_authToken=local\naudit=false\nfund=false\n`,
+  );
+  const published = await run(process.execPath, [join(root, "scripts/release.mjs"), "publish", "--tag", "next", "--no-provenance"], root);
+  expect(published.status, published.output).toBe(0);
+  project("");
+  const ours = packages.map(({ name }) => name);
+  const installed = await run("npm", ["install", ...ours, "@types/node"]);
+  expect(installed.status, installed.output).toBe(0);
+}, 300_000);
+afterAll(async () => {
+  await registry?.[Symbol.asyncDispose]();
+  rmSync(work, { recursive: true, force: true });
 });
-afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-describe.each(packages)("$name", ({ folder, name }) => {
+describe.each(packages)("$name", ({ name }) => {
   test("has nothing that publint objects to", async () => {
-    const buffer = readFileSync(tarball(folder));
+    const buffer = readFileSync(tarball(name));
     const data = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
     const { messages, pkg } = await publint({ pack: { tarball: data as ArrayBuffer }, strict: true, level: "warning" });
     expect(pkg).toMatchObject({ name });
@@ -103,14 +91,14 @@ describe.each(packages)("$name", ({ folder, name }) => {
   });
 
   test("carries its licence and what it runs on, and no sources or tests", () => {
-    const files = listed(folder);
+    const files = listed(name);
     expect(files).toEqual(expect.arrayContaining(["LICENSE", "package.json"]));
     expect(files.filter((path) => /(^|\/)src\/|\.test\.|tsconfig|\.tsx?$/.test(path.replace(/\.d\.ts$/, "")))).toEqual([]);
   });
 
-  test.runIf(["server", "cli"].includes(folder))("passes on the licences of what its bundle holds", () => {
+  test.runIf(["@mailsvc/server", "mailsvc"].includes(name))("passes on the licences of what its bundle holds", () => {
     const text = readFileSync(join(work, "node_modules", name, "dist/THIRD-PARTY-LICENSES.txt"), "utf8");
-    expect(text).toMatch(folder === "server" ? /^h3 \d.*\(MIT\)$/m : /^ink \d.*\(MIT\)$/m);
+    expect(text).toMatch(name === "@mailsvc/server" ? /^h3 \d.*\(MIT\)$/m : /^ink \d.*\(MIT\)$/m);
     expect(
       [...text.matchAll(/^\S+ \d\S* \((.+)\)$/gm)]
         .map(([, licence]) => licence)
@@ -118,31 +106,35 @@ describe.each(packages)("$name", ({ folder, name }) => {
     ).toEqual([]);
   });
 
-  test("declares nothing in terms of its sources", () => {
-    for (const path of listed(folder).filter((file) => file.endsWith(".d.ts"))) {
+  test("declares nothing in terms of its sources, or of what only its bundle holds", () => {
+    for (const path of listed(name).filter((file) => file.endsWith(".d.ts"))) {
       const text = readFileSync(join(work, "node_modules", name, path), "utf8");
       expect(text, path).not.toMatch(/from "[^"]+\.tsx?"|import\("[^"]+\.tsx?"\)|packages\/\w+\/src/);
+      expect(text, path).not.toMatch(/(?:from |import\()"(?:drizzle-orm|h3|pg|srvx|graphile-worker|nodemailer|better-sqlite3)\b/);
     }
   });
 });
 
-test.each(packages.filter(({ types }) => types !== null))("$name has types that every way of importing it finds", ({ folder, types }) => {
-  const { status, output } = run(bin("attw"), [
-    tarball(folder),
-    "--profile",
-    String(types),
-    "--format",
-    "ascii",
-    "--no-emoji",
-    "--no-color",
-  ]);
-  expect(status, output).toBe(0);
-});
+test.each(packages.filter(({ types }) => types !== null))(
+  "$name has types that every way of importing it finds",
+  async ({ name, types }) => {
+    const { status, output } = await run(bin("attw"), [
+      tarball(name),
+      "--profile",
+      String(types),
+      "--format",
+      "ascii",
+      "--no-emoji",
+      "--no-color",
+    ]);
+    expect(status, output).toBe(0);
+  },
+);
 
-/** Bytes of all files in a folder. better-sqlite3 leaves a build of its own here, which an installation does not have. */
+/** Bytes of all files in a folder. */
 function sizeOf(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes("better-sqlite3/build"))
+    .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 }
 
@@ -159,26 +151,28 @@ const dual = ["@mailsvc/sdk", "@mailsvc/sdk/contract", ...kitModules];
 const modules = [...dual, "@mailsvc/server", "@mailsvc/server/testing"];
 
 describe("a project that uses them", () => {
-  test.each(modules)("imports %s", (id) => {
-    const { status, output } = run(process.execPath, [
-      "--input-type=module",
-      "-e",
-      `console.log(Object.keys(await import("${id}")).length)`,
-    ]);
+  test("imports every entry", async () => {
+    const code = `const names = {}; for (const id of ${JSON.stringify(modules)}) names[id] = Object.keys(await import(id)).length;
+      console.log(JSON.stringify(names));`;
+    const { status, stdout, output } = await run(process.execPath, ["--input-type=module", "-e", code]);
     expect(status, output).toBe(0);
-    expect(Number(output)).toBeGreaterThan(0);
+    const names = JSON.parse(stdout) as Record<string, number>;
+    expect(Object.keys(names)).toEqual(modules);
+    expect(Object.entries(names).filter(([, count]) => count === 0)).toEqual([]);
   });
 
-  test.each(dual)("requires %s from CommonJS and finds the same names", (id) => {
-    const code = `import(${JSON.stringify(id)}).then((esm) => { const cjs = require(${JSON.stringify(id)});
-      console.log(JSON.stringify([Object.keys(cjs).sort(), Object.keys(esm).filter((k) => k !== "default" && k !== "module.exports").sort()])); })`;
-    const { status, stdout, output } = run(process.execPath, ["--input-type=commonjs", "-e", code]);
+  test("requires every entry from CommonJS and finds the same names", async () => {
+    const code = `(async () => { const names = {}; for (const id of ${JSON.stringify(dual)}) { const cjs = require(id); const esm = await import(id);
+      names[id] = [Object.keys(cjs).sort(), Object.keys(esm).filter((k) => k !== "default" && k !== "module.exports").sort()]; }
+      console.log(JSON.stringify(names)); })()`;
+    const { status, stdout, output } = await run(process.execPath, ["--input-type=commonjs", "-e", code]);
     expect(status, output).toBe(0);
-    const [cjs, esm] = JSON.parse(stdout) as [string[], string[]];
-    expect(cjs).toEqual(esm);
+    const names = JSON.parse(stdout) as Record<string, [string[], string[]]>;
+    expect(Object.keys(names)).toEqual(dual);
+    for (const [id, [cjs, esm]] of Object.entries(names)) expect([id, cjs]).toEqual([id, esm]);
   });
 
-  test("checks its types, as ES modules, CommonJS and through a bundler, libraries included", () => {
+  test("checks its types, as ES modules, CommonJS and through a bundler, libraries included", async () => {
     const use = `
       import { ApiError, createClient, type SendRequest } from "@mailsvc/sdk";
       import { contract, parseMailbox } from "@mailsvc/sdk/contract";
@@ -209,12 +203,12 @@ describe("a project that uses them", () => {
     const node = write("types/tsconfig.json", project("nodenext", "nodenext", ["esm.mts", "cjs.cts"]));
     const bundler = write("types/bundler/tsconfig.json", project("esnext", "bundler", ["../bundled.ts"]));
     for (const file of [node, bundler]) {
-      const { status, output } = run(bin("tsc"), ["-p", file]);
+      const { status, output } = await run(bin("tsc"), ["-p", file]);
       expect(status, output).toBe(0);
     }
   });
 
-  test("checks the types of a test world, libraries included", () => {
+  test("checks the types of a test world, libraries included", async () => {
     const use = `
       import { createWorld, type TestMail, toHaveSent } from "@mailsvc/server/testing";
       export const code = async (): Promise<string> => {
@@ -227,27 +221,102 @@ describe("a project that uses them", () => {
     const lib = ["es2023", "dom", "dom.iterable", "esnext.disposable"];
     const options = { strict: true, noEmit: true, skipLibCheck: false, target: "es2023", lib, module: "nodenext", types: ["node"] };
     const file = write("testing/tsconfig.json", JSON.stringify({ compilerOptions: options, files: ["use.mts"] }));
-    const { status, output } = run(bin("tsc"), ["-p", file]);
+    const { status, output } = await run(bin("tsc"), ["-p", file]);
     expect(status, output).toBe(0);
   });
 
-  test("checks its types against the server", () => {
+  test("checks its types against the server", async () => {
     write(
       "server/use.mts",
       'import * as server from "@mailsvc/server";\nimport { createWorld } from "@mailsvc/server/testing";\nexport const use = [server, createWorld];\n',
     );
     const options = { strict: true, noEmit: true, skipLibCheck: true, target: "es2023", module: "nodenext", types: ["node"] };
     const file = write("server/tsconfig.json", JSON.stringify({ compilerOptions: options, files: ["use.mts"] }));
-    const { status, output } = run(bin("tsc"), ["-p", file]);
+    const { status, output } = await run(bin("tsc"), ["-p", file]);
     expect(status, output).toBe(0);
   });
 });
 
-test("an installation is small: what the bundles hold is not installed again", () => {
-  const own = ["@mailsvc/sdk", "@mailsvc/server", "mailsvc"];
-  const bytes = [...own, ...installed].map((name) => sizeOf(realpathSync(join(work, "node_modules", name))));
-  expect(bytes.length).toBeLessThanOrEqual(10);
-  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(62 * 1024 * 1024);
+describe("a user", () => {
+  /** The packages of a node_modules folder, without those npm put there for itself. */
+  const installedIn = (folder: string): string[] =>
+    globSync(["*/package.json", "@*/*/package.json"], { cwd: join(folder, "node_modules") }).map((file) => dirname(file));
+
+  test("gets a small installation: what the bundles hold is not installed again", async () => {
+    const folder = project("small");
+    const { status, output } = await run("npm", ["install", "mailsvc"], folder);
+    expect(status, output).toBe(0);
+    const names = installedIn(folder);
+    expect(names).toEqual(expect.arrayContaining(["mailsvc", "@mailsvc/server", "@mailsvc/sdk", "better-sqlite3"]));
+    expect(names.length).toBeLessThanOrEqual(10);
+    expect(sizeOf(join(folder, "node_modules"))).toBeLessThan(62 * 1024 * 1024);
+  });
+
+  test("starts a server with npx in an empty folder, sends with the SDK, and stops it", async () => {
+    const folder = join(work, "npx");
+    mkdirSync(folder);
+    const ready = join(folder, "ready.json");
+    const args = ["--yes", "mailsvc", "dev", "--port", "0", "--plain", "--ready-file", ready];
+    const child = spawn("npx", args, { cwd: folder, env: environment(), stdio: ["ignore", "pipe", "pipe"], detached: true });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += text));
+    const ended = once(child, "exit");
+    try {
+      await until("npx mailsvc dev", () => existsSync(ready) || child.exitCode !== null);
+      expect(child.exitCode, said).toBe(null);
+      const { url, apiKey } = JSON.parse(readFileSync(ready, "utf8")) as { url: string; apiKey: string };
+      const code = `import { Mailsvc } from "@mailsvc/sdk";
+        const client = new Mailsvc(${JSON.stringify({ baseUrl: url, apiKey })});
+        console.log((await client.emails.send({ from: "a@acme.example", to: "ada@example.com", subject: "Hello", text: "x" })).status);`;
+      expect(await run(process.execPath, ["--input-type=module", "-e", code])).toMatchObject({ status: 0, stdout: "queued\n" });
+    } finally {
+      if (child.exitCode === null) process.kill(-(child.pid as number), "SIGINT");
+      await ended;
+    }
+  });
+
+  test("begins an agent with npm create", async () => {
+    const folder = join(work, "create");
+    mkdirSync(folder);
+    const { status, output } = await run("npm", ["create", "--yes", "mailsvc-agent", "greeter"], folder);
+    expect(status, output).toBe(0);
+    const manifest = JSON.parse(readFileSync(join(folder, "greeter/package.json"), "utf8"));
+    expect(manifest).toMatchObject({ name: "greeter", dependencies: { "@mailsvc/agent-kit": version } });
+  });
+});
+
+describe("a release", () => {
+  test("has one version and its heading in the changelog everywhere", () => {
+    const copy = join(work, "release");
+    const manifests = globSync("{package,package-lock,{packages,examples}/*/package,packages/cli/templates/agent/*/package}.json", {
+      cwd: root,
+    });
+    for (const file of ["CHANGELOG.md", ...manifests]) cpSync(join(root, file), join(copy, file));
+    writeVersion(copy, "99.1.0", "2099-01-02");
+    for (const file of manifests) {
+      const text = readFileSync(join(copy, file), "utf8");
+      const { name, version: own } = JSON.parse(text) as { name: string; version: string };
+      expect([file, own]).toEqual([file, name === "__NAME__" ? version : "99.1.0"]);
+      for (const [, dependency, range] of text.matchAll(/"(@mailsvc\/[\w-]+|mailsvc)": "([^"]+)"/g))
+        if (range !== "bin/mailsvc.mjs" && range !== "./bin/mailsvc.mjs")
+          expect([file, dependency, range]).toEqual([file, dependency, "99.1.0"]);
+    }
+    expect(readFileSync(join(copy, "CHANGELOG.md"), "utf8")).toContain("\n## Unreleased\n\n## 99.1.0 (2099-01-02)\n\n### Added\n");
+    expect(() => writeVersion(copy, "99.1.0", "2099-01-02")).toThrow("99.1.0 is not newer than 99.1.0.");
+    expect(() => writeVersion(copy, "soon", "2099-01-02")).toThrow("soon is not a version");
+  });
+
+  test("is not published as the latest before the changelog names it", async () => {
+    const { status, output } = await run(process.execPath, [join(root, "scripts/release.mjs"), "publish"], root);
+    expect([status, output]).toEqual([1, `CHANGELOG.md has no entry ${version}: npm run release -- version …\n`]);
+  });
+
+  test("can be tried without publishing", async () => {
+    const { status, output } = await run(process.execPath, [join(root, "scripts/release.mjs"), "publish", "--dry-run"], root);
+    expect(status, output).toBe(0);
+    // They are on the registry already, so npm has nothing to add; a repeated publication passes over them in the same way.
+    for (const { name } of packages) expect(output).toContain(`${name}@${version}`);
+  });
 });
 
 describe("the server", () => {
@@ -269,7 +338,7 @@ describe("the server", () => {
 
 describe("the agent kit", () => {
   test("contains no other package", () => {
-    const files = listed("agent-kit").filter((path) => path.endsWith(".js"));
+    const files = listed("@mailsvc/agent-kit").filter((path) => path.endsWith(".js"));
     const sizes = files.map((path) => [path, statSync(join(work, "node_modules/@mailsvc/agent-kit", path)).size] as const);
     expect(sizes.filter(([, size]) => size > 100_000)).toEqual([]);
     const text = files.map((path) => readFileSync(join(work, "node_modules/@mailsvc/agent-kit", path), "utf8")).join("\n");
@@ -281,20 +350,29 @@ describe("the agent kit", () => {
 });
 
 describe("the command line", () => {
+  test("has React in its production build", () => {
+    const dist = join(work, "node_modules/mailsvc/dist");
+    const text = globSync("**/*.js", { cwd: dist })
+      .map((file) => readFileSync(join(dist, file), "utf8"))
+      .join("\n");
+    // What only the development build says, and what the other one says.
+    expect(text.includes('Each child in a list should have a unique "key" prop')).toBe(false);
+    expect(text.includes("https://react.dev/errors/")).toBe(true);
+  });
+
   const launcher = () => join(work, "node_modules/mailsvc/bin/mailsvc.mjs");
 
-  test("runs from the packed package and says its version", () => {
-    const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as { version: string };
-    const { status, output } = run(process.execPath, [launcher(), "--version"]);
+  test("runs from the packed package and says its version", async () => {
+    const { status, output } = await run(process.execPath, [launcher(), "--version"]);
     expect(status, output).toBe(0);
     expect(output).toContain(version);
   });
 
-  test("refuses an older Node in one clear line", () => {
+  test("refuses an older Node in one clear line", async () => {
     const pretend =
       'Object.defineProperty(process, "versions", { value: { node: "22.18.0" } }); Object.defineProperty(process, "version", { value: "v22.18.0" });';
     const preload = write("older.mjs", pretend);
-    const { status, output } = run(process.execPath, ["--import", preload, launcher(), "--version"]);
+    const { status, output } = await run(process.execPath, ["--import", preload, launcher(), "--version"]);
     expect(status).toBe(2);
     expect(output).toBe("mailsvc needs Node 22.19 or newer; this is v22.18.0.\n");
   });

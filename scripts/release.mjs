@@ -1,0 +1,100 @@
+// Releases all packages at one version.
+//
+//   npm run release -- version 0.2.0      writes the version into every package, and a heading into CHANGELOG.md
+//   npm run release -- publish            builds and publishes them, each after those it needs
+//
+// `publish --dry-run` packs and checks without publishing. `--tag next` publishes a version that `npm install` does not take by itself.
+// npm signs where and from which commit a package was built (provenance), which it can only do in a CI job with an identity
+// (GitHub: `permissions: id-token: write`; GitLab: an id token for sigstore). For a registry without it: `--no-provenance`.
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import semver from "semver";
+
+const KINDS = ["dependencies", "devDependencies", "peerDependencies"];
+const UNRELEASED = "## Unreleased\n";
+
+/** The published packages, each after those it depends on. */
+export const PUBLISHED = ["sdk", "server", "agent-kit", "cli", "create-mailsvc-agent"];
+
+const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
+
+/** Writes a version into every manifest, lock file and template, and a heading into CHANGELOG.md. Throws on a version that is not newer. */
+export function writeVersion(root, version, date) {
+  const manifestOf = (name) => join(root, "packages", name, "package.json");
+  const current = readJson(manifestOf("cli")).version;
+  if (!semver.valid(version)) throw new Error(`${version} is not a version: MAJOR.MINOR.PATCH.`);
+  if (!semver.gt(version, current)) throw new Error(`${version} is not newer than ${current}.`);
+  const own = new Set(PUBLISHED.map((name) => readJson(manifestOf(name)).name));
+
+  const renew = (manifest) => {
+    for (const kind of KINDS) for (const name of Object.keys(manifest[kind] ?? {})) if (own.has(name)) manifest[kind][name] = version;
+    return manifest;
+  };
+  const rewrite = (file, change) => writeFileSync(file, `${JSON.stringify(change(readJson(file)), null, 2)}\n`);
+  for (const file of globSync("{package,{packages,examples}/*/package}.json", { cwd: root }))
+    rewrite(join(root, file), (manifest) => renew({ ...manifest, version }));
+  // A new agent has a version of its own, and needs this one of our packages.
+  for (const file of globSync("packages/cli/templates/agent/*/package.json", { cwd: root })) rewrite(join(root, file), renew);
+  const lock = join(root, "package-lock.json");
+  if (existsSync(lock))
+    rewrite(lock, (text) => {
+      text.version = version;
+      for (const [path, entry] of Object.entries(text.packages))
+        if (!path.includes("node_modules/")) text.packages[path] = renew({ ...entry, version });
+      return text;
+    });
+
+  const changes = join(root, "CHANGELOG.md");
+  const before = readFileSync(changes, "utf8");
+  if (!before.includes(UNRELEASED)) throw new Error(`CHANGELOG.md has no heading "${UNRELEASED.trim()}".`);
+  writeFileSync(changes, before.replace(UNRELEASED, `${UNRELEASED}\n## ${version} (${date})\n`));
+}
+
+/** Builds and publishes all packages. Throws when they differ in version, or when CHANGELOG.md does not have it. */
+function publish(root, { dryRun, tag, provenance }) {
+  const versions = new Set(PUBLISHED.map((name) => readJson(join(root, "packages", name, "package.json")).version));
+  const [version] = versions;
+  if (versions.size !== 1) throw new Error(`The packages differ in version: ${[...versions].join(", ")}.`);
+  const named = readFileSync(join(root, "CHANGELOG.md"), "utf8").includes(`\n## ${version} (`);
+  if (tag === "latest" && !dryRun && !named) throw new Error(`CHANGELOG.md has no entry ${version}: npm run release -- version …`);
+  execFileSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
+  const options = [`--tag=${tag}`, ...(provenance && !dryRun ? ["--provenance"] : []), ...(dryRun ? ["--dry-run"] : [])];
+  for (const folder of PUBLISHED) {
+    const at = { cwd: join(root, "packages", folder), encoding: "utf8" };
+    const { status } = spawnSync("npm", ["publish", ...options], { ...at, stdio: "inherit" });
+    if (status === 0) continue;
+    // A publication that failed halfway is repeated: what is there already stays.
+    const { name } = readJson(join(at.cwd, "package.json"));
+    if (spawnSync("npm", ["view", `${name}@${version}`, "version"], at).stdout?.trim() !== version)
+      throw new Error(`${name} was not published. Run the same command again after the repair.`);
+    console.error(`${name}@${version} is published already.`);
+  }
+}
+
+function main() {
+  const root = fileURLToPath(new URL("../", import.meta.url));
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    allowNegative: true,
+    options: { "dry-run": { type: "boolean" }, tag: { type: "string", default: "latest" }, provenance: { type: "boolean", default: true } },
+  });
+  const [command, version = ""] = positionals;
+  if (command === "version") {
+    writeVersion(root, version, new Date().toISOString().slice(0, 10));
+    execFileSync(process.execPath, [join(root, "scripts/generate.mjs")], { stdio: "inherit" });
+  } else if (command === "publish") {
+    publish(root, { dryRun: values["dry-run"] === true, tag: values.tag, provenance: values.provenance });
+  } else throw new Error("Say what to do: version X.Y.Z, or publish.");
+}
+
+if (resolve(process.argv[1] ?? "") === fileURLToPath(import.meta.url)) {
+  try {
+    main();
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { basename, join } from "node:path";
+import { json } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
+const exec = promisify(execFile);
+
+interface Packument {
+  readonly name: string;
+  readonly "dist-tags": Record<string, string>;
+  readonly versions: Record<string, unknown>;
+}
+
+/** What `npm publish` sends. */
+interface Publication extends Packument {
+  readonly _attachments: Record<string, { readonly data: string }>;
+}
+
+/** An npm registry on this machine. */
+export interface Registry extends AsyncDisposable {
+  readonly url: string;
+  /** The file of a published package. Throws when it was not published. */
+  tarball(name: string): string;
+}
+
+/**
+ * Starts an npm registry that keeps what is published to it in `folder`, and has the packages of this repository's node_modules
+ * besides, so that an installation needs no network.
+ */
+export async function startRegistry(folder: string): Promise<Registry> {
+  const packages = new Map<string, Packument>();
+  const tarballs = new Map<string, string>();
+  let url = "";
+
+  function keep(name: string, file: string, bytes: Buffer): void {
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, basename(file));
+    writeFileSync(path, bytes);
+    tarballs.set(name, path);
+  }
+
+  /** Adds a package of this repository's node_modules. */
+  async function offer(name: string): Promise<Packument | undefined> {
+    const from = join(modules, name);
+    // The packages of this repository are links there, and must be published first.
+    if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+    const manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as { version: string };
+    // An installation of better-sqlite3 may have left a build, which its package does not contain.
+    const options = ["--exclude=./build", "--exclude=./node_modules", "--transform=s,^\\.,package,", "-C", from, "."];
+    const { stdout } = await exec("tar", ["--use-compress-program=gzip -1", "-cf", "-", ...options], {
+      encoding: "buffer",
+      maxBuffer: 1e9,
+    });
+    keep(name, `${name.replaceAll("/", "-")}-${manifest.version}.tgz`, stdout);
+    const integrity = `sha512-${createHash("sha512").update(stdout).digest("base64")}`;
+    const dist = { integrity, tarball: `${url}/${name}/-/${manifest.version}.tgz` };
+    const packument = { name, "dist-tags": { latest: manifest.version }, versions: { [manifest.version]: { ...manifest, dist } } };
+    packages.set(name, packument);
+    return packument;
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [name = "", file] = decodeURIComponent(request.url ?? "/")
+      .slice(1)
+      .split("/-/");
+    if (request.method === "PUT") {
+      const { _attachments: attachments, ...packument } = (await json(request)) as Publication;
+      for (const [path, { data }] of Object.entries(attachments)) keep(name, path.replaceAll("/", "-"), Buffer.from(data, "base64"));
+      // A first version becomes the latest one, whatever its tag.
+      packages.set(name, { ...packument, "dist-tags": { latest: Object.keys(packument.versions)[0] ?? "", ...packument["dist-tags"] } });
+      response.writeHead(201).end("{}");
+      return;
+    }
+    const found = file ? tarballs.get(name) : (packages.get(name) ?? (await offer(name)));
+    if (found === undefined) response.writeHead(404).end("{}");
+    else response.end(typeof found === "string" ? readFileSync(found) : JSON.stringify(found));
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: Error) => response.writeHead(500).end(JSON.stringify({ error: error.message })));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    tarball: (name) => {
+      const file = tarballs.get(name);
+      if (file === undefined) throw new Error(`${name} was not published.`);
+      return file;
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
