@@ -1,8 +1,19 @@
-import type { Automation, AutomationDetail, AutomationEntry, AutomationStep, AutomationTrigger } from "@mailsvc/sdk/contract";
+import type {
+  Automation,
+  AutomationDetail,
+  AutomationEntry,
+  AutomationStats,
+  AutomationStep,
+  AutomationTrigger,
+  AutomationVersion,
+  StepStats,
+  TestRun,
+  TestStep,
+} from "@mailsvc/sdk/contract";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
-import { type Column, renderDetails } from "./table.ts";
+import { type Column, renderDetails, renderTable } from "./table.ts";
 import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
 
@@ -25,6 +36,31 @@ const entryColumns: Column<AutomationEntry>[] = [
   { title: "entered (utc)", value: (e) => formatTimestamp(e.enteredAt), paint: (s, t) => s.dim(t), priority: 2 },
 ];
 
+const versionColumns: Column<AutomationVersion>[] = [
+  { title: "version", value: (v) => v.version },
+  { title: "", value: (v) => (v.current ? "current" : "") },
+  { title: "steps", value: (v) => v.steps },
+  { title: "activated", value: (v) => (v.templates === null ? "" : "yes") },
+  { title: "created (utc)", value: (v) => formatTimestamp(v.createdAt), paint: (s, t) => s.dim(t) },
+];
+
+const stepColumns: Column<StepStats>[] = [
+  { title: "step", value: (s) => s.stepId, flexible: true },
+  { title: "type", value: (s) => s.type ?? "in older versions", priority: 2 },
+  { title: "entered", value: (s) => s.entered },
+  { title: "waiting", value: (s) => s.waiting },
+  { title: "completed", value: (s) => s.completed },
+  { title: "skipped", value: (s) => s.skipped },
+  { title: "branches", value: (s) => formatBranches(s.branches), priority: 1 },
+];
+
+const testColumns: Column<TestStep>[] = [
+  { title: "at (utc)", value: (s) => formatTimestamp(s.at), paint: (style, t) => style.dim(t) },
+  { title: "step", value: (s) => s.stepId },
+  { title: "type", value: (s) => s.type, priority: 1 },
+  { title: "what happens", value: formatTestStep, flexible: true },
+];
+
 const detail: View = { object: one };
 
 export const automationViews: Readonly<Record<string, View>> = {
@@ -35,6 +71,11 @@ export const automationViews: Readonly<Record<string, View>> = {
   "automations.delete": detail,
   "automations.activate": detail,
   "automations.pause": detail,
+  "automations.archive": detail,
+  "automations.unarchive": detail,
+  "automations.versions": { columns: versionColumns },
+  "automations.stats": { object: stats },
+  "automations.test": { object: testRun },
   "automations.entries": { columns: entryColumns, empty: "No contact has entered yet." },
 };
 
@@ -44,8 +85,8 @@ function one(a: AutomationDetail, { term: { out } }: Session): string {
       ["id", a.id],
       ["name", a.name],
       ["description", a.description],
-      ["status", paintStatus(out, a.status)],
-      ["version", a.version],
+      ["status", `${paintStatus(out, a.status)}${a.archivedAt === null ? "" : ", archived"}`],
+      ["version", a.shownVersion === a.version ? a.version : `${a.shownVersion} of ${a.version}`],
       ["entered", a.totalEntered],
       ["completed", a.totalCompleted],
       ["goal", a.goal && `${formatTrigger(a.goal)}: ${a.goalConversions} (${(a.goalConversionRate * 100).toFixed(1)} %)`],
@@ -65,6 +106,47 @@ function one(a: AutomationDetail, { term: { out } }: Session): string {
     details,
     [out.bold("Steps"), line("trigger", formatTrigger(a.trigger)), ...a.steps.map((step) => line(step.id, formatStep(step)))].join("\n"),
   ].join("\n\n");
+}
+
+function stats({ steps, ...n }: AutomationStats, { term: { out, columns: width } }: Session): string {
+  const totals = renderDetails(
+    [
+      ["entered", n.entered],
+      ["inside", n.inside],
+      ["completed", n.completed],
+      ["exited", n.exited],
+      ["failed", n.failed],
+      ["goals", n.goalConversions],
+    ],
+    out,
+  );
+  return steps.length === 0 ? totals : `${totals}\n\n${renderTable(steps, stepColumns, out, width)}`;
+}
+
+function testRun({ path, ...run }: TestRun, { term: { out, columns: width } }: Session): string {
+  const head = run.mayEnter ? out.green("enters") : out.yellow(`would not enter: ${safeText(run.entryReason ?? "")}`);
+  const end = `${paintStatus(out, run.status)}${run.reason === null ? "" : `: ${safeText(run.reason)}`}`;
+  return [
+    `${head} ${out.dim(formatInstant(run.enteredAt))}`,
+    ...(path.length === 0 ? [] : [renderTable(path, testColumns, out, width)]),
+    `${end} ${out.dim(formatInstant(run.endedAt))}`,
+  ].join("\n");
+}
+
+function formatTestStep({ outcome, reason, branch, assumed, until, email }: TestStep): string {
+  const told = [
+    outcome === "skipped" ? `skipped: ${reason}` : reason,
+    branch === null ? null : `→ ${branch}${assumed ? " (assumed)" : ""}`,
+    until === null ? null : `until ${formatTimestamp(until)}`,
+    email?.subject,
+  ];
+  return told.filter((part) => part).join("  ");
+}
+
+function formatBranches(branches: StepStats["branches"]): string {
+  return Object.entries(branches ?? {})
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
 }
 
 /** Where a step leads: `→ wait`, or `→ yes: thanks, no: remind`. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AUTOMATION_LIMITS, AUTOMATION_STATUSES, Currency, ENTRY_STATUSES } from "./automation-fields.ts";
 import { AutomationConnection, listDefinitionFaults } from "./automation-graph.ts";
+import { AutomationStats, AutomationVersion, NewTestRun, TestRun } from "./automation-reports.ts";
 import { AutomationStep } from "./automation-steps.ts";
 import { AutomationOccurrence, AutomationTrigger, OCCURRENCE_TYPES, TRIGGER_TYPES } from "./automation-triggers.ts";
 import { endpoint } from "./endpoint.ts";
@@ -45,6 +46,12 @@ export const AutomationDetail = Automation.extend({
   currency: z.string(),
   /** Counts the definitions; an entry keeps the one it began with. */
   version: z.int(),
+  /** The version whose steps and connections are shown. */
+  shownVersion: z.int(),
+  /** Counts the changes of its fields. */
+  revision: z.int(),
+  /** Null unless it is archived. */
+  archivedAt: Instant.nullable(),
   steps: z.array(AutomationStep),
   connections: z.array(AutomationConnection),
 }).meta({ id: "AutomationDetail" });
@@ -124,6 +131,7 @@ export const AutomationPatch = z
     trigger: fields.trigger.optional(),
     steps: fields.steps.optional(),
     connections: fields.connections.optional(),
+    revision: z.int().min(1).optional().meta({ description: "Refuse the change unless this is the automation's current revision" }),
   })
   .superRefine(({ steps, connections }, ctx) => {
     if ((steps === undefined) !== (connections === undefined)) {
@@ -161,8 +169,13 @@ export const automations = {
     path: "/api/v1/automations",
     access: { permission: "automations:read" },
     summary: "List automations, newest first",
+    description: "Archived automations are in a list of their own: archived=true.",
     query: z.object({
       ...pageQuery,
+      archived: z
+        .stringbool()
+        .optional()
+        .meta({ description: "Only archived automations (true), or only the others (false, the default)" }),
       status: z.enum(AUTOMATION_STATUSES).optional().meta({ description: "Only automations in this state" }),
     }),
     output: pageSchema(Automation),
@@ -184,6 +197,14 @@ export const automations = {
     path: "/api/v1/automations/:id",
     access: { permission: "automations:read" },
     summary: "Get one automation with its definition and numbers",
+    query: z.object({
+      version: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .meta({ description: "Show this version of the definition; the newest when absent" }),
+    }),
     output: AutomationDetail,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
@@ -197,7 +218,7 @@ export const automations = {
       "steps and connections are sent together and make a new version. Contacts that are inside stay in the version they entered; an active automation takes new ones into the new version at once.",
     body: AutomationPatch,
     output: AutomationDetail,
-    errors: ["not_found", "sender_not_verified"],
+    errors: ["not_found", "conflict", "invalid_state", "sender_not_verified"],
     examples: [{ summary: "Another name", params: id, body: { name: "Welcome series" } }],
   }),
   delete: endpoint({
@@ -218,7 +239,7 @@ export const automations = {
     description:
       "Templates must be published and senders verified; the versions of the templates are pinned. Contacts enter from now on. Of a paused automation, what became due meanwhile is done at once, and later delays count from then.",
     output: AutomationDetail,
-    errors: ["not_found", "sender_not_verified"],
+    errors: ["not_found", "invalid_state", "sender_not_verified"],
     examples: [{ summary: "Activate", params: id }],
   }),
   pause: endpoint({
@@ -229,6 +250,57 @@ export const automations = {
     output: AutomationDetail,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Pause", params: id }],
+  }),
+  archive: endpoint({
+    method: "POST",
+    path: "/api/v1/automations/:id/archive",
+    access: { permission: "automations:write" },
+    summary: "Archive an automation that is not active: lists leave it out, and its numbers stay",
+    description: "It cannot be changed or activated until it is unarchived. Entries that were paused stay where they are.",
+    output: AutomationDetail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "Archive", params: id }],
+  }),
+  unarchive: endpoint({
+    method: "POST",
+    path: "/api/v1/automations/:id/unarchive",
+    access: { permission: "automations:write" },
+    summary: "Bring an archived automation back, in the state it had",
+    output: AutomationDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Unarchive", params: id }],
+  }),
+  versions: endpoint({
+    method: "GET",
+    path: "/api/v1/automations/:id/versions",
+    access: { permission: "automations:read" },
+    summary: "List the definitions an automation has had, newest first",
+    description: "Get one with its steps: GET /api/v1/automations/:id?version=2.",
+    query: z.object(pageQuery),
+    output: pageSchema(AutomationVersion),
+    errors: ["not_found"],
+    examples: [{ summary: "Its history", params: id }],
+  }),
+  stats: endpoint({
+    method: "GET",
+    path: "/api/v1/automations/:id/stats",
+    access: { permission: "automations:read" },
+    summary: "Get how many entries came to each step, wait there, and went on",
+    output: AutomationStats,
+    errors: ["not_found"],
+    examples: [{ summary: "Step by step", params: id }],
+  }),
+  test: endpoint({
+    method: "POST",
+    path: "/api/v1/automations/:id/test",
+    access: { permission: "automations:read" },
+    summary: "Show which way a contact would take, and what each step would do, without doing it",
+    description:
+      "Nothing is written and no email is sent. Conditions are evaluated for the contact as the steps before would have changed it, at the time they would be reached.",
+    body: NewTestRun,
+    output: TestRun,
+    errors: ["not_found"],
+    examples: [{ summary: "For one contact", params: id, body: { contact: "ada@example.com" } }],
   }),
   entries: endpoint({
     method: "GET",

@@ -57,6 +57,7 @@ export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...i
 export * from "./address.ts";
 export * from "./automation-fields.ts";
 export * from "./automation-graph.ts";
+export * from "./automation-reports.ts";
 export * from "./automation-steps.ts";
 export * from "./automation-triggers.ts";
 export * from "./automations.ts";

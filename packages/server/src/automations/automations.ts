@@ -1,5 +1,5 @@
 import type { Automation, AutomationDetail, AutomationPatch, AutomationStatus, NewAutomation, Page } from "@mailsvc/sdk/contract";
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -29,6 +29,16 @@ export async function findAutomation(q: Tx | Reader, workspaceId: string, id: st
   return row;
 }
 
+/** The same, unless it is archived. Throws ApiError not_found or invalid_state. */
+export async function findUnarchived(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
+  const row = await findAutomation(q, workspaceId, id);
+  if (row.archivedAt !== null)
+    throw new ApiError("invalid_state", "This automation is archived.", {
+      hint: `Unarchive it first: mailsvc automations unarchive ${id}`,
+    });
+  return row;
+}
+
 /** A version of a definition, by its number; it exists as long as its automation. */
 export async function findVersion(q: Tx | Reader, automationId: string, version: number): Promise<VersionRow> {
   const { automationVersions: t } = q.t;
@@ -40,18 +50,34 @@ export async function findVersion(q: Tx | Reader, automationId: string, version:
   return row;
 }
 
-export async function getAutomation(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationDetail> {
-  return showDetail(q, await findAutomation(q, workspaceId, id));
+/** An automation with a version of its definition, the newest by default. Throws ApiError not_found. */
+export async function getAutomation(
+  q: Tx | Reader,
+  workspaceId: string,
+  { id, version }: { id: string; version?: number | undefined },
+): Promise<AutomationDetail> {
+  const row = await findAutomation(q, workspaceId, id);
+  assertVersion(row, version);
+  return showDetail(q, row, version);
 }
 
-/** A page of automations with their numbers, newest first. */
+/** Throws ApiError not_found for a version that the automation does not have. */
+export function assertVersion(row: AutomationRow, version: number | undefined): void {
+  if (version !== undefined && version > row.version)
+    throw new ApiError("not_found", `The automation ${row.id} has no version ${version}: the newest is ${row.version}.`, {
+      details: [{ path: "version", code: "not_found", message: `Use a version from 1 to ${row.version}.` }],
+    });
+}
+
+/** A page of automations with their numbers, newest first; archived ones only if asked for. */
 export async function listAutomations(
   read: Reader,
   workspaceId: string,
-  { status, ...input }: PageInput & { status?: AutomationStatus | undefined },
+  { status, archived = false, ...input }: PageInput & { status?: AutomationStatus | undefined; archived?: boolean | undefined },
 ): Promise<Page<Automation>> {
   const { automations: t } = read.t;
-  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), status && eq(t.status, status));
+  const shelf = archived ? isNotNull(t.archivedAt) : isNull(t.archivedAt);
+  const where = and(eq(t.workspaceId, workspaceId), isNull(t.deletedAt), shelf, status && eq(t.status, status));
   const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
   const ids = page.data.map(({ id }) => id);
   const [counts, revenue] = [await getCounters(read, ids), await readRevenue(read, ids)];
@@ -79,6 +105,8 @@ export async function createAutomation(tx: Tx, deps: Deps, workspaceId: string, 
     reEntryDelayHours: input.reEntryDelayHours ?? RE_ENTRY_HOURS,
     createdAt: now,
     updatedAt: now,
+    revision: 1,
+    archivedAt: null,
     deletedAt: null,
   };
   await tx.insert(tx.t.automations).values(row);
@@ -88,14 +116,21 @@ export async function createAutomation(tx: Tx, deps: Deps, workspaceId: string, 
   return showDetail(tx, row);
 }
 
-/** Changes the fields that were sent; steps and connections make a new version. Throws ApiError not_found, validation_error or sender_not_verified. */
+/**
+ * Changes the fields that were sent; steps and connections make a new version. Throws ApiError not_found, invalid_state if it is
+ * archived, conflict if it was changed since `revision`, validation_error or sender_not_verified.
+ */
 export async function updateAutomation(
   tx: Tx,
   deps: Deps,
   workspaceId: string,
-  { id, ...input }: AutomationPatch & { id: string },
+  { id, revision, ...input }: AutomationPatch & { id: string },
 ): Promise<AutomationDetail> {
-  const before = await findAutomation(tx, workspaceId, id);
+  const before = await findUnarchived(tx, workspaceId, id);
+  if (revision !== undefined && revision !== before.revision)
+    throw new ApiError("conflict", `The automation was changed meanwhile: it is at revision ${before.revision}, not ${revision}.`, {
+      details: [{ path: "revision", code: "outdated", message: `The current revision is ${before.revision}.` }],
+    });
   const definition = await findVersion(tx, id, before.version);
   const trigger = input.trigger ?? before.trigger;
   const goal = input.goal === undefined ? before.goal : input.goal;
@@ -116,6 +151,7 @@ export async function updateAutomation(
     allowReEntry: input.allowReEntry ?? before.allowReEntry,
     reEntryDelayHours: input.reEntryDelayHours ?? before.reEntryDelayHours,
     updatedAt: now,
+    revision: before.revision + 1,
   };
   if (row.version !== before.version) {
     const version: VersionRow = { automationId: id, version: row.version, steps, connections, templates: null, createdAt: now };
@@ -141,12 +177,25 @@ export async function deleteAutomation(tx: Tx, deps: Deps, workspaceId: string, 
   return detail;
 }
 
-export async function showDetail(q: Tx | Reader, row: AutomationRow): Promise<AutomationDetail> {
-  const { steps, connections } = await findVersion(q, row.id, row.version);
+/** An automation with a version of its definition, the newest by default. */
+export async function showDetail(q: Tx | Reader, row: AutomationRow, shownVersion = row.version): Promise<AutomationDetail> {
+  const { steps, connections } = await findVersion(q, row.id, shownVersion);
   const counts = (await getCounters(q, [row.id])).get(row.id);
   const revenue = (await readRevenue(q, [row.id])).get(row.id);
-  const { trigger, goal, currency, version } = row;
-  return { ...showAutomation(row, counts, revenue), trigger, goal, currency, version, steps, connections };
+  const { trigger, goal, currency, version, revision } = row;
+  const archivedAt = row.archivedAt === null ? null : iso(row.archivedAt);
+  return {
+    ...showAutomation(row, counts, revenue),
+    trigger,
+    goal,
+    currency,
+    version,
+    shownVersion,
+    revision,
+    archivedAt,
+    steps,
+    connections,
+  };
 }
 
 function showAutomation(row: AutomationRow, counts: ReadonlyMap<string, number> | undefined, revenue: Revenue | undefined): Automation {

@@ -2,6 +2,7 @@ import { eq, inArray } from "drizzle-orm";
 import { deleteCounters } from "../counters/counters.ts";
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import { deleteStepCounts } from "./step-counts.ts";
 
 /** Job kind: deletes the entries of a deleted automation. */
 export const CLEAR_ENTRIES_JOB = "automations.clear";
@@ -36,6 +37,7 @@ export function clearEntries(deps: Deps): JobHandler {
         await tx.delete(v).where(eq(v.automationId, automationId));
         await tx.delete(r).where(eq(r.automationId, automationId));
         await deleteCounters(tx, automationId);
+        await deleteStepCounts(tx, automationId);
         await tx.delete(a).where(eq(a.id, automationId));
       },
     };

@@ -10,6 +10,7 @@ import { iso } from "../lib/clock.ts";
 import type { NewJob } from "../queue/queue.ts";
 import type { Tables } from "../schema.ts";
 import { type AutomationRow, findAutomation, findVersion } from "./automations.ts";
+import { countEnd } from "./step-counts.ts";
 
 export type EntryRow = Tables["automationEntries"]["$inferSelect"];
 
@@ -68,6 +69,7 @@ export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entra
       reason: null,
       stepId: first,
       dueAt: now,
+      waitingIn: null,
       moves: 0,
       enteredAt: now,
       endedAt: null,
@@ -109,10 +111,11 @@ export async function endEntries(
 ): Promise<void> {
   const { automationEntries: e, automationContacts: c } = tx.t;
   const now = deps.clock.now();
-  for (const { id, workspaceId, automationId, contactId, contactSeq } of entries) {
+  for (const entry of entries) {
+    const { id, workspaceId, automationId, contactId, contactSeq } = entry;
     const ended = await tx
       .update(e)
-      .set({ status, reason, stepId: null, dueAt: null, endedAt: now })
+      .set({ status, reason, stepId: null, dueAt: null, waitingIn: null, endedAt: now })
       .where(and(eq(e.id, id), eq(e.status, "ACTIVE")))
       .returning({ id: e.id });
     if (ended.length === 0) continue;
@@ -121,6 +124,7 @@ export async function endEntries(
       .set({ inside: false })
       .where(and(eq(c.automationId, automationId), eq(c.contactId, contactId), eq(c.entryId, id)));
     await incrementCounters(tx, automationId, [{ kind: status, seq: contactSeq, by: 1 }]);
+    await countEnd(tx, entry);
     const data = { entryId: id, ...(reason !== null && { reason }) };
     await recordEvents(tx, deps, [{ workspaceId, type: ENDED[status], automationId, contactId, at: now, data }]);
   }

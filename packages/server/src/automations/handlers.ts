@@ -1,18 +1,30 @@
-import type { contract } from "@mailsvc/sdk/contract";
+import type { contract, TestRun } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { createAutomation, deleteAutomation, getAutomation, listAutomations, updateAutomation } from "./automations.ts";
 import { listEntries } from "./entries.ts";
-import { activateAutomation, pauseAutomation } from "./states.ts";
+import { activateAutomation, pauseAutomation, setArchived } from "./states.ts";
+import { getStats } from "./stats.ts";
+import { testRun } from "./test-run.ts";
 import { track } from "./track.ts";
+import { listVersions } from "./versions.ts";
 
 export const automationHandlers: Handlers<typeof contract.automations> = {
   list: (input, { read, workspaceId }) => listAutomations(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => createAutomation(tx, deps, workspaceId, input),
-  get: ({ id }, { read, workspaceId }) => getAutomation(read, workspaceId, id),
+  get: (input, { read, workspaceId }) => getAutomation(read, workspaceId, input),
   update: (input, { tx, deps, workspaceId }) => updateAutomation(tx, deps, workspaceId, input),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteAutomation(tx, deps, workspaceId, id),
   activate: ({ id }, { tx, deps, workspaceId }) => activateAutomation(tx, deps, workspaceId, id),
   pause: ({ id }, { tx, deps, workspaceId }) => pauseAutomation(tx, deps, workspaceId, id),
+  archive: ({ id }, { tx, deps, workspaceId }) => setArchived(tx, deps, workspaceId, id, true),
+  unarchive: ({ id }, { tx, deps, workspaceId }) => setArchived(tx, deps, workspaceId, id, false),
+  versions: (input, { read, workspaceId }) => listVersions(read, workspaceId, input),
+  stats: ({ id }, { read, workspaceId }) => getStats(read, workspaceId, id),
+  // It writes nothing, so it runs before the transaction, which only stores the response.
+  test: {
+    prepare: (input, { read, deps, workspaceId }) => testRun(read, deps, workspaceId, input),
+    run: async (_input, _context, result: TestRun) => result,
+  },
   entries: (input, { read, workspaceId }) => listEntries(read, workspaceId, input),
 };
 

@@ -47,6 +47,11 @@ export async function prepareMail(
   }
 }
 
+/** Why a contact gets no mail of automations; null if it may. */
+export function explainNoMail({ status }: ContactRow): SkipReason | null {
+  return status === "SUBSCRIBED" ? null : BY_STATUS[status];
+}
+
 const BY_STATUS = {
   UNSUBSCRIBED: "unsubscribed",
   BOUNCED: "bounced",
@@ -55,7 +60,8 @@ const BY_STATUS = {
 
 /** Queues the mail of a step, as marketing mail: only to subscribed contacts that no suppression names. Throws ApiError. */
 export async function sendMail(tx: Tx, deps: Deps, contact: ContactRow, mail: PreparedMail | null): Promise<StepResult> {
-  if (contact.status !== "SUBSCRIBED") return { outcome: "skipped", reason: BY_STATUS[contact.status] };
+  const reason = explainNoMail(contact);
+  if (reason !== null) return { outcome: "skipped", reason };
   if (mail === null) throw new Error(`The mail to ${contact.id} was not prepared.`);
   if ("skip" in mail) return { outcome: "skipped", reason: mail.skip };
   const { from, replyTo, content, name } = mail;

@@ -7,6 +7,7 @@ import type { JobHandler } from "../queue/queue.ts";
 import { type AutomationRow, findVersion, type VersionRow } from "./automations.ts";
 import { buildStepJob, type EntryRow, endEntries } from "./entries.ts";
 import { type PreparedMail, prepareMail } from "./mail.ts";
+import { countMove } from "./step-counts.ts";
 import { type StepResult, takeStep } from "./steps.ts";
 
 /** What the next step of an entry needs. */
@@ -65,8 +66,10 @@ async function run(tx: Tx, deps: Deps, { entry, version, step, contact }: Loaded
   const now = deps.clock.now();
   const { waitMs, exit = false, ...result } = await takeStep(step, { tx, deps, entry, contact, mail });
   const next = version.connections.find(({ from, branch }) => from === step.id && branch === result.branch)?.to ?? null;
-  const moved = { ...entry, stepId: next, dueAt: now + (waitMs ?? 0), moves: entry.moves + 1 };
+  const waitingIn = waitMs === undefined ? null : step.id;
+  const moved = { ...entry, stepId: next, dueAt: now + (waitMs ?? 0), waitingIn, moves: entry.moves + 1 };
   await move(tx, entry, moved, { ...result, stepId: step.id, at: now });
+  await countMove(tx, entry, moved, { ...result, stepId: step.id });
   if (exit) return endEntries(tx, deps, [moved], "EXITED", result.reason ?? null);
   // The end of the path comes at once, unless the last step is a delay.
   if (next === null && waitMs === undefined) return endEntries(tx, deps, [moved], "COMPLETED", null);
@@ -76,11 +79,11 @@ async function run(tx: Tx, deps: Deps, { entry, version, step, contact }: Loaded
 type Taken = Omit<StepResult, "waitMs" | "exit"> & { readonly stepId: string; readonly at: number };
 
 /** Moves an entry on, and adds the step to its path. */
-async function move(tx: Tx, entry: EntryRow, { stepId, dueAt, moves }: EntryRow, taken: Taken): Promise<void> {
+async function move(tx: Tx, entry: EntryRow, { stepId, dueAt, waitingIn, moves }: EntryRow, taken: Taken): Promise<void> {
   const { automationEntries: e, automationMoves: m } = tx.t;
   await tx
     .update(e)
-    .set({ stepId, dueAt, moves })
+    .set({ stepId, dueAt, waitingIn, moves })
     .where(and(eq(e.id, entry.id), eq(e.moves, entry.moves)));
   const { reason = null, branch = null, emailId = null } = taken;
   await tx.insert(m).values({ ...taken, entryId: entry.id, move: entry.moves, reason, branch, emailId });

@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { type AutomationRow, findAutomation, findVersion, showDetail } from "./automations.ts";
+import { type AutomationRow, findAutomation, findUnarchived, findVersion, showDetail } from "./automations.ts";
 import { enqueueContinue } from "./continue.ts";
 import { pinReferences } from "./references.ts";
 
@@ -22,11 +22,14 @@ import { pinReferences } from "./references.ts";
  * 2. At once; a job deletes the entries.
  * 3. As the row in `automation_contacts` allows.
  * 4. With the checks of 1. A job enqueues the entries that became due meanwhile.
+ *
+ * An automation that is not ACTIVE can be archived: it keeps its state, lists leave it out, and activate, pause and update are refused
+ * with invalid_state until it is unarchived.
  */
 
-/** Activates an automation, or continues a paused one. Throws ApiError not_found, validation_error or sender_not_verified. */
+/** Activates an automation, or continues a paused one. Throws ApiError not_found, invalid_state, validation_error or sender_not_verified. */
 export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
-  const row = await findAutomation(tx, workspaceId, id);
+  const row = await findUnarchived(tx, workspaceId, id);
   if (row.status === "ACTIVE") return showDetail(tx, row);
   await pinReferences(tx, deps, row, await findVersion(tx, id, row.version));
   const active = await changeStatus(tx, deps, row, "ACTIVE");
@@ -36,13 +39,28 @@ export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string
 
 /** Pauses an automation: no contact enters, and entries stay where they are. Throws ApiError not_found or invalid_state. */
 export async function pauseAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
-  const row = await findAutomation(tx, workspaceId, id);
+  const row = await findUnarchived(tx, workspaceId, id);
   if (row.status === "PAUSED") return showDetail(tx, row);
   if (row.status === "DRAFT")
     throw new ApiError("invalid_state", "This automation is DRAFT. It would have to be ACTIVE.", {
       hint: `Activate it: mailsvc automations activate ${id}`,
     });
   return showDetail(tx, await changeStatus(tx, deps, row, "PAUSED"));
+}
+
+/** Archives an automation that is not active, or brings it back. Throws ApiError not_found or invalid_state. */
+export async function setArchived(tx: Tx, deps: Deps, workspaceId: string, id: string, archived: boolean): Promise<AutomationDetail> {
+  const row = await findAutomation(tx, workspaceId, id);
+  if (archived === (row.archivedAt !== null)) return showDetail(tx, row);
+  if (row.status === "ACTIVE")
+    throw new ApiError("invalid_state", "This automation is ACTIVE. It would have to be DRAFT or PAUSED.", {
+      hint: `Pause it first: mailsvc automations pause ${id}`,
+    });
+  const now = deps.clock.now();
+  const changed: AutomationRow = { ...row, archivedAt: archived ? now : null, updatedAt: now };
+  const { automations: t } = tx.t;
+  await tx.update(t).set({ archivedAt: changed.archivedAt, updatedAt: now }).where(eq(t.id, id));
+  return showDetail(tx, changed);
 }
 
 async function changeStatus(tx: Tx, deps: Deps, row: AutomationRow, status: AutomationStatus): Promise<AutomationRow> {

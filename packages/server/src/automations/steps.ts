@@ -93,7 +93,10 @@ async function perform(step: AutomationStep, { tx, deps, entry, contact, mail }:
 }
 
 /** The branch of a split. The same contact always takes the same one, and the weights hold among all contacts. */
-function pickBranch({ id, branches }: AutomationStep & { type: "split" }, { automationId, contactId }: EntryRow): string {
+export function pickBranch(
+  { id, branches }: AutomationStep & { type: "split" },
+  { automationId, contactId }: Pick<EntryRow, "automationId" | "contactId">,
+): string {
   const hash = createHash("sha256").update(`${automationId} ${id} ${contactId}`).digest().readUInt32BE(0);
   const total = branches.reduce((sum, { weight }) => sum + weight, 0);
   let left = (hash / 2 ** 32) * total;

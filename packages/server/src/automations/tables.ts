@@ -36,6 +36,9 @@ export function automationTables(c: ColumnTypes) {
         reEntryDelayHours: c.int("re_entry_delay_hours").notNull(),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
+        /** Counts the changes of its fields, to refuse one that was based on an older state. */
+        revision: c.int("revision").notNull().default(1),
+        archivedAt: c.instant("archived_at"),
         /** Set when it is deleted; a job deletes its entries. */
         deletedAt: c.instant("deleted_at"),
       },
@@ -87,6 +90,8 @@ export function automationTables(c: ColumnTypes) {
         /** The step that comes next, and when. */
         stepId: c.text("step_id"),
         dueAt: c.instant("due_at"),
+        /** The step that it waits in; null unless the step before the next one waits. */
+        waitingIn: c.text("waiting_in"),
         /** Steps taken. A job names the move it is for, so that none is made twice. */
         moves: c.int("moves").notNull(),
         enteredAt: c.instant("entered_at").notNull(),

@@ -20,7 +20,7 @@ import { buildContact, type ContactSource, patchContact, recordDeletion, saveCon
 export type { Audience, Engagement } from "./audience.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
 export type { ContactRow } from "./store.ts";
-export type { ContactSource } from "./write.ts";
+export { type ContactSource, patchContact } from "./write.ts";
 
 /** What another feature stores about contacts. `features.ts` lists all of them, so that none is forgotten. */
 export interface ContactLinks {

@@ -130,6 +130,12 @@ export function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Ma
   if (!deps.verified.has(workspaceId, address)) return assertStored(tx, deps, workspaceId, from, address, path);
 }
 
+/** Whether `assertVerified` would let the address pass. */
+export async function isVerified(q: Tx | Reader, deps: Deps, workspaceId: string, from: Mailbox): Promise<boolean> {
+  if (deps.config.dev && RESERVED.test(from.domain)) return true;
+  return deps.verified.has(workspaceId, from.key) || isStored(q, workspaceId, from);
+}
+
 /** The senders of a workspace, newest first. */
 export function listSenders(
   read: Reader,
@@ -142,12 +148,7 @@ export function listSenders(
 }
 
 async function assertStored(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, address: string, path: string): Promise<void> {
-  const status = "VERIFIED" as const;
-  const found = await tx.lookUp(tx.t.senders, [
-    { workspaceId, value: address, status },
-    { workspaceId, value: from.domain, status },
-  ]);
-  if (found.some((rows) => rows.length > 0)) {
+  if (await isStored(tx, workspaceId, from)) {
     // After the commit, because this transaction may be the one that verified it.
     tx.afterCommit(() => deps.verified.add(workspaceId, address));
     return;
@@ -160,6 +161,15 @@ async function assertStored(tx: Tx, deps: Deps, workspaceId: string, from: Mailb
       hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
     },
   );
+}
+
+async function isStored(q: Tx | Reader, workspaceId: string, { key, domain }: Mailbox): Promise<boolean> {
+  const status = "VERIFIED" as const;
+  const found = await q.lookUp(q.t.senders, [
+    { workspaceId, value: key, status },
+    { workspaceId, value: domain, status },
+  ]);
+  return found.some((rows) => rows.length > 0);
 }
 
 function isUnique(error: unknown): boolean {

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { AUTOMATION_LIMITS, ENTRY_STATUSES } from "./automation-fields.ts";
+import { STEP_TYPES } from "./automation-steps.ts";
+import { Instant } from "./page.ts";
+
+/** One definition of an automation. Entries keep the version that they began with. */
+export const AutomationVersion = z
+  .object({
+    version: z.int(),
+    /** Contacts that enter take this one. */
+    current: z.boolean(),
+    steps: z.int(),
+    /** The pinned version of each template, by its id; null until the automation was activated with this definition. */
+    templates: z.record(z.string(), z.int()).nullable(),
+    createdAt: Instant,
+  })
+  .meta({ id: "AutomationVersion" });
+export type AutomationVersion = z.infer<typeof AutomationVersion>;
+
+/** How many entries came to a step, over all versions that have a step of this id. */
+export const StepStats = z
+  .object({
+    stepId: z.string(),
+    /** Null for a step that the newest version does not have. */
+    type: z.enum(STEP_TYPES).nullable(),
+    /** Entries that came to the step: completed, skipped and waiting. One that comes twice counts twice. */
+    entered: z.int(),
+    /** Entries that wait in the step now. */
+    waiting: z.int(),
+    completed: z.int(),
+    skipped: z.int(),
+    /** Entries by the branch they took; null for a step without branches. */
+    branches: z.record(z.string(), z.int()).nullable(),
+  })
+  .meta({ id: "AutomationStepStats" });
+export type StepStats = z.infer<typeof StepStats>;
+
+/** The numbers of an automation and of each of its steps. */
+export const AutomationStats = z
+  .object({
+    automationId: z.string(),
+    entered: z.int(),
+    /** Entries that have not ended. */
+    inside: z.int(),
+    completed: z.int(),
+    exited: z.int(),
+    failed: z.int(),
+    goalConversions: z.int(),
+    steps: z.array(StepStats),
+  })
+  .meta({ id: "AutomationStats" });
+export type AutomationStats = z.infer<typeof AutomationStats>;
+
+export const NewTestRun = z.strictObject({
+  contact: z.string().min(1).max(320).meta({ description: "Address or id of the contact" }),
+  version: z.int().min(1).optional().meta({ description: "A version of the definition; the newest when absent" }),
+  at: Instant.optional().meta({ description: "When the contact enters; now when absent" }),
+  assume: z
+    .record(z.string().max(AUTOMATION_LIMITS.stepId), z.string().max(AUTOMATION_LIMITS.stepId))
+    .refine((assume) => Object.keys(assume).length <= AUTOMATION_LIMITS.steps, {
+      message: `At most ${AUTOMATION_LIMITS.steps} steps.`,
+      params: { code: "too_big" },
+    })
+    .optional()
+    .meta({ description: "The branch taken at a step, by the id of the step, in place of the one that follows from the contact" }),
+});
+
+/** What a step would do. */
+export const TestStep = z
+  .object({
+    stepId: z.string(),
+    type: z.enum(STEP_TYPES),
+    at: Instant,
+    outcome: z.enum(["done", "skipped"]),
+    reason: z.string().nullable(),
+    branch: z.string().nullable(),
+    /** The branch was given in `assume`, or it depends on something that only happens later. */
+    assumed: z.boolean(),
+    /** When the entry would go on; null for a step that does not wait. */
+    until: Instant.nullable(),
+    /** The mail it would send, rendered for the contact as it would be then. */
+    email: z.object({ from: z.string(), subject: z.string() }).nullable(),
+  })
+  .meta({ id: "AutomationTestStep" });
+export type TestStep = z.infer<typeof TestStep>;
+
+/** The way that a contact would take through an automation. Nothing was written or sent. */
+export const TestRun = z
+  .object({
+    contactId: z.string(),
+    version: z.int(),
+    /** Whether the contact could enter; `entryReason` says why not. The path is shown all the same. */
+    mayEnter: z.boolean(),
+    entryReason: z.string().nullable(),
+    status: z.enum(ENTRY_STATUSES).exclude(["ACTIVE"]),
+    /** Why it would end before the end of its path. */
+    reason: z.string().nullable(),
+    enteredAt: Instant,
+    endedAt: Instant,
+    path: z.array(TestStep),
+  })
+  .meta({ id: "AutomationTestRun" });
+export type TestRun = z.infer<typeof TestRun>;
