@@ -9,6 +9,7 @@ RUN npm ci && npm run build:binary && mkdir /data
 
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /source/build/mailsvc /usr/bin/mailsvc
+COPY --from=build /source/build/THIRD-PARTY-LICENSES.txt /source/build/mailsvc.cdx.json /usr/share/doc/mailsvc/
 COPY --from=build --chown=nonroot:nonroot /data /data
 ENV MAILSVC_HOST=0.0.0.0 MAILSVC_DATA=/data
 WORKDIR /data

@@ -14,6 +14,7 @@ import { build } from "tsup";
 import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
 import { documentDeclarations } from "./hover-docs.mjs";
 import { collectPackages, writeLicenses } from "./licenses.mjs";
+import { writeSbom } from "./sbom.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, "node_modules/.cache/mailsvc/build");
@@ -188,6 +189,7 @@ const inputs = () => {
       "scripts/bundle-plugins.mjs",
       "scripts/hover-docs.mjs",
       "scripts/licenses.mjs",
+      "scripts/sbom.mjs",
     ],
     {
       cwd: root,
@@ -234,7 +236,11 @@ const main = async () => {
     return;
   }
   pruneDeclarations("server");
-  for (const [name, folders] of inside) writeFileSync(join(dist(name), "THIRD-PARTY-LICENSES.txt"), writeLicenses(folders));
+  for (const [name, folders] of inside) {
+    const { name: product, version } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
+    writeFileSync(join(dist(name), "THIRD-PARTY-LICENSES.txt"), writeLicenses(folders));
+    writeFileSync(join(dist(name), "sbom.cdx.json"), writeSbom({ name: product, version }, folders));
+  }
   await documentDeclarations(dist("sdk"));
   for (const name of ["sdk", "agent-kit"]) declareCommonJs(name);
   const migrations = join(root, "packages/server/migrations");

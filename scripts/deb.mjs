@@ -29,6 +29,7 @@ const FILES = [
   ["scripts/debian/default", "etc/default/mailsvc", 0o600],
   ["LICENSE", "usr/share/doc/mailsvc/copyright", 0o644],
   ["build/THIRD-PARTY-LICENSES.txt", "usr/share/doc/mailsvc/THIRD-PARTY-LICENSES.txt", 0o644],
+  ["build/mailsvc.cdx.json", "usr/share/doc/mailsvc/mailsvc.cdx.json", 0o644],
   ["README.md", "usr/share/doc/mailsvc/README.md", 0o644],
   ["CHANGELOG.md", "usr/share/doc/mailsvc/changelog", 0o644],
 ];

@@ -43,7 +43,8 @@ async function writeFolder(folder) {
   };
   put("usr/bin/mailsvc", 0o755, (path) => copyFileSync(program, path));
   for (const library of await listLibraries()) put(library, 0o755, (path) => copyFileSync(realpathSync(library), path));
-  put("usr/share/doc/mailsvc/THIRD-PARTY-LICENSES.txt", 0o644, (path) => copyFileSync(join(build, "THIRD-PARTY-LICENSES.txt"), path));
+  for (const name of ["THIRD-PARTY-LICENSES.txt", "mailsvc.cdx.json"])
+    put(join("usr/share/doc/mailsvc", name), 0o644, (path) => copyFileSync(join(build, name), path));
   put("etc/passwd", 0o644, (path) => writeFileSync(path, `mailsvc:x:${USER}:${USER}::/data:/sbin/nologin\n`));
   put("etc/group", 0o644, (path) => writeFileSync(path, `mailsvc:x:${USER}:\n`));
   put("etc/nsswitch.conf", 0o644, (path) => writeFileSync(path, "hosts: files dns\n"));

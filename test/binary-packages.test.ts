@@ -15,6 +15,8 @@ const script = (name: string, ...args: string[]) =>
     join(root, stdout.trim().split(" ")[0] ?? ""),
   );
 
+const DOCUMENTS = ["copyright", "THIRD-PARTY-LICENSES.txt", "mailsvc.cdx.json"];
+
 let folder: string;
 
 beforeAll(async () => {
@@ -42,6 +44,7 @@ describe("the Debian package", () => {
     await dpkg("--install", await script("deb.mjs", "--compression", "zstd"));
     expect((await exec(inSystem("usr/bin/mailsvc"), ["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(readFileSync(inSystem("etc/passwd"), "utf8")).toMatch(/^mailsvc:.*:\/var\/lib\/mailsvc:\S*nologin$/m);
+    for (const name of DOCUMENTS) expect(existsSync(inSystem(`usr/share/doc/mailsvc/${name}`))).toBe(true);
     // It may hold a password.
     expect(statSync(inSystem("etc/default/mailsvc")).mode & 0o777).toBe(0o600);
 
@@ -108,6 +111,10 @@ describe("the container image", () => {
     config = read(blob(manifest.config)).config;
     for (const layer of manifest.layers) await exec("tar", ["-xzpf", join(layout, blob(layer)), "-C", rootfs]);
   }, 300_000);
+
+  test("has its licences and its bill of materials", () => {
+    for (const name of DOCUMENTS) expect(existsSync(join(rootfs, "usr/share/doc/mailsvc", name))).toBe(true);
+  });
 
   test("serves as its user, and stops when it is told", async () => {
     expect(config).toMatchObject({ User: "65532:65532", Entrypoint: ["/usr/bin/mailsvc"], Cmd: ["serve"] });

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Hook, hook } from "../packages/server/test/hook.ts";
 import { createDatabase } from "../packages/server/test/postgres.ts";
 import { until } from "./support/api.ts";
+import { checkSbom } from "./support/sbom.ts";
 
 const root = dirname(fileURLToPath(new URL(".", import.meta.url)));
 const exec = promisify(execFile);
@@ -102,6 +103,15 @@ test("its size, version and help", async () => {
   expect(await run(cwd, "--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   expect((await run(cwd, "--help")).stdout).toContain("Usage: mailsvc");
   expect(await run(cwd, "sned")).toMatchObject({ code: 2, stderr: expect.stringContaining("send") });
+});
+
+test("beside it is a bill of materials: packages, Node with its parts, and SQLite", () => {
+  const components = checkSbom(join(root, "build/mailsvc.cdx.json"), join(root, "build/THIRD-PARTY-LICENSES.txt"));
+  const versions = Object.fromEntries(components.map(({ name, version }) => [name, version]));
+  expect(versions).toMatchObject({ node: process.versions.node, sqlite: expect.stringMatching(/^3\./), h3: expect.anything() });
+  expect(components.find(({ name }) => name === "node")).toMatchObject({
+    components: expect.arrayContaining([expect.objectContaining({ name: "openssl" })]),
+  });
 });
 
 test("it ignores NODE_OPTIONS", async () => {

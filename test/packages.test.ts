@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeVersion } from "../scripts/release.mjs";
 import { cleanEnvironment, until } from "./dev-server.ts";
 import { type Registry, startRegistry } from "./support/registry.ts";
+import { checkSbom } from "./support/sbom.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string) => join(root, "node_modules/.bin", name);
@@ -104,6 +105,12 @@ describe.each(packages)("$name", ({ name }) => {
         .map(([, licence]) => licence)
         .filter((licence) => /GPL|SSPL|BUSL/.test(licence ?? "") && !/ OR /.test(licence ?? "")),
     ).toEqual([]);
+  });
+
+  test.runIf(["@mailsvc/server", "mailsvc"].includes(name))("has a bill of materials of what its bundle holds", () => {
+    const dist = join(work, "node_modules", name, "dist");
+    const components = checkSbom(join(dist, "sbom.cdx.json"), join(dist, "THIRD-PARTY-LICENSES.txt"));
+    expect(components.map((component) => component.name)).toContain(name === "mailsvc" ? "ink" : "h3");
   });
 
   test("declares nothing in terms of its sources, or of what only its bundle holds", () => {

@@ -1,6 +1,6 @@
 // Builds one executable file for Linux x64: Node, the command line tool, the server, its migrations and the SQLite driver.
 //
-//   npm run build:binary        writes build/mailsvc
+//   npm run build:binary        writes build/mailsvc, and beside it the licences and a bill of materials (CycloneDX) of what is inside
 //
 // The file is a single executable application of Node (SEA): the program is one CommonJS script inside a copy of Node. A cache of
 // the code V8 compiled in two rehearsals is inside as well, which saves a third of each start.
@@ -15,11 +15,13 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { constants, zstdCompressSync } from "node:zlib";
+import Database from "better-sqlite3";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { build } from "esbuild";
 import { inject } from "postject";
 import { ABSENT, bundlePlugins } from "../bundle-plugins.mjs";
 import { collectPackages, writeLicenses } from "../licenses.mjs";
+import { nodeComponent, writeSbom } from "../sbom.mjs";
 import { rehearse } from "./rehearse.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -206,6 +208,14 @@ function readNodeLicense(node) {
   return `Node.js ${process.version}\n\n${text}\n${"-".repeat(80)}\n`;
 }
 
+/** The SQLite inside the driver. */
+function sqliteComponent() {
+  const db = new Database(":memory:");
+  const version = db.prepare("select sqlite_version()").pluck().get();
+  db.close();
+  return { type: "library", "bom-ref": `pkg:generic/sqlite@${version}`, name: "sqlite", version, purl: `pkg:generic/sqlite@${version}` };
+}
+
 async function main() {
   if (process.platform !== "linux") throw new Error("This script builds the file for Linux; see its head for other systems.");
   const node = process.execPath;
@@ -245,6 +255,8 @@ async function main() {
   copyFileSync(file, join(out, "mailsvc"));
   chmodSync(join(out, "mailsvc"), 0o755);
   writeFileSync(join(out, "THIRD-PARTY-LICENSES.txt"), `${readNodeLicense(node)}\n${writeLicenses(packages)}`);
+  const { name, version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
+  writeFileSync(join(out, "mailsvc.cdx.json"), writeSbom({ name, version }, packages, [nodeComponent(), sqliteComponent()]));
   for (const name of readdirSync(work)) if (name === "mailsvc" || name === "app.blob") rmSync(join(work, name));
   console.log(`build/mailsvc: ${(statSync(join(out, "mailsvc")).size / 1e6).toFixed(1)} MB`);
 }
