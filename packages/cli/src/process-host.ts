@@ -3,7 +3,9 @@ import { homedir } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import manifest from "../package.json" with { type: "json" };
 import { exec } from "./runtime/exec.ts";
+import { listens } from "./runtime/listens.ts";
 import { listNpmProcesses } from "./runtime/npm-parent.ts";
+import { startCommand } from "./runtime/start-command.ts";
 import type { Host } from "./types.ts";
 
 const PARENT_POLL_MS = 250;
@@ -49,6 +51,8 @@ export const processHost: Host = {
   isRunning,
   exec: (argv, variables, signal) =>
     exec(argv, { env: { ...process.env, ...variables }, cwd: process.cwd(), shell: process.platform === "win32" }, signal),
+  start: (line, variables, heard) => startCommand(line, { env: { ...process.env, ...variables }, cwd: process.cwd() }, heard),
+  listens,
   fetch: (input, init) => globalThis.fetch(input, init),
 };
 

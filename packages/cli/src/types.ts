@@ -40,7 +40,19 @@ export interface Host {
   isRunning(pid: number): boolean;
   /** Runs a command with our streams and these variables; returns its exit code. */
   exec(argv: readonly string[], variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<number>;
+  /** Starts a command line in a shell with these variables; `heard` gets its output line by line. */
+  start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): StartedCommand;
+  /** Whether something accepts connections at this address. */
+  listens(url: URL): Promise<boolean>;
   readonly fetch?: typeof globalThis.fetch;
+}
+
+/** A command that runs beside this program. */
+export interface StartedCommand {
+  /** Resolves with its exit code when it and its output have ended: 128 + n when signal n ended it, 127 when it cannot be started. */
+  readonly exited: Promise<number>;
+  /** Sends a signal to it and to everything it started. */
+  signal(name: "SIGTERM" | "SIGKILL"): void;
 }
 
 /** Paints text; every method returns its argument unchanged when colours are off. */

@@ -1,15 +1,15 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { createAgent } from "@mailsvc/agent-kit";
 import { nodeHandler } from "@mailsvc/agent-kit/node";
-import { createWorld, type TestWorld } from "@mailsvc/server/testing";
+import { createWorld } from "@mailsvc/server/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { cli, folder } from "./harness.ts";
+import { project, SERVER, through } from "./dev-folder.ts";
+import { cli } from "./harness.ts";
 
-const SERVER = "http://127.0.0.1:2526";
 // Only a limit: the tests go on as soon as there is something to see.
 const WAIT = { timeout: 30_000, interval: 20 };
 
@@ -120,19 +120,3 @@ test.each([
 });
 
 const secretOf = (cwd: string): string | undefined => /^AGENT_WEBHOOK_SECRET=(.*)$/m.exec(readFileSync(join(cwd, ".env"), "utf8"))?.[1];
-
-/** The network of the program: the server's address on this machine leads to the world. */
-function through(world: TestWorld): typeof fetch {
-  return (input, init) => world.fetch(String(input).replace(SERVER, world.url), init);
-}
-
-/** A folder with a package.json and the dev.json of a server. */
-function project(world: TestWorld, name: string): string {
-  const cwd = folder();
-  mkdirSync(join(cwd, ".mailsvc"));
-  const profiles = { brand: { apiKey: world.apiKey }, builder: { apiKey: world.builder.apiKey } };
-  const dev = { url: SERVER, apiKey: world.apiKey, profiles, pid: process.pid };
-  writeFileSync(join(cwd, ".mailsvc/dev.json"), JSON.stringify(dev), { mode: 0o600 });
-  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name }));
-  return cwd;
-}

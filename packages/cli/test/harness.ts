@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { run } from "../src/run.ts";
+import { listens } from "../src/runtime/listens.ts";
+import { startCommand } from "../src/runtime/start-command.ts";
 import type { Host, In, Out } from "../src/types.ts";
 
 /** How a command line is run in a test; everything unsaid is a quiet pipe on Linux. */
@@ -100,6 +102,9 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     userId: process.getuid?.(),
     isRunning: (pid) => pid === process.pid,
     exec: setup.exec ?? (() => Promise.resolve(0)),
+    start: (line, variables, heard) =>
+      startCommand(line, { env: { ...process.env, ...setup.env, ...variables }, cwd: setup.cwd ?? home }, heard),
+    listens,
     ...(setup.fetch ? { fetch: setup.fetch } : {}),
   };
   const code = await run(host);

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { AGENT_SCOPES, type AgentScope, Slug, WebhookUrl } from "@mailsvc/sdk/contract";
 import { Command, Option } from "commander";
+import { type AgentProcess, startAgent } from "../agent-dev/agent-process.ts";
+import { readEnvFile } from "../agent-dev/env-file.ts";
 import { type AgentDevSetup, activate, type DevMarketplace, defaultSlug, openDevMarketplace, setUpListing } from "../agent-dev/setup.ts";
 import { readAttempts, watchAgent } from "../agent-dev/watch.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
@@ -17,13 +19,16 @@ export function agentDevCommand(run: Run): Command {
   const command = new Command("dev")
     .description("List, pay for and activate your agent on the dev server, write its .env, then show its events")
     .addOption(new Option("--forward-to <url>", "Where the webhook listens, for example http://127.0.0.1:4000/webhook"))
+    .addOption(
+      new Option("--start <command>", "Start your agent with this command and the variables of .env, and end it with this program"),
+    )
     .addOption(new Option("--slug <slug>", "Name of the agent in the catalog (default: the name in package.json)"))
     .addOption(new Option("--permission <scope...>", "Scopes the agent asks for (default: all)").choices(AGENT_SCOPES))
     .addOption(new Option("--fresh", "Turn the agent off and on again, so that it gets another key"))
     .addOption(new Option("--once", "Set everything up and exit"))
     .addHelpText(
       "after",
-      "  mailsvc agent dev --forward-to http://127.0.0.1:4000/webhook\n\nIt needs `mailsvc dev` in this folder or above it. The keys a and r answer approval requests.\nRun it again at any time: what exists is kept.",
+      '  mailsvc agent dev --forward-to http://127.0.0.1:4000/webhook\n  mailsvc agent dev --forward-to http://127.0.0.1:4000/webhook --start "npm start"\n\nIt needs `mailsvc dev` in this folder or above it. The keys a and r answer approval requests.\nRun it again at any time: what exists is kept.',
     );
   return runAction(command, run, "local", async (session, _args, flags): Promise<Exit> => {
     const { slug, webhookUrl, scopes } = readFlags(session, flags);
@@ -45,14 +50,53 @@ export function agentDevCommand(run: Run): Command {
       return EXIT.ok;
     }
     await session.out.data(setup, () => describeSetup(setup, session).join("\n"));
-    if (!(await waitForWebhook(session, market, slug))) return EXIT.ok;
-    const known = await readAttempts(market, slug);
-    const activation = await activate(market, slug, fresh);
-    await session.out.data({ activationId: activation.id, activated: activation.isNew }, () => describeActivation(activation, session));
-    session.out.note(session.term.err.dim("Showing events. Ctrl-C ends."));
-    await watchAgent(session, market, slug, known);
-    return EXIT.ok;
+    const command = flags["start"];
+    if (typeof command !== "string") {
+      await activateAndWatch(session, market, slug, fresh, false);
+      return EXIT.ok;
+    }
+    return withAgent(session, command, setup, (here) => activateAndWatch(here, market, slug, fresh, true));
   });
+}
+
+async function activateAndWatch(session: Session, market: DevMarketplace, slug: string, fresh: boolean, started: boolean): Promise<void> {
+  if (!(await waitForWebhook(session, market, slug, started))) return;
+  const known = await readAttempts(market, slug);
+  const activation = await activate(market, slug, fresh);
+  await session.out.data({ activationId: activation.id, activated: activation.isNew }, () => describeActivation(activation, session));
+  session.out.note(session.term.err.dim("Showing events. Ctrl-C ends."));
+  await watchAgent(session, market, slug, known);
+}
+
+/** Runs the agent during `work`. Returns EXIT.ok, or the exit code of an agent that ended by itself: nothing starts it again. */
+async function withAgent(
+  session: Session,
+  command: string,
+  { webhookUrl, envFile }: AgentDevSetup,
+  work: (session: Session) => Promise<void>,
+): Promise<Exit> {
+  const { host, out, term, signal } = session;
+  const url = new URL(webhookUrl);
+  if (await host.listens(url))
+    throw usageError(`Something listens at ${url.host} already.`, { hint: "End it, or leave --start away if it is your agent." });
+  const show = (line: string): void => out.say(`${term.err.dim("│")} ${safeText(line)}`);
+  const variables = Object.fromEntries(Object.entries(readEnvFile(envFile)).map(([name, value]) => [name, value ?? ""]));
+  const agent: AgentProcess = startAgent(session, command, { url: webhookUrl, variables, show });
+  const ended = new AbortController();
+  let code: number | null = null;
+  void agent.exited.then((given) => {
+    code = given;
+    ended.abort();
+  });
+  try {
+    await agent.untilListening();
+    await work({ ...session, signal: AbortSignal.any([signal, ended.signal]) });
+    if (code === null) return EXIT.ok;
+    out.say(`${term.err.red("✗")} The agent ended with code ${code}. Nothing starts it again: run this command again.`);
+    return code as Exit;
+  } finally {
+    await agent.stop();
+  }
 }
 
 function readFlags(session: Session, flags: Flags): { slug: string; webhookUrl: string; scopes: AgentScope[] | undefined } {
@@ -67,15 +111,22 @@ function readFlags(session: Session, flags: Flags): { slug: string; webhookUrl: 
 }
 
 /** Sends test.ping until the webhook accepts it, and says what is wrong meanwhile. Returns false when Ctrl-C came first. */
-async function waitForWebhook({ host, out, term, signal }: Session, { builder }: DevMarketplace, slug: string): Promise<boolean> {
+async function waitForWebhook(
+  { host, out, term, signal }: Session,
+  { builder }: DevMarketplace,
+  slug: string,
+  started: boolean,
+): Promise<boolean> {
   let said = "";
   while (!signal.aborted) {
     const test = await builder.deliveries.test(slug);
     if (test.ok) return true;
-    const problem =
-      test.httpStatus === 401
+    const notYet = `The webhook does not accept test.ping yet: ${safeText(test.message ?? test.class)}`;
+    const problem = started
+      ? notYet
+      : test.httpStatus === 401
         ? "The webhook answers 401. Start your agent again, so that it reads AGENT_WEBHOOK_SECRET of .env; if that does not help, remove this line and run this command again."
-        : `The webhook does not accept test.ping yet: ${safeText(test.message ?? test.class)} Start your agent with the variables of .env: npm start`;
+        : `${notYet} Start your agent with the variables of .env: npm start`;
     if (problem !== said) out.say(`${term.err.yellow("…")} ${problem}`);
     said = problem;
     await host.sleep(PING_MS, signal);
