@@ -1,8 +1,9 @@
 // The committed files that are generated from the contract: each file's path and its expected content.
-import { served } from "@mailsvc/sdk/contract";
+import { ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { agentTemplates } from "./agent-templates.mjs";
 import { kitContract } from "./kit-contract.mjs";
+import { limitsPage } from "./limits.mjs";
 import { reference } from "./reference.mjs";
 
 export const generated = () => {
@@ -11,6 +12,6 @@ export const generated = () => {
     "openapi.json": `${JSON.stringify(document, null, 2)}\n`,
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
-    ...reference(document),
+    ...reference(document, { groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage() }),
   };
 };

@@ -1,4 +1,14 @@
-import { AGENT_SCOPES, type Endpoint, ERRORS, isForAgents, PERMISSIONS, paramNames, requiredGrant, served } from "@mailsvc/sdk/contract";
+import {
+  AGENT_SCOPES,
+  type Endpoint,
+  ERRORS,
+  isForAgents,
+  NOUN_GROUPS,
+  PERMISSIONS,
+  paramNames,
+  requiredGrant,
+  served,
+} from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 
 const endpoints = Object.entries(served).flatMap(([noun, verbs]) =>
@@ -9,6 +19,10 @@ const pathsOf = (e: Endpoint): string[] => [e.path, ...(e.aliases ?? [])];
 test("no two endpoints answer the same method and path, whatever their parameters are called", () => {
   const routes = endpoints.flatMap(([, e]) => pathsOf(e).map((path) => `${e.method} ${path.replace(/:[A-Za-z]+/g, ":")}`));
   expect(routes.filter((route, i) => routes.indexOf(route) !== i)).toEqual([]);
+});
+
+test("every noun has one topic", () => {
+  expect(Object.values<readonly string[]>(NOUN_GROUPS).flat().sort()).toEqual(Object.keys(served).sort());
 });
 
 describe.each(endpoints)("%s", (_id, e) => {

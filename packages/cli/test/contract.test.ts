@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { agentContract, type Contract, contract } from "@mailsvc/sdk/contract";
+import { agentContract, type Contract, contract, ERRORS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { listSendFields } from "../src/commands/send.ts";
 import { listCommandSpecs } from "../src/contract/command-map.ts";
@@ -208,6 +208,12 @@ describe("global flags", () => {
 
 test("errors lists each code with its status and exit code", async () => {
   const { json } = await cli(["errors"]);
-  expect(json.data).toContainEqual({ code: "rate_limited", status: 429, exit: 8, hint: expect.any(String) });
+  expect(json.data).toContainEqual({
+    code: "rate_limited",
+    cause: ERRORS.rate_limited.cause,
+    status: 429,
+    exit: 8,
+    hint: ERRORS.rate_limited.hint,
+  });
   expect(json.exitCodes).toContainEqual({ exit: 130, meaning: "cancelled" });
 });

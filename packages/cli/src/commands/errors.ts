@@ -12,7 +12,13 @@ export function errorsCommand(run: Run): Command {
     "local",
     async (session) => {
       const { out: style, columns } = session.term;
-      const codes = ERROR_CODES.map((code) => ({ code, status: ERRORS[code].status, exit: getCodeExit(code), hint: ERRORS[code].hint }));
+      const codes = ERROR_CODES.map((code) => ({
+        code,
+        status: ERRORS[code].status,
+        exit: getCodeExit(code),
+        cause: ERRORS[code].cause,
+        hint: ERRORS[code].hint,
+      }));
       const exits = Object.entries(EXIT_MEANING).map(([exit, meaning]) => ({ exit: Number(exit) as Exit, meaning }));
       await session.out.data({ data: codes, exitCodes: exits }, () => {
         const errors = renderTable(

@@ -1,4 +1,13 @@
-import { agentContract, type Contract, contract, type Endpoint, isForAgents, NOUN_SUMMARIES, paramNames } from "@mailsvc/sdk/contract";
+import {
+  agentContract,
+  type Contract,
+  contract,
+  type Endpoint,
+  isForAgents,
+  NOUN_GROUPS,
+  NOUN_SUMMARIES,
+  paramNames,
+} from "@mailsvc/sdk/contract";
 import type { CommandSpec } from "../types.ts";
 import { toKebabCase } from "./fields.ts";
 
@@ -74,53 +83,14 @@ export function listCommandSpecs(): CommandSpec[] {
 
 /** The summary of each noun, and its heading in the help. */
 export const NOUNS: Readonly<Record<string, { summary: string; group: string }>> = {
-  emails: { summary: NOUN_SUMMARIES.emails, group: "Email:" },
-  templates: { summary: NOUN_SUMMARIES.templates, group: "Email:" },
-  senders: { summary: NOUN_SUMMARIES.senders, group: "Email:" },
-  events: { summary: NOUN_SUMMARIES.events, group: "Email:" },
-  campaigns: { summary: NOUN_SUMMARIES.campaigns, group: "Email:" },
-  automations: { summary: NOUN_SUMMARIES.automations, group: "Email:" },
-  webhooks: { summary: NOUN_SUMMARIES.webhooks, group: "Email:" },
-  lists: { summary: NOUN_SUMMARIES.lists, group: "Audience:" },
-  people: { summary: NOUN_SUMMARIES.people, group: "Audience:" },
-  segments: { summary: NOUN_SUMMARIES.segments, group: "Audience:" },
-  suppressions: { summary: NOUN_SUMMARIES.suppressions, group: "Email:" },
-  contacts: { summary: NOUN_SUMMARIES.contacts, group: "Audience:" },
-  listings: { summary: NOUN_SUMMARIES.listings, group: "Marketplace:" },
-  deliveries: { summary: NOUN_SUMMARIES.deliveries, group: "Marketplace:" },
-  payments: { summary: NOUN_SUMMARIES.payments, group: "Marketplace:" },
-  catalog: { summary: NOUN_SUMMARIES.catalog, group: "Marketplace:" },
-  activations: { summary: NOUN_SUMMARIES.activations, group: "Marketplace:" },
-  approvals: { summary: NOUN_SUMMARIES.approvals, group: "Marketplace:" },
-  messages: { summary: NOUN_SUMMARIES.messages, group: "Marketplace:" },
-  runs: { summary: NOUN_SUMMARIES.runs, group: "Marketplace:" },
-  credits: { summary: NOUN_SUMMARIES.credits, group: "Marketplace:" },
-  plans: { summary: NOUN_SUMMARIES.plans, group: "Marketplace:" },
-  brand: { summary: NOUN_SUMMARIES.brand, group: "Marketplace:" },
-  "landing-pages": { summary: NOUN_SUMMARIES.landingPages, group: "Marketplace:" },
-  "lead-magnets": { summary: NOUN_SUMMARIES.leadMagnets, group: "Marketplace:" },
-  assets: { summary: NOUN_SUMMARIES.assets, group: "Marketplace:" },
-  "agent messages": { summary: NOUN_SUMMARIES["agent.messages"], group: "" },
-  "agent runs": { summary: NOUN_SUMMARIES["agent.runs"], group: "" },
-  "agent credits": { summary: NOUN_SUMMARIES["agent.credits"], group: "" },
-  "agent wakeups": { summary: NOUN_SUMMARIES["agent.wakeups"], group: "" },
-  "agent landing-pages": { summary: NOUN_SUMMARIES["agent.landingPages"], group: "" },
-  "agent lead-magnets": { summary: NOUN_SUMMARIES["agent.leadMagnets"], group: "" },
-  "agent assets": { summary: NOUN_SUMMARIES["agent.assets"], group: "" },
-  "agent brand": { summary: NOUN_SUMMARIES["agent.brand"], group: "" },
-  "agent lists": { summary: NOUN_SUMMARIES["agent.lists"], group: "" },
+  ...Object.fromEntries(
+    Object.entries(NOUN_GROUPS).flatMap(([group, nouns]) =>
+      nouns.map((noun) => [noun.split(".").map(toKebabCase).join(" "), { summary: NOUN_SUMMARIES[noun], group: `${group}:` }]),
+    ),
+  ),
   agent: { summary: "Act as an agent, with its key (MAILSVC_AGENT_KEY)", group: "Marketplace:" },
-  workspaces: { summary: NOUN_SUMMARIES.workspaces, group: "Server:" },
-  keys: { summary: NOUN_SUMMARIES.keys, group: "Server:" },
-  jobs: { summary: NOUN_SUMMARIES.jobs, group: "Server:" },
-  queue: { summary: NOUN_SUMMARIES.queue, group: "Server:" },
-  health: { summary: NOUN_SUMMARIES.health, group: "Server:" },
   openapi: { summary: "", group: "Server:" },
   whoami: { summary: "", group: "Setup:" },
-  inbox: { summary: NOUN_SUMMARIES.inbox, group: "Local development:" },
-  clock: { summary: NOUN_SUMMARIES.clock, group: "Local development:" },
-  faults: { summary: NOUN_SUMMARIES.faults, group: "Local development:" },
-  world: { summary: NOUN_SUMMARIES.world, group: "Local development:" },
   send: { summary: "", group: "Email:" },
 };
 

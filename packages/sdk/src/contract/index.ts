@@ -80,7 +80,7 @@ export * from "./jobs.ts";
 export * from "./keys.ts";
 export * from "./lists.ts";
 export * from "./marketplace/index.ts";
-export { NOUN_SUMMARIES } from "./noun-summaries.ts";
+export { NOUN_GROUPS, NOUN_SUMMARIES } from "./noun-summaries.ts";
 export * from "./page.ts";
 export * from "./people.ts";
 export * from "./queue.ts";

@@ -49,3 +49,20 @@ export const NOUN_SUMMARIES = {
   inbound: "Bounces and complaints that mail providers report",
   stripe: "Events of Stripe about payments for listings",
 } as const;
+
+/** The nouns by topic, in the order in which help and reference present them. */
+export const NOUN_GROUPS = {
+  Email: ["emails", "templates", "senders", "suppressions", "campaigns", "automations", "events", "webhooks"],
+  Audience: ["contacts", "people", "lists", "segments"],
+  Marketplace: [
+    ...["listings", "deliveries", "payments", "catalog", "activations", "approvals", "messages", "runs", "credits", "plans"],
+    ...["brand", "landingPages", "leadMagnets", "assets"],
+  ],
+  Agents: [
+    ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
+    ...["agent.assets", "agent.brand", "agent.lists"],
+  ],
+  Server: ["workspaces", "keys", "me", "jobs", "queue", "health"],
+  "Local development": ["inbox", "clock", "faults", "world"],
+  Callbacks: ["inbound", "stripe"],
+} as const satisfies Record<string, readonly (keyof typeof NOUN_SUMMARIES)[]>;

@@ -1,0 +1,216 @@
+// The page of limits, docs/reference/limits.md, generated from the limits of the contract and the server's defaults.
+import * as contract from "@mailsvc/sdk/contract";
+import { readConfig } from "../packages/server/src/config.ts";
+import { RETENTION_MS } from "../packages/server/src/http/idempotency.ts";
+import { ATTEMPT_TIMEOUT_MS } from "../packages/server/src/webhooks/retry-policy.ts";
+
+const count = (n) => n.toLocaleString("en");
+const characters = (n) => `${count(n)} characters`;
+const bytes = (n) => (n % 2 ** 20 === 0 ? `${count(n / 2 ** 20)} MiB` : n % 1024 === 0 ? `${count(n / 1024)} KiB` : `${count(n)} bytes`);
+const days = (n) => `${count(n)} ${n === 1 ? "day" : "days"}`;
+const hours = (n) => (n % 24 === 0 && n > 24 ? days(n / 24) : `${count(n)} ${n === 1 ? "hour" : "hours"}`);
+const minutes = (n) => (n % 1440 === 0 ? days(n / 1440) : `${count(n)} minutes`);
+const seconds = (n) => (n % 86_400 === 0 ? days(n / 86_400) : n === 60 ? "1 minute" : `${count(n)} seconds`);
+
+/** What each limit of the contract is about, and how its number is written. */
+const MEANINGS = {
+  SEND_LIMITS: {
+    title: "A send",
+    recipients: ["recipients of one request", count],
+    subject: ["subject", characters],
+    content: ["html, and text, each", bytes],
+    headers: ["custom headers", count],
+    headerValue: ["value of a custom header", characters],
+    tags: ["tags", count],
+    tagValue: ["value of a tag", characters],
+    utmValue: ["value of a UTM parameter", characters],
+    attachments: ["attachments", count],
+    attachmentBytes: ["attachments, all together", bytes],
+    scheduleDays: ["how far ahead a send can be scheduled", days],
+  },
+  TEMPLATE_LIMITS: {
+    title: "A template",
+    name: ["name", characters],
+    slug: ["slug", characters],
+    description: ["description", characters],
+    category: ["category", characters],
+    subject: ["subject", characters],
+    source: ["source", characters],
+    variables: ["declared variables", count],
+    blocks: ["blocks of a template made of blocks", count],
+    versions: ["versions kept; publishing one more deletes the oldest", count],
+    testRecipients: ["recipients of a test send", count],
+  },
+  CONTACT_LIMITS: {
+    title: "A contact",
+    name: ["first name, and last name, each", characters],
+    phone: ["phone", characters],
+    tags: ["tags", count],
+    tag: ["a tag", characters],
+    customBytes: ["custom fields as JSON", bytes],
+    customKeys: ["custom fields", count],
+    customKey: ["name of a custom field", characters],
+    customDepth: ["levels of nested custom fields", count],
+    importRows: ["rows of one import request; the command line splits larger files", count],
+    search: ["a search", characters],
+  },
+  LIST_LIMITS: {
+    title: "A list",
+    name: ["name", characters],
+    description: ["description", characters],
+    subject: ["subject of the mail that asks for confirmation", characters],
+    batch: ["contacts added or removed in one request", count],
+    confirmDays: ["how long a confirmation link works", days],
+  },
+  RULE_LIMITS: {
+    title: "The rules of a segment",
+    depth: ["levels of nested groups", count],
+    conditions: ["conditions", count],
+    values: ["values of one condition", count],
+    text: ["a value", characters],
+    fieldName: ["name of a custom field", characters],
+  },
+  CAMPAIGN_LIMITS: {
+    title: "A campaign",
+    name: ["name", characters],
+    subject: ["subject", characters],
+    previewText: ["preview text", characters],
+    fromName: ["sender's name", characters],
+    minVariants: ["variants of an A/B test, at least", count],
+    maxVariants: ["variants of an A/B test", count],
+    maxPerSecond: ["emails a second of a throttle", count],
+    maxDecideAfter: ["time until an A/B test is decided", minutes],
+    testRecipients: ["recipients of a test send", count],
+    scheduleDays: ["how far ahead a campaign can be scheduled", days],
+  },
+  AUTOMATION_LIMITS: {
+    title: "An automation",
+    name: ["name", characters],
+    description: ["description", characters],
+    steps: ["steps", count],
+    stepId: ["id of a step", characters],
+    branches: ["branches of a split", count],
+    delayDays: ["a delay", days],
+    reEntryDelayHours: ["time until a contact may enter again", hours],
+    moves: ["steps that one entry takes, loops included, before it fails", count],
+  },
+  WEBHOOK_LIMITS: {
+    title: "Webhooks of a workspace",
+    perWorkspace: ["webhooks", count],
+    description: ["description", characters],
+    events: ["event types, or patterns, of a webhook", count],
+    overlapHours: ["how long the old secret signs after a rotation, unless you say otherwise", hours],
+    disabledAfterDays: ["failure after which a webhook is disabled", days],
+  },
+  RUN_LIMITS: {
+    title: "Runs of an agent",
+    windowMinutes: ["silence after which a run fails", minutes],
+    heartbeatSeconds: ["how often an agent should log", seconds],
+    active: ["runs of an activation at a time", count],
+    entries: ["log entries of one call", count],
+  },
+  APPROVAL_LIMITS: {
+    title: "Approval requests of an agent",
+    options: ["options to choose from", count],
+    expiresInSeconds: ["time to answer, unless the agent says otherwise", seconds],
+    minSeconds: ["time to answer, at least", seconds],
+    maxSeconds: ["time to answer", seconds],
+  },
+  WAKEUP_LIMITS: {
+    title: "Wakeups of an agent",
+    minSeconds: ["how far ahead, at least", seconds],
+    maxSeconds: ["how far ahead", seconds],
+    scheduled: ["scheduled wakeups of an activation", count],
+  },
+  CREDIT_LIMITS: {
+    title: "Credits",
+    consume: ["credits of one transaction", count],
+    grant: ["credits of one grant", count],
+    balance: ["balance of a workspace", count],
+    refundHours: ["how long a transaction can be refunded", hours],
+  },
+  FILE_LIMITS: {
+    title: "Files",
+    asset: ["an image", bytes],
+    assetPixels: ["pixels of an image, width times height", count],
+    leadMagnet: ["a lead magnet", bytes],
+    activationBytes: ["all files of an activation", bytes],
+    workspaceBytes: ["all files of a workspace", bytes],
+    activationFiles: ["files of an activation", count],
+    linkHours: ["how long a download link works", hours],
+  },
+  LANDING_PAGE_LIMITS: {
+    title: "Landing pages",
+    html: ["html", bytes],
+    blocks: ["blocks", count],
+    pages: ["pages of a workspace", count],
+    downloadDays: ["how long a visitor's download link works", days],
+  },
+};
+
+const table = (rows) => ["| Limit | At most |", "| --- | --- |", ...rows.map(([what, value]) => `| ${what} | ${value} |`), ""];
+
+/** A section for each table of limits. Throws an Error for a limit that has no meaning here. */
+function contractSections() {
+  return Object.entries(contract)
+    .filter(([name]) => name.endsWith("_LIMITS"))
+    .map(([name, limits]) => {
+      const rows = Object.entries(limits).map(([key, value]) => {
+        const meaning = MEANINGS[name]?.[key];
+        if (!meaning) throw new Error(`scripts/limits.mjs: say what ${name}.${key} limits.`);
+        return [meaning[0], meaning[1](value)];
+      });
+      return { name, lines: [`## ${MEANINGS[name].title}`, "", ...table(rows)] };
+    })
+    .sort((a, b) => Object.keys(MEANINGS).indexOf(a.name) - Object.keys(MEANINGS).indexOf(b.name))
+    .flatMap(({ lines }) => lines);
+}
+
+/** The text of docs/reference/limits.md. */
+export function limitsPage() {
+  const { rates, keepDays, maxBodyBytes, maxConnections } = readConfig({ flags: { data: "." }, env: {}, dev: false });
+  const rate = (name) =>
+    rates[name].perSecond >= 60 ? `${count(rates[name].perSecond)} a second` : `${count(rates[name].burst)} a minute`;
+  const kept = (name) => (keepDays[name] === null ? "for ever" : days(keepDays[name]));
+  return [
+    "# Limits",
+    "",
+    "What the service accepts, generated from the code that checks it. A request beyond a limit is answered 400 `validation_error`,",
+    "409 `limit_reached`, 413 `payload_too_large` or 429 `rate_limited`, and the answer names the limit.",
+    "",
+    "## Requests",
+    "",
+    "An operator can change these with [`--rate-limit`, `--max-body` and `--max-connections`](../self-hosting.md#flags).",
+    "",
+    ...table([
+      ["sends with one key", rate("send")],
+      ["other writes with one key", rate("write")],
+      ["reads with one key", rate("read")],
+      ["calls of an agent's activation", rate("agent")],
+      ["messages of an activation", rate("message")],
+      ["calls of `runs/log` for one run", rate("log")],
+      ["a request's body, files included", bytes(maxBodyBytes)],
+      ["open connections of a server", count(maxConnections)],
+      ["how long an `Idempotency-Key` is remembered", hours(RETENTION_MS / 3_600_000)],
+      ["time in which a webhook has to answer", `${ATTEMPT_TIMEOUT_MS / 1000} seconds`],
+    ]),
+    ...contractSections(),
+    "## A workspace",
+    "",
+    ...table([["segments", count(contract.MAX_SEGMENTS)]]),
+    "## How long records are kept",
+    "",
+    "An operator can change this with [`--keep`](../self-hosting.md#retention).",
+    "",
+    ...table([
+      ["events of a workspace", kept("events")],
+      ["deliveries to webhooks", kept("deliveries")],
+      ["runs of agents", kept("runs")],
+      ["logs of runs", kept("logs")],
+      ["daily statistics of landing pages", kept("stats")],
+    ]).map((line) => line.replace("| Limit | At most |", "| Records | Kept |")),
+  ]
+    .join("\n")
+    .trimEnd()
+    .concat("\n");
+}
