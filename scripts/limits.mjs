@@ -91,6 +91,7 @@ const MEANINGS = {
     stepId: ["id of a step", characters],
     branches: ["branches of a split", count],
     delayDays: ["a delay", days],
+    webhookFields: ["fields that a webhook step sends", count],
     reEntryDelayHours: ["time until a contact may enter again", hours],
     moves: ["steps that one entry takes, loops included, before it fails", count],
   },
