@@ -32,15 +32,16 @@ export function batchLaws(t: LawsContext): void {
         sizes.push(batch.length);
         for (const job of batch) void settle(job, { effect: nameOf(job) });
       });
-      const all = Array.from({ length: 40 }, (_, n) => String(n).padStart(2, "0"));
+      // As many as are claimed at a time while requests wait.
+      const all = Array.from({ length: 16 }, (_, n) => String(n).padStart(2, "0"));
       await add(...all.map((n) => work(n, { lane: "mail" })));
       await t.queue.start({ work: handler }, 4);
       await t.queue.idle();
       expect(await names()).toEqual(all);
       expect(await jobs()).toEqual([]);
-      expect(sizes).toEqual([40]);
-      expect(commits.flat()).toHaveLength(40);
-      expect(commits.length).toBeLessThan(40);
+      expect(sizes).toEqual([16]);
+      expect(commits.flat()).toHaveLength(16);
+      expect(commits.length).toBeLessThan(16);
     });
 
     test("of jobs that settle together, one whose effect cannot be written hurts only itself", async () => {
