@@ -155,7 +155,7 @@ export class Heartbeat {
       await listener.close();
       throw error;
     }
-    await this.#options.db.analyzeNewTables(QUEUE_SCHEMA);
+    await this.#options.db.analyzeGrownTables(QUEUE_SCHEMA);
     if (swept && swept.freed > 0) this.#options.log.warn("taking over the jobs of a process that died", { jobs: swept.freed });
     if (swept && swept.dead > 0) this.#options.died();
   }

@@ -58,14 +58,15 @@ const ADD_KEYED = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, 
   select t.id, $2::text::json, ${at("$3")}, $4::int2, $5, ${at("$6")}, ${at("$6")}, $7::int2 from ${TASKS} t where t.identifier = $1
   on conflict (key) do nothing`;
 
-// The priority of a job in graphile-worker's tables is its lane. `$3` holds the limit of each lane.
+// The priority of a job in graphile-worker's tables is its lane. `$3` holds the limit of each lane. An array of ids, because for a
+// join Postgres would rather read the whole table.
 const CLAIM = `with ${LANES.map(
   (_, lane) => `lane${lane} as (
     select id from ${JOBS} where is_available and priority = ${lane} and run_at <= ${at("$2")} order by run_at limit ${limitOf(lane)} for update skip locked
   )`,
 ).join(", ")}, due as (${LANES.map((_, lane) => `select id from lane${lane}`).join(" union all ")})
   update ${JOBS} j set attempts = attempts + 1, locked_by = $1, locked_at = now()
-  from due, ${TASKS} t where j.id = due.id and t.id = j.task_id
+  from ${TASKS} t where j.id = any (array(select id from due)) and t.id = j.task_id
   returning ${COLUMNS}, j.priority::int as lane`;
 
 const NEXT = `select at, kind from (${LANES.map(

@@ -13,7 +13,7 @@ import { toLookup } from "./lookup.ts";
 import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
 import { createSession, type PgSession } from "./session.ts";
 import { createSharedReads } from "./shared-reads.ts";
-import { analyzeNewTables } from "./statistics.ts";
+import { analyzeGrownTables } from "./statistics.ts";
 
 export interface PostgresOptions {
   /** Connections in the pool of this process, at most. */
@@ -45,8 +45,8 @@ export interface PostgresDb extends Db {
   connectionBudget(): Promise<ConnectionBudget>;
   /** Throws StorageUnavailable unless the database has exactly the tables of this version. */
   assertMigrated(): Promise<void>;
-  /** Collects the first statistics of tables that have grown, in the schema of the product and in `schema`. */
-  analyzeNewTables(schema: string): Promise<void>;
+  /** Collects statistics of tables that have grown, in the schema of the product and in `schema`. */
+  analyzeGrownTables(schema: string): Promise<void>;
   /** Opens a further connection, outside the pool. */
   listen(events: ListenerEvents): Promise<Listener>;
   /** Commits that light transactions shared so far, and how many transactions were in them. */
@@ -302,7 +302,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
     health: () => ({ writable: refusal === null, reason: refusal }),
     assertMigrated: () => assertMigrated(pool, schema.version),
     connectionBudget: () => readBudget(read, size),
-    analyzeNewTables: (schema) => analyzeNewTables(read.raw, schema),
+    analyzeGrownTables: (schema) => analyzeGrownTables(read.raw, schema),
     listen: (events) => openListener(base, events),
     isUnavailable: (error) => error instanceof StorageUnavailable,
     groups: groups.stats,
@@ -356,6 +356,9 @@ function clientOptions(url: string): pg.ClientConfig & { pipeline: boolean } {
     idle_in_transaction_session_timeout: IDLE_MS,
     // Longer than any statement may take on the server: only a silently dead connection takes this long.
     query_timeout: STATEMENT_MS + 10_000,
+    // What is asked for by key is in memory or on a solid disk. At the default, 4, small tables are read whole, and such plans are kept
+    // while the tables grow.
+    options: "-c random_page_cost=1.1",
     // Sends BEGIN together with the first query, and the last writes together with COMMIT.
     pipeline: true,
   };
