@@ -3,24 +3,19 @@
 //
 //   node --import ./scripts/sources.mjs deliveries.ts receiver
 //   node --import ./scripts/sources.mjs deliveries.ts mailsvc <port> <events> <other events that wait>      deliveries a second
+//   node --import ./scripts/sources.mjs deliveries.ts campaign <port> <events>                              deliveries a second
 //   node --import ./scripts/sources.mjs deliveries.ts pool <port> <requests> <connections>                  requests a second
 //   node --import ./scripts/sources.mjs deliveries.ts fair <port> <hanging webhooks> <events of each>       ms, 99th percentile
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { Mailsvc } from "@mailsvc/sdk";
 import { eq } from "drizzle-orm";
 import { Pool } from "undici";
-import { type App, createApp } from "../../packages/server/src/app.ts";
-import { sqliteBackend } from "../../packages/server/src/backend.sqlite.ts";
-import { readConfig } from "../../packages/server/src/config.ts";
+import type { App } from "../../packages/server/src/app.ts";
 import type { SqliteDb } from "../../packages/server/src/db/sqlite/database.ts";
-import { systemClock } from "../../packages/server/src/lib/clock.ts";
-import { silentLog } from "../../packages/server/src/lib/log.ts";
-import { secureRandom } from "../../packages/server/src/lib/random.ts";
 import { emitAll } from "../../packages/server/src/marketplace/agent-webhooks/agent-events.ts";
 import { makeSecret, sealSecret } from "../../packages/server/src/webhooks/secrets.ts";
+import { startApp } from "./app.ts";
 
 const [which, port = "0", count = "0", second = "0"] = process.argv.slice(2);
 const EVENTS = Number(count);
@@ -37,6 +32,7 @@ const WAKEUP = {
 
 const measures: Readonly<Record<string, () => Promise<number>>> = {
   mailsvc: () => rate(Number(second)),
+  campaign,
   pool,
   fair: () => fair(EVENTS, Number(second)),
 };
@@ -72,20 +68,11 @@ function receiver(): void {
 }
 
 async function start(): Promise<{ app: App; listing(url: string): Promise<string>; stop(): Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-bench-"));
-  const app = await createApp({
-    config: readConfig({ flags: { data: folder }, env: {}, dev: true }),
-    version: "bench",
-    backend: await sqliteBackend(folder),
-    clock: systemClock,
-    random: secureRandom(),
-    log: silentLog,
-    dns: { txt: async () => [] },
-    baseUrl: () => "http://127.0.0.1",
-  });
+  const { app, stop } = await startApp();
   const { deps } = app;
   return {
     app,
+    stop,
     listing: async (webhookUrl) => {
       const id = deps.ids("lst");
       const now = deps.clock.now();
@@ -105,10 +92,6 @@ async function start(): Promise<{ app: App; listing(url: string): Promise<string
         tx.insert(tx.t.listings).values({ ...row, ...none, state: "LISTED", secret, createdAt: now, updatedAt: now }),
       );
       return id;
-    },
-    stop: async () => {
-      await app.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
@@ -209,6 +192,49 @@ async function rate(others: number): Promise<number> {
   return (EVENTS * 1000) / took;
 }
 
+/**
+ * Events a second of a campaign that a developer's webhook gets, from their commit on: numbered, written for the webhook, made, signed
+ * and sent, with every outcome on disk.
+ */
+async function campaign(): Promise<number> {
+  const { app, stop } = await startApp();
+  const { deps, installation } = app;
+  const apiKey = installation.apiKey ?? "";
+  const sdk = new Mailsvc({ apiKey, baseUrl: "http://bench", fetch: async (input, init) => app.http.h3.fetch(new Request(input, init)) });
+  const recipients = EVENTS / 2;
+  for (let i = 0; i < recipients; i += 500)
+    await sdk.contacts.import({ rows: Array.from({ length: 500 }, (_, n) => ({ email: `r${i + n}@reader.example`, firstName: `R${n}` })) });
+  const { id } = await sdk.campaigns.create({ name: "News", subjectLine: "News", fromEmail: "news@acme.example", text: "Hi {{firstName}}." });
+  await sdk.campaigns.send(id);
+  await deps.queue.idle();
+  const emails = await deps.db.read.select({ id: deps.db.read.t.emails.id }).from(deps.db.read.t.emails);
+  if (emails.length !== recipients) throw new Error(`Of ${recipients} recipients ${emails.length} got the campaign.`);
+  await sdk.webhooks.create({ url: URL });
+  const at = deps.clock.now();
+  const { workspaceId } = installation;
+  const none = { contactId: null, automationId: null, position: null };
+  const rows = emails.flatMap((email) => [
+    { ...none, workspaceId, type: "email.opened", emailId: email.id, campaignId: id, at, machine: false, data: null },
+    {
+      ...{ ...none, workspaceId, type: "email.clicked", emailId: email.id, campaignId: id, at, machine: false },
+      data: { url: "https://acme.example/news?utm_source=mailsvc" },
+    },
+  ]);
+  for (let i = 0; i < rows.length; i += 1000) await deps.db.tx((tx) => tx.insertAll(tx.t.events, rows.slice(i, i + 1000)));
+  await (deps.db as SqliteDb).exclusive((connection) => connection.pragma("wal_checkpoint(TRUNCATE)"));
+  const cpu = process.cpuUsage();
+  const from = performance.now();
+  deps.eventStream.wake();
+  await deps.queue.idle();
+  const took = performance.now() - from;
+  const { user, system } = process.cpuUsage(cpu);
+  process.stderr.write(`campaign: ${((user + system) / EVENTS).toFixed(1)} us of processor time each\n`);
+  const arrived = deps.webhooks.attempts.get("ok");
+  if (arrived !== EVENTS) throw new Error(`Of ${EVENTS} events ${arrived} arrived.`);
+  await stop();
+  return (EVENTS * 1000) / took;
+}
+
 /** The 99th percentile of the time from an event's commit to its arrival, ms, beside webhooks that hang with so many events each. */
 async function fair(hanging: number, each: number): Promise<number> {
   const { app, listing, stop } = await start();
@@ -260,9 +286,12 @@ async function pool(): Promise<number> {
       if (answer.statusCode !== 200) throw new Error(`The receiver answered ${answer.statusCode}.`);
     }
   };
+  const cpu = process.cpuUsage();
   const from = performance.now();
   await Promise.all(Array.from({ length: atATime }, work));
   const took = performance.now() - from;
+  const { user, system } = process.cpuUsage(cpu);
+  process.stderr.write(`pool: ${((user + system) / EVENTS).toFixed(1)} us of processor time each\n`);
   await origin.close();
   return (EVENTS * 1000) / took;
 }
