@@ -28,6 +28,7 @@ const WITHOUT_ROWID = [
   "list_members",
   "segment_members",
   "tallies",
+  "webhook_deliveries",
   "webhook_streams",
 ];
 

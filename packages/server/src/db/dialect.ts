@@ -28,6 +28,8 @@ export interface SqlDialect {
   dateText(text: SQLWrapper): SQL;
   /** True for a text that is in a list, which is bound as JSON: one statement for lists of any length. */
   among(text: SQLWrapper, list: SQLWrapper): SQL;
+  /** The same of a whole number and a JSON array of numbers. */
+  amongNumbers(number: SQLWrapper, list: SQLWrapper): SQL;
   /** `expression is not true`: maps true to false, and false and null to true. */
   notTrue(expression: SQLWrapper): SQL;
   /**

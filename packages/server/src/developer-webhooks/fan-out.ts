@@ -3,7 +3,7 @@ import { and, eq, gte, inArray, isNotNull, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { EventRow, StreamListener } from "../events/events.ts";
-import { type NewWebhookEvent, writeEvents } from "../webhooks/webhooks.ts";
+import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
 import { RECEIVING, type WebhookRow } from "./webhook.ts";
 
 // The events of one email or contact arrive in their order; those of different ones travel in so many streams beside each other.
@@ -68,7 +68,7 @@ export async function writeForWebhooks(tx: Tx, deps: Deps, webhooks: readonly We
     const wanted = new Set<string>(listWanted(webhook));
     return events.filter(({ type }) => wanted.has(type)).map((event) => toWebhookEvent(webhook, event));
   });
-  await writeEvents(tx, deps, written);
+  await writeDeliveries(tx, deps, written);
 }
 
 /**
@@ -84,11 +84,16 @@ export function toDeliveryPrefix(eventKey: number): string {
   return `whd_${eventKey.toString(32).padStart(11, "0")}`;
 }
 
+/** What the names of all streams of a webhook begin with. */
+export function toStreamPrefix(webhookId: string): string {
+  return `${webhookId}.`;
+}
+
 function toWebhookEvent({ id }: WebhookRow, event: SentEvent): NewWebhookEvent {
   return {
     id: toDeliveryId(id, event.sequence),
     endpointId: id,
-    streamId: `${id}.${hash(event.emailId ?? event.contactId ?? event.type) % STREAMS}`,
+    streamId: `${toStreamPrefix(id)}${hash(event.emailId ?? event.contactId ?? event.type) % STREAMS}`,
     workspaceId: event.workspaceId,
     type: event.type,
     subjectId: null,

@@ -18,7 +18,7 @@ const CHUNK = 500;
 export function clearDeliveries(deps: Deps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
-      const { webhookEvents: e, webhookAttempts: a, webhookStreams: s } = tx.t;
+      const { webhookDeliveries: e, webhookAttempts: a, webhookStreams: s } = tx.t;
       const id = String(payload.webhookId);
       const rows = await tx.select({ id: e.id }).from(e).where(eq(e.endpointId, id)).orderBy(asc(e.id)).limit(CHUNK);
       const ids = rows.map((row) => row.id);

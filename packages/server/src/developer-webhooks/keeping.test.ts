@@ -23,7 +23,7 @@ test("events are kept for as long as --keep says, with their deliveries, and the
   expect((await sdk.events.list()).pagination.total).toBe(451);
   await world.clock.advance("3d");
   expect((await sdk.events.list()).data.map((e) => [e.type, e.sequence])).toEqual([["contact.created", 451]]);
-  expect(await db.read.$count(db.read.t.webhookEvents)).toBe(1);
+  expect(await db.read.$count(db.read.t.webhookDeliveries)).toBe(1);
   await sdk.contacts.create({ email: "grace@example.com" });
   expect((await sdk.events.list()).data[0]?.sequence).toBe(452);
 });
@@ -44,7 +44,7 @@ test("erasing a person deletes the deliveries about them, with what receivers an
   await world.clock.advance("1m");
   const { read } = app.deps.db;
   const stored = async (): Promise<string> =>
-    JSON.stringify([await read.select().from(read.t.webhookEvents), await read.select().from(read.t.webhookAttempts)]).toLowerCase();
+    JSON.stringify([await read.select().from(read.t.webhookDeliveries), await read.select().from(read.t.webhookAttempts)]).toLowerCase();
   expect(await stored()).toContain("canary@example.com");
   await sdk.people.erase("canary@example.com");
   expect(await stored()).not.toContain("canary");

@@ -117,7 +117,7 @@ async function sendEvents(tx: Tx, deps: Deps, webhook: WebhookRow, events: reado
   const types = new Set<string>(listWanted(webhook));
   const wanted = events.filter(({ type }) => types.has(type));
   if (wanted.length === 0) return;
-  const { webhookEvents: e } = tx.t;
+  const { webhookDeliveries: e } = tx.t;
   const ids = new Map(wanted.map((event) => [toDeliveryId(webhook.id, event.sequence), event]));
   const known = await tx
     .select({ id: e.id, streamId: e.streamId, state: e.state, settledAt: e.settledAt })

@@ -4,7 +4,7 @@ import type { LastError } from "./webhook.ts";
 
 export function developerWebhookTables(c: ColumnTypes) {
   return {
-    /** Webhooks that developers have registered. Their events are in webhookEvents, under the webhook's id as endpoint. */
+    /** Webhooks that developers have registered. Their events are in webhookDeliveries, under the webhook's id as endpoint. */
     developerWebhooks: c.table(
       "developer_webhooks",
       {

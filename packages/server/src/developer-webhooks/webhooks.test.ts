@@ -270,8 +270,8 @@ test("a deleted webhook gets nothing any more, and nothing of it is left", async
   await world.settle();
   await world.clock.advance("2d");
   expect(hook.received).toEqual([]);
-  const { webhookEvents, webhookStreams, webhookAttempts, developerWebhooks } = app.deps.db.read.t;
-  for (const table of [webhookEvents, webhookStreams, webhookAttempts, developerWebhooks])
+  const { webhookDeliveries, webhookStreams, webhookAttempts, developerWebhooks } = app.deps.db.read.t;
+  for (const table of [webhookDeliveries, webhookStreams, webhookAttempts, developerWebhooks])
     expect(await app.deps.db.read.$count(table)).toBe(0);
   await expect(sdk.webhooks.get(id)).rejects.toMatchObject({ code: "not_found" });
 });

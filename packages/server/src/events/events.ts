@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { EventRow } from "./show.ts";
 
-export { type EventRow, selectByKeys, showEvent, toEventId } from "./show.ts";
+export { type EventRow, readByKeys, showEvent, toEventId } from "./show.ts";
 export type { StreamListener } from "./stream.ts";
 
 /** Something that happened in a workspace. */

@@ -82,14 +82,17 @@ function runBatch(deps: Deps, loadEndpoint: LoadEndpoint, { claim, outcomes, req
 
 /** Makes the bytes of events that are not stored. Those that are gone from the log are cancelled: their jobs stay without bytes. */
 async function composeEvents(tx: Tx, jobs: readonly Job[], now: number): Promise<void> {
-  const unstored = jobs.filter(({ event }) => event.eventKey !== null);
+  // Those that a stream continues with were made when they were claimed.
+  const unstored = jobs.filter(({ event }) => event.eventKey !== null && !event.composed);
   for (const [compose, some] of Map.groupBy(unstored, ({ endpoint }) => endpoint.policy.compose)) {
-    const keys = [...new Set(some.flatMap(({ event }) => event.eventKey ?? []))];
+    const keys = [...new Set(some.flatMap(({ event, rest }) => [event, ...rest].flatMap(({ eventKey }) => eventKey ?? [])))];
     const composed = (await compose?.(tx, keys)) ?? new Map<number, ComposedEvent>();
     for (const job of some) {
-      const found = composed.get(job.event.eventKey ?? 0);
-      if (found) job.composed = found;
-      else await cancelEvent(tx, job.event, now);
+      for (const event of [job.event, ...job.rest]) {
+        const found = composed.get(event.eventKey ?? 0);
+        if (found) event.composed = found;
+        else await cancelEvent(tx, job.endpoint.policy.outbox, event, now);
+      }
     }
   }
 }

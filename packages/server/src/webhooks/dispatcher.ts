@@ -181,9 +181,9 @@ export class WebhookDispatcher implements WebhookWorker {
     const { clock, log } = this.#deps;
     if (clock.now() > job.leaseEndsAt - MIN_LEASE_MS) return { job, attempt: null };
     // Cancelled when it was claimed, for it is gone from the log.
-    if (event.eventKey !== null && !job.composed) return { job, attempt: null };
+    if (event.eventKey !== null && !event.composed) return { job, attempt: null };
     try {
-      const { id, body } = job.composed ?? { id: event.id, body: openBody(this.#deps, event) };
+      const { id, body } = event.composed ?? { id: event.id, body: openBody(this.#deps, event) };
       const message: Message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body };
       const attempt = await this.#getSender().send(client, endpoint, message);
       return { job, attempt: this.#aborted && attempt.class !== "ok" ? null : attempt };

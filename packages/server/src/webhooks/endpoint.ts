@@ -5,6 +5,7 @@ import type { Attempt } from "./attempt.ts";
 import type { RetrySchedule } from "./retry-policy.ts";
 import type { EndpointSecrets } from "./secrets.ts";
 import type { OpenEvent } from "./streams.ts";
+import type { OutboxName } from "./tables.ts";
 
 /** A webhook: where the events of some streams go, what signs them, and by which rules they are delivered. */
 export interface Endpoint extends EndpointSecrets {
@@ -23,6 +24,13 @@ export type LoadEndpoint = (tx: Tx, endpointId: string) => Promise<Endpoint | un
 
 /** What differs between kinds of endpoints. The hooks run in the transaction that records an attempt. */
 export interface WebhookPolicy {
+  /** The table of its events. */
+  readonly outbox: OutboxName;
+  /**
+   * How many events of a stream are claimed at a time, the next one and those after it. More than one only where nothing withdraws or holds
+   * events, since those claimed are sent without another look.
+   */
+  readonly claims: number;
   readonly retries: RetrySchedule;
   /** Makes the bytes of events by their keys, where those are not stored. An event that is missing in the answer is cancelled. */
   compose?(tx: Tx, keys: readonly number[]): Promise<ReadonlyMap<number, ComposedEvent>>;

@@ -1,7 +1,10 @@
 import type { AgentEventState } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, sql } from "drizzle-orm";
-import type { Reader } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import type { AgentDeps, AgentTx } from "../deps.ts";
+import type { Tables } from "../schema.ts";
+
+type Outbox = Tables["webhookEvents" | "webhookDeliveries"];
 
 /** An event for a webhook. `sequence` is its place in its stream: the caller counts it, without gaps. */
 export interface NewWebhookEvent {
@@ -26,12 +29,21 @@ export interface NewWebhookEvent {
 
 type OutboxDeps = Pick<AgentDeps, "clock" | "seal" | "webhooks">;
 
-/** Writes events into the outbox, in the transaction of what they report, and wakes the dispatcher after its commit. */
-export async function writeEvents(tx: AgentTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
+/** Writes events into the outbox of agents, in the transaction of what they report, and wakes the dispatcher after its commit. */
+export function writeEvents(tx: AgentTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
+  return writeInto(tx.t.webhookEvents, tx, deps, events);
+}
+
+/** Writes events into the outbox of developers. */
+export function writeDeliveries(tx: Tx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
+  return writeInto(tx.t.webhookDeliveries, tx, deps, events);
+}
+
+async function writeInto(outbox: Outbox, tx: AgentTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
   if (events.length === 0) return;
   const now = deps.clock.now();
   await tx.insertAll(
-    tx.t.webhookEvents,
+    outbox,
     events.map(({ secretBody, eventKey = null, ...event }) => ({
       ...event,
       eventKey,
@@ -68,15 +80,15 @@ export async function reviveDeadEvents(tx: AgentTx, deps: OutboxDeps, streamId: 
     .where(and(eq(e.streamId, streamId), eq(e.state, "dead")));
 }
 
-/** Gives settled events of an endpoint a fresh set of attempts. They go out as before, each in its stream. */
+/** Gives settled events of a developer's webhook a fresh set of attempts. They go out as before, each in its stream. */
 export async function reviveEvents(
-  tx: AgentTx,
+  tx: Tx,
   deps: OutboxDeps,
   endpointId: string,
   events: readonly { readonly id: string; readonly streamId: string }[],
 ): Promise<void> {
   if (events.length === 0) return;
-  const { webhookEvents: e, webhookStreams: s } = tx.t;
+  const { webhookDeliveries: e, webhookStreams: s } = tx.t;
   const now = deps.clock.now();
   const ids = events.map(({ id }) => id);
   await tx.update(e).set({ state: "pending", tries: 0, dueAt: now, settledAt: null }).where(inArray(e.id, ids));

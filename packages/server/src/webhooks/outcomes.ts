@@ -4,7 +4,8 @@ import type { Deps } from "../deps.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { planRetry, type RetryPlan } from "./retry-policy.ts";
-import { type EventRow, holdStream, type Job, moveAside, type OpenEvent, wakeStream } from "./streams.ts";
+import { type EventRow, holdStream, type Job, moveAside, nameStatement, type OpenEvent, wakeStream } from "./streams.ts";
+import type { OutboxName } from "./tables.ts";
 
 /** What became of a job. Without an attempt the event waits as before, or until `dueAt`. */
 export interface Outcome {
@@ -15,16 +16,21 @@ export interface Outcome {
 
 const ph = sql.placeholder;
 
+// The names of statements, made once.
+const RECORD_DELIVERED = nameStatement("record_delivered");
+const RECORD_FAILED = nameStatement("record_failed");
+
 /** Records what became of a job, and what follows from it. */
 export async function recordOutcome(tx: Tx, deps: Deps, { job, attempt, dueAt }: Outcome, now: number): Promise<void> {
   const { event, endpoint } = job;
-  if (attempt && event.attempts > 0) await archiveLastAttempt(tx, event.id);
+  const { outbox } = endpoint.policy;
+  if (attempt && event.attempts > 0) await archiveLastAttempt(tx, outbox, event.id);
   if (attempt?.class === "ok") {
-    await recordDelivered(tx, event.id, attempt, event.tries + 1, now);
+    await recordDelivered(tx, outbox, event.id, attempt, event.tries + 1, now);
     await endpoint.policy.delivered?.(tx, deps, event);
   } else if (attempt) await recordFailed(tx, deps, job, attempt, now);
   else if (dueAt !== undefined) {
-    const { webhookEvents: e } = tx.t;
+    const e = tx.t[outbox];
     await tx
       .update(e)
       .set({ dueAt })
@@ -38,9 +44,10 @@ export async function recordOutcome(tx: Tx, deps: Deps, { job, attempt, dueAt }:
  */
 export async function recordManualAttempt(tx: Tx, deps: Deps, endpoint: Endpoint, event: EventRow, attempt: Attempt): Promise<void> {
   const now = deps.clock.now();
-  await archiveLastAttempt(tx, event.id);
-  if (attempt.class !== "ok") return recordAttemptOnly(tx, event.id, attempt);
-  await recordDelivered(tx, event.id, attempt, event.tries, now);
+  const { outbox } = endpoint.policy;
+  await archiveLastAttempt(tx, outbox, event.id);
+  if (attempt.class !== "ok") return recordAttemptOnly(tx, outbox, event.id, attempt);
+  await recordDelivered(tx, outbox, event.id, attempt, event.tries, now);
   await endpoint.policy.delivered?.(tx, deps, event);
   await wakeStream(tx, event.streamId, now);
   tx.afterCommit(() => deps.webhooks.wake([event.endpointId]));
@@ -50,9 +57,10 @@ export async function recordManualAttempt(tx: Tx, deps: Deps, endpoint: Endpoint
  * Records that an event has arrived, in one statement that returns nothing: reading a row back would cost 3 of 11 µs. An event
  * that was superseded, cancelled or given up while it was in flight is delivered too.
  */
-async function recordDelivered(tx: Tx, id: string, attempt: Attempt, tries: number, now: number): Promise<void> {
+async function recordDelivered(tx: Tx, outbox: OutboxName, id: string, attempt: Attempt, tries: number, now: number): Promise<void> {
+  const name = RECORD_DELIVERED[outbox];
   await tx
-    .prepared("record_delivered", (q, { webhookEvents: e }) =>
+    .prepared(name, (q, { [outbox]: e }) =>
       q
         .update(e)
         .set({
@@ -71,7 +79,7 @@ async function recordDelivered(tx: Tx, id: string, attempt: Attempt, tries: numb
           lastAnswer: sql`${ph("answer")}`,
         })
         .where(eq(e.id, ph("id")))
-        .prepare("record_delivered"),
+        .prepare(name),
     )
     .execute({ id, tries, now, at: attempt.at, ms: attempt.ms, httpStatus: attempt.httpStatus, answer: attempt.answer });
 }
@@ -80,20 +88,29 @@ async function recordDelivered(tx: Tx, id: string, attempt: Attempt, tries: numb
 async function recordFailed(tx: Tx, deps: Deps, { endpoint, event, held }: Job, attempt: Attempt, now: number): Promise<void> {
   // Held: this endpoint has just failed a whole schedule. The queue would be wasted on the event that reports it.
   const plan = planRetry(endpoint.policy.retries, attempt, event.tries, held);
-  if (!(await savePlan(tx, event, attempt, plan, now))) return recordAttemptOnly(tx, event.id, attempt);
+  const { outbox } = endpoint.policy;
+  if (!(await savePlan(tx, outbox, event.id, attempt, plan, now))) return recordAttemptOnly(tx, outbox, event.id, attempt);
   const failure = { endpointId: endpoint.id, event, attempt, tries: plan.tries, exhausted: plan.delay === null };
   const reaction = await endpoint.policy.failed?.(tx, deps, failure);
   if (reaction === "hold") await holdStream(tx, event.streamId);
   else if (reaction === "aside" && plan.delay !== null) {
-    await moveAside(tx, event, endpoint.id, now + plan.delay);
+    await moveAside(tx, event, endpoint, now + plan.delay);
     tx.afterCommit(() => deps.webhooks.wake([endpoint.id]));
   }
 }
 
 /** Stores a failed attempt with the plan that follows it; false when the event was settled meanwhile. */
-async function savePlan(tx: Tx, { id }: OpenEvent, attempt: Attempt, { state, tries, delay }: RetryPlan, now: number): Promise<boolean> {
+async function savePlan(
+  tx: Tx,
+  outbox: OutboxName,
+  id: string,
+  attempt: Attempt,
+  { state, tries, delay }: RetryPlan,
+  now: number,
+): Promise<boolean> {
+  const name = RECORD_FAILED[outbox];
   const rows = await tx
-    .prepared("record_failed", (q, { webhookEvents: e }) =>
+    .prepared(name, (q, { [outbox]: e }) =>
       q
         .update(e)
         .set({
@@ -112,7 +129,7 @@ async function savePlan(tx: Tx, { id }: OpenEvent, attempt: Attempt, { state, tr
         })
         .where(and(eq(e.id, ph("id")), isNull(e.settledAt)))
         .returning({ id: e.id })
-        .prepare("record_failed"),
+        .prepare(name),
     )
     .execute({
       ...{ id, state, tries, dueAt: delay === null ? null : now + delay, settledAt: delay === null ? now : null },
@@ -123,8 +140,8 @@ async function savePlan(tx: Tx, { id }: OpenEvent, attempt: Attempt, { state, tr
 }
 
 /** Settles an event that cannot be sent any more. */
-export async function cancelEvent(tx: Tx, { id }: OpenEvent, now: number): Promise<void> {
-  const { webhookEvents: e } = tx.t;
+export async function cancelEvent(tx: Tx, outbox: OutboxName, { id }: OpenEvent, now: number): Promise<void> {
+  const e = tx.t[outbox];
   await tx
     .update(e)
     .set({ state: "cancelled", dueAt: null, sealed: null, settledAt: now })
@@ -132,8 +149,8 @@ export async function cancelEvent(tx: Tx, { id }: OpenEvent, now: number): Promi
 }
 
 /** Records an attempt and changes nothing else. */
-async function recordAttemptOnly(tx: Tx, id: string, attempt: Attempt): Promise<void> {
-  const { webhookEvents: e } = tx.t;
+async function recordAttemptOnly(tx: Tx, outbox: OutboxName, id: string, attempt: Attempt): Promise<void> {
+  const e = tx.t[outbox];
   await tx
     .update(e)
     .set({
@@ -150,8 +167,8 @@ async function recordAttemptOnly(tx: Tx, id: string, attempt: Attempt): Promise<
 }
 
 /** Moves an event's last attempt to the earlier ones, before another one takes its place. */
-async function archiveLastAttempt(tx: Tx, id: string): Promise<void> {
-  const { webhookEvents: e, webhookAttempts: a } = tx.t;
+async function archiveLastAttempt(tx: Tx, outbox: OutboxName, id: string): Promise<void> {
+  const { [outbox]: e, webhookAttempts: a } = tx.t;
   const [row] = await tx.select().from(e).where(eq(e.id, id));
   if (!row || row.lastAttempt === null || row.lastAt === null || row.lastClass === null) return;
   await tx.insert(a).values({

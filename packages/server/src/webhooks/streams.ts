@@ -1,20 +1,25 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, not, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import type { Tables } from "../schema.ts";
-import type { ComposedEvent, Endpoint } from "./endpoint.ts";
+import type { ComposedEvent, Endpoint, WebhookPolicy } from "./endpoint.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
+import type { OutboxName } from "./tables.ts";
 
 export type EventRow = Tables["webhookEvents"]["$inferSelect"];
 
 /** What it takes to deliver an event. */
-export type OpenEvent = Pick<EventRow, "id" | "streamId" | "type" | "at" | "eventKey" | "body" | "sealed" | "attempts" | "tries" | "dueAt">;
+export interface OpenEvent
+  extends Pick<EventRow, "id" | "streamId" | "type" | "at" | "eventKey" | "body" | "sealed" | "attempts" | "tries" | "dueAt"> {
+  /** The bytes of an event that are not stored, once they are made. */
+  composed?: ComposedEvent;
+}
 
 /** The next event of a stream, claimed by one worker. */
 export interface Job {
   readonly endpoint: Endpoint;
   readonly event: OpenEvent;
-  /** The bytes of an event that are not stored, once they are made. */
-  composed?: ComposedEvent;
+  /** Those that follow it in the stream and are due, as far as they were claimed with it. */
+  readonly rest: readonly OpenEvent[];
   readonly held: boolean;
   /** Another worker that claims the stream later has another claim. */
   readonly claim: string;
@@ -52,19 +57,30 @@ export function toClaim(worker: string, n: number): string {
 
 const ph = sql.placeholder;
 
+const OUTBOXES: readonly OutboxName[] = ["webhookEvents", "webhookDeliveries"];
+
+/** The names of a statement, one for each outbox. */
+export function nameStatement(name: string): Readonly<Record<OutboxName, string>> {
+  return { webhookEvents: name, webhookDeliveries: `${name}_to_developers` };
+}
+
+const CLAIMED_HEADS = nameStatement("claimed_heads");
+const STREAM_HEADS = nameStatement("stream_heads");
+const UNCLAIM_STREAMS = nameStatement("unclaim_streams");
+
 /** Claims streams of an endpoint that are due, `limit` of them at most, the longest due first. */
 export async function claimStreams(tx: Tx, endpoint: Endpoint | undefined, now: number, limit: number, claim: string): Promise<Claimed> {
   if (!endpoint) return { jobs: [], nextAt: null };
   const streams = await takeStreams(tx, endpoint.id, now, limit, claim);
   if (streams.length === 0) return { jobs: [], nextAt: await getNextDue(tx, endpoint.id) };
   const interrupted = streams.filter((stream) => stream.interrupted).map(({ streamId }) => streamId);
-  if (interrupted.length > 0) await countInterrupted(tx, interrupted);
-  const heads = new Map((await listClaimedHeads(tx, endpoint.id, claim, now)).map((event) => [event.streamId, event]));
+  if (interrupted.length > 0) await countInterrupted(tx, endpoint.policy.outbox, interrupted);
+  const heads = Map.groupBy(await listClaimedHeads(tx, endpoint, claim, now), ({ streamId }) => streamId);
   const jobs: Job[] = [];
   for (const { streamId, held } of streams) {
-    const event = heads.get(streamId);
+    const [event, ...rest] = heads.get(streamId) ?? [];
     const dueAt = event?.dueAt ?? null;
-    if (event && dueAt !== null && dueAt <= now) jobs.push({ endpoint, event, held, claim, leaseEndsAt: now + LEASE_MS });
+    if (event && dueAt !== null && dueAt <= now) jobs.push({ endpoint, event, rest, held, claim, leaseEndsAt: now + LEASE_MS });
     else await unclaimStream(tx, streamId, dueAt);
   }
   return { jobs, nextAt: streams.length === limit ? now : await getNextDue(tx, endpoint.id) };
@@ -82,19 +98,18 @@ export async function continueStreams(
   findEndpoint: FindEndpoint,
 ): Promise<Map<Job, Continuation>> {
   const going = jobs.filter((job) => goesOn(job) && now < job.leaseEndsAt - ATTEMPT_MARGIN_MS);
-  const heads = new Map((going.length === 0 ? [] : await listHeads(tx, going)).map((head) => [head.streamId, head]));
+  const heads = await listHeads(tx, going);
   const continuations = new Map<Job, Continuation>();
   for (const job of going) {
-    const head = heads.get(job.event.streamId);
-    if (head?.claim !== job.claim || head.dueAt === null || head.dueAt > now) continue;
+    const [event, ...rest] = job.rest.length > 0 ? job.rest : (heads.get(job) ?? []);
+    const dueAt = event?.dueAt ?? null;
+    if (!event || dueAt === null || dueAt > now) continue;
     const endpoint = await findEndpoint(job.endpoint.id);
-    if (!endpoint) continue;
-    const { claim, ...event } = head;
-    continuations.set(job, { next: { ...job, endpoint, event }, dueAt: null });
+    if (endpoint) continuations.set(job, { next: { ...job, endpoint, event, rest }, dueAt: null });
   }
   const left = jobs.filter((job) => !continuations.has(job));
-  const due = left.length === 0 ? null : await unclaimStreams(tx, left);
-  for (const job of left) continuations.set(job, { next: null, dueAt: due?.get(job.event.streamId) ?? null });
+  const due = await unclaimStreams(tx, left);
+  for (const job of left) continuations.set(job, { next: null, dueAt: due.get(job.event.streamId) ?? null });
   return continuations;
 }
 
@@ -104,11 +119,11 @@ export async function holdStream(tx: Tx, streamId: string): Promise<void> {
 }
 
 /** Gives an event a stream of its own, so that the others of its stream do not wait for its next attempt. */
-export async function moveAside(tx: Tx, { id, streamId }: OpenEvent, endpointId: string, dueAt: number | null): Promise<void> {
-  const { webhookEvents: e, webhookStreams: s } = tx.t;
+export async function moveAside(tx: Tx, { id, streamId }: OpenEvent, endpoint: Endpoint, dueAt: number | null): Promise<void> {
+  const { [endpoint.policy.outbox]: e, webhookStreams: s } = tx.t;
   if (isAside(streamId)) return;
   const own = `${streamId}${ASIDE}${id}`;
-  await tx.insert(s).values({ streamId: own, endpointId, dueAt, claim: null, interrupted: false, held: false });
+  await tx.insert(s).values({ streamId: own, endpointId: endpoint.id, dueAt, claim: null, interrupted: false, held: false });
   await tx.update(e).set({ streamId: own }).where(eq(e.id, id));
 }
 
@@ -129,8 +144,8 @@ function isAside(streamId: string): boolean {
  * Makes all waiting streams of an endpoint due now, with their next events. Those that a worker has continue by themselves, and an
  * event that was moved aside keeps its time.
  */
-export async function hurryStreams(tx: Tx, endpointId: string, now: number): Promise<void> {
-  const { webhookEvents: e, webhookStreams: s } = tx.t;
+export async function hurryStreams(tx: Tx, { id: endpointId, policy }: Pick<Endpoint, "id" | "policy">, now: number): Promise<void> {
+  const { [policy.outbox]: e, webhookStreams: s } = tx.t;
   const aside = tx.sqlDialect.holds(s.streamId, ASIDE);
   const waiting = and(eq(s.endpointId, endpointId), gt(s.dueAt, now), isNull(s.claim), not(aside));
   const heads = tx
@@ -174,10 +189,13 @@ export async function takeOverStreams(db: Db, now: () => number, listLiveWorkers
           ),
         )
         .returning({ streamId: s.streamId });
-      await countInterrupted(
-        tx,
-        released.map(({ streamId }) => streamId),
-      );
+      // A stream has events in one of the tables.
+      for (const outbox of OUTBOXES)
+        await countInterrupted(
+          tx,
+          outbox,
+          released.map(({ streamId }) => streamId),
+        );
     });
   }
 }
@@ -191,8 +209,8 @@ function getWorker(claim: string): string {
  * Counts the attempts that were under way at the next events of these streams when their worker died: the receiver may have got
  * them, so the next X-Service-Attempt is another number. They do not count for the retry schedule.
  */
-async function countInterrupted(tx: Tx, streamIds: readonly string[]): Promise<void> {
-  const { webhookEvents: e, webhookStreams: s } = tx.t;
+async function countInterrupted(tx: Tx, outbox: OutboxName, streamIds: readonly string[]): Promise<void> {
+  const { [outbox]: e, webhookStreams: s } = tx.t;
   const heads = tx
     .select({ id: e.id })
     .from(s)
@@ -202,6 +220,15 @@ async function countInterrupted(tx: Tx, streamIds: readonly string[]): Promise<v
     .update(e)
     .set({ attempts: sql`${e.attempts} + 1` })
     .where(inArray(e.id, heads));
+}
+
+/** True of the first `n` open events of a stream; while it is held, of the first one that passes. */
+function isAmongFirst(e: Tables["webhookEvents"], s: Tables["webhookStreams"], n: number): SQL | undefined {
+  if (n === 1) return isHead(e, s);
+  return and(
+    isNull(e.settledAt),
+    sql`${e.sequence} in (select x.sequence from ${e} as x where x.stream_id = ${s.streamId} and x.settled_at is null order by x.sequence limit ${sql.raw(String(n))})`,
+  );
 }
 
 function takeStreams(tx: Tx, endpointId: string, now: number, limit: number, claim: string) {
@@ -253,16 +280,21 @@ function isHead(e: Tables["webhookEvents"], s: Tables["webhookStreams"]): SQL | 
   );
 }
 
-/** The next events of the streams of a claim, in one query. */
-function listClaimedHeads(tx: Tx, endpointId: string, claim: string, now: number): Promise<OpenEvent[]> {
+/** The next events of the streams of a claim, as many of each as the policy claims, in one query and in their order. */
+function listClaimedHeads(tx: Tx, { id: endpointId, policy }: Endpoint, claim: string, now: number): Promise<OpenEvent[]> {
+  const { outbox, claims } = policy;
+  const name = CLAIMED_HEADS[outbox];
   return tx
-    .prepared("claimed_heads", (q, { webhookEvents: e, webhookStreams: s }) =>
+    .prepared(name, (q, { [outbox]: e, webhookStreams: s }) =>
       q
         .select(openColumns(e))
         .from(s)
         .innerJoin(e, eq(e.streamId, s.streamId))
-        .where(and(eq(s.endpointId, ph("endpointId")), eq(s.dueAt, ph("leaseEndsAt")), eq(s.claim, ph("claim")), isHead(e, s)))
-        .prepare("claimed_heads"),
+        .where(
+          and(eq(s.endpointId, ph("endpointId")), eq(s.dueAt, ph("leaseEndsAt")), eq(s.claim, ph("claim")), isAmongFirst(e, s, claims)),
+        )
+        .orderBy(asc(e.sequence))
+        .prepare(name),
     )
     .execute({ endpointId, claim, leaseEndsAt: now + LEASE_MS });
 }
@@ -295,44 +327,68 @@ async function getNextDue(tx: Tx, endpointId: string): Promise<number | null> {
   return row?.dueAt ?? null;
 }
 
-/** The next events of the streams of these jobs, in one query, with the claims of the streams. */
-function listHeads(tx: Tx, jobs: readonly Job[]): Promise<(OpenEvent & { claim: string | null })[]> {
-  return tx
-    .prepared("stream_heads", (q, { webhookEvents: e, webhookStreams: s }) =>
-      q
-        .select({ ...openColumns(e), claim: s.claim })
-        .from(s)
-        .innerJoin(e, eq(e.streamId, s.streamId))
-        .where(and(tx.sqlDialect.among(s.streamId, ph("streamIds")), isHead(e, s)))
-        .prepare("stream_heads"),
-    )
-    .execute({ streamIds: JSON.stringify(jobs.map(({ event }) => event.streamId)) });
+/** The next events of the streams of these jobs that are still claimed by them: one query for each kind of webhook. */
+async function listHeads(tx: Tx, jobs: readonly Job[]): Promise<Map<Job, OpenEvent[]>> {
+  const heads = new Map<Job, OpenEvent[]>();
+  const wanting = jobs.filter(({ rest }) => rest.length === 0);
+  for (const [{ outbox, claims }, some] of groupByPolicy(wanting)) {
+    const name = STREAM_HEADS[outbox];
+    const rows = await tx
+      .prepared(name, (q, { [outbox]: e, webhookStreams: s }) =>
+        q
+          .select({ ...openColumns(e), claim: s.claim })
+          .from(s)
+          .innerJoin(e, eq(e.streamId, s.streamId))
+          .where(and(tx.sqlDialect.among(s.streamId, ph("streamIds")), isAmongFirst(e, s, claims)))
+          .orderBy(asc(e.sequence))
+          .prepare(name),
+      )
+      .execute({ streamIds: JSON.stringify(some.map(({ event }) => event.streamId)) });
+    const byStream = Map.groupBy(rows, ({ streamId }) => streamId);
+    for (const job of some)
+      heads.set(
+        job,
+        (byStream.get(job.event.streamId) ?? []).flatMap(({ claim, ...event }) => (claim === job.claim ? [event] : [])),
+      );
+  }
+  return heads;
 }
 
 /** Releases claimed streams: each is due when its next event is. Returns when that is; null when nothing waits. */
 async function unclaimStreams(tx: Tx, jobs: readonly Job[]): Promise<Map<string, number | null>> {
-  const rows = await tx
-    .prepared("unclaim_streams", (q, { webhookStreams: s, webhookEvents: e }) =>
-      q
-        .update(s)
-        .set({
-          claim: null,
-          dueAt: sql`(select ${e.dueAt} from ${e} where ${e.streamId} = ${s.streamId} and ${e.settledAt} is null
+  const due = new Map<string, number | null>();
+  for (const [{ outbox }, some] of groupByPolicy(jobs)) {
+    const name = UNCLAIM_STREAMS[outbox];
+    const rows = await tx
+      .prepared(name, (q, { webhookStreams: s, [outbox]: e }) =>
+        q
+          .update(s)
+          .set({
+            claim: null,
+            dueAt: sql`(select ${e.dueAt} from ${e} where ${e.streamId} = ${s.streamId} and ${e.settledAt} is null
             and (${eq(s.held, false)} or ${eq(e.passesHold, true)}) order by ${e.sequence} limit 1)`,
-        })
-        // Only streams that are still ours. A claim is that of many streams, so both are compared together.
-        .where(
-          and(
-            tx.sqlDialect.among(s.streamId, ph("streamIds")),
-            tx.sqlDialect.among(sql`(${s.claim} || ' ' || ${s.streamId})`, ph("claims")),
-          ),
-        )
-        .returning({ streamId: s.streamId, dueAt: s.dueAt })
-        .prepare("unclaim_streams"),
-    )
-    .execute({
-      streamIds: JSON.stringify(jobs.map(({ event }) => event.streamId)),
-      claims: JSON.stringify(jobs.map(({ event, claim }) => `${claim} ${event.streamId}`)),
-    });
-  return new Map(rows.map(({ streamId, dueAt }) => [streamId, dueAt]));
+          })
+          // Only streams that are still ours. A claim is that of many streams, so both are compared together.
+          .where(
+            and(
+              tx.sqlDialect.among(s.streamId, ph("streamIds")),
+              tx.sqlDialect.among(sql`(${s.claim} || ' ' || ${s.streamId})`, ph("claims")),
+            ),
+          )
+          .returning({ streamId: s.streamId, dueAt: s.dueAt })
+          .prepare(name),
+      )
+      .execute({
+        streamIds: JSON.stringify(some.map(({ event }) => event.streamId)),
+        claims: JSON.stringify(some.map(({ event, claim }) => `${claim} ${event.streamId}`)),
+      });
+    for (const { streamId, dueAt } of rows) due.set(streamId, dueAt);
+  }
+  return due;
+}
+
+/** Jobs by what decides their statements: the table of their events, and how many of a stream are claimed. */
+function groupByPolicy(jobs: readonly Job[]): [Pick<WebhookPolicy, "outbox" | "claims">, Job[]][] {
+  const groups = Map.groupBy(jobs, ({ endpoint }) => endpoint.policy.outbox);
+  return [...groups].map(([outbox, some]) => [{ outbox, claims: some[0]?.endpoint.policy.claims ?? 1 }, some]);
 }

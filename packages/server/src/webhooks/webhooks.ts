@@ -9,6 +9,7 @@ export {
   reviveDeadEvents,
   reviveEvents,
   withdrawEvents,
+  writeDeliveries,
   writeEvents,
 } from "./outbox.ts";
 export { recordManualAttempt } from "./outcomes.ts";

@@ -10,6 +10,8 @@ import { type ListingRow, listingById } from "../listings/store.ts";
  * seconds, a day at most: about 31 hours in all. An activation whose event is dead is paused, and its stream is held.
  */
 export const AGENT_POLICY: WebhookPolicy = {
+  outbox: "webhookEvents",
+  claims: 1,
   retries: { direct: [1000, 2000, 4000], queued: [12_000, 148_000, 1_808_000, 22_026_000, 86_400_000] },
   delivered: async (tx, deps, event) => {
     if (event.type !== "agent.activated") return;

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lt, ne, notExists, or, type SQL } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, ne, notExists, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { forgetDeliveries } from "../../developer-webhooks/developer-webhooks.ts";
 import type { Tables } from "../../schema.ts";
@@ -8,9 +8,9 @@ import type { RetentionPolicy } from "./policy.ts";
 /** The key of a row. */
 export type Key = string | number;
 
-type SourceTable = Tables["runLogs" | "runs" | "wakeups" | "webhookEvents" | "landingPages" | "events"];
+type SourceTable = Tables["runLogs" | "runs" | "wakeups" | "webhookEvents" | "webhookDeliveries" | "landingPages" | "events"];
 type CreatedColumn =
-  | Tables["runLogs" | "webhookEvents" | "events"]["at"]
+  | Tables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events"]["at"]
   | Tables["runs"]["startedAt"]
   | Tables["wakeups" | "landingPages"]["createdAt"];
 
@@ -20,7 +20,7 @@ type KeyColumn = Exclude<SourceTable, Tables["events"]>["id"] | Tables["events"]
 export interface Records {
   readonly policy: keyof RetentionPolicy;
   /** The table to walk. Its keys rise with the creation time of the rows, so the walk needs no further index. */
-  source(t: Tables): { table: SourceTable; key: KeyColumn; createdAt: CreatedColumn; within?: SQL };
+  source(t: Tables): { table: SourceTable; key: KeyColumn; createdAt: CreatedColumn };
   /**
    * Deletes the records of rows with these keys that ended before an instant (ms). Returns "more" when it did not delete all of
    * them; the same keys come again then. The conditions avoid the state columns: the planner would take their index, which leads
@@ -67,9 +67,9 @@ const wakeups: Records = {
  * Events in a final state, with their attempts. A dead event stays while its activation is paused, since resuming sends it
  * again; so does one with a key that no webhook has acknowledged.
  */
-const deliveries = {
+const deliveries: Records = {
   policy: "deliveries",
-  source: ({ webhookEvents: e }) => ({ table: e, key: e.id, createdAt: e.at, within: lt(e.id, DEVELOPERS) }),
+  source: ({ webhookEvents: e }) => ({ table: e, key: e.id, createdAt: e.at }),
   deleteExpired: async (tx, keys: readonly string[], before) => {
     const { webhookEvents: e, webhookAttempts: d, activations: a } = tx.t;
     const paused = tx
@@ -80,6 +80,21 @@ const deliveries = {
     const deleted = await tx
       .delete(e)
       .where(and(inArray(e.id, keys), over))
+      .returning({ id: e.id });
+    const ids = deleted.map(({ id }) => id);
+    if (ids.length > 0) await tx.delete(d).where(inArray(d.eventId, ids));
+  },
+};
+
+/** The same of developers' webhooks. */
+const developerDeliveries: Records = {
+  policy: "deliveries",
+  source: ({ webhookDeliveries: e }) => ({ table: e, key: e.id, createdAt: e.at }),
+  deleteExpired: async (tx, keys: readonly string[], before) => {
+    const { webhookDeliveries: e, webhookAttempts: d } = tx.t;
+    const deleted = await tx
+      .delete(e)
+      .where(and(inArray(e.id, keys), lt(e.settledAt, before)))
       .returning({ id: e.id, streamId: e.streamId });
     const ids = deleted.map(({ id }) => id);
     if (ids.length > 0) await tx.delete(d).where(inArray(d.eventId, ids));
@@ -88,12 +103,6 @@ const deliveries = {
       deleted.map(({ streamId }) => streamId),
     );
   },
-} satisfies Records;
-
-/** The same of developers' webhooks, whose ids follow those of agents' webhooks. */
-const developerDeliveries: Records = {
-  ...deliveries,
-  source: ({ webhookEvents: e }) => ({ table: e, key: e.id, createdAt: e.at, within: gte(e.id, DEVELOPERS) }),
 };
 
 /** Events, with their deliveries to developers' webhooks: those could not be sent any more. */
@@ -111,9 +120,6 @@ const events: Records = {
     );
   },
 };
-
-// The ids of deliveries to developers' webhooks begin with this; those of agent events with evt_, which comes before.
-const DEVELOPERS = "whd_";
 
 // Days of pages deleted at once; each has up to 200 referrers.
 const DAYS = 10;
@@ -143,8 +149,8 @@ export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, dev
 
 /** The next rows of a table after a key, oldest first. */
 export function listRowsAfter(read: Reader, { source: walk }: Records, after: Key | null, limit: number) {
-  const { table, key, createdAt, within } = walk(read.t);
-  const above = and(within, after === null ? undefined : gt(key, after));
+  const { table, key, createdAt } = walk(read.t);
+  const above = after === null ? undefined : gt(key, after);
   return read.select({ key, createdAt }).from(table).where(above).orderBy(asc(key)).limit(limit);
 }
 
