@@ -204,7 +204,12 @@ async function campaign(): Promise<number> {
   const recipients = EVENTS / 2;
   for (let i = 0; i < recipients; i += 500)
     await sdk.contacts.import({ rows: Array.from({ length: 500 }, (_, n) => ({ email: `r${i + n}@reader.example`, firstName: `R${n}` })) });
-  const { id } = await sdk.campaigns.create({ name: "News", subjectLine: "News", fromEmail: "news@acme.example", text: "Hi {{firstName}}." });
+  const { id } = await sdk.campaigns.create({
+    name: "News",
+    subjectLine: "News",
+    fromEmail: "news@acme.example",
+    text: "Hi {{firstName}}.",
+  });
   await sdk.campaigns.send(id);
   await deps.queue.idle();
   const emails = await deps.db.read.select({ id: deps.db.read.t.emails.id }).from(deps.db.read.t.emails);
@@ -222,13 +227,10 @@ async function campaign(): Promise<number> {
   ]);
   for (let i = 0; i < rows.length; i += 1000) await deps.db.tx((tx) => tx.insertAll(tx.t.events, rows.slice(i, i + 1000)));
   await (deps.db as SqliteDb).exclusive((connection) => connection.pragma("wal_checkpoint(TRUNCATE)"));
-  const cpu = process.cpuUsage();
   const from = performance.now();
   deps.eventStream.wake();
   await deps.queue.idle();
   const took = performance.now() - from;
-  const { user, system } = process.cpuUsage(cpu);
-  process.stderr.write(`campaign: ${((user + system) / EVENTS).toFixed(1)} us of processor time each\n`);
   const arrived = deps.webhooks.attempts.get("ok");
   if (arrived !== EVENTS) throw new Error(`Of ${EVENTS} events ${arrived} arrived.`);
   await stop();
@@ -286,12 +288,9 @@ async function pool(): Promise<number> {
       if (answer.statusCode !== 200) throw new Error(`The receiver answered ${answer.statusCode}.`);
     }
   };
-  const cpu = process.cpuUsage();
   const from = performance.now();
   await Promise.all(Array.from({ length: atATime }, work));
   const took = performance.now() - from;
-  const { user, system } = process.cpuUsage(cpu);
-  process.stderr.write(`pool: ${((user + system) / EVENTS).toFixed(1)} us of processor time each\n`);
   await origin.close();
   return (EVENTS * 1000) / took;
 }

@@ -34,8 +34,8 @@ const OUTAGE_MS = MINUTE;
 // A webhook that fails a thousand times a second stores its last error once a second.
 const ERROR_MS = SECOND;
 const GONE = 410;
-// Events claimed of a stream at a time: so many queries less, and so many bodies in memory more.
-const CLAIMS = 4;
+// Events claimed of a stream at a time: one follows the other without waiting for the database, and their bodies are in memory.
+const CLAIMS = 16;
 
 /** A webhook for the delivery engine; undefined for one that gets nothing now. */
 export function toEndpoint(row: WebhookRow): Endpoint | undefined {

@@ -7,7 +7,7 @@ import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
 import { RECEIVING, type WebhookRow } from "./webhook.ts";
 
 // The events of one email or contact arrive in their order; those of different ones travel in so many streams beside each other.
-const STREAMS = 256;
+const STREAMS = 64;
 
 /** What is needed of an event to write it for webhooks. */
 export type SentEvent = Pick<EventRow, "sequence" | "position" | "workspaceId" | "type" | "emailId" | "contactId" | "at">;

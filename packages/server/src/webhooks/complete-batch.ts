@@ -67,7 +67,7 @@ function runBatch(deps: Deps, loadEndpoint: LoadEndpoint, { claim, outcomes, req
     // First, so that released streams can be claimed.
     await Promise.all(outcomes.map((outcome) => recordOutcome(tx, deps, outcome, now)));
     const delivered = new Set(outcomes.flatMap(({ job, attempt }) => (attempt?.class === "ok" && !job.held ? [job] : [])));
-    const jobs = outcomes.map(({ job }) => job);
+    const jobs = outcomes.flatMap(({ job, continued: goesOn }) => (goesOn ? [] : [job]));
     const continued = await continueStreams(tx, jobs, (job) => delivered.has(job), now, findEndpoint);
     const claimed = await Promise.all(
       requests.map(

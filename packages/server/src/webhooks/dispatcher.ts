@@ -14,7 +14,7 @@ import type { Outcome } from "./outcomes.ts";
 import { ReadySet } from "./ready-set.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import { WebhookSender } from "./sender.ts";
-import { type Job, takeOverStreams, toClaim } from "./streams.ts";
+import { canContinue, type Job, takeOverStreams, toClaim } from "./streams.ts";
 
 /*
  * The states of an event. `attempts` and `tries` are counted with each attempt that is recorded.
@@ -37,7 +37,8 @@ import { type Job, takeOverStreams, toClaim } from "./streams.ts";
  *   idle (dueAt null)        writeEvents                                              due
  *   waiting (dueAt later)    time; writeEvents; wakeStream                            due
  *   due                      claimStreams: a worker has a slot at its endpoint        claimed, for the length of a lease
- *   claimed                  its event was delivered, the next one is due             claimed, with the next event
+ *   claimed                  its event was delivered, the next one is due             claimed, with the next event; at once, if it
+ *                                                                                     was claimed with the one before
  *   claimed                  otherwise                                                idle, waiting or due
  *   claimed                  the worker has died, or the lease has ended              due; the attempt counts as interrupted
  *   any                      holdStream: the policy asked for it                      held: only events that pass a hold
@@ -186,7 +187,8 @@ export class WebhookDispatcher implements WebhookWorker {
       const { id, body } = event.composed ?? { id: event.id, body: openBody(this.#deps, event) };
       const message: Message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body };
       const attempt = await this.#getSender().send(client, endpoint, message);
-      return { job, attempt: this.#aborted && attempt.class !== "ok" ? null : attempt };
+      if (attempt.class === "ok") return { job, attempt, continued: this.#continue(job) };
+      return { job, attempt: this.#aborted ? null : attempt };
     } catch (error) {
       // Our fault and not the receiver's: it costs no attempt.
       log.error("cannot prepare an event for its webhook", {
@@ -195,6 +197,14 @@ export class WebhookDispatcher implements WebhookWorker {
       });
       return { job, attempt: null, dueAt: clock.now() + POSTPONE_MS };
     }
+  }
+
+  /** Goes on with the next event that was claimed with one that has arrived. False when there is none, or no time for it. */
+  #continue(job: Job): boolean {
+    const [event, ...rest] = job.rest;
+    if (!event || this.#stopping || !canContinue(job, this.#deps.clock.now())) return false;
+    this.#limiter.add({ ...job, event, rest });
+    return true;
   }
 
   /** Loops until there is nothing left to record or claim. Called while it runs, it makes it loop once more. */

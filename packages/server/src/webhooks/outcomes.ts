@@ -12,6 +12,8 @@ export interface Outcome {
   readonly job: Job;
   readonly attempt: Attempt | null;
   readonly dueAt?: number;
+  /** The next event of its stream is under way already, so the stream stays claimed. */
+  readonly continued?: boolean;
 }
 
 const ph = sql.placeholder;

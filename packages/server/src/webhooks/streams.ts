@@ -97,11 +97,11 @@ export async function continueStreams(
   now: number,
   findEndpoint: FindEndpoint,
 ): Promise<Map<Job, Continuation>> {
-  const going = jobs.filter((job) => goesOn(job) && now < job.leaseEndsAt - ATTEMPT_MARGIN_MS);
+  const going = jobs.filter((job) => goesOn(job) && canContinue(job, now));
   const heads = await listHeads(tx, going);
   const continuations = new Map<Job, Continuation>();
   for (const job of going) {
-    const [event, ...rest] = job.rest.length > 0 ? job.rest : (heads.get(job) ?? []);
+    const [event, ...rest] = heads.get(job) ?? [];
     const dueAt = event?.dueAt ?? null;
     if (!event || dueAt === null || dueAt > now) continue;
     const endpoint = await findEndpoint(job.endpoint.id);
@@ -111,6 +111,11 @@ export async function continueStreams(
   const due = await unclaimStreams(tx, left);
   for (const job of left) continuations.set(job, { next: null, dueAt: due.get(job.event.streamId) ?? null });
   return continuations;
+}
+
+/** Whether a claim lasts long enough for another event. */
+export function canContinue({ leaseEndsAt }: Job, now: number): boolean {
+  return now < leaseEndsAt - ATTEMPT_MARGIN_MS;
 }
 
 /** Holds a stream: until `releaseStreams`, only events that pass a hold go out. */
@@ -330,8 +335,7 @@ async function getNextDue(tx: Tx, endpointId: string): Promise<number | null> {
 /** The next events of the streams of these jobs that are still claimed by them: one query for each kind of webhook. */
 async function listHeads(tx: Tx, jobs: readonly Job[]): Promise<Map<Job, OpenEvent[]>> {
   const heads = new Map<Job, OpenEvent[]>();
-  const wanting = jobs.filter(({ rest }) => rest.length === 0);
-  for (const [{ outbox, claims }, some] of groupByPolicy(wanting)) {
+  for (const [{ outbox, claims }, some] of groupByPolicy(jobs)) {
     const name = STREAM_HEADS[outbox];
     const rows = await tx
       .prepared(name, (q, { [outbox]: e, webhookStreams: s }) =>
