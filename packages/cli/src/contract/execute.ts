@@ -7,14 +7,14 @@ import type { Call, CommandSpec, Session } from "../types.ts";
 import { isRecord } from "../views/generic.ts";
 import { printResult } from "../views/show.ts";
 
-/** Asks before an irreversible command. Without a terminal, throws CliError unless --yes is given. */
-export async function confirmDestructive(session: Session, words: string, target: string): Promise<void> {
+/** Asks before a command with an effect that cannot be undone, or another grave one. Without a terminal, throws CliError unless --yes is given. */
+export async function confirmDestructive(session: Session, words: string, target: string, effect = "cannot be undone"): Promise<void> {
   const { globals, term } = session;
   if (globals.yes || globals.dryRun) return;
   const what = `${words}${target === "" ? "" : ` ${target}`}`;
   if (!term.interactive || globals.json)
-    throw usageError(`mailsvc ${what} cannot be undone. Add --yes to confirm.`, { code: "confirmation_needed" });
-  if (!(await confirm(session.host, term, `mailsvc ${what} cannot be undone. Continue?`))) throw cancelledError();
+    throw usageError(`mailsvc ${what} ${effect}. Add --yes to confirm.`, { code: "confirmation_needed" });
+  if (!(await confirm(session.host, term, `mailsvc ${what} ${effect}. Continue?`))) throw cancelledError();
 }
 
 /** Adds the --idempotency-key to a call. */

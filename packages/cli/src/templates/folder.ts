@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { contract, Slug, type TemplateDetail } from "@mailsvc/sdk/contract";
 import { formatPath } from "../contract/validate.ts";
+import { assertFolder, assertNoLinks, fileFault as fault, readText } from "../folders/files.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
 import type { Fault } from "../types.ts";
 
@@ -28,8 +29,6 @@ export const FILES = { about: "template.json", html: "template.html", text: "tem
 
 /** The fields of template.json, in order. The slug is the name of the folder. */
 const MANIFEST_FIELDS = ["name", "description", "category", "type", "kind", "subject", "from", "replyTo", "layout", "variables"] as const;
-
-const MAX_BYTES = 4 * 1024 * 1024;
 
 /** True for a valid slug, which is safe as a folder name. Nothing else that a server returns becomes a path. */
 export function isSlug(slug: string): boolean {
@@ -73,7 +72,7 @@ export function normalize(given: {
 
 /** Reads every template in a folder. Throws CliError that names each faulty file. */
 export function readFolder(dir: string): Map<string, TemplateFiles> {
-  if (existsSync(dir) && !statSync(dir).isDirectory()) throw usageError(`${dir} is not a folder.`);
+  assertFolder(dir);
   const faults: Fault[] = [];
   const found = new Map<string, TemplateFiles>();
   for (const slug of listFolders(dir)) {
@@ -104,25 +103,6 @@ export function removeTemplate(dir: string, slug: string): void {
   const folder = getTemplateFolder(dir, slug);
   for (const name of Object.values(FILES)) rmSync(join(folder, name), { force: true });
   if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
-}
-
-function fault(path: string, message: string, code = "invalid_file"): Fault {
-  return { path, code, message };
-}
-
-function readText(file: string, shown: string, faults: Fault[]): string | null {
-  if (!existsSync(file)) return null;
-  if (statSync(file).size > MAX_BYTES) {
-    faults.push(fault(shown, "The file is larger than 4 MiB.", "too_big"));
-    return null;
-  }
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(readFileSync(file));
-    return text === "" ? null : text;
-  } catch {
-    faults.push(fault(shown, "The file is not UTF-8 text."));
-    return null;
-  }
 }
 
 function readJson(file: string, shown: string, faults: Fault[]): unknown {
@@ -194,8 +174,6 @@ function write(folder: string, name: string, text: string | null): void {
 function getTemplateFolder(dir: string, slug: string): string {
   if (!isSlug(slug)) throw usageError(`The server has a template whose slug is not a folder name: ${JSON.stringify(slug.slice(0, 60))}.`);
   const folder = join(dir, slug);
-  for (const path of [folder, ...Object.values(FILES).map((name) => join(folder, name))])
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw usageError(`${path} is a symbolic link, which is not followed.`);
+  assertNoLinks([folder, ...Object.values(FILES).map((name) => join(folder, name))]);
   return folder;
 }

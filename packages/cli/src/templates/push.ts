@@ -1,21 +1,12 @@
 import { contract } from "@mailsvc/sdk/contract";
+import type { Change, Outcome } from "../folders/folder.ts";
 import { CliError, toFailure } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Call, Session } from "../types.ts";
-import type { Change } from "./changes.ts";
-import { FILES } from "./folder.ts";
+import { FILES, type TemplateFiles } from "./folder.ts";
 
-/** The outcome of one change. */
-export interface Outcome {
-  slug: string;
-  action: "created" | "updated" | "published" | "deleted" | "failed";
-  /** The published version afterwards. */
-  version?: number | null;
-  error?: { code: string; message: string; details: { path: string; message: string; line?: number; column?: number }[] };
-}
-
-const DONE = { create: "created", update: "updated", publish: "published", delete: "deleted" } as const;
+const DONE = { create: "created", update: "updated", release: "published", remove: "deleted" } as const;
 
 interface ApiDetail {
   path: string;
@@ -25,10 +16,10 @@ interface ApiDetail {
 }
 
 /** Applies one change. A refused change is an outcome; errors that concern all changes, such as a missing key, are thrown. */
-export async function applyChange(session: Session, change: Change, publish: boolean): Promise<Outcome> {
-  const { slug } = change;
+export async function applyChange(session: Session, change: Change<TemplateFiles>, publish: boolean): Promise<Outcome> {
+  const { key: slug, kind } = change;
   try {
-    if (change.change === "update" && change.fields.includes("kind"))
+    if (kind === "update" && change.fields.includes("kind"))
       throw new CliError({
         code: "invalid_state",
         message: "The kind of a template cannot be changed. Delete it first.",
@@ -36,7 +27,7 @@ export async function applyChange(session: Session, change: Change, publish: boo
       });
     const { data } = await session.send(buildChangeCall(change, publish));
     const { version } = data as { version?: number | null };
-    return { slug, action: DONE[change.change], ...(change.change === "delete" || version === undefined ? {} : { version }) };
+    return { action: DONE[kind], ...(kind === "remove" || version === undefined ? {} : { version }) };
   } catch (error) {
     const failure = toFailure(error);
     const { status = 0 } = failure;
@@ -46,16 +37,16 @@ export async function applyChange(session: Session, change: Change, publish: boo
       message: detail.message.replace(/^Line \d+, column \d+: /, ""),
       ...(detail.line === undefined ? {} : { line: detail.line, column: detail.column ?? 1 }),
     }));
-    return { slug, action: "failed", error: { code: failure.code, message: failure.message, details } };
+    return { action: "failed", error: { code: failure.code, message: failure.message, details } };
   }
 }
 
-function buildChangeCall({ change, fields, local, stored }: Change, publish: boolean): Call {
+function buildChangeCall({ kind, fields, local, stored }: Change<TemplateFiles>, publish: boolean): Call {
   const id = stored?.id ?? "";
   const revision = stored?.revision;
-  if (change === "create") return buildCall(contract.templates.create, [], {}, { ...local, publish });
-  if (change === "publish") return buildCall(contract.templates.publish, [id], {}, { revision });
-  if (change === "delete") return buildCall(contract.templates.delete, [id], {}, undefined);
+  if (kind === "create") return buildCall(contract.templates.create, [], {}, { ...local, publish });
+  if (kind === "release") return buildCall(contract.templates.publish, [id], {}, { revision });
+  if (kind === "remove") return buildCall(contract.templates.delete, [id], {}, undefined);
   const body = Object.fromEntries(fields.map((field) => [field, local?.[field as keyof typeof local]]));
   return buildCall(contract.templates.update, [id], {}, { ...body, publish, revision });
 }

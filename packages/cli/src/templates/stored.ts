@@ -1,4 +1,5 @@
 import { contract, type TemplateDetail } from "@mailsvc/sdk/contract";
+import type { Stored } from "../folders/folder.ts";
 import { CliError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
@@ -6,12 +7,7 @@ import type { Session } from "../types.ts";
 import { normalize, type TemplateFiles } from "./folder.ts";
 
 /** A template on the server: its draft, and the id and revision needed to change it. */
-export interface StoredTemplate {
-  id: string;
-  revision: number;
-  hasUnpublishedChanges: boolean;
-  files: TemplateFiles;
-}
+export type StoredTemplate = Stored<TemplateFiles>;
 
 const CONCURRENCY = 4;
 
@@ -43,7 +39,7 @@ export async function readStoredTemplates(session: Session, only: readonly strin
       for (const detail of some) {
         const { html, text, subject, blocks, variables } = detail.source;
         const files = normalize({ ...detail, html, text, subject, blocks, variables });
-        found.set(detail.slug, { id: detail.id, revision: detail.revision, hasUnpublishedChanges: detail.hasUnpublishedChanges, files });
+        found.set(detail.slug, { id: detail.id, revision: detail.revision, isUnreleased: detail.hasUnpublishedChanges, files });
       }
     }
     return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));

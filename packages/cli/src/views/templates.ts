@@ -1,8 +1,5 @@
 import type { MailsvcContract, Output, Template, TemplateBySlug, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
 import { safeLines, safeText } from "../runtime/safe-text.ts";
-import type { Change } from "../templates/changes.ts";
-import { diffLines, selectHunks } from "../templates/line-diff.ts";
-import type { Outcome } from "../templates/push.ts";
 import type { Session, Style } from "../types.ts";
 import { type Column, renderDetails, renderTable } from "./table.ts";
 import { formatInstant, formatTimestamp } from "./time.ts";
@@ -43,36 +40,6 @@ export const templateViews: Readonly<Record<string, View>> = {
   "templates.send": { object: sent },
   "templates.test": { object: sent },
 };
-
-/** The planned changes as data. */
-export function planToJson(changes: readonly Change[]) {
-  return { changes: changes.map(({ slug, change, fields }) => ({ slug, change, fields })) };
-}
-
-const SIGNS = { create: "+", update: "~", publish: "^", delete: "-" } as const;
-
-/** The planned changes for people; with `whole`, including the differing lines. */
-export function formatPlan(changes: readonly Change[], style: Style, whole = false): string {
-  const paint = { create: style.green, update: style.yellow, publish: style.cyan, delete: style.red };
-  if (changes.length === 0) return whole ? "" : style.dim("Nothing to do.");
-  return changes
-    .flatMap((change) => [
-      `${paint[change.change](`${SIGNS[change.change]} ${change.change}`)} ${safeText(change.slug)}${change.fields.length > 0 ? style.dim(`  ${change.fields.join(", ")}`) : ""}`,
-      ...(whole && change.change === "update" ? change.fields.flatMap((field) => formatFieldDiff(change, field, style)) : []),
-    ])
-    .join("\n");
-}
-
-/** The applied changes for people. */
-export function formatOutcomes(outcomes: readonly Outcome[], unchanged: number, style: Style): string {
-  return [
-    ...outcomes.flatMap(({ slug, action, version, error }) => [
-      `${(action === "failed" ? style.red : style.green)(action)} ${safeText(slug)}${version ? style.dim(`  v${version}`) : ""}${error ? `  ${safeText(error.message)}` : ""}`,
-      ...(error?.details ?? []).map(({ path, message }) => `  ${style.bold(safeText(path))}  ${safeText(message)}`),
-    ]),
-    style.dim(`${unchanged} unchanged`),
-  ].join("\n");
-}
 
 function state(t: Template): string {
   return t.status === "INACTIVE" ? "inactive" : t.version === null ? "draft" : `v${t.version}${t.hasUnpublishedChanges ? " + draft" : ""}`;
@@ -160,19 +127,4 @@ function sent(answer: Output<MailsvcContract["templates"]["send"]>, { term: { ou
         `${out.green("queued")} ${answer.count} ${answer.count === 1 ? "email" : "emails"}`,
         ...answer.ids.map((id) => `  ${safeText(id)}`),
       ].join("\n");
-}
-
-function toText(value: unknown): string {
-  return value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
-}
-
-function formatFieldDiff({ local, stored }: Change, field: string, style: Style): string[] {
-  const read = (from: object | null | undefined): string => toText((from as Record<string, unknown> | null | undefined)?.[field]);
-  const lines = selectHunks(diffLines(read(stored?.files), read(local)));
-  const shown = lines.map((line) => {
-    if (line === null) return style.dim("      …");
-    const text = `    ${line.sign} ${safeText(line.text)}`;
-    return line.sign === "+" ? style.green(text) : line.sign === "-" ? style.red(text) : style.dim(text);
-  });
-  return [`  ${style.bold(field)}`, ...shown];
 }

@@ -1,0 +1,163 @@
+import { resolve } from "node:path";
+import { Command, Option } from "commander";
+import { confirmDestructive } from "../contract/execute.ts";
+import { setOptionMetadata } from "../contract/metadata.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+import { formatOutcomes, formatPlan, outcomesToJson, planToJson } from "../views/folders.ts";
+import { type FolderAccess, type FolderNoun, type Outcome, planChanges, type Stored } from "./folder.ts";
+
+/** The commands of a noun that can be kept as files: push, pull and diff. */
+export function folderCommands<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): Command[] {
+  return [pushCommand(noun, run), pullCommand(noun, run), diffCommand(noun, run)];
+}
+
+/** The flag that names another folder. */
+export function dirOption({ noun }: Pick<FolderNoun<unknown>, "noun">): Option {
+  return setOptionMetadata(new Option("--dir <folder>", `Folder of the ${noun}`).default(noun), { type: "file", default: noun });
+}
+
+/** The folder that a command works with. */
+export function getDir({ host }: Session, { noun }: Pick<FolderNoun<unknown>, "noun">, flags: Flags): string {
+  return resolve(host.cwd, String(flags["dir"] ?? noun));
+}
+
+/** The selected objects of a folder. Throws CliError when one is missing, or when there are none. */
+export async function readLocal<F, S extends Stored<F>>(
+  noun: FolderNoun<F, S>,
+  access: Pick<FolderAccess<F, S>, "readFolder">,
+  dir: string,
+  only: readonly string[],
+): Promise<Map<string, F>> {
+  const local = pick(await access.readFolder(dir), only);
+  const missing = only.filter((key) => !local.has(key));
+  if (missing.length > 0) throw usageError(`${noun.label} ${safeText(missing.join(", "))} not found in ${dir}.`);
+  if (local.size === 0)
+    throw usageError(`No ${noun.noun} found in ${dir}. ${noun.shape}`, {
+      hint: `Pull the server's ${noun.noun} first, or name another folder with --dir.`,
+      next: `mailsvc ${noun.noun} pull`,
+    });
+  return local;
+}
+
+/** The objects that the arguments select; none for all. */
+export function parseKeys<F, S extends Stored<F>>(noun: FolderNoun<F, S>, args: readonly unknown[]): string[] {
+  return ((args[0] as string[] | undefined) ?? []).map((argument) => noun.parseKey(argument));
+}
+
+function pick<T>(all: ReadonlyMap<string, T>, only: readonly string[]): Map<string, T> {
+  return new Map([...all].filter(([key]) => only.length === 0 || only.includes(key)));
+}
+
+function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): Command {
+  const { release, remove } = noun.words;
+  const command = new Command("push")
+    .description(`Upload a folder of ${noun.noun} to the server`)
+    .argument(`[${noun.identity}s...]`, `Only these ${noun.noun}; all of the folder by default`)
+    .addOption(dirOption(noun))
+    .option(`--${release.flag}`, release.about)
+    .option("--prune", remove.about)
+    .addHelpText("after", `\nExamples:\n${noun.pushHelp}\n\nExit code 11 when some ${noun.noun} could not be pushed.`);
+  return runAction(command, run, "write", async (session, args, flags): Promise<Exit> => {
+    const only = parseKeys(noun, args);
+    const prune = flags["prune"] === true;
+    if (prune && only.length > 0) throw usageError(`--prune compares the whole folder, so it takes no ${noun.identity}s.`);
+    const access = noun.open(session);
+    const local = await readLocal(noun, access, getDir(session, noun, flags), only);
+    const options = { prune, release: flags[release.flag] === true };
+    const changes = planChanges(access, local, await access.readStored(only), options);
+    if (session.globals.dryRun) {
+      await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out));
+      session.out.note(session.term.err.dim("Nothing was changed."));
+      return EXIT.ok;
+    }
+    const removed = changes.flatMap(({ kind, stored }) => (kind === "remove" && stored ? [stored] : []));
+    if (removed.length > 0) {
+      const { target, effect } = access.describeRemoval(removed);
+      await confirmDestructive(session, `${noun.noun} push --prune`, `(${target})`, effect);
+    }
+    const outcomes: (Outcome & { key: string })[] = [];
+    const progress = session.progress("Pushing");
+    try {
+      for (const change of changes) {
+        progress.update(`Pushing ${safeText(change.key)}, ${outcomes.length} of ${changes.length}`);
+        outcomes.push({ key: change.key, ...(await access.apply(change, options.release)) });
+      }
+    } finally {
+      progress.stop();
+    }
+    const failed = outcomes.filter((outcome) => outcome.error !== undefined).length;
+    const unchanged = local.size - changes.filter((change) => change.local !== null).length;
+    await session.out.data({ data: outcomesToJson(noun, outcomes), unchanged, failed }, () =>
+      formatOutcomes(outcomes, unchanged, session.term.out),
+    );
+    return failed > 0 ? EXIT.partial : EXIT.ok;
+  });
+}
+
+function pullCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): Command {
+  const command = new Command("pull")
+    .description(`Download the server's ${noun.noun} into a folder`)
+    .argument(`[${noun.identity}s...]`, `Only these ${noun.noun}; all of the server by default`)
+    .addOption(dirOption(noun))
+    .option("--prune", `Remove ${noun.noun} from the folder that are not on the server`)
+    .addHelpText("after", `\nExamples:\n  mailsvc ${noun.noun} pull\n  mailsvc ${noun.noun} pull welcome --dir ${noun.noun} --yes`);
+  return runAction(command, run, "write", async (session, args, flags): Promise<Exit> => {
+    const only = parseKeys(noun, args);
+    const dir = getDir(session, noun, flags);
+    const access = noun.open(session);
+    const stored = await access.readStored(only);
+    const missing = only.filter((key) => !stored.has(key));
+    if (missing.length > 0)
+      throw usageError(`${noun.label} ${safeText(missing.join(", "))} not found on the server.`, {
+        code: "not_found",
+        exit: EXIT.notFound,
+      });
+    const local = pick(await access.readFolder(dir), only);
+    const written = [...stored].filter(([key, { files }]) => {
+      const mine = local.get(key);
+      return !mine || access.diffFields(mine, files).length > 0;
+    });
+    const over = written.filter(([key]) => local.has(key)).map(([key]) => key);
+    const removed = flags["prune"] === true && only.length === 0 ? [...local.keys()].filter((key) => !stored.has(key)) : [];
+    const answer = { dir, written: written.map(([key]) => key), removed, unchanged: stored.size - written.length };
+    if (!session.globals.dryRun) {
+      const lost = [...over, ...removed];
+      if (lost.length > 0) await confirmDestructive(session, `${noun.noun} pull`, `(replaces ${safeText(lost.join(", "))} in ${dir})`);
+      for (const [key, { files }] of written) access.write(dir, files, local.get(key));
+      for (const key of removed) access.remove(dir, local.get(key) as F);
+    }
+    const { out } = session.term;
+    await session.out.data(answer, () =>
+      [
+        ...answer.written.map((key) => `${out.green("wrote")} ${safeText(key)}`),
+        ...removed.map((key) => `${out.red("removed")} ${safeText(key)}`),
+        out.dim(`${answer.unchanged} unchanged, in ${dir}`),
+      ].join("\n"),
+    );
+    if (session.globals.dryRun) session.out.note(session.term.err.dim("Nothing was written."));
+    return EXIT.ok;
+  });
+}
+
+function diffCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): Command {
+  const command = new Command("diff")
+    .summary(`Show how a folder differs from the server's ${noun.noun}`)
+    .description(
+      `Show how a folder differs from the server's ${noun.noun}: + lines are the folder's, - lines the server's.\n\nExit code 0 when they are the same, 1 when they differ.`,
+    )
+    .argument(`[${noun.identity}s...]`, `Only these ${noun.noun}; all by default`)
+    .addOption(dirOption(noun));
+  return runAction(command, run, "connect", async (session, args, flags): Promise<Exit> => {
+    const only = parseKeys(noun, args);
+    const access = noun.open(session);
+    const local = pick(await access.readFolder(getDir(session, noun, flags)), only);
+    const changes = planChanges(access, local, await access.readStored(only), { prune: true });
+    await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out, true));
+    if (changes.length === 0) session.out.note(session.term.err.dim("No differences."));
+    return changes.length === 0 ? EXIT.ok : EXIT.differs;
+  });
+}

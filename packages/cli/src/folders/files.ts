@@ -1,0 +1,38 @@
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { usageError } from "../runtime/errors.ts";
+import type { Fault } from "../types.ts";
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** A fault in a file. */
+export function fileFault(path: string, message: string, code = "invalid_file"): Fault {
+  return { path, code, message };
+}
+
+/** Reads a text file; null when it is absent, empty or faulty. */
+export function readText(file: string, shown: string, faults: Fault[]): string | null {
+  if (!existsSync(file)) return null;
+  if (statSync(file).size > MAX_BYTES) {
+    faults.push(fileFault(shown, "The file is larger than 4 MiB.", "too_big"));
+    return null;
+  }
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(readFileSync(file));
+    return text === "" ? null : text;
+  } catch {
+    faults.push(fileFault(shown, "The file is not UTF-8 text."));
+    return null;
+  }
+}
+
+/** Throws CliError when the path is there and no folder. */
+export function assertFolder(dir: string): void {
+  if (existsSync(dir) && !statSync(dir).isDirectory()) throw usageError(`${dir} is not a folder.`);
+}
+
+/** Throws CliError for a symbolic link, which could lead out of the folder. */
+export function assertNoLinks(paths: readonly string[]): void {
+  for (const path of paths)
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw usageError(`${path} is a symbolic link, which is not followed.`);
+}

@@ -1,0 +1,108 @@
+import type { Session } from "../types.ts";
+
+/** An object on the server in the form of its files, and what is needed to change it. */
+export interface Stored<F> {
+  readonly id: string;
+  readonly revision: number;
+  /** It has changes that are not released yet: a draft that is not published, or an automation that was never activated. */
+  readonly isUnreleased: boolean;
+  readonly files: F;
+}
+
+/** What makes the server match the folder. `release` and `remove` have other names for each noun. */
+export type ChangeKind = "create" | "update" | "release" | "remove";
+
+/** One change that makes the server match the folder. */
+export interface Change<F, S extends Stored<F> = Stored<F>> {
+  /** The slug or name. */
+  readonly key: string;
+  readonly kind: ChangeKind;
+  /** Fields that differ. */
+  readonly fields: readonly string[];
+  readonly local: F | null;
+  readonly stored: S | null;
+}
+
+/** The outcome of one change. */
+export interface Outcome {
+  readonly action: string;
+  /** The version afterwards. */
+  readonly version?: number | null;
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    readonly details: readonly { path: string; message: string; line?: number; column?: number }[];
+  };
+}
+
+/** What can be kept as files: templates, automations. */
+export interface FolderNoun<F, S extends Stored<F> = Stored<F>> {
+  /** The word after `mailsvc`, and the folder by default. */
+  readonly noun: string;
+  /** For messages: `Template`. */
+  readonly label: string;
+  /** What identifies an object in files and on the server. */
+  readonly identity: "slug" | "name";
+  readonly words: {
+    /** The flag of `push`, its help, and the words of its changes and outcomes. */
+    readonly release: { readonly flag: string; readonly about: string; readonly verb: string; readonly done: string };
+    readonly remove: { readonly about: string; readonly verb: string; readonly done: string };
+  };
+  /** How a folder holds one: shown where none is found. */
+  readonly shape: string;
+  /** Further examples and remarks in the help of `push`. */
+  readonly pushHelp: string;
+  /** Parses an argument that selects one. Throws CliError. */
+  parseKey(argument: string): string;
+  open(session: Session): FolderAccess<F, S>;
+}
+
+/** The files of a noun, and what the server has of it. */
+export interface FolderAccess<F, S extends Stored<F> = Stored<F>> {
+  /** Reads a folder, which may be absent. Throws CliError that names each faulty file. */
+  readFolder(dir: string): Promise<Map<string, F>>;
+  /** Writes one, in place of the one the folder has of it. */
+  write(dir: string, files: F, before: F | undefined): void;
+  remove(dir: string, files: F): void;
+  /** What the server has, or the ones in `only`. */
+  readStored(only: readonly string[]): Promise<Map<string, S>>;
+  /** The fields in which two differ. */
+  diffFields(a: F, b: F): string[];
+  /** The keys in the order to push them. */
+  sort(all: ReadonlyMap<string, F>): string[];
+  /** What to ask before these are removed from the server. */
+  describeRemoval(removed: readonly S[]): { readonly target: string; readonly effect?: string };
+  /** Applies one change. A refused one is an outcome; errors that concern all, such as a missing key, are thrown. */
+  apply(change: Change<F, S>, release: boolean): Promise<Outcome>;
+}
+
+export interface PlanOptions {
+  /** Remove from the server what is not in the folder. */
+  readonly prune?: boolean;
+  /** Release what is not released yet. */
+  readonly release?: boolean;
+}
+
+/** Compares a folder with the server and returns the changes in the order to apply them. */
+export function planChanges<F, S extends Stored<F>>(
+  access: Pick<FolderAccess<F, S>, "diffFields" | "sort">,
+  local: ReadonlyMap<string, F>,
+  stored: ReadonlyMap<string, S>,
+  { prune = false, release = false }: PlanOptions = {},
+): Change<F, S>[] {
+  const changes: Change<F, S>[] = [];
+  for (const key of access.sort(local)) {
+    const mine = local.get(key) as F;
+    const theirs = stored.get(key) ?? null;
+    const fields = theirs ? access.diffFields(mine, theirs.files) : [];
+    if (!theirs) changes.push({ key, kind: "create", fields: [], local: mine, stored: null });
+    else if (fields.length > 0) changes.push({ key, kind: "update", fields, local: mine, stored: theirs });
+    else if (release && theirs.isUnreleased) changes.push({ key, kind: "release", fields, local: mine, stored: theirs });
+  }
+  if (!prune) return changes;
+  const gone = new Map([...stored].filter(([key]) => !local.has(key)).map(([key, theirs]) => [key, theirs.files]));
+  // In reverse: the server refuses to delete layouts and partials while a template uses them.
+  for (const key of access.sort(gone).reverse())
+    changes.push({ key, kind: "remove", fields: [], local: null, stored: stored.get(key) ?? null });
+  return changes;
+}
