@@ -1,5 +1,5 @@
 // The committed files that are generated from the contract: each file's path and its expected content.
-import { ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
+import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { agentTemplates } from "./agent-templates.mjs";
 import { kitContract } from "./kit-contract.mjs";
@@ -10,6 +10,7 @@ export const generated = () => {
   const document = buildOpenApi(served);
   return {
     "openapi.json": `${JSON.stringify(document, null, 2)}\n`,
+    "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
     ...reference(document, { groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage() }),

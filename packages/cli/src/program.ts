@@ -6,6 +6,7 @@ import { agentDevCommand } from "./commands/agent-dev.ts";
 import { agentInitCommand } from "./commands/agent-init.ts";
 import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
+import { automationCommands } from "./commands/automations.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { campaignFieldsCommand, campaignSendCommand } from "./commands/campaigns.ts";
 import { commandsCommand } from "./commands/commands.ts";
@@ -123,6 +124,7 @@ function addContractCommands(program: Command, run: Run, isRequested: (noun: rea
   if (isRequested(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
   const beside = {
     templates: templateCommands,
+    automations: automationCommands,
     approvals: approvalCommands,
     agent: (given: Run) => [agentCheckCommand(given), agentDevCommand(given), agentInitCommand(given)],
   };

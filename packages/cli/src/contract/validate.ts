@@ -27,10 +27,22 @@ interface SafeParser {
   safeParse(value: unknown): { success: boolean; error?: { issues: readonly unknown[] } | undefined };
 }
 
+/** What is wrong with a part of a value. */
+export interface Problem {
+  readonly path: readonly PropertyKey[];
+  readonly code: string;
+  readonly message: string;
+}
+
 /** Lists what a schema finds wrong with a value. */
-export function listFaults(schema: SafeParser, value: unknown): { path: string; code: string; message: string }[] {
+export function listProblems(schema: SafeParser, value: unknown): Problem[] {
   const { error } = schema.safeParse(value);
-  return error ? (error.issues as readonly Issue[]).flatMap(flattenUnion).flatMap(toFaults) : [];
+  return error ? (error.issues as readonly Issue[]).flatMap(flattenUnion).flatMap(toProblems) : [];
+}
+
+/** The same, with paths as the API writes them. */
+export function listFaults(schema: SafeParser, value: unknown): { path: string; code: string; message: string }[] {
+  return listProblems(schema, value).map((problem) => ({ ...problem, path: formatPath(problem.path) }));
 }
 
 /** Maps paths to flags: `to[2]` to `--to #3`, `headers.X-Id` to `--header X-Id`. */
@@ -75,19 +87,24 @@ export function checkInput(endpoint: Endpoint, query: Record<string, unknown>, b
 
 // Of a union, reports the branch the user most likely meant: the first one whose top-level type matches.
 function flattenUnion(issue: Issue): Issue[] {
-  if (issue.code !== "invalid_union" || !issue.errors) return [issue];
-  const branch = issue.errors.find((b) => !b.some((i) => i.code === "invalid_type" && i.path.length === 0)) ?? issue.errors[0] ?? [];
+  // Of a union with a discriminator none of whose branches was chosen, the message says which ones there are.
+  if (issue.code !== "invalid_union" || !issue.errors?.[0]) return [issue];
+  const branch = issue.errors.find((b) => !b.some((i) => i.code === "invalid_type" && i.path.length === 0)) ?? issue.errors[0];
   return branch.flatMap(flattenUnion).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 function toFaults(issue: Issue): { path: string; code: string; message: string }[] {
+  return toProblems(issue).map((problem) => ({ ...problem, path: formatPath(problem.path) }));
+}
+
+function toProblems(issue: Issue): Problem[] {
   if (issue.code === "unrecognized_keys")
     return (issue.keys ?? []).map((key) => ({
-      path: formatPath([...issue.path, key]),
+      path: [...issue.path, key],
       code: "unknown_field",
       message: "Unknown field.",
     }));
   const code = typeof issue.params?.code === "string" ? issue.params.code : (issue.code ?? "invalid");
   const empty = issue.code === "too_small" && issue.origin === "string" && Number(issue.minimum) === 1;
-  return [{ path: formatPath(issue.path), code, message: empty ? "This must not be empty." : issue.message }];
+  return [{ path: issue.path, code, message: empty ? "This must not be empty." : issue.message }];
 }

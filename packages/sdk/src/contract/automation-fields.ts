@@ -15,6 +15,9 @@ export const AUTOMATION_LIMITS = {
   moves: 1000,
 } as const;
 
+/** The values of fields that are not given. */
+export const AUTOMATION_DEFAULTS = { currency: "USD", reEntryDelayHours: 24 } as const;
+
 /** The states of an automation (SPEC 3). */
 export const AUTOMATION_STATUSES = ["DRAFT", "ACTIVE", "PAUSED"] as const;
 export type AutomationStatus = (typeof AUTOMATION_STATUSES)[number];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AUTOMATION_LIMITS, AUTOMATION_STATUSES, Currency, ENTRY_STATUSES } from "./automation-fields.ts";
+import { AUTOMATION_DEFAULTS, AUTOMATION_LIMITS, AUTOMATION_STATUSES, Currency, ENTRY_STATUSES } from "./automation-fields.ts";
 import { AutomationConnection, listDefinitionFaults } from "./automation-graph.ts";
 import { AutomationStats, AutomationVersion, NewTestRun, TestRun } from "./automation-reports.ts";
 import { AutomationStep } from "./automation-steps.ts";
@@ -109,14 +109,16 @@ const fields = {
     .max(AUTOMATION_LIMITS.steps * 3)
     .meta({ description: "What follows what: { from, to, branch }. The first one begins at trigger" }),
   goal: AutomationOccurrence.nullable().optional().meta({ description: "What counts as success, while a contact is inside" }),
-  currency: Currency.optional().meta({ description: "Currency of its revenue; USD when absent" }),
+  currency: Currency.optional().meta({ description: `Currency of its revenue; ${AUTOMATION_DEFAULTS.currency} when absent` }),
   allowReEntry: z.boolean().optional().meta({ description: "Let a contact enter again once it is out; false when absent" }),
   reEntryDelayHours: z
     .int()
     .min(1)
     .max(AUTOMATION_LIMITS.reEntryDelayHours)
     .optional()
-    .meta({ description: "Hours from one entry of a contact to its next one, at least; 24 when absent" }),
+    .meta({
+      description: `Hours from one entry of a contact to its next one, at least; ${AUTOMATION_DEFAULTS.reEntryDelayHours} when absent`,
+    }),
 };
 
 export const NewAutomation = z.strictObject(fields).superRefine((input, ctx) => {

@@ -58,6 +58,7 @@ export * from "./address.ts";
 export * from "./automation-fields.ts";
 export * from "./automation-graph.ts";
 export * from "./automation-reports.ts";
+export * from "./automation-schema.ts";
 export * from "./automation-steps.ts";
 export * from "./automation-triggers.ts";
 export * from "./automations.ts";

@@ -1,4 +1,12 @@
-import type { Automation, AutomationDetail, AutomationPatch, AutomationStatus, NewAutomation, Page } from "@mailsvc/sdk/contract";
+import {
+  AUTOMATION_DEFAULTS,
+  type Automation,
+  type AutomationDetail,
+  type AutomationPatch,
+  type AutomationStatus,
+  type NewAutomation,
+  type Page,
+} from "@mailsvc/sdk/contract";
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
@@ -14,9 +22,6 @@ import { toKey } from "./triggers.ts";
 
 export type AutomationRow = Tables["automations"]["$inferSelect"];
 export type VersionRow = Tables["automationVersions"]["$inferSelect"];
-
-/** Hours between two entries of a contact, when re-entry is allowed and nothing else is said. */
-const RE_ENTRY_HOURS = 24;
 
 /** An automation that is not deleted. Throws ApiError not_found. */
 export async function findAutomation(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
@@ -99,10 +104,10 @@ export async function createAutomation(tx: Tx, deps: Deps, workspaceId: string, 
     triggerKey: toKey(trigger),
     goal,
     goalKey: goal && toKey(goal),
-    currency: input.currency ?? "USD",
+    currency: input.currency ?? AUTOMATION_DEFAULTS.currency,
     version: 1,
     allowReEntry: input.allowReEntry ?? false,
-    reEntryDelayHours: input.reEntryDelayHours ?? RE_ENTRY_HOURS,
+    reEntryDelayHours: input.reEntryDelayHours ?? AUTOMATION_DEFAULTS.reEntryDelayHours,
     createdAt: now,
     updatedAt: now,
     revision: 1,
