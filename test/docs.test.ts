@@ -11,6 +11,7 @@ import { SERVE_FLAGS } from "../packages/server/src/config.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
 import { HELPERS } from "../packages/server/src/templates/engine/builtins.ts";
 import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
+import { PROOFS } from "./config-files.ts";
 import { cleanEnvironment, type DevServer, startServer, until } from "./dev-server.ts";
 import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
 
@@ -22,7 +23,7 @@ const START = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
 /** Pages whose every block is run, in order, against a server of the page's own. */
 const RUN = [
   "README.md",
-  ...globSync("docs/*.md", { cwd: root, exclude: ["docs/reference.md"] }).sort(),
+  ...globSync("docs/**/*.md", { cwd: root, exclude: ["docs/{reference,glossary}.md", "docs/{reference,decisions}/*"] }).sort(),
   ...["agent-kit", "cli", "server"].map((name) => `packages/${name}/README.md`),
 ];
 /** Pages whose links are checked. */
@@ -31,7 +32,12 @@ const READ = [
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
-  ...globSync(["docs/decisions/*.md", "packages/sdk/README.md", "examples/*/README.md"], { cwd: root }),
+  ...globSync(
+    ["docs/{decisions,reference}/*.md", "docs/{reference,glossary}.md", "SECURITY.md", "packages/sdk/README.md", "examples/*/README.md"],
+    {
+      cwd: root,
+    },
+  ),
 ];
 
 /** A block that is nothing but a server: it is started, waited for, and stopped. */
@@ -166,12 +172,8 @@ describe.each(RUN)("%s", (page) => {
 
   test.each(blocks.map((block) => [block.line, block] as const))("line %i", async (_line, block) => {
     if (block.language === "ts") return script(page, block, cwd, env);
-    if (block.language === "json") return void expect(JSON.parse(block.text)).toBeTypeOf("object");
-    if (block.language === "ini") {
-      const flags = [...block.text.matchAll(/ --([a-z-]+)/g)].map(([, flag]) => flag);
-      expect(SERVE_FLAGS.map((f) => f.name)).toEqual(expect.arrayContaining(flags));
-      return;
-    }
+    const prove = PROOFS[block.language];
+    if (prove) return prove(block, { folder: cwd, server: env["MAILSVC_URL"] as string, bash: (command) => bash(command, cwd, env) });
     expect(block.language, "what is not run is no code block").toBe("sh");
     if (STARTS_SERVER.test(block.text)) return startAndStop(block.text.trim(), block.text.startsWith("npm") ? root : cwd, env);
     await bash(block.text, cwd, env);

@@ -4,6 +4,8 @@ import { anchorOf } from "../scripts/anchor.mjs";
 /** A fenced block of a page. */
 export interface Block {
   readonly language: string;
+  /** The name of its tab on the site, in brackets after the language. */
+  readonly label: string;
   readonly text: string;
   /** Line of its fence, from 1. */
   readonly line: number;
@@ -12,11 +14,14 @@ export interface Block {
 /** The fenced blocks of a page, in order. */
 export function blocksOf(file: string): Block[] {
   const page = readFileSync(file, "utf8");
-  return [...page.matchAll(/^```(\S*).*\n([\s\S]*?)^```$/gm)].map(({ 1: language = "", 2: text = "", index }) => ({
-    language,
-    text,
-    line: page.slice(0, index).split("\n").length,
-  }));
+  return [...page.matchAll(/^```(\S*)(?: \[(.*)\])?\n([\s\S]*?)^```$/gm)].map(
+    ({ 1: language = "", 2: label = "", 3: text = "", index }) => ({
+      language,
+      label,
+      text,
+      line: page.slice(0, index).split("\n").length,
+    }),
+  );
 }
 
 /** The rows of the table under a heading, each as its trimmed cells. */
