@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { toDomain } from "@mailsvc/sdk/contract";
+import { yieldToEventLoop } from "../lib/turn.ts";
 
 /** A DKIM key. Its public half is in DNS at `<selector>._domainkey.<domain>`. */
 export interface DkimKey {
@@ -10,7 +11,10 @@ export interface DkimKey {
 }
 
 /** Gives the DKIM-Signature lines for a message from `domain`, to be put before it; empty if there is no key for the domain. */
-export type DkimSigner = (domain: string, message: Buffer) => Buffer;
+export type DkimSigner = (domain: string, message: Buffer) => Promise<Buffer>;
+
+// Bytes of a body that are canonicalized and hashed in one stretch: some milliseconds.
+const PIECE_BYTES = 256 * 1024;
 
 // Headers that a relay has no reason to change. One-click unsubscribe needs List-Unsubscribe-Post to be signed (RFC 8058 4).
 const SIGNED =
@@ -39,13 +43,12 @@ export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
     }
     return [];
   };
-  return (domain, message) => {
+  return async (domain, message) => {
     const chosen = keysFor(domain);
     if (chosen.length === 0) return Buffer.alloc(0);
     const end = message.indexOf("\r\n\r\n");
     const headers = message.toString("latin1", 0, end).split(/\r\n(?![ \t])/);
-    const body = relaxedBody(message.toString("latin1", end + 4));
-    const bodyHash = createHash("sha256").update(body, "latin1").digest("base64");
+    const bodyHash = await hashBody(message.subarray(end + 4));
     return Buffer.from(chosen.map((key) => buildSignature(key, headers, bodyHash)).join(""), "latin1");
   };
 }
@@ -67,12 +70,33 @@ function loadKey({ domain, selector, privateKey }: DkimKey): LoadedKey {
   return { domain: toDomain(domain), selector, algorithm: "rsa-sha256", key };
 }
 
-/** Canonicalizes a body (relaxed, RFC 6376 3.4.4): no blanks at line ends, runs of blanks as one, no empty lines at the end. */
-function relaxedBody(body: string): string {
-  const text = body.replace(/[ \t]+/g, " ").replaceAll(" \r\n", "\r\n");
-  let end = text.length;
-  while (text.endsWith("\r\n", end)) end -= 2;
-  return end === 0 ? "" : `${text.slice(0, end)}\r\n`;
+/** Hashes a body, canonicalized (relaxed, RFC 6376 3.4.4): no blanks at line ends, runs of blanks as one, no empty lines at the end. */
+async function hashBody(body: Buffer): Promise<string> {
+  const hash = createHash("sha256");
+  // Line ends that count only if something follows them.
+  let held = "";
+  let isEmpty = true;
+  for (let at = 0; at < body.length; ) {
+    if (at > 0) await yieldToEventLoop();
+    // Whole lines, because a run of blanks must not be cut.
+    const lineEnd = body.indexOf("\r\n", at + PIECE_BYTES);
+    const end = lineEnd === -1 ? body.length : lineEnd + 2;
+    const text = body
+      .toString("latin1", at, end)
+      .replace(/[ \t]+/g, " ")
+      .replaceAll(" \r\n", "\r\n");
+    let length = text.length;
+    while (text.endsWith("\r\n", length)) length -= 2;
+    if (length > 0) {
+      hash.update(held + text.slice(0, length), "latin1");
+      held = "";
+      isEmpty = false;
+    }
+    held += text.slice(length);
+    at = end;
+  }
+  if (!isEmpty) hash.update("\r\n");
+  return hash.digest("base64");
 }
 
 /** Canonicalizes a header (relaxed, RFC 6376 3.4.2): name in lower case, unfolded, runs of blanks as one. */

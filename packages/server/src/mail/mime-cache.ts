@@ -1,5 +1,5 @@
 import type { OutgoingMail } from "./mailer.ts";
-import type { MimeEntity } from "./mime-text.ts";
+import type { MimeEntity } from "./mime-entity.ts";
 
 /** The texts of a mail without attachments, encoded. */
 export interface EncodedTexts {

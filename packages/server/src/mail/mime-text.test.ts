@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
-import { chooseEncoding, encodeLongText, encodeText, joinAlternatives, type MimeEntity } from "./mime-text.ts";
+import { joinEntities, type MimeEntity } from "./mime-entity.ts";
+import { chooseEncoding, encodeLongText, encodeText } from "./mime-text.ts";
 
 /** The entity as a message of its own, as a receiver would parse it. */
 const parse = async ({ contentType, transferEncoding, body }: MimeEntity) => {
@@ -66,7 +67,11 @@ describe("A text as a MIME entity", () => {
   test("is kept beside its alternative", async () => {
     await fc.assert(
       fc.asyncProperty(text, text, async (plain, html) => {
-        const both = joinAlternatives([encodeText("text/plain", plain), encodeText("text/html", html)], "b".repeat(32));
+        const both = joinEntities(
+          "multipart/alternative",
+          [encodeText("text/plain", plain), encodeText("text/html", html)],
+          "b".repeat(32),
+        );
         const mail = await parse(both);
         expect(normalized(mail.text)).toBe(normalized(plain));
         expect(normalized(mail.html)).toBe(normalized(html));

@@ -1,21 +1,12 @@
 import { yieldToEventLoop } from "../lib/turn.ts";
+import { encodeBase64, encodeLongBase64, type MimeEntity, type TransferEncoding } from "./mime-entity.ts";
 
 /**
  * MIME for text and HTML, written directly: encoding a text takes one pass over it, and its time grows with its length only.
- * For 1 KB of text and HTML that is 15 µs where nodemailer's composer with its streams takes 360 (attachments stay with it).
+ * For 1 KB of text and HTML that is 15 µs where nodemailer's composer with its streams takes 360.
  */
 
-/** An encoded MIME entity: its Content-* headers and its body. */
-export interface MimeEntity {
-  readonly contentType: string;
-  /** Absent for a multipart, whose parts have their own. */
-  readonly transferEncoding?: TransferEncoding;
-  readonly body: Buffer;
-}
-
-export type TransferEncoding = "7bit" | "quoted-printable" | "base64";
-
-// RFC 2045 6.7 and 6.8: at most 76 characters in an encoded line, not counting CRLF.
+// RFC 2045 6.7: at most 76 characters in an encoded line, not counting CRLF.
 const LINE_LENGTH = 76;
 const CR = 13;
 const LF = 10;
@@ -42,24 +33,7 @@ export async function encodeLongText(mediaType: "text/plain" | "text/html", text
   await yieldToEventLoop();
   const transferEncoding = chooseEncoding(content);
   await yieldToEventLoop();
-  if (transferEncoding !== "quoted-printable")
-    return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: encode(content, transferEncoding) };
-  const encoder = createQuotedPrintable(Buffer.from(content));
-  for (let done = false; !done; await yieldToEventLoop()) done = encoder.encode(PIECE_BYTES);
-  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: encoder.result() };
-}
-
-/** Joins entities that are alternatives of each other, the preferred one last (RFC 2046 5.1.4). */
-export function joinAlternatives(parts: readonly MimeEntity[], boundary: string): MimeEntity {
-  const chunks = parts.flatMap(({ contentType, transferEncoding, body }) => [
-    Buffer.from(`--${boundary}\r\nContent-Type: ${contentType}\r\nContent-Transfer-Encoding: ${transferEncoding ?? "7bit"}\r\n\r\n`),
-    body,
-    CRLF,
-  ]);
-  return {
-    contentType: `multipart/alternative; boundary="${boundary}"`,
-    body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
-  };
+  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: await encodeInTurns(content, transferEncoding) };
 }
 
 /**
@@ -89,8 +63,6 @@ export function chooseEncoding(text: string): TransferEncoding {
   return encoded * 3 < text.length ? "quoted-printable" : "base64";
 }
 
-const CRLF = Buffer.from("\r\n");
-
 function encode(content: string, encoding: TransferEncoding): Buffer {
   if (encoding === "7bit") return Buffer.from(content, "latin1");
   const bytes = Buffer.from(content);
@@ -100,12 +72,13 @@ function encode(content: string, encoding: TransferEncoding): Buffer {
   return encoder.result();
 }
 
-/** Base64 in lines of 76 characters, the last one without a line end. */
-function encodeBase64(bytes: Buffer): Buffer {
-  const text = bytes.toString("base64");
-  const lines: string[] = [];
-  for (let at = 0; at < text.length; at += LINE_LENGTH) lines.push(text.slice(at, at + LINE_LENGTH));
-  return Buffer.from(lines.join("\r\n"), "latin1");
+async function encodeInTurns(content: string, encoding: TransferEncoding): Promise<Buffer> {
+  if (encoding === "7bit") return Buffer.from(content, "latin1");
+  const bytes = Buffer.from(content);
+  if (encoding === "base64") return encodeLongBase64(bytes);
+  const encoder = createQuotedPrintable(bytes);
+  for (let done = false; !done; await yieldToEventLoop()) done = encoder.encode(PIECE_BYTES);
+  return encoder.result();
 }
 
 /** Encodes bytes with CRLF line ends as quoted-printable (RFC 2045 6.7), `count` of them at a time; true once all are encoded. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import type MimeNode from "nodemailer/lib/mime-node/index.js";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
 import type { EncodedTexts, MimeCache } from "./mime-cache.ts";
-import { chooseEncoding, encodeLongText, encodeText, joinAlternatives, type MimeEntity } from "./mime-text.ts";
+import { encodeLongBase64, joinEntities, listEntityHeaders, type MimeEntity } from "./mime-entity.ts";
+import { encodeLongText, encodeText } from "./mime-text.ts";
 
 const CRLF = Buffer.from("\r\n");
 
@@ -17,7 +17,7 @@ const CRLF = Buffer.from("\r\n");
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?: MimeCache): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
-  const content = mail.attachments.length === 0 ? await composeText(mail, cache) : await composeWithAttachments(mail);
+  const content = await composeContent(mail, cache);
   const head = [
     mailboxHeader("From", from),
     mailboxHeader("To", parseMailbox(mail.to)),
@@ -27,16 +27,12 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?:
     // Never folded: some readers lose a Message-ID that starts on the second line.
     `Message-ID: ${mail.messageId}`,
     ...Object.entries(mail.headers).map(([name, value]) => customHeader(name, value)),
-    ...content.headers,
+    "MIME-Version: 1.0",
+    ...listEntityHeaders(content),
   ].join("\r\n");
-  const message = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), content.body]);
-  return dkim === undefined ? message : Buffer.concat([dkim(from.domain, message), message]);
-}
-
-interface Content {
-  /** Header lines of MIME, without line ends. */
-  readonly headers: readonly string[];
-  readonly body: Buffer;
+  const end = content.body.subarray(-2).equals(CRLF) ? [] : [CRLF];
+  const message = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), content.body, ...end]);
+  return dkim === undefined ? message : Buffer.concat([await dkim(from.domain, message), message]);
 }
 
 /**
@@ -50,20 +46,31 @@ export async function detectMediaType(filename: string): Promise<string> {
   return !type || /^(?:message|multipart)\//i.test(type) ? "application/octet-stream" : type;
 }
 
-/** The content of a mail without attachments. */
-async function composeText(mail: OutgoingMail, cache: MimeCache | undefined): Promise<Content> {
+/** The content of a mail: mixed(alternative(text, related(html, inline files)), other files), as far as it has these parts. */
+async function composeContent(mail: OutgoingMail, cache: MimeCache | undefined): Promise<MimeEntity> {
   const texts = cache?.get(mail) ?? (await encodeTexts(mail));
   cache?.set(mail, texts);
-  const [only, ...others] = texts.parts;
-  const { contentType, transferEncoding, body } =
-    others.length === 0 ? (only as MimeEntity) : joinAlternatives(texts.parts, createBoundary(mail, texts));
+  const inline: MimeEntity[] = [];
+  const files: MimeEntity[] = [];
+  for (const file of mail.attachments) (file.contentId !== null && mail.html !== null ? inline : files).push(await encodeFile(file));
+  /** A multipart of two or more entities; its boundary begins with a letter of its own. */
+  const join = (mediaType: `multipart/${string}`, first: MimeEntity, others: readonly MimeEntity[], letter: string): MimeEntity =>
+    others.length === 0 ? first : joinEntities(mediaType, [first, ...others], letter + createBoundary(mail, texts));
+  const related = join('multipart/related; type="text/html"', texts.parts.at(-1) as MimeEntity, inline, "r");
+  const [only, ...preferred] = [...texts.parts.slice(0, -1), related];
+  return join("multipart/mixed", join("multipart/alternative", only as MimeEntity, preferred, "a"), files, "m");
+}
+
+async function encodeFile({ filename, contentType, contentId, content }: MailAttachment): Promise<MimeEntity> {
   return {
+    contentType: `${contentType};\r\n ${nameParam(filename)}`,
+    // Nothing between here and the recipient may change a file, not even its line ends.
+    transferEncoding: "base64",
     headers: [
-      ...(transferEncoding === undefined ? [] : [`Content-Transfer-Encoding: ${transferEncoding}`]),
-      "MIME-Version: 1.0",
-      `Content-Type: ${contentType}`,
+      ...(contentId === null ? [] : [`Content-ID: <${contentId}>`]),
+      `Content-Disposition: ${contentId === null ? "attachment" : "inline"};\r\n ${filenameParam(filename)}`,
     ],
-    body: body.subarray(-2).equals(CRLF) ? body : Buffer.concat([body, CRLF]),
+    body: await encodeLongBase64(Buffer.from(content.buffer, content.byteOffset, content.byteLength)),
   };
 }
 
@@ -73,59 +80,11 @@ async function encodeTexts(mail: OutgoingMail): Promise<EncodedTexts> {
   return { parts: parts.length === 0 ? [encodeText("text/plain", "")] : parts, digest: digestTexts(mail) };
 }
 
-/** The content of a mail with attachments, composed by nodemailer. */
-async function composeWithAttachments(mail: OutgoingMail): Promise<Content> {
-  // Loaded with the first such message, because a start can do without these 140 KB.
-  const { default: MailComposer } = await import("nodemailer/lib/mail-composer/index.js");
-  const root = new MailComposer({
-    alternatives: listTexts(mail).map(([mediaType, text]) => {
-      const content = text.replace(/\r\n|\r|\n/g, "\r\n");
-      return { contentType: `${mediaType}; charset=utf-8`, content, contentTransferEncoding: chooseEncoding(content) };
-    }),
-    attachments: mail.attachments.map(filePart),
-    baseBoundary: createBoundary(mail, { digest: digestTexts(mail) }),
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  }).compile();
-  nameFiles(root);
-  const built = await root.build();
-  const end = built.indexOf("\r\n\r\n");
-  const headers = built
-    .toString("utf8", 0, end)
-    .split(/\r\n(?![ \t])/)
-    .filter(isMimeHeader);
-  return { headers, body: built.subarray(end + 4) };
-}
-
-/** Replaces the headers of the attachments that carry the file's name. */
-function nameFiles(node: MimeNode): void {
-  for (const child of node.childNodes) nameFiles(child);
-  const { filename } = node;
-  if (filename === undefined) return;
-  for (const [header, param] of [
-    ["Content-Type", nameParam(filename)],
-    ["Content-Disposition", filenameParam(filename)],
-  ] as const)
-    node.setHeader(header, { prepared: true, value: `${node.getHeader(header)};\r\n ${param}` });
-}
-
 function listTexts(mail: OutgoingMail): ["text/plain" | "text/html", string][] {
   return [
     ...(mail.text === null ? [] : [["text/plain", mail.text] as ["text/plain", string]]),
     ...(mail.html === null ? [] : [["text/html", mail.html] as ["text/html", string]]),
   ];
-}
-
-function filePart(file: MailAttachment) {
-  return {
-    filename: file.filename,
-    contentType: file.contentType,
-    // Nothing between here and the recipient may change a file, not even its line ends.
-    contentTransferEncoding: "base64",
-    contentDisposition: file.contentId === null ? ("attachment" as const) : ("inline" as const),
-    content: Buffer.from(file.content.buffer, file.content.byteOffset, file.content.byteLength),
-    ...(file.contentId === null ? {} : { cid: file.contentId }),
-  };
 }
 
 /** The same for the same message, and not to be guessed by the author of its text, because the text is part of the hash. */
@@ -139,9 +98,4 @@ function digestTexts({ text, html }: OutgoingMail): Buffer {
     .update("\0")
     .update(html ?? "")
     .digest();
-}
-
-// Of the composer's top headers only those of MIME are kept; all others are written here.
-function isMimeHeader(line: string): boolean {
-  return /^(?:mime-version|content-[a-z-]+):/i.test(line);
 }

@@ -1,0 +1,63 @@
+import { yieldToEventLoop } from "../lib/turn.ts";
+
+/** An encoded MIME entity: its Content-* headers and its body. */
+export interface MimeEntity {
+  readonly contentType: string;
+  /** Absent for a multipart, whose parts have their own. */
+  readonly transferEncoding?: TransferEncoding;
+  /** Header lines beside these two, without line ends. */
+  readonly headers?: readonly string[];
+  readonly body: Buffer;
+}
+
+export type TransferEncoding = "7bit" | "quoted-printable" | "base64";
+
+// RFC 2045 6.8: at most 76 characters in an encoded line, not counting CRLF. They hold 57 bytes.
+const LINE_LENGTH = 76;
+const LINE_BYTES = 57;
+// Bytes that are encoded in one stretch: a few milliseconds.
+const PIECE_BYTES = 4096 * LINE_BYTES;
+const CRLF = Buffer.from("\r\n");
+
+/** The header lines of an entity, without line ends. */
+export function listEntityHeaders({ contentType, transferEncoding, headers = [] }: MimeEntity): string[] {
+  return [
+    ...(transferEncoding === undefined ? [] : [`Content-Transfer-Encoding: ${transferEncoding}`]),
+    ...headers,
+    `Content-Type: ${contentType}`,
+  ];
+}
+
+/** Joins entities to a multipart (RFC 2046 5.1): of alternatives the preferred one is the last, of related ones the root is the first. */
+export function joinEntities(mediaType: `multipart/${string}`, parts: readonly MimeEntity[], boundary: string): MimeEntity {
+  const chunks = parts.flatMap((part) => [
+    Buffer.from(`--${boundary}\r\n${listEntityHeaders(part).join("\r\n")}\r\n\r\n`),
+    part.body,
+    CRLF,
+  ]);
+  return {
+    contentType: `${mediaType}; boundary="${boundary}"`,
+    body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
+  };
+}
+
+/** Base64 in lines of 76 characters, the last one without a line end. */
+export function encodeBase64(bytes: Buffer): Buffer {
+  const text = bytes.toString("base64");
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; at += LINE_LENGTH) lines.push(text.slice(at, at + LINE_LENGTH));
+  return Buffer.from(lines.join("\r\n"), "latin1");
+}
+
+/** The same for any number of bytes: lets other work have a turn every few milliseconds. */
+export async function encodeLongBase64(bytes: Buffer): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    if (at > 0) {
+      pieces.push(CRLF);
+      await yieldToEventLoop();
+    }
+    pieces.push(encodeBase64(bytes.subarray(at, at + PIECE_BYTES)));
+  }
+  return Buffer.concat(pieces);
+}
