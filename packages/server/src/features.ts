@@ -1,10 +1,10 @@
 import type { MailsvcContract } from "@mailsvc/sdk/contract";
 import { CLEAR_ENTRIES_JOB, clearEntries } from "./automations/clear.ts";
-import { CONTINUE_JOB, continueEntries } from "./automations/continue.ts";
-import { STEP_JOB } from "./automations/entries.ts";
+import { DATES_JOB, enterByDate } from "./automations/dates.ts";
+import { RUN_JOB } from "./automations/due.ts";
 import { automationHandlers, trackHandlers } from "./automations/handlers.ts";
 import { reactToEvents } from "./automations/listener.ts";
-import { runStep } from "./automations/run.ts";
+import { runDueEntries } from "./automations/run.ts";
 import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
 import { FINISH_JOB, finishCampaign } from "./campaigns/finish.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
@@ -238,8 +238,8 @@ export function jobsOf(deps: Deps): JobHandlers {
     [SEND_JOB]: continueSending(deps),
     [FINISH_JOB]: finishCampaign(deps),
     [CANCEL_JOB]: cancelRecipients(deps),
-    [STEP_JOB]: runStep(deps),
-    [CONTINUE_JOB]: continueEntries(deps),
+    [RUN_JOB]: runDueEntries(deps),
+    [DATES_JOB]: enterByDate(deps),
     [CLEAR_ENTRIES_JOB]: clearEntries(deps),
     [CLEAR_JOB_OF_WEBHOOKS]: clearDeliveries(deps),
     [ALERT_JOB]: alertOwner(deps),

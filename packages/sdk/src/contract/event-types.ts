@@ -23,6 +23,8 @@ export const AUTOMATION_EVENT_TYPES = [
   "automation.exited",
   "automation.failed",
   "automation.goal_reached",
+  /** Sent by a webhook step, to the webhook that it names and to no other one. */
+  "automation.webhook",
 ] as const;
 
 /** Events about developer webhooks themselves: a test that was asked for, and one that was disabled since it failed for days. */
@@ -131,6 +133,7 @@ export interface EventData extends Record<EventType, object> {
   "automation.exited": AnyData;
   "automation.failed": AnyData;
   "automation.goal_reached": AnyData;
+  "automation.webhook": { webhookId: string; entryId: string; stepId: string; data?: Record<string, unknown> };
   "webhook.test": { webhookId: string };
   "webhook.disabled": { webhookId: string; failingSince: string };
 }

@@ -2,7 +2,7 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { NewEvent } from "../events/events.ts";
 import { listEntriesInside } from "./entries.ts";
-import { listKeys } from "./triggers.ts";
+import { listKeys, passesFilter } from "./triggers.ts";
 
 // As with counters: on Postgres, writers of the same row run one after the other.
 const PARTS = 16;
@@ -20,7 +20,7 @@ export async function addRevenue(tx: Tx, events: readonly NewEvent[]): Promise<v
     if (inside.length === 0) continue;
     const { automations: a, automationEntries: e, automationRevenue: r } = tx.t;
     const counting = await tx
-      .select({ id: a.id, goalKey: a.goalKey })
+      .select({ id: a.id, goal: a.goal, goalKey: a.goalKey })
       .from(a)
       .where(
         and(
@@ -32,11 +32,13 @@ export async function addRevenue(tx: Tx, events: readonly NewEvent[]): Promise<v
           eq(a.currency, String(data.currency)),
         ),
       );
-    const goalKeys = new Map(counting.map(({ id, goalKey }) => [id, goalKey]));
+    const goals = new Map(counting.map(({ id, goal, goalKey }) => [id, { goal, goalKey }]));
     for (const { id, automationId, contactSeq, goalReachedAt } of inside) {
-      const goalKey = goalKeys.get(automationId);
-      if (goalKey === undefined) continue;
-      const goalAmount = goalReachedAt === null && goalKey !== null && listKeys(event).includes(goalKey) ? amount : 0;
+      const aim = goals.get(automationId);
+      if (aim === undefined) continue;
+      const { goal, goalKey } = aim;
+      const reaches = goal !== null && listKeys(event).includes(goalKey ?? "") && passesFilter(goal, event);
+      const goalAmount = goalReachedAt === null && reaches ? amount : 0;
       await tx
         .update(e)
         .set({

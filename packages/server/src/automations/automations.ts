@@ -12,48 +12,14 @@ import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { ApiError, notFound } from "../lib/api-error.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
 import { CLEAR_ENTRIES_JOB } from "./clear.ts";
+import { restartDates } from "./dates.ts";
 import { assertReferences, pinReferences } from "./references.ts";
 import { type Revenue, readRevenue } from "./revenue.ts";
+import { type AutomationRow, findAutomation, findUnarchived, findVersion, type VersionRow } from "./store.ts";
 import { toKey } from "./triggers.ts";
-
-export type AutomationRow = Tables["automations"]["$inferSelect"];
-export type VersionRow = Tables["automationVersions"]["$inferSelect"];
-
-/** An automation that is not deleted. Throws ApiError not_found. */
-export async function findAutomation(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
-  const { automations: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
-  if (!row) throw notFound("automation", id);
-  return row;
-}
-
-/** The same, unless it is archived. Throws ApiError not_found or invalid_state. */
-export async function findUnarchived(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
-  const row = await findAutomation(q, workspaceId, id);
-  if (row.archivedAt !== null)
-    throw new ApiError("invalid_state", "This automation is archived.", {
-      hint: `Unarchive it first: mailsvc automations unarchive ${id}`,
-    });
-  return row;
-}
-
-/** A version of a definition, by its number; it exists as long as its automation. */
-export async function findVersion(q: Tx | Reader, automationId: string, version: number): Promise<VersionRow> {
-  const { automationVersions: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.automationId, automationId), eq(t.version, version)));
-  if (!row) throw new Error(`The automation ${automationId} has no version ${version}.`);
-  return row;
-}
 
 /** An automation with a version of its definition, the newest by default. Throws ApiError not_found. */
 export async function getAutomation(
@@ -100,6 +66,7 @@ export async function createAutomation(tx: Tx, deps: Deps, workspaceId: string, 
     name: input.name,
     description: input.description ?? null,
     status: "DRAFT",
+    nextDateAt: null,
     trigger,
     triggerKey: toKey(trigger),
     goal,
@@ -165,6 +132,7 @@ export async function updateAutomation(
   }
   const { id: _, ...columns } = row;
   await tx.update(tx.t.automations).set(columns).where(eq(tx.t.automations.id, id));
+  if (input.trigger !== undefined && row.status === "ACTIVE") await restartDates(tx, deps, row);
   return showDetail(tx, row);
 }
 

@@ -7,15 +7,13 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
-import type { NewJob } from "../queue/queue.ts";
 import type { Tables } from "../schema.ts";
-import { type AutomationRow, findAutomation, findVersion } from "./automations.ts";
-import { countEnd } from "./step-counts.ts";
+import { buildRunJob } from "./due.ts";
+import { countEnds } from "./step-counts.ts";
+import { type AutomationRow, findAutomation, findVersion } from "./store.ts";
+import type { EntryEvent } from "./tables.ts";
 
 export type EntryRow = Tables["automationEntries"]["$inferSelect"];
-
-/** Job kind: takes the next step of an entry. */
-export const STEP_JOB = "automations.step";
 
 const HOUR = 3_600_000;
 
@@ -23,15 +21,8 @@ const HOUR = 3_600_000;
 export interface Entrant {
   readonly id: string;
   readonly seq: number;
-}
-
-/** The job that takes the next step of an entry when it is due. */
-export function buildStepJob({ workspaceId, id, moves, dueAt }: EntryRow, now: number): NewJob {
-  return {
-    kind: STEP_JOB,
-    payload: { workspaceId, entryId: id, move: moves },
-    ...(dueAt !== null && dueAt > now && { runAt: dueAt }),
-  };
+  /** The tracked event that makes it enter. */
+  readonly event?: EntryEvent | undefined;
 }
 
 /**
@@ -70,6 +61,10 @@ export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entra
       stepId: first,
       dueAt: now,
       waitingIn: null,
+      waitsFor: null,
+      met: null,
+      event: unique.get(contactId)?.event ?? null,
+      failures: 0,
       moves: 0,
       enteredAt: now,
       endedAt: null,
@@ -84,7 +79,7 @@ export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entra
     automationId,
     rows.map(({ contactSeq: seq }) => ({ kind: "entered", seq, by: 1 })),
   );
-  for (const row of rows) await deps.queue.enqueue(tx, buildStepJob(row, now));
+  await deps.queue.enqueue(tx, buildRunJob(automation, now, now));
   await recordEvents(
     tx,
     deps,
@@ -111,40 +106,67 @@ export async function endEntries(
 ): Promise<void> {
   const { automationEntries: e, automationContacts: c } = tx.t;
   const now = deps.clock.now();
-  for (const entry of entries) {
-    const { id, workspaceId, automationId, contactId, contactSeq } = entry;
-    const ended = await tx
-      .update(e)
-      .set({ status, reason, stepId: null, dueAt: null, waitingIn: null, endedAt: now })
-      .where(and(eq(e.id, id), eq(e.status, "ACTIVE")))
-      .returning({ id: e.id });
-    if (ended.length === 0) continue;
-    await tx
-      .update(c)
-      .set({ inside: false })
-      .where(and(eq(c.automationId, automationId), eq(c.contactId, contactId), eq(c.entryId, id)));
-    await incrementCounters(tx, automationId, [{ kind: status, seq: contactSeq, by: 1 }]);
-    await countEnd(tx, entry);
-    const data = { entryId: id, ...(reason !== null && { reason }) };
-    await recordEvents(tx, deps, [{ workspaceId, type: ENDED[status], automationId, contactId, at: now, data }]);
+  const over = { status, reason, stepId: null, dueAt: null, waitingIn: null, waitsFor: null, met: null, event: null, endedAt: now };
+  const written = await tx.updateAll(
+    e,
+    entries.map(({ id, moves }) => ({ where: { id, status: "ACTIVE" as const }, set: { ...over, moves } })),
+  );
+  const ended = entries.filter((_, i) => written[i]);
+  await tx.updateAll(
+    c,
+    ended.map(({ id: entryId, automationId, contactId }) => ({ where: { automationId, contactId, entryId }, set: { inside: false } })),
+  );
+  for (const [automationId, own] of Map.groupBy(ended, (entry) => entry.automationId)) {
+    await incrementCounters(
+      tx,
+      automationId,
+      own.map(({ contactSeq: seq }) => ({ kind: status, seq, by: 1 })),
+    );
+    await countEnds(tx, automationId, own);
   }
+  await recordEvents(
+    tx,
+    deps,
+    ended.map(({ id, workspaceId, automationId, contactId }) => ({
+      workspaceId,
+      type: ENDED[status],
+      automationId,
+      contactId,
+      at: now,
+      data: { entryId: id, ...(reason !== null && { reason }) },
+    })),
+  );
 }
 
 /** Marks entries as having reached the goal of their automation, each once. */
 export async function reachGoal(tx: Tx, deps: Deps, entries: readonly EntryRow[]): Promise<void> {
-  const { automationEntries: e } = tx.t;
   const now = deps.clock.now();
-  for (const { id, workspaceId, automationId, contactId, contactSeq, goalReachedAt } of entries) {
-    if (goalReachedAt !== null) continue;
-    await tx.update(e).set({ goalReachedAt: now }).where(eq(e.id, id));
-    await incrementCounters(tx, automationId, [{ kind: "goal", seq: contactSeq, by: 1 }]);
-    await recordEvents(tx, deps, [
-      { workspaceId, type: "automation.goal_reached", automationId, contactId, at: now, data: { entryId: id } },
-    ]);
-  }
+  const written = await tx.updateAll(
+    tx.t.automationEntries,
+    entries.map(({ id }) => ({ where: { id, goalReachedAt: null }, set: { goalReachedAt: now } })),
+  );
+  const reached = entries.filter((_, i) => written[i]);
+  for (const [automationId, own] of Map.groupBy(reached, (entry) => entry.automationId))
+    await incrementCounters(
+      tx,
+      automationId,
+      own.map(({ contactSeq: seq }) => ({ kind: "goal", seq, by: 1 })),
+    );
+  await recordEvents(
+    tx,
+    deps,
+    reached.map(({ id, workspaceId, automationId, contactId }) => ({
+      workspaceId,
+      type: "automation.goal_reached",
+      automationId,
+      contactId,
+      at: now,
+      data: { entryId: id },
+    })),
+  );
 }
 
-/** The entries of a contact that are inside. */
+/** The entries of contacts that are inside. */
 export async function listEntriesInside(tx: Tx, contactIds: readonly string[]): Promise<EntryRow[]> {
   if (contactIds.length === 0) return [];
   const { automationEntries: e, automationContacts: c } = tx.t;

@@ -4,43 +4,45 @@ import type { Deps } from "../deps.ts";
 import type { EventListener, NewEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addRevenue } from "./attribution.ts";
-import type { AutomationRow } from "./automations.ts";
 import { type Entrant, endEntries, enter, listEntriesInside, reachGoal } from "./entries.ts";
+import type { AutomationRow } from "./store.ts";
 import { INSIDE } from "./tables.ts";
-import { listKeys } from "./triggers.ts";
+import { listKeys, passesFilter, toEntryEvent } from "./triggers.ts";
+import { endWaits } from "./waits.ts";
 
 /**
- * Lets contacts enter automations, and reach their goals, as the events say; entries of deleted contacts end. An event that is a
- * trigger and the goal of the same automation counts as the goal for those that are inside already.
+ * Lets contacts enter automations, reach their goals, and go on where they wait, as the events say; entries of deleted contacts end. An
+ * event that is a trigger and the goal of the same automation counts as the goal for those that are inside already.
  */
 export const reactToEvents: EventListener = async (tx, deps, events) => {
   const deleted = events.flatMap(({ type, contactId }) => (type === "contact.deleted" && contactId ? [contactId] : []));
   await endEntries(tx, deps, await listEntriesInside(tx, deleted), "EXITED", "contact_deleted");
   await addRevenue(tx, events);
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
-    const contactsByKey = groupContacts(own);
-    if (contactsByKey.size > 0) await reactToKeys(tx, deps, workspaceId, contactsByKey);
+    const eventsByKey = groupEvents(own);
+    if (eventsByKey.size === 0) continue;
+    await endWaits(tx, deps, eventsByKey);
+    await reactToKeys(tx, deps, workspaceId, eventsByKey);
   }
 };
 
-/** The ids of the contacts that met a trigger or goal, by its key. */
-function groupContacts(events: readonly NewEvent[]): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
+/** The events about contacts, by what listens to them. */
+function groupEvents(events: readonly NewEvent[]): Map<string, NewEvent[]> {
+  const found = new Map<string, NewEvent[]>();
   for (const event of events) {
     if (!event.contactId) continue;
-    for (const key of listKeys(event)) found.set(key, (found.get(key) ?? new Set()).add(event.contactId));
+    for (const key of listKeys(event)) {
+      const own = found.get(key);
+      if (own) own.push(event);
+      else found.set(key, [event]);
+    }
   }
   return found;
 }
 
-async function reactToKeys(
-  tx: Tx,
-  deps: Deps,
-  workspaceId: string,
-  contactsByKey: ReadonlyMap<string, ReadonlySet<string>>,
-): Promise<void> {
+async function reactToKeys(tx: Tx, deps: Deps, workspaceId: string, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
   const { automations: t } = tx.t;
-  const keys = [...contactsByKey.keys()];
+  const keys = [...eventsByKey.keys()];
   const select = (column: typeof t.triggerKey | typeof t.goalKey): Promise<AutomationRow[]> =>
     Promise.all(
       splitIntoChunks(keys).map((chunk) =>
@@ -52,8 +54,10 @@ async function reactToKeys(
       ),
     ).then((rows) => rows.flat());
   for (const automation of await select(t.goalKey)) {
-    const contacts = contactsByKey.get(automation.goalKey ?? "") ?? new Set<string>();
-    for (const ids of splitIntoChunks([...contacts])) {
+    const { goal, goalKey } = automation;
+    if (goal === null) continue;
+    const events = (eventsByKey.get(goalKey ?? "") ?? []).filter((event) => passesFilter(goal, event));
+    for (const ids of splitIntoChunks([...new Set(events.map(({ contactId }) => contactId ?? ""))])) {
       const inside = await listEntriesInside(tx, ids);
       await reachGoal(
         tx,
@@ -63,15 +67,18 @@ async function reactToKeys(
     }
   }
   for (const automation of await select(t.triggerKey)) {
-    const contacts = contactsByKey.get(automation.triggerKey) ?? new Set<string>();
-    for (const ids of splitIntoChunks([...contacts])) await enter(tx, deps, automation, await loadEntrants(tx, workspaceId, ids));
+    const events = (eventsByKey.get(automation.triggerKey) ?? []).filter((event) => passesFilter(automation.trigger, event));
+    const latest = new Map(events.map((event) => [event.contactId ?? "", event]));
+    for (const chunk of splitIntoChunks([...latest])) await enter(tx, deps, automation, await loadEntrants(tx, workspaceId, chunk));
   }
 }
 
-async function loadEntrants(tx: Tx, workspaceId: string, ids: readonly string[]): Promise<Entrant[]> {
+async function loadEntrants(tx: Tx, workspaceId: string, events: readonly (readonly [string, NewEvent])[]): Promise<Entrant[]> {
   const { contacts: t } = tx.t;
-  return tx
+  const byContact = new Map(events);
+  const rows = await tx
     .select({ id: t.id, seq: t.seq })
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, [...ids])));
+    .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, [...byContact.keys()])));
+  return rows.map(({ id, seq }) => ({ id, seq, event: toEntryEvent(byContact.get(id) as NewEvent) }));
 }

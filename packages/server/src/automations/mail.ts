@@ -1,50 +1,82 @@
 import type { AutomationStep, SkipReason } from "@mailsvc/sdk/contract";
 import { relaxVariables, renderWith, toValues } from "../campaigns/campaigns.ts";
 import type { ContactRow } from "../contacts/contacts.ts";
-import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
-import { send } from "../emails/emails.ts";
+import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { MissingVariables, resolveById } from "../templates/templates.ts";
+import { type Compiled, MissingVariables, resolveById } from "../templates/templates.ts";
 import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
-import type { VersionRow } from "./automations.ts";
-import type { StepResult } from "./steps.ts";
+import type { VersionRow } from "./store.ts";
+import type { EntryEvent } from "./tables.ts";
 
-/** A rendered mail for one contact, as it was when it was read; or why there is none. */
+/** The pinned version of a template, ready to be rendered; or why nothing can be sent with it. */
+export type MailTemplate =
+  | {
+      readonly compiled: Compiled;
+      readonly from: string | null;
+      readonly replyTo: string | null;
+      /** `slug@version`. */
+      readonly name: string;
+    }
+  | { readonly skip: string };
+
+/** A rendered mail for one contact; or why there is none. */
 export type PreparedMail =
   | {
-      readonly contactUpdatedAt: number;
       readonly from: string;
-      readonly replyTo: string | undefined;
+      readonly replyTo: string | null;
       readonly content: { readonly subject: string; readonly html: string | null; readonly text: string | null };
       readonly name: string;
     }
   | { readonly skip: string };
 
-/** Renders the mail of a step for a contact, from the pinned version of its template. Outside of transactions: it takes its time. */
+type MailStep = AutomationStep & { type: "send_email" };
+
+/** Loads the pinned version of a template. */
+export async function loadTemplate(
+  read: Reader,
+  workspaceId: string,
+  templateId: string,
+  pinned: VersionRow["templates"],
+): Promise<MailTemplate> {
+  try {
+    const { compiled, from, replyTo, slug, version } = await resolveById(read, workspaceId, templateId, pinned?.[templateId]);
+    return { compiled: relaxVariables(compiled), from, replyTo: replyTo ?? null, name: `${slug}@${version}` };
+  } catch (error) {
+    if (error instanceof ApiError) return { skip: error.code === "not_found" ? "template_not_found" : error.code };
+    throw error;
+  }
+}
+
+/** Renders the mail of a step for a contact. The event that brought it here is the variable `event` of the template. */
+export async function renderMail(
+  read: Reader,
+  template: MailTemplate,
+  step: MailStep,
+  contact: ContactRow,
+  event: EntryEvent | null,
+): Promise<PreparedMail> {
+  if ("skip" in template) return template;
+  const { compiled, replyTo, name } = template;
+  const from = step.from ?? template.from;
+  if (from === null) return { skip: "no_sender" };
+  try {
+    const rendered = renderWith(compiled, { ...toValues(contact), ...(event !== null && { event }) });
+    return { from, replyTo, content: { ...rendered, ...(await offerUnsubscribe(read, contact.workspaceId, rendered)) }, name };
+  } catch (error) {
+    if (error instanceof MissingVariables) return { skip: "missing_variables" };
+    if (error instanceof ApiError) return { skip: error.code };
+    return { skip: `The email could not be rendered: ${(error as Error).message}`.slice(0, 500) };
+  }
+}
+
+/** Loads the template of a step and renders its mail for a contact. */
 export async function prepareMail(
   read: Reader,
   contact: ContactRow,
-  step: AutomationStep & { type: "send_email" },
+  step: MailStep,
   templates: VersionRow["templates"],
 ): Promise<PreparedMail> {
-  try {
-    const sendable = await resolveById(read, contact.workspaceId, step.templateId, templates?.[step.templateId]);
-    const from = step.from ?? sendable.from;
-    if (from === null) return { skip: "no_sender" };
-    const rendered = renderWith(relaxVariables(sendable.compiled), toValues(contact));
-    return {
-      contactUpdatedAt: contact.updatedAt,
-      from,
-      replyTo: sendable.replyTo ?? undefined,
-      content: { ...rendered, ...(await offerUnsubscribe(read, contact.workspaceId, rendered)) },
-      name: `${sendable.slug}@${sendable.version}`,
-    };
-  } catch (error) {
-    if (error instanceof MissingVariables) return { skip: "missing_variables" };
-    if (error instanceof ApiError) return { skip: error.code === "not_found" ? "template_not_found" : error.code };
-    return { skip: `The email could not be rendered: ${(error as Error).message}`.slice(0, 500) };
-  }
+  return renderMail(read, await loadTemplate(read, contact.workspaceId, step.templateId, templates), step, contact, null);
 }
 
 /** Why a contact gets no mail of automations; null if it may. */
@@ -57,17 +89,3 @@ const BY_STATUS = {
   BOUNCED: "bounced",
   COMPLAINED: "complained",
 } as const satisfies Record<string, SkipReason>;
-
-/** Queues the mail of a step, as marketing mail: only to subscribed contacts that no suppression names. Throws ApiError. */
-export async function sendMail(tx: Tx, deps: Deps, contact: ContactRow, mail: PreparedMail | null): Promise<StepResult> {
-  const reason = explainNoMail(contact);
-  if (reason !== null) return { outcome: "skipped", reason };
-  if (mail === null) throw new Error(`The mail to ${contact.id} was not prepared.`);
-  if ("skip" in mail) return { outcome: "skipped", reason: mail.skip };
-  const { from, replyTo, content, name } = mail;
-  const messages = new Map([[contact.emailKey, content]]);
-  const request = { from, to: contact.email, subject: content.subject, ...(replyTo !== undefined && { replyTo }) };
-  const sent = await send(request, tx, deps, contact.workspaceId, [], { messages, name, contactId: contact.id });
-  if (!("id" in sent)) throw new Error("A single mail has one id.");
-  return { outcome: "done", emailId: sent.id };
-}

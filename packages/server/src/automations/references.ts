@@ -3,12 +3,13 @@ import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { findWebhook } from "../developer-webhooks/developer-webhooks.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { findList } from "../lists/lists.ts";
 import { findSegment } from "../segments/segments.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { assertSendable, findTemplate, findVersion as findTemplateVersion } from "../templates/templates.ts";
-import type { AutomationRow, VersionRow } from "./automations.ts";
+import type { AutomationRow, VersionRow } from "./store.ts";
 
 /** What an automation refers to. */
 interface Referring extends AutomationDefinition {
@@ -34,6 +35,8 @@ export async function assertReferences(q: Tx | Reader, workspaceId: string, { tr
     if (step.type === "send_email") await check(`steps[${i}].templateId`, of, () => findTemplate(q, workspaceId, step.templateId));
     if (step.type === "add_to_list" || step.type === "remove_from_list")
       await check(`steps[${i}].listId`, of, () => findList(q, workspaceId, step.listId));
+    if (step.type === "webhook") await check(`steps[${i}].webhookId`, of, () => findWebhook(q, workspaceId, step.webhookId));
+    if (step.type === "wait_for_event") await check(`steps[${i}].event`, of, () => findNamed(q, workspaceId, step.event));
   }
   throwDetails(details);
 }

@@ -1,104 +1,135 @@
-import { AUTOMATION_LIMITS, type AutomationStep } from "@mailsvc/sdk/contract";
-import { and, eq, isNull } from "drizzle-orm";
-import type { ContactRow } from "../contacts/contacts.ts";
-import type { Reader, Tx } from "../db/db.ts";
+import { and, eq, inArray, isNull, lte } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { shareRuns } from "../lib/share-runs.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { type AutomationRow, findVersion, type VersionRow } from "./automations.ts";
-import { buildStepJob, type EntryRow, endEntries } from "./entries.ts";
-import { type PreparedMail, prepareMail } from "./mail.ts";
-import { countMove } from "./step-counts.ts";
-import { type StepResult, takeStep } from "./steps.ts";
+import { takeSteps } from "./batch.ts";
+import { buildRunJob, findDue } from "./due.ts";
+import { type EntryRow, endEntries } from "./entries.ts";
+import { loadPlan, type Plan } from "./plan.ts";
+import type { AutomationRow } from "./store.ts";
 
-/** What the next step of an entry needs. */
-interface Loaded {
-  readonly entry: EntryRow;
-  readonly automation: AutomationRow;
-  readonly version: VersionRow;
-  /** Null at the end of the path. */
-  readonly step: AutomationStep | null;
-  /** Null once it is deleted. */
-  readonly contact: ContactRow | null;
-}
-
-/**
- * Takes the next step of an entry. The effect of the step, its row in the path, the move of the entry and the job of the next step are
- * rows of one transaction with the end of this job, so a crash repeats a step as a whole or not at all.
+/*
+ * What a run does with an entry that is inside. All effects of its steps, its path and its own new state are rows of one transaction,
+ * so a crash repeats all steps up to the next wait or none of them.
  *
- * | entry          | automation | contact | the job                                                  |
- * | -------------- | ---------- | ------- | -------------------------------------------------------- |
- * | at this move   | ACTIVE     | there   | takes the step; enqueues the next one, or ends the entry  |
- * | at this move   | ACTIVE     | deleted | ends the entry as EXITED                                  |
- * | at this move   | PAUSED     | any     | nothing: activating enqueues the entry again              |
- * | moved on, over | any        | any     | nothing: another job took this step                       |
- * | any            | deleted    | any     | nothing                                                   |
+ * | the entry                             | becomes                                                                |
+ * | ------------------------------------- | ---------------------------------------------------------------------- |
+ * | is not due                            | – : a job will look at it when it is                                   |
+ * | is due at a step                      | goes on from step to step, until one waits or the path ends            |
+ * | arrives at delay, wait_until          | waits until then, and goes on with the step after it                   |
+ * | arrives at wait_for_event             | waits for the event until the timeout                                  |
+ * | … and the event comes                 | due at once (`waits.ts`), and goes on by the branch `event`            |
+ * | … and the timeout comes               | goes on by the branch `timeout`                                        |
+ * | is at the end of its path             | COMPLETED                                                              |
+ * | comes to exit                         | EXITED                                                                 |
+ * | its contact is deleted                | EXITED (`listener.ts`)                                                 |
+ * | has taken a thousand steps            | FAILED: too_many_steps                                                 |
+ * | cannot be run, by a fault of ours     | due again after 1 s, 2 s, 4 s …; after ten attempts FAILED: error      |
+ * | any, while the automation is PAUSED   | – : activating it looks at all that are due                            |
+ *
+ * Several servers may run the same automation: each locks the entries it takes, and passes those that another one has locked.
  */
-export function runStep(deps: Deps): JobHandler {
-  return async ({ payload }) => {
-    const [entryId, move] = [String(payload.entryId), Number(payload.move)];
-    const seen = await load(deps.db.read, entryId, move);
-    const mail = seen && (await prepare(deps.db.read, seen));
-    return {
-      // The contact was changed after its mail had been rendered: it is rendered again.
-      commit: async (tx) => {
-        const loaded = await load(tx, entryId, move);
-        if (!loaded) return;
-        if (isOutdated(mail, loaded)) return deps.queue.enqueue(tx, buildStepJob(loaded.entry, deps.clock.now()));
-        await run(tx, deps, loaded, mail);
-      },
-    };
-  };
+
+// Entries in one transaction: some ten ms of work, during which other writers wait.
+const BATCH = 100;
+// Then the job begins anew: its lease must not end while it works.
+const MAX_BATCHES = 500;
+const MAX_FAILURES = 10;
+
+/** Takes the next steps of all entries of an automation that are due. Jobs that come meanwhile share the next run. */
+export function runDueEntries(deps: Deps): JobHandler {
+  const runs = shareRuns((automationId: string) => runDue(deps, automationId));
+  return async ({ payload }) => ((await runs(String(payload.automationId))) ? {} : { again: deps.clock.now() });
 }
 
-function isOutdated(mail: PreparedMail | null, { step, contact }: Loaded): boolean {
-  if (step?.type !== "send_email" || contact === null) return false;
-  return mail === null || ("contactUpdatedAt" in mail && mail.contactUpdatedAt !== contact.updatedAt);
+/** Runs what is due. False if there is more. */
+async function runDue(deps: Deps, automationId: string): Promise<boolean> {
+  for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
+    const due = await findDue(deps.db.read, automationId, deps.clock.now(), BATCH);
+    if (due.length === 0) return true;
+    // One that failed runs alone, so that it holds up no other.
+    const [first] = due.filter(({ failures }) => failures > 0);
+    // Another server has what is due, or the automation was paused: in both cases nothing is left to do here.
+    if ((await runBatch(deps, automationId, first ? [first] : due)) === 0) return true;
+    await yieldToEventLoop();
+  }
+  return false;
 }
 
-async function prepare(read: Reader, { step, contact, version }: Loaded): Promise<PreparedMail | null> {
-  return step?.type === "send_email" && contact !== null ? prepareMail(read, contact, step, version.templates) : null;
+type Due = Awaited<ReturnType<typeof findDue>>[number];
+
+/** Runs entries in one transaction, or each alone if that fails. Returns how many were still due. */
+async function runBatch(deps: Deps, automationId: string, due: readonly Due[]): Promise<number> {
+  try {
+    const plans = await loadPlans(deps, automationId, due);
+    return await deps.db.tx(async (tx) => {
+      const claimed = await claim(tx, deps, automationId, due);
+      if (claimed !== null) await takeSteps(tx, deps, claimed.automation, claimed.entries, plans);
+      return claimed?.entries.length ?? 0;
+    });
+  } catch (error) {
+    if (deps.db.isUnavailable(error)) throw error;
+    const [only, ...others] = due;
+    if (only && others.length === 0) return postpone(deps, automationId, only, error);
+    let count = 0;
+    for (const one of due) count += await runBatch(deps, automationId, [one]);
+    return count;
+  }
 }
 
-async function run(tx: Tx, deps: Deps, { entry, version, step, contact }: Loaded, mail: PreparedMail | null): Promise<void> {
-  if (contact === null) return endEntries(tx, deps, [entry], "EXITED", "contact_deleted");
-  if (step === null) return endEntries(tx, deps, [entry], "COMPLETED", null);
-  if (entry.moves >= AUTOMATION_LIMITS.moves) return endEntries(tx, deps, [entry], "FAILED", "too_many_steps");
-  const now = deps.clock.now();
-  const { waitMs, exit = false, ...result } = await takeStep(step, { tx, deps, entry, contact, mail });
-  const next = version.connections.find(({ from, branch }) => from === step.id && branch === result.branch)?.to ?? null;
-  const waitingIn = waitMs === undefined ? null : step.id;
-  const moved = { ...entry, stepId: next, dueAt: now + (waitMs ?? 0), waitingIn, moves: entry.moves + 1 };
-  await move(tx, entry, moved, { ...result, stepId: step.id, at: now });
-  await countMove(tx, entry, moved, { ...result, stepId: step.id });
-  if (exit) return endEntries(tx, deps, [moved], "EXITED", result.reason ?? null);
-  // The end of the path comes at once, unless the last step is a delay.
-  if (next === null && waitMs === undefined) return endEntries(tx, deps, [moved], "COMPLETED", null);
-  await deps.queue.enqueue(tx, buildStepJob(moved, now));
+/** The definitions of these entries, by version. */
+async function loadPlans(deps: Deps, automationId: string, due: readonly Due[]): Promise<Map<number, Plan>> {
+  const { automations: a } = deps.db.read.t;
+  const [automation] = await deps.db.read.select({ workspaceId: a.workspaceId }).from(a).where(eq(a.id, automationId));
+  const plans = new Map<number, Plan>();
+  if (automation)
+    for (const version of new Set(due.map((one) => one.version)))
+      plans.set(version, await loadPlan(deps.db.read, automation.workspaceId, automationId, version));
+  return plans;
 }
 
-type Taken = Omit<StepResult, "waitMs" | "exit"> & { readonly stepId: string; readonly at: number };
-
-/** Moves an entry on, and adds the step to its path. */
-async function move(tx: Tx, entry: EntryRow, { stepId, dueAt, waitingIn, moves }: EntryRow, taken: Taken): Promise<void> {
-  const { automationEntries: e, automationMoves: m } = tx.t;
-  await tx
-    .update(e)
-    .set({ stepId, dueAt, waitingIn, moves })
-    .where(and(eq(e.id, entry.id), eq(e.moves, entry.moves)));
-  const { reason = null, branch = null, emailId = null } = taken;
-  await tx.insert(m).values({ ...taken, entryId: entry.id, move: entry.moves, reason, branch, emailId });
-}
-
-/** What the next step of an entry needs; null if it is not at this move any more, or its automation does not run. */
-async function load(q: Tx | Reader, entryId: string, move: number): Promise<Loaded | null> {
-  const { automationEntries: e, automations: a, contacts: c } = q.t;
-  const [found] = await q
-    .select({ entry: e, automation: a, contact: c })
+/** Those of these entries that are still due, locked; null if the automation does not run any more. */
+async function claim(
+  tx: Tx,
+  deps: Deps,
+  automationId: string,
+  due: readonly Due[],
+): Promise<{ automation: AutomationRow; entries: EntryRow[] } | null> {
+  const { automations: a, automationEntries: e } = tx.t;
+  const [automation] = await tx
+    .select()
+    .from(a)
+    .where(and(eq(a.id, automationId), eq(a.status, "ACTIVE"), isNull(a.deletedAt)));
+  if (!automation) return null;
+  const ids = due.map(({ id }) => id);
+  const select = tx
+    .select()
     .from(e)
-    .innerJoin(a, eq(a.id, e.automationId))
-    .leftJoin(c, eq(c.seq, e.contactSeq))
-    .where(and(eq(e.id, entryId), eq(e.status, "ACTIVE"), eq(e.moves, move), eq(a.status, "ACTIVE"), isNull(a.deletedAt)));
-  if (!found) return null;
-  const version = await findVersion(q, found.automation.id, found.entry.version);
-  return { ...found, version, step: version.steps.find(({ id }) => id === found.entry.stepId) ?? null };
+    .where(and(inArray(e.id, ids), eq(e.status, "ACTIVE"), lte(e.dueAt, deps.clock.now())))
+    .orderBy(e.id);
+  return { automation, entries: await tx.sqlDialect.passingLocked(select) };
+}
+
+/** Puts off an entry that cannot be run by a fault of ours, or fails it after so many attempts. */
+function postpone(deps: Deps, automationId: string, { id, failures }: Due, error: unknown): Promise<number> {
+  deps.log.error("the next step of an entry failed", { automation: automationId, entry: id, attempt: failures + 1, error: String(error) });
+  return deps.db.tx(async (tx) => {
+    const claimed = await claim(tx, deps, automationId, [{ id, failures, version: 0 }]);
+    const [entry] = claimed?.entries ?? [];
+    if (!claimed || !entry) return 0;
+    if (failures + 1 >= MAX_FAILURES) await endEntries(tx, deps, [entry], "FAILED", "error");
+    else {
+      const { automationEntries: e } = tx.t;
+      const now = deps.clock.now();
+      const dueAt = now + 1000 * 2 ** failures;
+      await tx
+        .update(e)
+        .set({ dueAt, failures: failures + 1 })
+        .where(eq(e.id, id));
+      await deps.queue.enqueue(tx, buildRunJob(claimed.automation, dueAt, now));
+    }
+    return 1;
+  });
 }

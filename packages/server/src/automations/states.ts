@@ -3,9 +3,11 @@ import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { type AutomationRow, findAutomation, findUnarchived, findVersion, showDetail } from "./automations.ts";
-import { enqueueContinue } from "./continue.ts";
+import { showDetail } from "./automations.ts";
+import { restartDates } from "./dates.ts";
+import { buildRunJob } from "./due.ts";
 import { pinReferences } from "./references.ts";
+import { type AutomationRow, findAutomation, findUnarchived, findVersion } from "./store.ts";
 
 /*
  * The states of an automation (SPEC 3). Rows: state. Columns: what happens. `–` answers without a change, `×` is refused with
@@ -21,7 +23,8 @@ import { pinReferences } from "./references.ts";
  *    pinned, once for each version of the definition.
  * 2. At once; a job deletes the entries.
  * 3. As the row in `automation_contacts` allows.
- * 4. With the checks of 1. A job enqueues the entries that became due meanwhile.
+ * 4. With the checks of 1. What became due meanwhile is done at once, and later waits count from then. Days that a date trigger
+ *    missed are not made up for.
  *
  * An automation that is not ACTIVE can be archived: it keeps its state, lists leave it out, and activate, pause and update are refused
  * with invalid_state until it is unarchived.
@@ -33,7 +36,9 @@ export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string
   if (row.status === "ACTIVE") return showDetail(tx, row);
   await pinReferences(tx, deps, row, await findVersion(tx, id, row.version));
   const active = await changeStatus(tx, deps, row, "ACTIVE");
-  if (row.status === "PAUSED") await enqueueContinue(tx, deps, active);
+  const now = deps.clock.now();
+  if (row.status === "PAUSED") await deps.queue.enqueue(tx, buildRunJob(active, now, now));
+  await restartDates(tx, deps, active);
   return showDetail(tx, active);
 }
 

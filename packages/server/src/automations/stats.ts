@@ -1,8 +1,8 @@
 import { type AutomationStats, type AutomationStep, listBranches, type StepStats } from "@mailsvc/sdk/contract";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader } from "../db/db.ts";
-import { findAutomation, findVersion } from "./automations.ts";
 import { readStepCounts, type StepCounts } from "./step-counts.ts";
+import { findAutomation, findVersion } from "./store.ts";
 
 const NONE: StepCounts = { done: 0, skipped: 0, waiting: 0, branches: new Map() };
 

@@ -1,7 +1,6 @@
 import { type CounterChange, deleteCounters, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { EntryRow } from "./entries.ts";
-import type { StepResult } from "./steps.ts";
 
 /** How many entries took a step, over all versions of the definition. */
 export interface StepCounts {
@@ -15,23 +14,17 @@ export interface StepCounts {
 // A step's id has no colon, and a branch is the rest of the kind.
 const KIND = /^(done|skipped|waiting|branch):([^:]+)(?::(.*))?$/;
 
-/** Counts a step that an entry has taken, in the transaction that moves the entry on. */
-export async function countMove(
-  tx: Tx,
-  before: EntryRow,
-  after: EntryRow,
-  { stepId, outcome, branch }: Pick<StepResult, "outcome" | "branch"> & { readonly stepId: string },
-): Promise<void> {
-  const changes: CounterChange[] = [{ kind: `${outcome}:${stepId}`, seq: after.contactSeq, by: 1 }];
-  if (branch !== undefined) changes.push({ kind: `branch:${stepId}:${branch}`, seq: after.contactSeq, by: 1 });
-  if (before.waitingIn !== null) changes.push({ kind: `waiting:${before.waitingIn}`, seq: after.contactSeq, by: -1 });
-  if (after.waitingIn !== null) changes.push({ kind: `waiting:${after.waitingIn}`, seq: after.contactSeq, by: 1 });
-  await incrementCounters(tx, ownerOf(after.automationId), changes);
+/** Counts what entries did at steps, in the transaction that moves them on: kinds such as `done:welcome` or `branch:ask:yes`. */
+export function countSteps(tx: Tx, automationId: string, changes: readonly CounterChange[]): Promise<void> {
+  return incrementCounters(tx, ownerOf(automationId), changes);
 }
 
-/** Counts the end of an entry: it waits nowhere any more. */
-export async function countEnd(tx: Tx, { automationId, waitingIn, contactSeq }: EntryRow): Promise<void> {
-  if (waitingIn !== null) await incrementCounters(tx, ownerOf(automationId), [{ kind: `waiting:${waitingIn}`, seq: contactSeq, by: -1 }]);
+/** Counts the end of entries of an automation: they wait nowhere any more. */
+export function countEnds(tx: Tx, automationId: string, entries: readonly Pick<EntryRow, "waitingIn" | "contactSeq">[]): Promise<void> {
+  const changes = entries.flatMap(({ waitingIn, contactSeq: seq }) =>
+    waitingIn === null ? [] : [{ kind: `waiting:${waitingIn}`, seq, by: -1 }],
+  );
+  return countSteps(tx, automationId, changes);
 }
 
 /** The counts of the steps of an automation, by their ids. Steps that no entry came to are absent. */

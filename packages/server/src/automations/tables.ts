@@ -6,11 +6,19 @@ import type {
   AutomationTrigger,
   EntryStatus,
 } from "@mailsvc/sdk/contract";
-import { sql } from "drizzle-orm";
+import { isNotNull, sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 
 /** Entries that are inside. A query must repeat this text to use the index of them. */
 export const INSIDE = sql`status = 'ACTIVE'`;
+
+/** What an entry keeps of a tracked event, for the templates of later steps. */
+export interface EntryEvent {
+  readonly name: string;
+  readonly value?: number;
+  readonly currency?: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
 
 export function automationTables(c: ColumnTypes) {
   return {
@@ -24,6 +32,8 @@ export function automationTables(c: ColumnTypes) {
         description: c.text("description"),
         status: c.text("status").$type<AutomationStatus>().notNull(),
         trigger: c.json<AutomationTrigger>("trigger_on").notNull(),
+        /** Of a date trigger: when contacts enter next; null while it is not active. */
+        nextDateAt: c.instant("next_date_at"),
         /** What the trigger and the goal listen to, as `toKey` writes it. */
         triggerKey: c.text("trigger_key").notNull(),
         goal: c.json<AutomationOccurrence>("goal"),
@@ -92,7 +102,15 @@ export function automationTables(c: ColumnTypes) {
         dueAt: c.instant("due_at"),
         /** The step that it waits in; null unless the step before the next one waits. */
         waitingIn: c.text("waiting_in"),
-        /** Steps taken. A job names the move it is for, so that none is made twice. */
+        /** What the step it waits in waits for, as `toKey` writes it. */
+        waitsFor: c.text("waits_for"),
+        /** True once that has happened: the entry goes on by the branch `event`. */
+        met: c.flag("met"),
+        /** The tracked event that made the contact enter, or ended its latest wait. */
+        event: c.json<EntryEvent>("event"),
+        /** Attempts at the next step that failed for a reason of our own. */
+        failures: c.int("failures").notNull().default(0),
+        /** Steps taken. */
         moves: c.int("moves").notNull(),
         enteredAt: c.instant("entered_at").notNull(),
         endedAt: c.instant("ended_at"),
@@ -105,6 +123,8 @@ export function automationTables(c: ColumnTypes) {
         c.index("automation_entries_automation").on(t.automationId, t.id),
         c.index("automation_entries_status").on(t.automationId, t.status, t.id),
         c.index("automation_entries_contact").on(t.automationId, t.contactId),
+        c.index("automation_entries_due").on(t.automationId, t.dueAt, t.id).where(INSIDE),
+        c.index("automation_entries_waiting").on(t.contactId, t.waitsFor).where(isNotNull(t.waitsFor)),
       ],
     ),
     /** The revenue of automations, in hundredths of their currency. Parts that add up, so that writers rarely wait for the same row. */

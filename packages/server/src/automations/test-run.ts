@@ -17,16 +17,20 @@ import { and, eq } from "drizzle-orm";
 import { type ContactRow, findContact, findContactByEmail, patchContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { findWebhook, isReceiving } from "../developer-webhooks/developer-webhooks.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { findList } from "../lists/lists.ts";
+import { getBrand } from "../marketplace/brand/brand.ts";
 import { loadContactViews, matches } from "../segments/segments.ts";
 import { isVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import { findTemplate } from "../templates/templates.ts";
-import { type AutomationRow, assertVersion, findAutomation, findVersion, type VersionRow } from "./automations.ts";
+import { assertVersion } from "./automations.ts";
 import { explainNoMail, prepareMail } from "./mail.ts";
-import { pickBranch } from "./steps.ts";
+import { pickBranch } from "./steps/split.ts";
+import { findMoment } from "./steps/waits.ts";
+import { type AutomationRow, findAutomation, findVersion, type VersionRow } from "./store.ts";
 
 type ContactView = Parameters<typeof matches>[0];
 
@@ -171,13 +175,18 @@ async function foresee(step: AutomationStep, journey: Journey): Promise<Effect> 
     case "wait_for_event":
       return { branch: "timeout", waitMs: durationMs(step.timeout), assumed: true };
     case "wait_until":
+      return { waitMs: findMoment(step, contact, (await getBrand(read, automation.workspaceId)).timezone, at) - at };
     case "webhook":
-      return { skip: "not_available" };
+      return explainNoWebhook(read, automation.workspaceId, step.webhookId);
     case "goal":
       return {};
     case "exit":
       return { exit: step.reason ?? "exit" };
   }
+}
+
+async function explainNoWebhook(read: Reader, workspaceId: string, webhookId: string): Promise<Effect> {
+  return isReceiving(await findWebhook(read, workspaceId, webhookId)) ? {} : { skip: "webhook_disabled" };
 }
 
 function change(traveller: Traveller, contact: ContactRow): void {

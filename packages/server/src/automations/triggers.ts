@@ -1,8 +1,16 @@
-import type { AutomationTrigger } from "@mailsvc/sdk/contract";
+import {
+  type AutomationOccurrence,
+  type AutomationTrigger,
+  type EventCondition,
+  type EventFilter,
+  propertyName,
+} from "@mailsvc/sdk/contract";
 import { tagKey } from "../contacts/contacts.ts";
 import type { NewEvent } from "../events/events.ts";
+import { matchesFreeValue, matchesTree } from "../segments/segments.ts";
+import type { EntryEvent } from "./tables.ts";
 
-/** What a trigger or goal listens to, as one text: equal texts are equal triggers. */
+/** What a trigger, goal or wait listens to, as one text: equal texts are equal apart from their filters. */
 export function toKey(trigger: AutomationTrigger): string {
   switch (trigger.type) {
     case "contact.created":
@@ -19,11 +27,11 @@ export function toKey(trigger: AutomationTrigger): string {
     case "event":
       return `event:${trigger.name}`;
     case "date":
-      return `date:${trigger.field}`;
+      return trigger.type;
   }
 }
 
-/** The keys of the triggers and goals that an event meets. What machines opened or clicked meets none. */
+/** The keys of what listens to an event. What machines opened or clicked counts nowhere. */
 export function listKeys({ type, data, machine }: NewEvent): string[] {
   const tags = (name: "tagsAdded" | "tagsRemoved"): string[] =>
     Array.isArray(data?.[name]) ? data[name].map((tag) => tagKey(String(tag))) : [];
@@ -46,4 +54,26 @@ export function listKeys({ type, data, machine }: NewEvent): string[] {
     default:
       return [];
   }
+}
+
+/** Whether an event that has the key of a trigger, goal or wait passes its filter. */
+export function passesFilter(listener: AutomationTrigger | AutomationOccurrence, event: NewEvent): boolean {
+  if (listener.type !== "event" || listener.filter === undefined) return true;
+  return matchesTree<EventCondition>(listener.filter as EventFilter, ({ field, operator, value }) =>
+    matchesFreeValue(readField(event, field), operator, value, event.at),
+  );
+}
+
+/** What an entry keeps of the event that brought it on; undefined unless it was tracked. */
+export function toEntryEvent({ type, data }: NewEvent): EntryEvent | undefined {
+  if (type !== "contact.tracked" || typeof data?.name !== "string") return undefined;
+  return data as Record<string, unknown> & EntryEvent;
+}
+
+function readField({ data, campaignId }: NewEvent, field: EventCondition["field"]): unknown {
+  if (field === "campaignId") return campaignId ?? undefined;
+  const property = propertyName(field);
+  if (property === null) return data?.[field];
+  const { properties } = (data ?? {}) as { properties?: Record<string, unknown> };
+  return properties !== undefined && Object.hasOwn(properties, property) ? properties[property] : undefined;
 }

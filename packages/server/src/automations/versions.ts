@@ -3,7 +3,7 @@ import { and, desc, eq, lt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateBySeq } from "../db/pagination.ts";
 import { iso } from "../lib/clock.ts";
-import { findAutomation } from "./automations.ts";
+import { findAutomation } from "./store.ts";
 
 /** A page of the definitions of an automation, newest first. Throws ApiError not_found. */
 export async function listVersions(

@@ -15,7 +15,7 @@ import { iso } from "../lib/clock.ts";
 import { deleteSuppressions, findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
 import type { SuppressedAddress } from "./audience.ts";
 import { type ContactRow, deleteContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
-import { buildContact, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
+import { buildContact, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
 export type { Audience, Engagement } from "./audience.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
@@ -154,6 +154,35 @@ export async function updateContact(
   await saveContacts(tx, deps, [], [{ before, after }], { source: "api" });
   if (status === "UNSUBSCRIBED") await suppressUnsubscribed(tx, deps, workspaceId, [before.emailKey], "api");
   return after;
+}
+
+/**
+ * Changes fields of contacts that were read in this transaction, each contact once. Returns those that are different now, and for one
+ * that cannot be changed like that the ApiError, by their `seq`.
+ */
+export async function patchContacts(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  patches: readonly { readonly contact: ContactRow; readonly patch: Omit<ContactPatch, "status"> }[],
+  source: ContactSource,
+): Promise<Map<number, ContactRow | ApiError>> {
+  const results = new Map<number, ContactRow | ApiError>();
+  const changes: ContactChange[] = [];
+  for (const { contact: before, patch } of patches) {
+    if (before.workspaceId !== workspaceId) throw new Error(`The contact ${before.id} is not of the workspace ${workspaceId}.`);
+    try {
+      const after = patchContact(deps, before, patch, before.status);
+      if (after === before) continue;
+      changes.push({ before, after });
+      results.set(before.seq, after);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      results.set(before.seq, error);
+    }
+  }
+  if (changes.length > 0) await saveContacts(tx, deps, [], changes, { source });
+  return results;
 }
 
 /** Deletes a contact with everything other features store about it (SPEC 4). Its suppression stays. Throws ApiError not_found. */

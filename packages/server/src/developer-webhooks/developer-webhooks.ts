@@ -10,7 +10,9 @@ import { CLEAR_JOB } from "./jobs.ts";
 import { findWebhook, showWebhook, type WebhookRow } from "./webhook.ts";
 
 export { forgetDeliveries } from "./deliveries.ts";
+export { isReceiving } from "./endpoint.ts";
 export { fanOut } from "./fan-out.ts";
+export { findWebhook } from "./webhook.ts";
 
 const HOUR = 3_600_000;
 

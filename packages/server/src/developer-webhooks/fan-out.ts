@@ -3,11 +3,15 @@ import { and, eq, gte, inArray, isNotNull, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { EventRow, StreamListener } from "../events/events.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
 import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
 import { RECEIVING, type WebhookRow } from "./webhook.ts";
 
 // The events of one email or contact arrive in their order; those of different ones travel in so many streams beside each other.
 const STREAMS = 64;
+
+/** The type of events that go to the webhook they name, and to no other one. */
+export const ADDRESSED = "automation.webhook";
 
 /** What is needed of an event to write it for webhooks. */
 export type SentEvent = Pick<EventRow, "sequence" | "position" | "workspaceId" | "type" | "emailId" | "contactId" | "at">;
@@ -62,13 +66,27 @@ export function listWanted({ events }: WebhookRow): string[] {
   return events.flatMap(listMatchingTypes);
 }
 
-/** Writes events into the outbox, for each webhook those of its types. */
+/** Writes events into the outbox, for each webhook those of its types, and those that an automation sends to it. */
 export async function writeForWebhooks(tx: Tx, deps: Deps, webhooks: readonly WebhookRow[], events: readonly SentEvent[]): Promise<void> {
+  const addressees = await findAddressees(tx, events);
   const written = webhooks.flatMap((webhook) => {
     const wanted = new Set<string>(listWanted(webhook));
-    return events.filter(({ type }) => wanted.has(type)).map((event) => toWebhookEvent(webhook, event));
+    const isFor = ({ sequence, type }: SentEvent): boolean =>
+      type === ADDRESSED ? addressees.get(sequence) === webhook.id : wanted.has(type);
+    return events.filter(isFor).map((event) => toWebhookEvent(webhook, event));
   });
   await writeDeliveries(tx, deps, written);
+}
+
+/** The webhooks that events name, by the keys of the events. */
+async function findAddressees(tx: Tx, events: readonly SentEvent[]): Promise<Map<number, string>> {
+  const keys = events.filter(({ type }) => type === ADDRESSED).map(({ sequence }) => sequence);
+  const { events: e } = tx.t;
+  const found = new Map<number, string>();
+  for (const chunk of splitIntoChunks(keys))
+    for (const { sequence, data } of await tx.select({ sequence: e.sequence, data: e.data }).from(e).where(inArray(e.sequence, chunk)))
+      found.set(sequence, String(data?.["webhookId"]));
+  return found;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { JobHandler } from "../queue/queue.ts";
 import { type Attempt, HINTS, recordManualAttempt, reviveEvents } from "../webhooks/webhooks.ts";
 import { findDelivery, showDeliveryDetail } from "./deliveries.ts";
 import { composeEvents, toEndpointByHand } from "./endpoint.ts";
-import { listWanted, type SentEvent, sentColumns, toDeliveryId, writeForWebhooks } from "./fan-out.ts";
+import { ADDRESSED, listWanted, type SentEvent, sentColumns, toDeliveryId, writeForWebhooks } from "./fan-out.ts";
 import { findWebhook, showWebhook, type WebhookRow } from "./webhook.ts";
 
 /** The job that sends events again, some at a time. */
@@ -114,7 +114,7 @@ function listEvents(tx: Tx, { workspaceId }: WebhookRow, { from, to, after }: { 
 
 /** Writes events that the webhook never got, and gives others a fresh set of attempts. */
 async function sendEvents(tx: Tx, deps: Deps, webhook: WebhookRow, events: readonly SentEvent[], all: boolean): Promise<void> {
-  const types = new Set<string>(listWanted(webhook));
+  const types = new Set<string>([...listWanted(webhook), ADDRESSED]);
   const wanted = events.filter(({ type }) => types.has(type));
   if (wanted.length === 0) return;
   const { webhookDeliveries: e } = tx.t;

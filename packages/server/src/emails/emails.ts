@@ -25,6 +25,7 @@ import {
 export type { MailTransform, PendingMail, StatusChange, StatusListener } from "./delivery-hooks.ts";
 export { measureMessage, scheduleEmails } from "./schedule.ts";
 export { send } from "./send.ts";
+export { sendRendered } from "./send-rendered.ts";
 export { moveEmails, transition } from "./states.ts";
 export {
   countInDoubt,

@@ -37,13 +37,23 @@ export function findNextTimeOfDay(from: number, minutes: number, timeZone: strin
   const today = toLocalTime(from, timeZone);
   // The date of `from`, and the following ones: a zone may skip a whole day.
   for (let ahead = 0; ; ahead += 1) {
-    const found = findTimeOfDate(today, ahead, minutes, timeZone).find((at) => at >= from);
+    const found = listTimesOfDate(today, ahead, minutes, timeZone).find((at) => at >= from);
     if (found !== undefined) return found;
   }
 }
 
+/** The first instant (ms) at which the clocks of a time zone show a time of day on a date, or jump over it. */
+export function findTimeOfDate(date: Pick<LocalTime, "year" | "month" | "day">, minutes: number, timeZone: string): number {
+  return listTimesOfDate(date, 0, minutes, timeZone)[0] as number;
+}
+
 /** The instants at which a date shows a time of day: one, two when the clocks were put back, the jump when they were put forward over it. */
-function findTimeOfDate({ year, month, day }: LocalTime, ahead: number, minutes: number, timeZone: string): number[] {
+function listTimesOfDate(
+  { year, month, day }: Pick<LocalTime, "year" | "month" | "day">,
+  ahead: number,
+  minutes: number,
+  timeZone: string,
+): number[] {
   const wanted = Date.UTC(year, month - 1, day + ahead) + minutes * MINUTE;
   const offsets = [...new Set([offsetAt(wanted - DAY, timeZone), offsetAt(wanted + DAY, timeZone)])];
   const shown = offsets.map((offset) => wanted - offset).filter((at) => at + offsetAt(at, timeZone) === wanted);

@@ -47,10 +47,26 @@ export const POSITIVE: Readonly<Partial<Record<RuleOperator, RuleOperator>>> = {
  * test keeps the two equal.
  */
 export function matches(contact: ContactView, rule: SegmentRule, now: number): boolean {
-  if ("all" in rule) return rule.all.every((r) => matches(contact, r, now));
-  if ("any" in rule) return rule.any.some((r) => matches(contact, r, now));
-  if ("not" in rule) return !matches(contact, rule.not, now);
-  return matchesCondition(contact, rule, now);
+  return matchesTree<SegmentCondition>(rule, (condition) => matchesCondition(contact, condition, now));
+}
+
+/** A tree of rules: `all`, `any`, `not`, or a condition. */
+type Tree<Condition> = { all: Tree<Condition>[] } | { any: Tree<Condition>[] } | { not: Tree<Condition> } | Condition;
+
+/** Whether a tree of rules is satisfied, given which of its conditions are. */
+export function matchesTree<Condition extends object>(rule: Tree<Condition>, holds: (condition: Condition) => boolean): boolean {
+  if ("all" in rule) return (rule.all as Tree<Condition>[]).every((r) => matchesTree(r, holds));
+  if ("any" in rule) return (rule.any as Tree<Condition>[]).some((r) => matchesTree(r, holds));
+  if ("not" in rule) return !matchesTree(rule.not as Tree<Condition>, holds);
+  return holds(rule as Condition);
+}
+
+/** Whether a free value, such as that of a custom field, satisfies an operator. `undefined` for none. */
+export function matchesFreeValue(have: unknown, operator: RuleOperator, value: Value, now: number): boolean {
+  const positive = POSITIVE[operator];
+  if (positive) return !matchesFreeValue(have, positive, value, now);
+  if (operator === "exists" && value === false) return !matchesCustomField(have, operator, undefined, now);
+  return matchesCustomField(have, operator, value, now);
 }
 
 /** All conditions of a rule tree. */

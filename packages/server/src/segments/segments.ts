@@ -18,7 +18,7 @@ import { type SegmentRow, updateMembership } from "./membership.ts";
 
 export { loadContactViews } from "./contact-view.ts";
 export { recordEngagements } from "./engagement.ts";
-export { matches } from "./evaluate.ts";
+export { matches, matchesFreeValue, matchesTree } from "./evaluate.ts";
 export { type SegmentRow, syncMembership } from "./membership.ts";
 export { listNamedLists, type PinnedRules, selectMatching } from "./selection.ts";
 

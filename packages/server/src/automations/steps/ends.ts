@@ -1,0 +1,15 @@
+import { reachGoal } from "../entries.ts";
+import { DONE, type StepKind } from "./step.ts";
+
+/** Reaches the goal, as the event of the goal does. */
+export const goal: StepKind<"goal"> = async ({ tx, deps }, entries) => {
+  await reachGoal(
+    tx,
+    deps,
+    entries.map(({ entry }) => entry),
+  );
+  return entries.map(() => DONE);
+};
+
+export const exit: StepKind<"exit"> = (_context, entries) =>
+  entries.map(({ step }) => ({ outcome: "done", reason: step.reason ?? "exit", exit: true }));

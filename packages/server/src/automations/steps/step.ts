@@ -1,0 +1,84 @@
+import type { AutomationStep, StepType } from "@mailsvc/sdk/contract";
+import type { ContactRow } from "../../contacts/contacts.ts";
+import type { Tx } from "../../db/db.ts";
+import type { Deps } from "../../deps.ts";
+import { ApiError } from "../../lib/api-error.ts";
+import type { EntryRow } from "../entries.ts";
+import type { Plan } from "../plan.ts";
+import type { AutomationRow } from "../store.ts";
+
+/** What a step did. */
+export interface StepResult {
+  readonly outcome: "done" | "skipped";
+  /** Why it was skipped, or why the entry ends. */
+  readonly reason?: string;
+  /** The branch that the entry takes. */
+  readonly branch?: string;
+  readonly emailId?: string;
+  /** When the entry goes on with the next step, ms; at once when absent, or if that is over. */
+  readonly waitUntil?: number;
+  /** The entry stays at the step until something happens, as `toKey` writes it, or until an instant (ms). */
+  readonly stay?: { readonly event: string; readonly until: number };
+  /** True if the entry ends here. */
+  readonly exit?: boolean;
+  /** The contact, if the step changed it. */
+  readonly contact?: ContactRow;
+}
+
+/** What the steps of a batch have in common. */
+export interface StepContext {
+  readonly tx: Tx;
+  readonly deps: Deps;
+  readonly automation: AutomationRow;
+  /** Ms. */
+  readonly now: number;
+  /** The time zone of the workspace. */
+  timeZone(): Promise<string>;
+}
+
+/** The step of a type. */
+export type StepOf<Type extends StepType> = Extract<AutomationStep, { type: Type }>;
+
+/** An entry at a step. */
+export interface EntryAt<Step = AutomationStep> {
+  readonly entry: EntryRow;
+  readonly contact: ContactRow;
+  readonly step: Step;
+  readonly templates: Plan["templates"];
+}
+
+/**
+ * How entries take steps of one kind, all of them at once, in the transaction that moves them on. Returns a result for each, in their
+ * order. What cannot be done, because a list is gone or the contact must not get mail, is skipped with the reason.
+ */
+export type StepKind<Type extends StepType> = (
+  context: StepContext,
+  entries: readonly EntryAt<StepOf<Type>>[],
+) => StepResult[] | Promise<StepResult[]>;
+
+export const DONE: StepResult = { outcome: "done" };
+
+/** The result of a step that cannot be done. Throws what is no ApiError: that is a fault of ours. */
+export function skip(error: unknown): StepResult {
+  if (error instanceof ApiError) return { outcome: "skipped", reason: error.code };
+  throw error;
+}
+
+/** Splits entries into those that agree in a key, runs each group, and puts the results back in order. An ApiError skips its group. */
+export async function inGroups<At extends EntryAt<unknown>>(
+  entries: readonly At[],
+  keyOf: (at: At) => string,
+  run: (group: readonly [At, ...At[]]) => Promise<StepResult[]>,
+): Promise<StepResult[]> {
+  const results = new Map<At, StepResult>();
+  for (const group of Map.groupBy(entries, keyOf).values()) {
+    let own: StepResult[];
+    try {
+      own = await run(group as [At, ...At[]]);
+    } catch (error) {
+      own = group.map(() => skip(error));
+    }
+    for (const [i, at] of group.entries()) results.set(at, own[i] as StepResult);
+  }
+  return entries.map((at) => results.get(at) as StepResult);
+}

@@ -1,0 +1,49 @@
+import { and, eq, isNull } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
+import type { Tables } from "../schema.ts";
+
+export type AutomationRow = Tables["automations"]["$inferSelect"];
+export type VersionRow = Tables["automationVersions"]["$inferSelect"];
+
+/** An automation that is not deleted. Throws ApiError not_found. */
+export async function findAutomation(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
+  const { automations: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
+  if (!row) throw notFound("automation", id);
+  return row;
+}
+
+/** An automation of any workspace, by its id; null once it is deleted. */
+export async function findAutomationRow(q: Tx | Reader, id: string): Promise<AutomationRow | null> {
+  const { automations: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.id, id), isNull(t.deletedAt)));
+  return row ?? null;
+}
+
+/** An automation that is neither deleted nor archived. Throws ApiError not_found or invalid_state. */
+export async function findUnarchived(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
+  const row = await findAutomation(q, workspaceId, id);
+  if (row.archivedAt !== null)
+    throw new ApiError("invalid_state", "This automation is archived.", {
+      hint: `Unarchive it first: mailsvc automations unarchive ${id}`,
+    });
+  return row;
+}
+
+/** A version of a definition, by its number; it exists as long as its automation. */
+export async function findVersion(q: Tx | Reader, automationId: string, version: number): Promise<VersionRow> {
+  const { automationVersions: t } = q.t;
+  const [row] = await q
+    .select()
+    .from(t)
+    .where(and(eq(t.automationId, automationId), eq(t.version, version)));
+  if (!row) throw new Error(`The automation ${automationId} has no version ${version}.`);
+  return row;
+}

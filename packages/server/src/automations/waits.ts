@@ -1,0 +1,51 @@
+import { and, inArray } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import type { NewEvent } from "../events/events.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import { buildRunJob } from "./due.ts";
+import type { EntryRow } from "./entries.ts";
+import { findVersion, type VersionRow } from "./store.ts";
+import { passesFilter, toEntryEvent } from "./triggers.ts";
+
+/** Lets entries go on that wait for one of these events, given by their keys. The events are those of one workspace. */
+export async function endWaits(tx: Tx, deps: Deps, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
+  const { automationEntries: e } = tx.t;
+  const contacts = [...new Set([...eventsByKey.values()].flat().map(({ contactId }) => contactId ?? ""))];
+  const waiting: EntryRow[] = [];
+  for (const keys of splitIntoChunks([...eventsByKey.keys()]))
+    for (const ids of splitIntoChunks(contacts))
+      waiting.push(
+        ...(await tx
+          .select()
+          .from(e)
+          .where(and(inArray(e.contactId, ids), inArray(e.waitsFor, keys)))),
+      );
+  if (waiting.length === 0) return;
+  const versions = await loadVersions(tx, waiting);
+  const now = deps.clock.now();
+  const met = waiting.flatMap((entry) => {
+    const step = versions.get(`${entry.automationId} ${entry.version}`)?.steps.find(({ id }) => id === entry.waitingIn);
+    if (step?.type !== "wait_for_event") return [];
+    const event = eventsByKey
+      .get(entry.waitsFor ?? "")
+      ?.findLast((one) => one.contactId === entry.contactId && passesFilter(step.event, one));
+    return event ? [{ entry, event: toEntryEvent(event) ?? entry.event }] : [];
+  });
+  await tx.updateAll(
+    e,
+    met.map(({ entry: { id, waitsFor }, event }) => ({ where: { id, waitsFor }, set: { dueAt: now, waitsFor: null, met: true, event } })),
+  );
+  for (const [id, [first]] of Map.groupBy(met, ({ entry }) => entry.automationId))
+    if (first) await deps.queue.enqueue(tx, buildRunJob({ id, workspaceId: first.entry.workspaceId }, now, now));
+}
+
+/** The definitions of entries, by automation and version. */
+async function loadVersions(tx: Tx, entries: readonly EntryRow[]): Promise<Map<string, VersionRow>> {
+  const versions = new Map<string, VersionRow>();
+  for (const { automationId, version } of entries) {
+    const key = `${automationId} ${version}`;
+    if (!versions.has(key)) versions.set(key, await findVersion(tx, automationId, version));
+  }
+  return versions;
+}

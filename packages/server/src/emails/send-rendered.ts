@@ -1,0 +1,73 @@
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { assertVerified } from "../senders/senders.ts";
+import { findSuppressed } from "../suppressions/suppressions.ts";
+import { measureMessage, scheduleEmails } from "./schedule.ts";
+import type { MessageContent } from "./send.ts";
+import { insertContents, insertEmails } from "./store.ts";
+
+/** What mails that go out together have in common. */
+export interface RenderedMails {
+  readonly from: string;
+  readonly replyTo: string | null;
+  /** The template they were rendered from, as `slug@version`. */
+  readonly template: string;
+}
+
+/** A rendered mail to a contact. */
+export interface RenderedMail {
+  readonly contact: { readonly id: string; readonly email: string; readonly emailKey: string };
+  readonly content: MessageContent;
+}
+
+/**
+ * Queues mails that were rendered for contacts, each with its own content, as bulk mail. Returns their ids in the order of the mails;
+ * null for a suppressed address, to which nothing is sent. Throws ApiError sender_not_verified.
+ */
+export async function sendRendered(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  { from, replyTo, template }: RenderedMails,
+  mails: readonly RenderedMail[],
+): Promise<(string | null)[]> {
+  await assertVerified(tx, deps, workspaceId, parseMailbox(from));
+  const keys = mails.map(({ contact }) => contact.emailKey);
+  const suppressed = await findSuppressed(tx, deps, workspaceId, keys);
+  const accepted = mails.filter(({ contact }) => !suppressed.has(contact.emailKey));
+  const contents = accepted.map(({ content: { subject, html = null, text = null } }) => ({
+    workspaceId,
+    from,
+    replyTo,
+    subject,
+    html,
+    text,
+    headers: {},
+    tags: {},
+    attachments: 0,
+    filesOf: null,
+    template,
+    bypassUnsubscribe: false,
+    tracking: null,
+  }));
+  const contentsIds = await insertContents(tx, contents);
+  const now = deps.clock.now();
+  const emails = accepted.map(({ contact }, i) => ({
+    workspaceId,
+    id: deps.ids("em"),
+    contentsId: contentsIds[i] as number,
+    to: contact.email,
+    toKey: contact.emailKey,
+    createdAt: now,
+    scheduledAt: null,
+    nextAttemptAt: now,
+    unlisted: null,
+    contactId: contact.id,
+  }));
+  await insertEmails(tx, emails);
+  const bytes = Math.max(0, ...accepted.map(({ content }) => measureMessage(content, [])));
+  await scheduleEmails(tx, deps, { workspaceId, emailIds: emails.map(({ id }) => id), bytes });
+  const ids = new Map(accepted.map((mail, i) => [mail, emails[i]?.id ?? null]));
+  return mails.map((mail) => ids.get(mail) ?? null);
+}
