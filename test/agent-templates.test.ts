@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,11 +8,12 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { type ServerType, serve } from "@hono/node-server";
-import { checkReceiver } from "@mailsvc/agent-kit/conformance";
+import { type CheckReport, checkReceiver } from "@mailsvc/agent-kit/conformance";
 import type { LambdaEvent, LambdaResult } from "@mailsvc/agent-kit/lambda";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createDatabase } from "../packages/server/test/postgres.ts";
-import { cleanEnvironment, startServer } from "./dev-server.ts";
+import { cleanEnvironment, startServer, until } from "./dev-server.ts";
+import { freePort } from "./support/free-port.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = (name: string): string => join(root, "node_modules/.bin", name);
@@ -86,6 +87,57 @@ test("a second init replaces nothing", async () => {
   const before = readdirSync(join(folder, "my-node"));
   await expect(mailsvc(folder, "agent", "init", "my-node", "--template", "hono")).rejects.toThrow("These files exist already: .gitignore");
   expect(readdirSync(join(folder, "my-node"))).toEqual(before);
+});
+
+/** The commands of a template, with another port than the one that a builder's agent on this machine may have. */
+function scriptsOf(template: string, port: number): Record<"start" | "dev" | "check", string> {
+  const text = readFileSync(join(folder, `my-${template}`, "package.json"), "utf8").replaceAll(":4000/", `:${port}/`);
+  return (JSON.parse(text) as { scripts: ReturnType<typeof scriptsOf> }).scripts;
+}
+
+/** Runs a command of a template as npm would. */
+function spawnScript(line: string, cwd: string): { child: ChildProcess; said: () => string } {
+  const env = { ...cleanEnvironment(), NO_COLOR: "1", PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}` };
+  const child = spawn("sh", ["-c", `exec ${line}`], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
+  return { child, said: () => said };
+}
+
+test("npm run dev is one command from an empty folder to an activated agent that passes agent check, within a minute", async () => {
+  const port = await freePort();
+  const { dev } = scriptsOf("node", port);
+  const cwd = join(folder, "from-nothing");
+  const from = performance.now();
+  await run(folder, process.execPath, join(root, "packages/create-mailsvc-agent/bin/create.mjs"), "from-nothing");
+  writeFileSync(join(cwd, ".env"), `PORT=${port}\n`);
+  const { child, said } = spawnScript(dev, cwd);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await until(
+    "the activation",
+    () => /✓ agent\.activated +ok|"type":"agent.activated"[^\n]*"state":"delivered"/.test(said()) || child.exitCode !== null,
+  );
+  expect(child.exitCode, said()).toBeNull();
+  expect(await mailsvc(cwd, "agent", "check", `http://127.0.0.1:${port}/webhook`, "--output", "pretty")).toMatch(/^\d\d passed$/m);
+  expect(performance.now() - from).toBeLessThan(60_000);
+
+  child.kill("SIGTERM");
+  expect(await once(child, "exit"), said()).toEqual([0, null]);
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+});
+
+test("npm run check kills, pauses and resumes the agent, and grades what it does", async () => {
+  const port = await freePort();
+  const cwd = join(folder, "my-node");
+  writeFileSync(join(cwd, ".env"), `PORT=${port}\n`);
+  const { child, said } = spawnScript(scriptsOf("node", port).check, cwd);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [code] = await once(child, "exit");
+  const report = JSON.parse(said()) as CheckReport;
+  expect(report.results.filter(({ failure }) => failure)).toEqual([]);
+  // Its runs end within milliseconds.
+  expect(report.results.filter(({ skipped }) => skipped).map(({ id }) => id)).toEqual(["state-heartbeat", "state-run-failed"]);
+  expect([code, report.passed > 90]).toEqual([0, true]);
 });
 
 test.each(["node", "hono"])("%s: npm start passes every case of agent check", async (template) => {

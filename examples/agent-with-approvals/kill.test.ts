@@ -1,13 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Mailsvc } from "@mailsvc/sdk";
 import { beforeAll, expect, test } from "vitest";
 import { cleanEnvironment, startServer } from "../../test/dev-server.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { PRICE } from "./agent.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -17,14 +16,6 @@ const CALLS = 8;
 const SCOPES = ["agent:write_runs", "agent:post_messages", "agent:read_messages", "agent:consume_credits", "landing_pages:write"] as const;
 
 beforeAll(() => void execFileSync(process.execPath, [join(root, "scripts/build.mjs")]));
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
 
 /** Polls until there is a value, a minute at most. */
 async function poll<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {

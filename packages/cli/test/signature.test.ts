@@ -99,7 +99,7 @@ describe("agent check", () => {
   test("writes JUnit", async () => {
     const { stdout } = await cli(["agent", "check", await careless(), "--only", "signature-m", "--output", "junit"], { env });
     expect(stdout).toMatch(
-      /^<\?xml[^\n]*\n<testsuite name="mailsvc agent check" tests="1" failures="1">\n {2}<testcase [^>]*>\n {4}<failure message="it answered 200, not 401">/,
+      /^<\?xml[^\n]*\n<testsuite name="mailsvc agent check" tests="1" failures="1" skipped="0">\n {2}<testcase [^>]*>\n {4}<failure message="it answered 200, not 401">/,
     );
   });
 
@@ -110,5 +110,24 @@ describe("agent check", () => {
       stderr: expect.stringContaining("--secret"),
     });
     expect(await cli(["agent", "check", "http://localhost:1/", "--only", "nothing"], { env })).toMatchObject({ code: 2 });
+  });
+
+  test("reads the secret of .env, and says that the state was not graded", async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, ".env"), `AGENT_WEBHOOK_SECRET=${SECRET}\n`);
+    const result = await cli(["agent", "check", await careless(), "--only", "event-test.ping"], { cwd });
+    expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining("--start COMMAND") });
+  });
+
+  test("--start shows what an agent printed that does not start, and leaves alone what listens already", async () => {
+    const check = (url: string, ...flags: string[]) => cli(["agent", "check", url, "--start", "echo no settings >&2; exit 4", ...flags]);
+    const { code, stderr } = await check("http://127.0.0.1:1/webhook");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/The agent ended with code 4 before it listened at http:\/\/127\.0\.0\.1:1\/webhook[\s\S]*no settings/);
+    expect(await check(await careless())).toMatchObject({ code: 2, stderr: expect.stringContaining("listens at 127.0.0.1:") });
+    expect(await check("http://127.0.0.1:1/", "--secret", SECRET)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--secret: "),
+    });
   });
 });

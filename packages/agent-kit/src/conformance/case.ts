@@ -1,8 +1,11 @@
+/** What cases are about. Those of `state` need a running agent and a marketplace. */
+export type Group = "state" | "signature" | "events" | "body" | "order" | "robustness";
+
 /** One thing a receiver must do, as a request or several and what must come back. */
 export interface ConformanceCase {
   /** Unique and stable, for example `signature-missing`. */
   readonly id: string;
-  readonly group: "signature" | "events" | "body" | "order" | "robustness";
+  readonly group: Exclude<Group, "state">;
   /** What the receiver must do, as a sentence. */
   readonly title: string;
   /** What a receiver that fails has probably done. */

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { currentTime, sleep } from "../runtime.ts";
-import { type Answer, type CaseRequest, type ConformanceCase, DEADLINE_MS } from "./case.ts";
+import { type Answer, type CaseRequest, type ConformanceCase, DEADLINE_MS, type Group } from "./case.ts";
 import { listCases } from "./cases.ts";
 
 export interface CheckOptions {
@@ -12,6 +12,8 @@ export interface CheckOptions {
   secret: string;
   /** Only cases whose id contains this. */
   only?: string | undefined;
+  /** Cancels the check between two requests; it then throws the signal's reason. */
+  signal?: AbortSignal | undefined;
   /** Called after each case. */
   onResult?: ((result: CaseResult) => void) | undefined;
 }
@@ -19,18 +21,21 @@ export interface CheckOptions {
 /** The grade of one case. */
 export interface CaseResult {
   readonly id: string;
-  readonly group: ConformanceCase["group"];
+  readonly group: Group;
   readonly title: string;
   readonly passed: boolean;
   /** How long it took, ms. */
   readonly ms: number;
   /** What is wrong, the likely mistake, how to mend it, and the request as a curl command; null when it passed. */
   readonly failure: { readonly problem: string; readonly mistake: string; readonly fix: string; readonly curl: string } | null;
+  /** Why it was not graded; null when it was. */
+  readonly skipped: string | null;
 }
 
 export interface CheckReport {
   readonly passed: number;
   readonly failed: number;
+  readonly skipped: number;
   readonly results: readonly CaseResult[];
 }
 
@@ -45,18 +50,31 @@ const MAX_CURL_BODY = 4000;
  * Sends a receiver, in any language, everything the service and an attacker may send, and grades its answers. The receiver needs
  * no activation: events name `act_sample`. Throws TypeError for an address that is none.
  */
-export async function checkReceiver({ url, secret, only, onResult }: CheckOptions): Promise<CheckReport> {
-  const target = new URL(url);
-  if (!/^https?:$/.test(target.protocol)) throw new TypeError("The address of the receiver must begin with http:// or https://.");
+export async function checkReceiver({ url, secret, only, signal, onResult }: CheckOptions): Promise<CheckReport> {
+  const target = parseAddress(url);
   const results: CaseResult[] = [];
   for (const one of listCases(secret, currentTime())) {
     if (only !== undefined && !one.id.includes(only)) continue;
+    signal?.throwIfAborted();
     const result = await grade(one, target);
     results.push(result);
     onResult?.(result);
   }
+  return toReport(results);
+}
+
+/** @internal */
+export function toReport(results: readonly CaseResult[]): CheckReport {
   const passed = results.filter((result) => result.passed).length;
-  return { passed, failed: results.length - passed, results };
+  const skipped = results.filter((result) => result.skipped !== null).length;
+  return { passed, failed: results.length - passed - skipped, skipped, results };
+}
+
+/** @internal Throws TypeError for an address that is none. */
+export function parseAddress(url: string): URL {
+  const target = new URL(url);
+  if (!/^https?:$/.test(target.protocol)) throw new TypeError("The address of the receiver must begin with http:// or https://.");
+  return target;
 }
 
 async function grade(one: ConformanceCase, target: URL): Promise<CaseResult> {
@@ -70,7 +88,7 @@ async function grade(one: ConformanceCase, target: URL): Promise<CaseResult> {
   const { id, group, title, mistake, fix } = one;
   const [first] = one.requests.flat();
   const failure = problem === null || !first ? null : { problem, mistake, fix, curl: formatCurl(first, target) };
-  return { id, group, title, passed: failure === null, ms: Math.round(currentTime() - from), failure };
+  return { id, group, title, passed: failure === null, ms: Math.round(currentTime() - from), failure, skipped: null };
 }
 
 /** Sends a request, and again as the service does while a receiver is busy with another copy of it. */
@@ -113,8 +131,8 @@ function send({ method, headers, body, chunked }: CaseRequest, target: URL): Pro
   });
 }
 
-/** The request as a command for a POSIX shell. */
-function formatCurl({ method, headers, body }: CaseRequest, target: URL): string {
+/** @internal The request as a command for a POSIX shell. */
+export function formatCurl({ method, headers, body }: CaseRequest, target: URL): string {
   const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const text = Buffer.from(body ?? []).toString();
   const isText = Buffer.from(text).equals(Buffer.from(body ?? []));

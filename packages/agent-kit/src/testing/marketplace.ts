@@ -3,11 +3,9 @@ import type { AddressInfo } from "node:net";
 import type { TestWorld } from "@mailsvc/server/testing";
 import { nodeHandler } from "../adapters/node.ts";
 import type { Agent, AgentOptions } from "../agent.ts";
-import type { AgentEvent, Message, Run } from "../contract.generated.ts";
-import { UsageError } from "../errors.ts";
+import type { Message, Run } from "../contract.generated.ts";
 import { sleep, turn } from "../runtime.ts";
-
-type Scope = Extract<AgentEvent, { type: "agent.activated" }>["scopes"][number];
+import { ALL_SCOPES, loadServer, type Scope } from "./service.ts";
 
 export interface TestMarketplaceOptions {
   /** The seed of everything random in the service. The same seed gives the same ids and keys. */
@@ -42,20 +40,6 @@ export interface TestActivation {
   balance(): Promise<number>;
 }
 
-const ALL: Record<Scope, true> = {
-  "landing_pages:write": true,
-  "landing_pages:read": true,
-  "lead_magnets:write": true,
-  "assets:write": true,
-  "brand:read": true,
-  "lists:read_metadata": true,
-  "agent:consume_credits": true,
-  "agent:post_messages": true,
-  "agent:read_messages": true,
-  "agent:read_runs": true,
-  "agent:write_runs": true,
-  "agent:wakeups": true,
-};
 const SLUG = "agent-under-test";
 // How many turns of the event loop without a call of the agent count as rest.
 const QUIET_TURNS = 10;
@@ -89,11 +73,7 @@ export class TestMarketplace {
   }
 
   /** Starts a marketplace, in a fraction of a second. Throws UsageError if @mailsvc/server is not installed. */
-  static async create({
-    scopes = Object.keys(ALL) as Scope[],
-    credits = 1000,
-    ...options
-  }: TestMarketplaceOptions = {}): Promise<TestMarketplace> {
+  static async create({ scopes = [...ALL_SCOPES], credits = 1000, ...options }: TestMarketplaceOptions = {}): Promise<TestMarketplace> {
     const { createWorld } = await loadServer();
     const calls = new Calls();
     const world = await createWorld({ ...options, alongside: () => calls.rest() });
@@ -205,14 +185,5 @@ class Calls {
     const before = this.#seen;
     this.#seen = this.#total;
     return this.#total > before;
-  }
-}
-
-async function loadServer(): Promise<typeof import("@mailsvc/server/testing")> {
-  try {
-    return await import("@mailsvc/server/testing");
-  } catch (cause) {
-    if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new UsageError("TestMarketplace runs the real service: npm install --save-dev @mailsvc/server", { cause });
   }
 }

@@ -1,17 +1,26 @@
-import type { CaseResult, CheckReport } from "@mailsvc/agent-kit/conformance";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CaseResult, CheckOptions, CheckReport } from "@mailsvc/agent-kit/conformance";
 import { Argument, Command, Option } from "commander";
-import { type Run, runAction } from "../runtime/action.ts";
+import { type AgentProcess, startAgent } from "../agent-dev/agent-process.ts";
+import { readEnvFile } from "../agent-dev/env-file.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 
-/** `mailsvc agent check`: grades the webhook of an agent in any language, without a server. */
+/** `mailsvc agent check`: grades the webhook of an agent in any language; with --start also what it does over the life of an activation. */
 export function agentCheckCommand(run: Run): Command {
   const command = new Command("check")
-    .description("Grade an agent's webhook: signatures, unknown events, duplicates, odd bodies, hostile requests")
+    .description("Grade an agent: signatures, unknown events, duplicates, hostile requests; with --start its keys, pauses and heartbeats")
     .addArgument(new Argument("<url>", "Where the webhook listens, for example http://localhost:3000/webhook"))
-    .addOption(new Option("--secret <secret>", "The secret it verifies with (default AGENT_WEBHOOK_SECRET)"))
+    .addOption(new Option("--secret <secret>", "The secret it verifies with (default AGENT_WEBHOOK_SECRET, also in .env)"))
+    .addOption(
+      new Option("--start <command>", "Start the agent with this command, beside a marketplace made for it, and grade its state too"),
+    )
+    .addOption(new Option("--heartbeat-limit <seconds>", "With --start: how long a run at work may be silent").default("120"))
     .addOption(new Option("--only <text>", "Only cases whose id contains this"))
     .addOption(
       new Option("--output <format>", "pretty, json or junit (default pretty on a terminal, json in a pipe)").choices([
@@ -22,37 +31,88 @@ export function agentCheckCommand(run: Run): Command {
     )
     .addHelpText(
       "after",
-      "  mailsvc agent check http://localhost:3000/webhook --secret $AGENT_WEBHOOK_SECRET\n\nIt needs no activation: its events name act_sample. Exit code 11 when a case failed.",
+      '  mailsvc agent check http://localhost:3000/webhook --secret $AGENT_WEBHOOK_SECRET\n  mailsvc agent check http://localhost:3000/webhook --start "python3 agent.py"\n\nWithout --start it needs no activation: its events name act_sample. With it, the command gets AGENT_WEBHOOK_SECRET,\nMAILSVC_URL, AGENT_MASTER_KEY and AGENT_DATA (a file for its data), and is killed and started again. Exit code 11 when a case failed.',
     );
   return runAction(command, run, "local", async (session, [url], flags): Promise<Exit> => {
-    const { checkReceiver } = await import("@mailsvc/agent-kit/conformance");
-    const secret = flags["secret"] ?? session.host.env["AGENT_WEBHOOK_SECRET"];
-    if (typeof secret !== "string" || secret === "") throw usageError("--secret is needed.", { hint: "Or set AGENT_WEBHOOK_SECRET." });
     if (!/^https?:\/\/./.test(String(url)) || !URL.canParse(String(url)))
       throw usageError(`${safeText(String(url))} is no http:// or https:// address.`);
     const format = flags["output"] ?? (session.out.json ? "json" : "pretty");
     const only = flags["only"] === undefined ? undefined : String(flags["only"]);
     const progress = session.progress("Checking");
-    const report = await checkReceiver({ url: String(url), secret, only }).finally(() => progress.stop());
+    const onResult = ({ id }: CaseResult): void => progress.update(id);
+    const report = await check(session, flags, { url: String(url), only, signal: session.signal, onResult }).finally(() => progress.stop());
     if (report.results.length === 0) throw usageError(`No case has ${safeText(only ?? "")} in its id.`);
     if (format === "json") await session.out.text(`${JSON.stringify(report, null, 2)}\n`);
     else if (format === "junit") await session.out.text(renderJunit(report));
     else await session.out.text(renderReport(report, session));
+    if (flags["start"] === undefined)
+      session.out.note(session.term.err.dim("Keys, pauses and heartbeats were not graded: --start COMMAND does that."));
     return report.failed === 0 ? EXIT.ok : EXIT.partial;
   });
 }
 
-function renderReport({ results, passed, failed }: CheckReport, { term: { out } }: Session): string {
+async function check(session: Session, flags: Flags, options: Omit<CheckOptions, "secret">): Promise<CheckReport> {
+  const { checkAgent, checkReceiver } = await import("@mailsvc/agent-kit/conformance");
+  const { start, secret: given } = flags;
+  if (typeof start === "string") {
+    if (given !== undefined) throw usageError("--secret: with --start the agent gets a secret of its own, in AGENT_WEBHOOK_SECRET.");
+    const seconds = Number(flags["heartbeatLimit"]);
+    if (!(seconds > 0)) throw usageError("--heartbeat-limit: a number of seconds is needed.");
+    const folder = mkdtempSync(join(tmpdir(), "mailsvc-agent-check-"));
+    try {
+      const own = {
+        AGENT_MASTER_KEY: session.host.randomBytes(32).toString("base64"),
+        AGENT_DATA: join(folder, "agent.db"),
+      };
+      return await checkAgent({
+        ...options,
+        heartbeatMs: seconds * 1000,
+        start: (variables) => startOnce(session, start, options.url, { ...own, ...variables }),
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  const secret = given ?? (session.host.env["AGENT_WEBHOOK_SECRET"] || readEnvFile(join(session.host.cwd, ".env"))["AGENT_WEBHOOK_SECRET"]);
+  if (typeof secret !== "string" || secret === "")
+    throw usageError("--secret is needed.", { hint: "Or set AGENT_WEBHOOK_SECRET, also in .env, or let --start COMMAND start the agent." });
+  return checkReceiver({ ...options, secret });
+}
+
+/** Starts the agent and waits until it listens. */
+async function startOnce(session: Session, line: string, url: string, variables: Readonly<Record<string, string>>): Promise<AgentProcess> {
+  if (await session.host.listens(new URL(url)))
+    throw usageError(`Something listens at ${new URL(url).host} already.`, { hint: "End it: the check starts the agent itself." });
+  const show = (text: string): void => {
+    if (session.globals.verbose) session.out.say(`${session.term.err.dim("│")} ${safeText(text)}`);
+  };
+  const agent = startAgent(session, line, { url, variables, show });
+  try {
+    await agent.untilListening();
+    return agent;
+  } catch (error) {
+    await agent.kill();
+    throw error;
+  }
+}
+
+function renderReport({ results, passed, failed, skipped }: CheckReport, { term: { out } }: Session): string {
   const lines: string[] = [];
   let group = "";
   for (const result of results) {
     if (result.group !== group) lines.push(`${lines.length > 0 ? "\n" : ""}${out.bold(result.group)}`);
     group = result.group;
-    lines.push(`  ${result.passed ? out.green("✓") : out.red("✗")} ${result.title} ${out.dim(result.id)}`);
+    const mark = result.passed ? out.green("✓") : result.failure ? out.red("✗") : out.yellow("○");
+    lines.push(`  ${mark} ${result.title} ${out.dim(result.id)}`);
+    if (result.skipped) lines.push(`      not graded: ${safeText(result.skipped)}`);
     if (result.failure) lines.push(...renderFailure(result.failure).map((line) => `      ${line}`));
   }
-  const summary = failed === 0 ? out.green(`${passed} passed`) : `${passed} passed, ${out.red(`${failed} failed`)}`;
-  return `${lines.join("\n")}\n\n${summary}\n`;
+  const summary = [
+    failed === 0 ? out.green(`${passed} passed`) : `${passed} passed`,
+    ...(failed > 0 ? [out.red(`${failed} failed`)] : []),
+    ...(skipped > 0 ? [out.yellow(`${skipped} not graded`)] : []),
+  ];
+  return `${lines.join("\n")}\n\n${summary.join(", ")}\n`;
 }
 
 function renderFailure({ problem, mistake, fix, curl }: NonNullable<CaseResult["failure"]>): string[] {
@@ -60,14 +120,15 @@ function renderFailure({ problem, mistake, fix, curl }: NonNullable<CaseResult["
 }
 
 /** The report in the form that CI systems read. */
-function renderJunit({ results, failed }: CheckReport): string {
-  const cases = results.map(({ id, group, title, ms, failure }) => {
+function renderJunit({ results, failed, skipped }: CheckReport): string {
+  const cases = results.map(({ id, group, title, ms, failure, skipped: reason }) => {
     const head = `  <testcase classname="${escapeXml(`mailsvc.${group}`)}" name="${escapeXml(`${title} (${id})`)}" time="${(ms / 1000).toFixed(3)}"`;
+    if (reason) return `${head}>\n    <skipped message="${escapeXml(reason)}"/>\n  </testcase>`;
     if (!failure) return `${head}/>`;
     const text = `${failure.mistake}\n${failure.fix}\n${failure.curl}`;
     return `${head}>\n    <failure message="${escapeXml(failure.problem)}">${escapeXml(text)}</failure>\n  </testcase>`;
   });
-  const head = `<testsuite name="mailsvc agent check" tests="${results.length}" failures="${failed}">`;
+  const head = `<testsuite name="mailsvc agent check" tests="${results.length}" failures="${failed}" skipped="${skipped}">`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n${head}\n${cases.join("\n")}\n</testsuite>\n`;
 }
 

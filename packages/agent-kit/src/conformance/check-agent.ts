@@ -1,0 +1,77 @@
+import { currentTime } from "../runtime.ts";
+import { RecordingMarketplace } from "../testing/recording-marketplace.ts";
+import { sampleEvent } from "../testing/sample-events.ts";
+import { type CaseResult, type CheckOptions, type CheckReport, checkReceiver, formatCurl, parseAddress, toReport } from "./check.ts";
+import { sign } from "./requests.ts";
+import { type RunningAgent, Stage } from "./stage.ts";
+import { STATE_CASES, type StateCase } from "./state-cases.ts";
+
+export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
+  /**
+   * Starts the agent with these variables, `AGENT_WEBHOOK_SECRET` and `MAILSVC_URL`, and resolves when its webhook listens. It is called
+   * again after a kill; what the agent stored must still be there then.
+   */
+  start: (variables: Readonly<Record<string, string>>) => Promise<RunningAgent>;
+  /** How long an expected call may take. Default: 10 000 ms. */
+  waitMs?: number | undefined;
+  /** How long a paused agent is watched. Default: 3000 ms. */
+  quietMs?: number | undefined;
+  /** How long a run at work may be silent. Default: 120 000 ms. */
+  heartbeatMs?: number | undefined;
+}
+
+/**
+ * Grades a whole agent, in any language: starts it beside a marketplace of its own, in this process, and grades its state (whether it
+ * keeps the key it is shown once, stops when paused, resumes with the old key, sends heartbeats), then its webhook with the cases of
+ * `checkReceiver`. Ends the agent. Needs @mailsvc/server. Throws what `start` throws, and TypeError for an address that is none.
+ */
+export async function checkAgent(options: AgentCheckOptions): Promise<CheckReport> {
+  const { url, start, only, signal, onResult, waitMs = 10_000, quietMs = 3000, heartbeatMs = 120_000 } = options;
+  parseAddress(url);
+  await using market = await RecordingMarketplace.create(url);
+  const variables = { AGENT_WEBHOOK_SECRET: market.secret, MAILSVC_URL: market.url };
+  const stage = new Stage(market, { waitMs, quietMs, heartbeatMs }, () => start(variables), signal);
+  await stage.startAgent();
+  try {
+    const isWanted = ({ id }: { id: string }): boolean => only === undefined || id.includes(only);
+    // Each case goes on from the one before it, so all are performed when one is asked for.
+    const state = STATE_CASES.some(isWanted) ? await gradeState(stage, url, (result) => isWanted(result) && onResult?.(result)) : [];
+    const { results } = await checkReceiver({ url, secret: market.secret, only, signal, onResult });
+    return toReport([...state.filter(isWanted), ...results]);
+  } finally {
+    await stage.killAgent();
+  }
+}
+
+async function gradeState(stage: Stage, url: string, onResult: (result: CaseResult) => void): Promise<CaseResult[]> {
+  const results: CaseResult[] = [];
+  const missed = new Set<string>();
+  for (const one of STATE_CASES) {
+    const from = currentTime();
+    const missing = one.needs.find((id) => missed.has(id));
+    const found = missing === undefined ? await one.perform(stage) : { skipped: `It needs ${missing}, which has not passed.` };
+    if (missing !== undefined || typeof found === "string") missed.add(one.id);
+    const ms = Math.round(currentTime() - from);
+    const result = toResult(one, found, ms, () => formatCurl(sampleRequest(one, stage.market.secret), new URL(url)));
+    results.push(result);
+    onResult(result);
+  }
+  return results;
+}
+
+function toResult(
+  { id, title, mistake, fix }: StateCase,
+  found: Awaited<ReturnType<StateCase["perform"]>>,
+  ms: number,
+  curl: () => string,
+): CaseResult {
+  const base = { id, group: "state" as const, title, ms };
+  if (found === null) return { ...base, passed: true, failure: null, skipped: null };
+  if (typeof found !== "string") return { ...base, passed: false, failure: null, skipped: found.skipped };
+  return { ...base, passed: false, failure: { problem: found, mistake, fix, curl: curl() }, skipped: null };
+}
+
+/** An event like the one the case is about. */
+function sampleRequest({ event }: StateCase, secret: string) {
+  return sign(JSON.stringify(sampleEvent(event)), secret, currentTime());
+}

@@ -1,0 +1,130 @@
+import { Buffer } from "node:buffer";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestWorld } from "@mailsvc/server/testing";
+import { currentTime } from "../runtime.ts";
+import { ALL_SCOPES, loadServer } from "./service.ts";
+
+/** A call of the agent under test. */
+export interface RecordedCall {
+  /** When it arrived, ms since 1970, by this machine. */
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** The activation its path names; null for another path. */
+  readonly activationId: string | null;
+  /** The run its body names. */
+  readonly runId: string | null;
+  /** The key it was made with. */
+  readonly key: string;
+  readonly status: number;
+}
+
+/** Calls of the agent wait for it. */
+interface Gate {
+  open: Promise<unknown>;
+}
+
+const SLUG = "agent-under-test";
+const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "host", "content-length"]);
+
+/**
+ * The marketplace on a port of this machine, for an agent that runs as a process of its own: the real service, whose clock goes with
+ * that of the machine, with two brands. It records the calls of the agent.
+ */
+export class RecordingMarketplace {
+  readonly world: TestWorld;
+  readonly url: string;
+  /** The secret of the agent's webhook. */
+  readonly secret: string;
+  readonly slug = SLUG;
+  readonly calls: readonly RecordedCall[];
+  /** The clients of two brands. */
+  readonly brands: readonly [first: TestWorld["sdk"], second: TestWorld["sdk"]];
+  readonly #server: Server;
+  readonly #gate: Gate;
+
+  private constructor(fields: Pick<RecordingMarketplace, "world" | "url" | "secret" | "calls" | "brands">, server: Server, gate: Gate) {
+    this.world = fields.world;
+    this.url = fields.url;
+    this.secret = fields.secret;
+    this.calls = fields.calls;
+    this.brands = fields.brands;
+    this.#server = server;
+    this.#gate = gate;
+  }
+
+  /** Starts a marketplace in which the agent at this address is listed. Throws UsageError if @mailsvc/server is not installed. */
+  static async create(webhookUrl: string): Promise<RecordingMarketplace> {
+    const { createWorld } = await loadServer();
+    const world = await createWorld({ now: new Date(currentTime()).toISOString() });
+    await world.sdk.clock.thaw();
+    const calls: RecordedCall[] = [];
+    const gate: Gate = { open: Promise.resolve() };
+    const server = createServer((request, response) => {
+      forward(world, request, calls, gate).then(
+        async (answer) => {
+          response.writeHead(answer.status, Object.fromEntries([...answer.headers].filter(([name]) => !HOP_BY_HOP.has(name))));
+          response.end(new Uint8Array(await answer.arrayBuffer()));
+        },
+        () => response.destroy(),
+      );
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const { sdk: builder } = world.builder;
+    const permissions = [...ALL_SCOPES];
+    const listing = await builder.listings.create({ slug: SLUG, name: "Agent under test", webhookUrl, permissions });
+    await builder.payments.confirm((await builder.listings.checkout(SLUG)).id);
+    const second = await world.createWorkspace("Second brand");
+    for (const brand of [world.sdk, second.sdk]) await brand.credits.grant({ amount: 1000 });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return new RecordingMarketplace({ world, url, secret: listing.webhookSecret, calls, brands: [world.sdk, second.sdk] }, server, gate);
+  }
+
+  /** Moves the clock of the service. Calls of the agent wait until then, so that no heartbeat arrives on the way. */
+  async advance(by: string): Promise<void> {
+    const moved = this.world.sdk.clock.advance({ by }).finally(() => {
+      this.#gate.open = Promise.resolve();
+    });
+    this.#gate.open = moved;
+    await moved;
+  }
+
+  async dispose(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((closed) => this.#server.close(closed));
+    await this.world.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}
+
+/** Hands a request of the agent to the service and records it. */
+async function forward(world: TestWorld, request: IncomingMessage, calls: RecordedCall[], gate: Gate): Promise<Response> {
+  const at = currentTime();
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const { method = "GET", url: path = "/" } = request;
+  const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+    HOP_BY_HOP.has(name) || value === undefined ? [] : [[name, String(value)]],
+  );
+  await gate.open;
+  const answer = await world.fetch(world.url + path, { method, headers, ...(body.length > 0 && { body }) });
+  const [, activationId = null] = /^\/api\/agents\/activations\/([^/?]+)/.exec(path) ?? [];
+  const key = String(request.headers.authorization ?? "").replace(/^Bearer\s+/i, "");
+  calls.push({ at, method, path, activationId, runId: runIdOf(body), key, status: answer.status });
+  return answer;
+}
+
+function runIdOf(body: Buffer): string | null {
+  try {
+    const { runId } = JSON.parse(body.toString()) as { runId?: unknown };
+    return typeof runId === "string" ? runId : null;
+  } catch {
+    // No body, or a file.
+    return null;
+  }
+}
