@@ -2,7 +2,7 @@ import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
-import { Content, issue, Subject } from "./send-fields.ts";
+import { Content, issue, Subject, Utm } from "./send-fields.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
 
 /** Limits of campaigns (SPEC 8; where SPEC is silent, our own). */
@@ -123,6 +123,7 @@ const fields = {
   abTest: AbTest,
   trackOpens: z.boolean().meta({ description: "Count opens" }),
   trackClicks: z.boolean().meta({ description: "Count clicks" }),
+  utm: Utm,
 };
 
 /** The fields of a new campaign (SPEC 2), extended by own content, throttle, A/B test and tracking. */
@@ -145,6 +146,7 @@ export const NewCampaign = z
     abTest: fields.abTest.optional(),
     trackOpens: fields.trackOpens.default(true),
     trackClicks: fields.trackClicks.default(true),
+    utm: fields.utm.optional(),
   })
   .superRefine(checkContent)
   .superRefine(({ recipientType, segmentId, listId }, ctx) => checkRecipients({ recipientType, segmentId, listId }, ctx))
@@ -171,6 +173,7 @@ export const CampaignPatch = z
     abTest: fields.abTest.nullable().optional(),
     trackOpens: fields.trackOpens.optional(),
     trackClicks: fields.trackClicks.optional(),
+    utm: fields.utm.nullable().optional(),
   })
   .meta({ id: "CampaignPatch" });
 export type CampaignPatch = z.input<typeof CampaignPatch>;

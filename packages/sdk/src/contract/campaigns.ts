@@ -17,6 +17,7 @@ import { DeliveryError, EMAIL_STATUSES } from "./emails.ts";
 import { endpoint } from "./endpoint.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { Utm } from "./send-fields.ts";
 
 /** A campaign in a list: everything but its content (SPEC 2). */
 export const Campaign = z
@@ -42,6 +43,8 @@ export const Campaign = z
     winner: z.enum(VARIANT_NAMES).nullable(),
     trackOpens: z.boolean(),
     trackClicks: z.boolean(),
+    /** UTM parameters of its links. */
+    utm: Utm.nullable(),
     createdAt: Instant,
     updatedAt: Instant,
     /** When sending started, which fixes the recipients. */

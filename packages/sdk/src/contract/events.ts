@@ -59,7 +59,9 @@ export const events = {
     aliases: ["/api/v1/events"],
     access: read,
     summary: "List events, newest first",
-    description: "Filters can be combined. Events are kept for as long as the server's --keep says.",
+    description:
+      "Filters can be combined. Events are kept for as long as the server's --keep says. With Accept: text/event-stream it is the stream of `tail`.",
+    followedBy: "tail",
     query: z.object({
       ...pageQuery,
       ...filters,

@@ -88,7 +88,7 @@ export * from "./queue.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";
-export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS, Tracking } from "./send-fields.ts";
+export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS, Tracking, Utm } from "./send-fields.ts";
 export * from "./senders.ts";
 export * from "./suppressions.ts";
 export * from "./template-send.ts";

@@ -176,21 +176,24 @@ const utmValue = z
     params: { code: "invalid_characters" },
   });
 
+/** UTM parameters of the links of a mail. */
+export const Utm = z
+  .strictObject({
+    source: utmValue.optional(),
+    medium: utmValue.optional(),
+    campaign: utmValue.optional(),
+    term: utmValue.optional(),
+    content: utmValue.optional(),
+  })
+  .meta({ id: "Utm", description: "UTM parameters added to links that have none of that name, tracked or not" });
+export type Utm = z.infer<typeof Utm>;
+
 /** What is tracked of a mail. Of a single send nothing is, unless it says so; of a campaign opens and clicks are. */
 export const Tracking = z
   .strictObject({
     opens: z.boolean().optional().meta({ description: "Record when the mail is opened, by an image of one pixel at its end" }),
     clicks: z.boolean().optional().meta({ description: "Record clicks: links lead over this server; those with data-no-track do not" }),
-    utm: z
-      .strictObject({
-        source: utmValue.optional(),
-        medium: utmValue.optional(),
-        campaign: utmValue.optional(),
-        term: utmValue.optional(),
-        content: utmValue.optional(),
-      })
-      .optional()
-      .meta({ description: "UTM parameters added to links that have none of that name, tracked or not" }),
+    utm: Utm.optional(),
   })
   .meta({ id: "Tracking", description: "Open and click tracking; off unless asked for" });
 export type Tracking = z.infer<typeof Tracking>;

@@ -94,6 +94,7 @@ function showCampaign(row: CampaignRow): Campaign {
     winner: row.winner,
     trackOpens: row.trackOpens,
     trackClicks: row.trackClicks,
+    utm: row.utm,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
     startedAt: instant(row.startedAt),

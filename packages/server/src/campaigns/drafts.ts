@@ -52,6 +52,7 @@ export async function createCampaign(
     winner: null,
     trackOpens: input.trackOpens,
     trackClicks: input.trackClicks,
+    utm: input.utm ?? null,
     createdAt: now,
     updatedAt: now,
     ...NEVER_STARTED,

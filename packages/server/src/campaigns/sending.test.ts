@@ -27,6 +27,32 @@ test("a campaign goes to all contacts once, rendered for each, and ends as SENT"
   expect(events.sort()).toEqual(["campaign.completed", "campaign.started"]);
 });
 
+test("links of a campaign get its UTM parameters, tracked or not, and so do those of its test and its duplicate", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await addContacts(world, 1);
+  const utm = { source: "mailsvc", campaign: "launch" };
+  const html = '<p><a href="https://acme.example/launch?utm_source=own">Look</a> <a href="https://acme.example/more">More</a></p>';
+  const { id, utm: kept } = await createCampaign(world, { html, utm, trackClicks: false });
+  expect(kept).toEqual(utm);
+  await sdk.campaigns.test(id, { to: ["tester@acme.example"] });
+  const copy = await sdk.campaigns.duplicate(id);
+  expect(copy.utm).toEqual(utm);
+  await sdk.campaigns.send(id);
+  const links = [
+    "https://acme.example/launch?utm_source=own&utm_campaign=launch",
+    "https://acme.example/more?utm_source=mailsvc&utm_campaign=launch",
+  ];
+  for (const to of ["p0@example.com", "tester@acme.example"])
+    expect((await world.inbox.waitFor({ to })).links()).toEqual(expect.arrayContaining(links));
+  expect((await sdk.campaigns.update(copy.id, { utm: null })).utm).toBeNull();
+  await sdk.campaigns.send(copy.id);
+  const plain = await world.inbox.waitFor({ to: "p0@example.com", after: (await world.inbox.waitFor({ to: "p0@example.com" })).id });
+  expect(plain.links()).toContain("https://acme.example/more");
+  // @ts-expect-error an unknown parameter
+  await expect(createCampaign(world, { utm: { sauce: "x" } })).rejects.toMatchObject({ code: "validation_error" });
+});
+
 test("a campaign without anybody is SENT at once", async () => {
   await using world = await createWorld();
   const { id } = await createCampaign(world);

@@ -140,7 +140,7 @@ export async function start(tx: Tx, deps: Deps, row: CampaignRow, from: readonly
         filesOf: null,
         template,
         bypassUnsubscribe: false,
-        tracking: { opens: row.trackOpens, clicks: row.trackClicks },
+        tracking: { opens: row.trackOpens, clicks: row.trackClicks, ...(row.utm !== null && { utm: row.utm }) },
       },
     ]);
     await tx

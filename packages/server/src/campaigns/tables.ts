@@ -1,4 +1,4 @@
-import type { AbTest, Campaign, CampaignStatus, RecipientType, SegmentRule, Throttle, VariantName } from "@mailsvc/sdk/contract";
+import type { AbTest, Campaign, CampaignStatus, RecipientType, SegmentRule, Throttle, Utm, VariantName } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { PinnedTemplate } from "../templates/templates.ts";
 
@@ -41,6 +41,7 @@ export function campaignTables(c: ColumnTypes) {
         winner: c.text("winner").$type<VariantName>(),
         trackOpens: c.flag("track_opens").notNull(),
         trackClicks: c.flag("track_clicks").notNull(),
+        utm: c.json<Utm>("utm"),
         createdAt: c.instant("created_at").notNull(),
         updatedAt: c.instant("updated_at").notNull(),
         startedAt: c.instant("started_at"),

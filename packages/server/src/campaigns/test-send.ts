@@ -71,6 +71,7 @@ export async function sendTest(
       ...(campaign.replyTo !== null && { replyTo: campaign.replyTo }),
       ...(html !== null && { html }),
       ...(text !== null && { text }),
+      ...(campaign.utm !== null && { tracking: { utm: campaign.utm } }),
       // Who tests a campaign asked for it.
       bypassUnsubscribe: true,
     };

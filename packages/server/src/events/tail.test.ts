@@ -72,6 +72,22 @@ test("a stream begins with what happens next, and shows it as it happens", async
   client.close();
 });
 
+test("the list is the stream for a client that accepts server-sent events", async () => {
+  await using world = await createWorld();
+  await record(world, "email.queued", "email.sent");
+  for (const path of ["/api/v1/v1/events?from=1&type=email.sent", "/api/v1/events?from=2"]) {
+    const client = await connect(world, path, { accept: "text/event-stream" });
+    expect(client.response.headers.get("content-type")).toBe("text/event-stream");
+    expect(await client.until("email.sent")).not.toContain("email.queued");
+    client.close();
+  }
+  const page = await connect(world, "/api/v1/v1/events", { accept: "application/json" });
+  expect(page.response.headers.get("content-type")).toBe("application/json");
+  expect(await page.ended()).toBe(true);
+  const wrong = await connect(world, "/api/v1/v1/events?type=email.snet", { accept: "text/event-stream" });
+  expect(wrong.response.status).toBe(400);
+});
+
 test("a client that was cut off continues after the event it has seen", async () => {
   await using world = await createWorld();
   await record(world, "email.queued", "email.sent", "email.delivered");

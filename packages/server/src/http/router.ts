@@ -8,7 +8,7 @@ import type { KeyLookup } from "./auth.ts";
 import { toApiError } from "./errors.ts";
 import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
 import type { PublicContext } from "./handler.ts";
-import type { HeaderList } from "./headers.ts";
+import type { HeaderList, HeaderReader } from "./headers.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { type Call, createPerform } from "./perform.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
@@ -121,8 +121,13 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
   for (const [noun, group] of Object.entries(contract)) {
     for (const [verb, endpoint] of Object.entries(group)) {
       if (endpoint.access === "dev" && !config.dev) continue;
-      const serve = createServe(endpoint, handlers[noun]?.[verb] as AnyHandler);
-      const serveEvent = (event: H3Event): Promise<H3Response> => serve(new RoutedRequest(event));
+      const serveVerb = (name: string): Serve => createServe(group[name] as Endpoint, handlers[noun]?.[name] as AnyHandler);
+      const serve = serveVerb(verb);
+      const follow = endpoint.followedBy === undefined ? null : serveVerb(endpoint.followedBy);
+      const serveEvent = (event: H3Event): Promise<H3Response> => {
+        const request = new RoutedRequest(event);
+        return follow && event.req.method === "GET" && prefersEvents(request.headers) ? follow(request) : serve(request);
+      };
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
         h3.on(endpoint.method, path, serveEvent);
         if (endpoint.method === "GET" && !endpoint.stream) h3.on("HEAD", path, serveEvent);
@@ -154,6 +159,11 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
       return true;
     },
   };
+}
+
+/** True for a client that wants server-sent events, as EventSource does. */
+function prefersEvents(headers: HeaderReader): boolean {
+  return /\btext\/event-stream\b/i.test(headers.get("accept") ?? "");
 }
 
 /** Paths that differ only in the names of their parameters become the same text. */

@@ -82,6 +82,34 @@ describe("the inbox of a world", () => {
   });
 });
 
+describe("the events of a world", () => {
+  test("are waited for by what they are about, and typed", async () => {
+    await using world = await createWorld();
+    const { id } = await world.sdk.emails.send(signIn);
+    const event = await world.events.waitFor({ type: "email.delivered", email: id });
+    expect(event).toMatchObject({ type: "email.delivered", to: "ada@example.com" });
+    expect((await world.events.all({ to: "ada@example.com" })).map(({ type }) => type)).toEqual([
+      "email.queued",
+      "email.sent",
+      "email.delivered",
+    ]);
+    const bounced = world.events.waitFor({ type: "email.bounced", after: event.sequence });
+    await world.sdk.emails.send({ ...signIn, to: "bounced@simulator.mailsvc.test" });
+    // The type tells what the data holds.
+    expect((await bounced).data.diagnostic).toEqual(expect.any(String));
+    await world.sdk.contacts.create({ email: "ada@example.com" });
+    const created = await world.events.waitFor({ type: "contact.created" });
+    expect(created.contactId).toMatch(/^con_/);
+  });
+
+  test("that do not come are told apart from those that did", async () => {
+    await using world = await createWorld();
+    await world.sdk.contacts.create({ email: "ada@example.com" });
+    const none = world.events.waitFor({ type: "email.opened", timeout: 0 });
+    await expect(none).rejects.toThrow(/^No event matches \{"type":"email.opened"\}\. These happened:\n {2}1 contact\.created con_/);
+  });
+});
+
 test("an old Node is named", () => {
   for (const version of ["20.20.2", "22.18.0"])
     expect(() => assertNodeVersion(version)).toThrow(`mailsvc needs Node 22.19 or newer; this is ${version}.`);

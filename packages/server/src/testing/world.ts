@@ -20,6 +20,7 @@ import { sqliteSchema } from "../schema.sqlite.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
+import { createEvents, type TestEvents } from "./events.ts";
 import { createInbox, type TestInbox } from "./inbox.ts";
 
 export interface WorldOptions {
@@ -86,6 +87,8 @@ export interface TestWorld {
   };
   /** The captured mail. */
   readonly inbox: TestInbox;
+  /** What happened. */
+  readonly events: TestEvents;
   /**
    * Creates a campaign, sends it and moves the clock until it is over: through its throttle and its A/B test. One whose winner is
    * picked by hand stays SENDING.
@@ -202,6 +205,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
       }
     },
     inbox: createInbox(sdk, settle),
+    events: createEvents({ sdk, settle, deps: app.deps, workspaceId }),
     settle,
     dispose,
     [Symbol.asyncDispose]: dispose,
