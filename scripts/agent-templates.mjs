@@ -14,6 +14,12 @@ const filesOf = (name) =>
       .map((file) => [file.replaceAll("\\", "/"), readFileSync(`${folder}${name}/${file}`, "utf8")]),
   );
 
+/** The files of examples/hello-agent by their paths: what `mailsvc agent init hello-agent` writes. */
+export function helloAgent() {
+  const files = Object.entries({ ...filesOf("shared"), ...filesOf("node") });
+  return Object.fromEntries(files.map(([file, text]) => [`examples/hello-agent/${file}`, text.replaceAll("__NAME__", "hello-agent")]));
+}
+
 /** The text of packages/cli/src/agent-init/templates.generated.ts. */
 export function agentTemplates() {
   const templates = ["node", "hono", "next", "lambda"].map((name) => [name, { ...filesOf("shared"), ...filesOf(name) }]);

@@ -12,6 +12,7 @@ const files = Object.entries(generated());
 rmSync(pages, { recursive: true, force: true });
 mkdirSync(pages);
 for (const [file, text] of files) {
+  mkdirSync(new URL("./", new URL(`../${file}`, import.meta.url)), { recursive: true });
   writeFileSync(new URL(`../${file}`, import.meta.url), text);
   console.error(`Wrote ${file}`);
 }

@@ -1,7 +1,7 @@
 // The committed files that are generated from the contract: each file's path and its expected content.
 import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
-import { agentTemplates } from "./agent-templates.mjs";
+import { agentTemplates, helloAgent } from "./agent-templates.mjs";
 import { kitContract } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
 import { reference } from "./reference.mjs";
@@ -13,6 +13,7 @@ export const generated = () => {
     "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
+    ...helloAgent(),
     ...reference(document, { groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage() }),
   };
 };
