@@ -1,6 +1,14 @@
 export { AgentClient, type AgentClientOptions } from "./agent-client.ts";
 export { APIPromise, type ApiResponse as Answer, type SafeResult } from "./api-promise.ts";
 export { type AttachmentInput, attachmentFromFile } from "./attachment.ts";
+export {
+  type AutomationPath,
+  type AutomationPiece,
+  type AutomationSettings,
+  type AutomationStart,
+  automation,
+  type StepFields,
+} from "./automation-builder.ts";
 export type { HeaderInput } from "./call/headers.ts";
 export { isTransient } from "./call/retry.ts";
 export type { FetchLike } from "./call/transport.ts";
