@@ -14,6 +14,7 @@ export default defineConfig({
   srcExclude: EXCLUDED,
   outDir: "../build/site",
   rewrites: (file) => pageOf(file) ?? file,
+  head: [["link", { rel: "icon", href: "/icon.svg", type: "image/svg+xml" }]],
   appearance: true,
   markdown: {
     config: readAsOnGitHub,
@@ -30,7 +31,12 @@ export default defineConfig({
   },
   cacheDir: "node_modules/.cache/vitepress",
   // The repository's tsconfig.json is not about these scripts.
-  vite: { esbuild: { tsconfigRaw: {} }, build: { chunkSizeWarningLimit: 2000 } },
+  vite: {
+    publicDir: join(root, "site/public"),
+    esbuild: { tsconfigRaw: {} },
+    build: { chunkSizeWarningLimit: 2000 },
+  },
+  transformPageData: ({ relativePath }) => (relativePath === "index.md" ? { frontmatter: { pageClass: "first-page" } } : undefined),
   // For those who generate clients.
   buildEnd: ({ outDir }) => copyFileSync(join(root, "openapi.json"), join(outDir, "openapi.json")),
 });

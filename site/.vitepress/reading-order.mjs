@@ -13,6 +13,7 @@ const GUIDE = {
   Agents: ["docs/marketplace.md", "docs/agents-webhooks.md", "docs/agents-at-work.md", "docs/agent-kit.md", "docs/landing-pages.md"],
   "Running a server": ["docs/self-hosting.md", "docs/postgres.md", "docs/operations.md", "docs/scaling.md", "docs/security.md"],
   Recipes: ["docs/recipes/ci.md", "docs/recipes/docker.md", "docs/recipes/nginx.md", "docs/recipes/caddy.md", "docs/recipes/systemd.md"],
+  "Moving here": ["docs/moving/from-resend.md", "docs/moving/from-sendgrid.md", "docs/moving/from-mailpit.md"],
   "About the project": ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"],
 };
 

@@ -1,4 +1,10 @@
 import Theme from "vitepress/theme-without-fonts";
+import { keepTabs } from "./tabs.mjs";
 import "./style.css";
 
-export default Theme;
+export default {
+  extends: Theme,
+  enhanceApp: ({ router }) => {
+    if (typeof document !== "undefined") keepTabs(router);
+  },
+};
