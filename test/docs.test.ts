@@ -41,7 +41,7 @@ const READ = [
 ];
 
 /** A block that is nothing but a server: it is started, waited for, and stopped. */
-const STARTS_SERVER = /^(?:npm start|npx mailsvc (?:serve|dev)\b(?!.* -- ).*)\n$/;
+const STARTS_SERVER = /^(?:npm start|(?:[A-Z_]+=\S+ )*npx mailsvc (?:serve|dev)\b(?!.* -- ).*)\n$/;
 
 let folder = "";
 const started: ChildProcess[] = [];

@@ -333,6 +333,8 @@ describe("the server", () => {
     expect(others).toEqual([]);
     expect(readFileSync(join(dist, "main.js"), "utf8")).toContain(`await import("./chunks/${program}")`);
     expect(statSync(join(dist, "chunks", program)).size).toBeLessThan(2_000_000);
+    // Traces are loaded only where they are on.
+    expect(readFileSync(join(dist, "chunks", program), "utf8").includes("resourceSpans")).toBe(false);
     const outside = [
       ...readFileSync(join(dist, "chunks", program), "utf8").matchAll(/(?:^|;)import[^"'();]*?from\s*["']([^"']+)["']/gm),
     ].map((m) => m[1] as string);

@@ -44,6 +44,7 @@ import { makeMacs } from "./lib/macs.ts";
 import { measureLoopPressure } from "./lib/pressure.ts";
 import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
+import type { Tracing } from "./lib/tracing.ts";
 import { circuitBreaker } from "./mail/circuit-breaker.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
@@ -59,6 +60,7 @@ import { trustSenders } from "./senders/senders.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { stopWork } from "./shutdown.ts";
 import { SuppressionFilter } from "./suppressions/filter.ts";
+import { traceJobs, traceMailer, traceTransactions } from "./telemetry/instrument.ts";
 import { Tracker } from "./tracking/tracking.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
 import { WebhookDispatcher } from "./webhooks/dispatcher.ts";
@@ -88,6 +90,8 @@ export interface AppParts {
   fetchText?: FetchText;
   /** The port the server listens on; null while it does not listen. */
   ownPort?: () => number | null;
+  /** Makes spans; without it there are none. */
+  tracing?: Tracing;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
   firstKeys?: FirstKeyStore;
 }
@@ -110,17 +114,22 @@ const JOBS_AT_A_TIME = 32;
 /** Composes the product and starts its workers. It does not listen. */
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, backend, clock, random, log } = parts;
-  const { db } = backend;
+  const tracing = parts.tracing ?? null;
+  const db = tracing ? traceTransactions(backend.db, tracing) : backend.db;
   const ids = makeIds(clock, random);
   const arrivals: ArrivalSignal = createArrivalSignal(clock.real);
-  const mailer = simulator(parts.mailer ? circuitBreaker(parts.mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals }));
+  const untraced = simulator(
+    parts.mailer ? circuitBreaker(parts.mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals }),
+  );
+  const mailer = tracing ? traceMailer(untraced, tracing) : untraced;
   const inFlight = new InFlightRequests(clock.real);
   const isLoopBusy = measureLoopPressure(clock.real);
   // Many callers alone do not delay deliveries, as long as they leave the process time for them.
   const overloaded = (): boolean => inFlight.crowded && isLoopBusy();
   const webhooks = new WebhookDispatcher({ deps: () => deps, lookup: parts.lookup ?? systemLookup(), loadEndpoint });
   const eventStream = createEventStream({ deps: () => deps, listeners: streamListeners });
-  const queue = withWorkers(backend.makeQueue({ clock, random, log, overloaded }), eventStream, webhooks);
+  const made = backend.makeQueue({ clock, random, log, overloaded });
+  const queue = withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const suppressionFilter = new SuppressionFilter(queue.workers === null ? db.read : null, clock.real);
@@ -136,6 +145,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const deps: Deps = {
     ...parts,
     ...{
+      tracing,
       storage,
       overloaded,
       db,

@@ -4,6 +4,7 @@ import { parsePublicKey } from "./lib/public-key.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
 import { SERVE_FLAGS } from "./serve-flags.ts";
+import { readTracing, type TracingConfig } from "./telemetry/config.ts";
 
 export { SERVE_FLAGS, type ServeFlag } from "./serve-flags.ts";
 
@@ -50,6 +51,8 @@ export interface Config {
   readonly secretKey: Uint8Array | null;
   /** Payments through Stripe; null when they are confirmed by hand. */
   readonly stripe: { readonly key: string; readonly webhookSecret: string; readonly url: string | null } | null;
+  /** Traces, by the variables of OpenTelemetry; null when they are off. */
+  readonly tracing: TracingConfig | null;
   readonly https: boolean;
   readonly readyFile: string | null;
 }
@@ -125,6 +128,9 @@ export function readConfig({
     metrics: readHostPort("metrics", value("metrics"), "127.0.0.1"),
     secretKey: readSecretKey(value("secret-key")),
     stripe: readStripe(value("stripe-key"), value("stripe-webhook-secret"), value("stripe-url")),
+    tracing: readTracing(env, (message) => {
+      throw new ConfigError(message);
+    }),
     https: flags.https === true || value("https") === "1",
     readyFile: value("ready-file") ?? null,
   };

@@ -14,6 +14,7 @@ import type { Macs } from "./lib/macs.ts";
 import type { Random } from "./lib/random.ts";
 import type { Limiter } from "./lib/rate.ts";
 import type { Seal } from "./lib/seal.ts";
+import type { Tracing } from "./lib/tracing.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import type { Staging } from "./marketplace/files/staging.ts";
@@ -40,6 +41,8 @@ export interface Deps {
   readonly random: Random;
   readonly ids: Ids;
   readonly log: Log;
+  /** Traces; null when they are off. */
+  readonly tracing: Tracing | null;
   readonly keyCache: KeyCache;
   readonly verified: VerifiedSenders;
   readonly suppressionFilter: SuppressionFilter;
@@ -75,7 +78,8 @@ export interface Deps {
  * The dependencies of code that acts for an agent: nothing with which it could store or send for the brand, and only the jobs of the
  * agent API. `Deps` and `Tx` can be passed where these are required, but not the other way round.
  */
-export interface AgentDeps extends Pick<Deps, "clock" | "random" | "ids" | "log" | "seal" | "runClock" | "staging" | "baseUrl"> {
+export interface AgentDeps
+  extends Pick<Deps, "clock" | "random" | "ids" | "log" | "tracing" | "seal" | "runClock" | "staging" | "baseUrl"> {
   readonly config: Pick<Config, "dev" | "maxBodyBytes">;
   readonly webhooks: Pick<Webhooks, "wake">;
   readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };

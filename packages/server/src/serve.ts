@@ -62,6 +62,8 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
   let url = "";
   const payments = await createPayments(config, () => config.publicUrl ?? url);
   const metrics = config.metrics && (await import("./health/metrics.ts")).createMetrics();
+  // Loaded only where it is used.
+  const tracing = config.tracing && (await import("./telemetry/otlp.ts")).createTracing(config.tracing, { version, log });
   const backend = await openBackend(config, log);
   // Only now: until the folder is locked, the dev file may belong to a running server.
   if (config.dev) removeDevFile(config);
@@ -79,6 +81,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       ...(mailer && { mailer }),
       ...(payments && { payments }),
       ...(firstKeys && { firstKeys }),
+      ...(tracing && { tracing }),
       ...(metrics && { observe: metrics.observe }),
       baseUrl: () => config.publicUrl ?? url,
       ownPort: () => (url === "" ? null : getPort(new URL(url))),
@@ -89,7 +92,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
     throw error;
   }
-  const cleanups: (() => Promise<void> | void)[] = [() => app.close()];
+  const cleanups: (() => Promise<void> | void)[] = [() => tracing?.close(), () => app.close()];
   const close = async (): Promise<void> => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   };

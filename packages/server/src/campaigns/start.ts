@@ -141,6 +141,8 @@ export async function start(tx: Tx, deps: Deps, row: CampaignRow, from: readonly
         template,
         bypassUnsubscribe: false,
         tracking: { opens: row.trackOpens, clicks: row.trackClicks, ...(row.utm !== null && { utm: row.utm }) },
+        // A trace with the mails of a whole campaign could not be read: each of them begins its own.
+        traceparent: null,
       },
     ]);
     await tx

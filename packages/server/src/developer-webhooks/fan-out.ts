@@ -2,6 +2,7 @@ import { listMatchingTypes } from "@mailsvc/sdk/contract";
 import { and, eq, gte, inArray, isNotNull, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { findTraces } from "../emails/emails.ts";
 import type { EventRow, StreamListener } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
@@ -68,12 +69,22 @@ export function listWanted({ events }: WebhookRow): string[] {
 
 /** Writes events into the outbox, for each webhook those of its types, and those that an automation sends to it. */
 export async function writeForWebhooks(tx: Tx, deps: Deps, webhooks: readonly WebhookRow[], events: readonly SentEvent[]): Promise<void> {
+  const traces =
+    deps.tracing && events[0]
+      ? await findTraces(
+          tx,
+          events[0].workspaceId,
+          events.flatMap(({ emailId }) => emailId ?? []),
+        )
+      : null;
   const addressees = await findAddressees(tx, events);
   const written = webhooks.flatMap((webhook) => {
     const wanted = new Set<string>(listWanted(webhook));
     const isFor = ({ sequence, type }: SentEvent): boolean =>
       type === ADDRESSED ? addressees.get(sequence) === webhook.id : wanted.has(type);
-    return events.filter(isFor).map((event) => toWebhookEvent(webhook, event));
+    return events
+      .filter(isFor)
+      .map((event) => ({ ...toWebhookEvent(webhook, event), ...(traces && { traceparent: traces.get(event.emailId ?? "") ?? null }) }));
   });
   await writeDeliveries(tx, deps, written);
 }

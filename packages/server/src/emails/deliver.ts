@@ -312,5 +312,6 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
     date: email.scheduledAt ?? email.createdAt,
     attempt: mail.attempt,
     origin: { workspaceId: email.workspaceId, emailId: email.id },
+    traceparent: contents.traceparent,
   };
 }

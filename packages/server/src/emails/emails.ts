@@ -34,6 +34,7 @@ export {
   findEmail,
   findEmailById,
   findEmailRows,
+  findTraces,
   insertContents,
   isTo,
   listIdsTo,

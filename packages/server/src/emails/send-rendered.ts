@@ -50,6 +50,7 @@ export async function sendRendered(
     template,
     bypassUnsubscribe: false,
     tracking: null,
+    traceparent: deps.tracing?.current() ?? null,
   }));
   const contentsIds = await insertContents(tx, contents);
   const now = deps.clock.now();

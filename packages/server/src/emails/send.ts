@@ -82,8 +82,9 @@ export async function send(
   const accepted = boxes.filter(({ key }) => !suppressed.has(key));
   const messageOf = (key: string): MessageContent => template?.messages.get(key) ?? request;
   const messages = template ? [...new Set(accepted.map(({ key }) => messageOf(key)))] : [request];
+  const traceparent = deps.tracing?.current() ?? null;
   const inserting = insertMessages(tx, messages, files, (message, filesOf) =>
-    toContents(request, message, workspaceId, template, files.length, filesOf),
+    toContents(request, message, workspaceId, template, files.length, filesOf, traceparent),
   );
   const contentsIds = inserting instanceof Promise ? await inserting : inserting;
   const idOf = new Map(messages.map((message, i) => [message, contentsIds[i] as number]));
@@ -125,6 +126,7 @@ function toContents(
   template: RenderedTemplate | undefined,
   attachments: number,
   first: number | null,
+  traceparent: string | null,
 ): NewContents {
   return {
     workspaceId,
@@ -140,6 +142,7 @@ function toContents(
     template: template?.name ?? null,
     bypassUnsubscribe: request.bypassUnsubscribe ?? false,
     tracking: request.tracking ?? null,
+    traceparent,
   };
 }
 

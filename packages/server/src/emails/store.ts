@@ -1,5 +1,5 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
-import { and, desc, eq, getTableColumns, inArray, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import {
   addTotals,
@@ -11,6 +11,7 @@ import {
   type Slice,
   type Total,
 } from "../db/pagination.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Tables } from "../schema.ts";
 import { IN_DOUBT } from "./tables.ts";
 
@@ -25,6 +26,21 @@ export interface FullEmail {
 }
 
 const ph = sql.placeholder;
+
+/** The traces that emails belong to, as traceparents by the id of the email; those without one are left out. */
+export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const { emails, contents } = tx.t;
+  const found = new Map<string, string>();
+  for (const chunk of splitIntoChunks(ids)) {
+    const rows = await tx
+      .select({ id: emails.id, traceparent: contents.traceparent })
+      .from(emails)
+      .innerJoin(contents, eq(contents.id, emails.contentsId))
+      .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, chunk), isNotNull(contents.traceparent)));
+    for (const { id, traceparent } of rows) if (traceparent !== null) found.set(id, traceparent);
+  }
+  return found;
+}
 
 export type NewContents = Omit<ContentsRow, "id">;
 

@@ -36,6 +36,8 @@ export function emailTables(c: ColumnTypes) {
       bypassUnsubscribe: c.flag("bypass_unsubscribe").notNull().default(false),
       /** What is tracked; null for nothing. */
       tracking: c.json<Tracking>("tracking"),
+      /** The trace of the send, as a traceparent; null without one. */
+      traceparent: c.text("traceparent"),
     }),
     attachments: c.table(
       "attachments",

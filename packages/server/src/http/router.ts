@@ -4,6 +4,7 @@ import { H3, type H3Event, type HTTPResponse as H3Response } from "h3";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
+import type { Tracing } from "../lib/tracing.ts";
 import type { KeyLookup } from "./auth.ts";
 import { toApiError } from "./errors.ts";
 import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
@@ -53,7 +54,7 @@ type Serve = (request: HttpRequest) => Promise<H3Response>;
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
 export function createRouter({ contract, handlers, deps, keys, inFlight, limiter, faults, observe }: RouterParts): Router {
-  const { config, ids, clock } = deps;
+  const { config, ids, clock, tracing } = deps;
   const choosePerform = createPerform({ deps, keys, limiter });
 
   const createServe = (endpoint: Endpoint, handler: AnyHandler): Serve => {
@@ -87,7 +88,7 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
           signal: () => request.signal(),
         };
         const call: Call = { request, endpoint, handler, base, headers };
-        const response = await respond(call);
+        const response = tracing ? await traceRequest(tracing, call, respond) : await respond(call);
         if (observe && startedAt !== null) {
           const { method, path: route } = endpoint;
           observe({ requestId, method, route, status: response.status, ms: clock.real.now() - startedAt, keyId: call.keyId ?? null });
@@ -164,6 +165,20 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
 /** True for a client that wants server-sent events, as EventSource does. */
 function prefersEvents(headers: HeaderReader): boolean {
   return /\btext\/event-stream\b/i.test(headers.get("accept") ?? "");
+}
+
+/** Serves a request in a span that continues the trace of the caller. */
+function traceRequest(tracing: Tracing, call: Call, respond: (call: Call) => Promise<AnyResponse>): Promise<AnyResponse> {
+  const { endpoint, request, base } = call;
+  const { method, path } = endpoint;
+  const attributes = { "http.request.method": method, "http.route": path, "mailsvc.request.id": base.requestId };
+  const parent = request.headers.get("traceparent");
+  return tracing.span({ name: `${method} ${path}`, kind: "server", parent, attributes }, async (span) => {
+    const response = await respond(call);
+    span.set({ "http.response.status_code": response.status });
+    if (response.status >= 500) span.fail(String(response.status));
+    return response;
+  });
 }
 
 /** Paths that differ only in the names of their parameters become the same text. */

@@ -32,6 +32,8 @@ export interface OutgoingMail {
   attempt: number;
   /** The workspace and email it belongs to, for mailers that store mail. Not part of the message. */
   origin?: { workspaceId: string; emailId: string | null };
+  /** The trace it belongs to, as a traceparent. Not part of the message. */
+  traceparent?: string | null;
 }
 
 /** The reply of the other side, for people to read: `smtpCode` 550, `enhancedCode` "5.1.1". */

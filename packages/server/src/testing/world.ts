@@ -14,6 +14,7 @@ import type { FetchText } from "../lib/fetch-text.ts";
 import { silentLog } from "../lib/log.ts";
 import { assertNodeVersion } from "../lib/node-version.ts";
 import { seededRandom } from "../lib/random.ts";
+import type { Tracing } from "../lib/tracing.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
 import { sqliteSchema } from "../schema.sqlite.ts";
@@ -36,6 +37,8 @@ export interface WorldOptions {
   dns?: { txt(name: string): Promise<string[]> };
   /** @internal The addresses of host names, for webhooks; by default only this machine has a name. */
   lookup?: Lookup;
+  /** @internal Makes spans; by default there are none. */
+  tracing?: Tracing;
   /** @internal Gets certificates of providers; by default there are none. */
   fetchText?: FetchText;
   /** Flags as `mailsvc dev` takes them, e.g. `{ "rate-limit": "send=5/s" }`. */
@@ -135,6 +138,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     lookup: options.lookup ?? noAddresses,
     fetchText: options.fetchText ?? noFiles,
     ...(options.mailer && { mailer: options.mailer }),
+    ...(options.tracing && { tracing: options.tracing }),
     ...(options.payments && { payments: options.payments }),
     baseUrl: () => URL_OF_WORLD,
   });

@@ -185,7 +185,7 @@ export class WebhookDispatcher implements WebhookWorker {
     if (event.eventKey !== null && !event.composed) return { job, attempt: null };
     try {
       const { id, body } = event.composed ?? { id: event.id, body: openBody(this.#deps, event) };
-      const message: Message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body };
+      const message: Message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body, traceparent: event.traceparent };
       const attempt = await this.#getSender().send(client, endpoint, message);
       if (attempt.class === "ok") return { job, attempt, continued: this.#continue(job) };
       return { job, attempt: this.#aborted ? null : attempt };

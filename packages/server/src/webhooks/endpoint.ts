@@ -63,6 +63,8 @@ export interface Message {
   /** From 1. */
   readonly attempt: number;
   readonly body: string;
+  /** The trace it belongs to, as a traceparent. */
+  readonly traceparent?: string | null;
 }
 
 /** What other rooms ask of the delivery engine. */

@@ -25,9 +25,11 @@ export interface NewWebhookEvent {
   readonly secretBody: string | null;
   /** Goes out although its stream is held. */
   readonly passesHold: boolean;
+  /** The trace it belongs to, as a traceparent; that of its writer when absent. */
+  readonly traceparent?: string | null;
 }
 
-type OutboxDeps = Pick<AgentDeps, "clock" | "seal" | "webhooks">;
+type OutboxDeps = Pick<AgentDeps, "clock" | "seal" | "webhooks" | "tracing">;
 
 /** Writes events into the outbox of agents, in the transaction of what they report, and wakes the dispatcher after its commit. */
 export function writeEvents(tx: AgentTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
@@ -42,11 +44,13 @@ export function writeDeliveries(tx: Tx, deps: OutboxDeps, events: readonly NewWe
 async function writeInto(outbox: Outbox, tx: AgentTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
   if (events.length === 0) return;
   const now = deps.clock.now();
+  const current = deps.tracing?.current() ?? null;
   await tx.insertAll(
     outbox,
-    events.map(({ secretBody, eventKey = null, ...event }) => ({
+    events.map(({ secretBody, eventKey = null, traceparent = current, ...event }) => ({
       ...event,
       eventKey,
+      traceparent,
       sealed: secretBody === null ? null : deps.seal.seal(secretBody, sealContext(event.id)),
       state: "pending" as const,
       attempts: 0,

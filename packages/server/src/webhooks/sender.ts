@@ -59,13 +59,27 @@ export class WebhookSender {
 
   /** One attempt. Throws SealBroken when the secret of the endpoint cannot be opened; never for what the receiver does. */
   send(client: EndpointClient, endpoint: Endpoint, message: Message): Promise<Attempt> {
-    const { clock, version } = this.#deps;
+    const { clock, version, tracing } = this.#deps;
     const now = clock.now();
     const signer = this.#getSigner(endpoint, now);
     const bytes = Buffer.from(message.body);
     const headers = signer.headers(message, bytes, now);
     headers.push("user-agent", `mailsvc/${version}`);
-    return client.attempt(headers, bytes, signer.secrets);
+    if (!tracing) return client.attempt(headers, bytes, signer.secrets);
+    const attributes = {
+      "http.request.method": "POST",
+      "server.address": new URL(endpoint.url).hostname,
+      "mailsvc.event.id": message.id,
+      "mailsvc.event.type": message.type,
+      "mailsvc.attempt": message.attempt,
+    };
+    return tracing.span({ name: "POST webhook", kind: "client", parent: message.traceparent, attributes }, async (span) => {
+      headers.push("traceparent", span.traceparent);
+      const attempt = await client.attempt(headers, bytes, signer.secrets);
+      if (attempt.httpStatus !== null) span.set({ "http.response.status_code": attempt.httpStatus });
+      if (attempt.class !== "ok") span.fail(attempt.class);
+      return attempt;
+    });
   }
 
   /** One attempt on a connection of its own. */

@@ -9,7 +9,10 @@ export type EventRow = Tables["webhookEvents"]["$inferSelect"];
 
 /** What it takes to deliver an event. */
 export interface OpenEvent
-  extends Pick<EventRow, "id" | "streamId" | "type" | "at" | "eventKey" | "body" | "sealed" | "attempts" | "tries" | "dueAt"> {
+  extends Pick<
+    EventRow,
+    "id" | "streamId" | "type" | "at" | "eventKey" | "body" | "sealed" | "attempts" | "tries" | "dueAt" | "traceparent"
+  > {
   /** The bytes of an event that are not stored, once they are made. */
   composed?: ComposedEvent;
 }
@@ -273,6 +276,7 @@ function openColumns(e: Tables["webhookEvents"]) {
     attempts: e.attempts,
     tries: e.tries,
     dueAt: e.dueAt,
+    traceparent: e.traceparent,
   };
 }
 

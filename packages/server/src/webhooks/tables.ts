@@ -110,6 +110,8 @@ function outboxColumns(c: ColumnTypes) {
     lastError: c.text("last_error"),
     /** The beginning of the response: at most 2 KiB, secrets redacted. */
     lastAnswer: c.text("last_answer"),
+    /** The trace it belongs to, as a traceparent; null without one. */
+    traceparent: c.text("traceparent"),
     /** When it was delivered, given up, superseded or cancelled. */
     settledAt: c.instant("settled_at"),
   };
