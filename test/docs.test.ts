@@ -111,7 +111,7 @@ const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
 /** Runs a server until it is ready and stops it as Ctrl-C would. */
 const startAndStop = async (written: string, cwd: string, more: Record<string, string>): Promise<void> => {
   // npm and npx stand between: interrupted themselves, they end by the signal, whatever the program answered.
-  const command = `exec ${written.replace(/^npm start$/, START).replace(/^npx /, "")}`;
+  const command = `exec ${written.replace(/^npm start$/, START).replace(/^((?:[A-Z_]+=\S+ )*)npx /, "env $1")}`;
   const demo = written === "npm start";
   const ready = join(folder, "ready.json");
   rmSync(ready, { force: true });
