@@ -21,9 +21,29 @@ const shared = {
 // How long properties may search, and that no file leaves anything changed for the next.
 const setup = ["./test/support/properties.ts", "./test/support/leftovers.ts"];
 
+/*
+ * Tests of features run again with a Postgres database under each world. Not again are those about one database only, those that make
+ * Postgres databases themselves, and those about what happens before or beside the database: validation, pages, faults on purpose,
+ * the network. Some of these wait for seconds.
+ */
+const NOT_AGAIN = [
+  /\.(?:sqlite|pg)\.test\.ts$/,
+  /\/processes\.test\.ts$/,
+  /\/http\/(?:bad-|validation|openapi)/,
+  /\/webhooks\/(?:network|origin-limits|tls)\./,
+  /\/dashboard\/|\/dev\/(?:faults|guard)\.|\/testing\/exit\./,
+  /\/segments\/refusals\.|\/templates\/bad-templates\./,
+  /\/marketplace\/(?:agent-gate|landing-pages\/pages|payments\/stripe-answers)\./,
+];
+
+const onPostgres = globSync("packages/server/{src,test}/**/*.test.ts").filter(
+  (file) => /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")) && !NOT_AGAIN.some((pattern) => pattern.test(file)),
+);
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    provide: { propertyShare: 1 },
     // One Postgres server for all projects.
     globalSetup: "./packages/server/test/postgres-setup.ts",
     projects: [
@@ -40,15 +60,13 @@ export default defineConfig({
         },
       },
       {
-        // The tests of features and journeys again, with a Postgres database under each world; `*.sqlite.test.ts` is about SQLite only,
-        // and `network.test.ts` about receivers on the network, for some of which it waits eight real seconds.
         resolve: { alias },
         test: {
           ...shared,
           name: "postgres",
-          include: globSync("packages/server/{src,test}/**/*.test.ts").filter(
-            (file) => /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")) && !/\.sqlite\.test\.ts$|\/network\.test\.ts$/.test(file),
-          ),
+          include: onPostgres,
+          // They run in full on SQLite.
+          provide: { propertyShare: 1 / 3 },
           setupFiles: [...setup, "./packages/server/test/worlds-on-postgres.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -56,11 +74,13 @@ export default defineConfig({
         },
       },
       {
-        // Whole programs, packed packages, crashes: slow by nature, so they run after the quick ones and not beside them.
+        // Whole programs, packed packages, crashes: slow by nature, so they run after the quick ones and not beside them. Those with
+        // kills wait more than they work.
         resolve: { alias },
         test: {
           ...shared,
           name: "e2e",
+          maxWorkers: 3,
           setupFiles: setup,
           include: ["{test,examples,bench}/**/*.test.ts"],
           testTimeout: 120_000,

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { propertyRuns } from "../../test/property-runs.ts";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask, type Scenario, scenarios } from "../../test/scenario.ts";
 import { listContactEvents } from "../events/events.ts";
@@ -183,7 +184,7 @@ test("exported contacts equal the imported ones, with any content", { timeout: 6
       expect(out.map(({ id: _i, status: _s, createdAt: _c, updatedAt: _u, ...rest }) => rest)).toEqual(stored);
       expect((await world.sdk.contacts.import({ rows })).unchanged).toBe(rows.length);
     }),
-    { numRuns: 25, seed: 5 },
+    { numRuns: propertyRuns(25), seed: 5 },
   );
   await expectCountsToBeTrue(world);
 });

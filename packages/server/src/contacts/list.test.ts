@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { propertyRuns } from "../../test/property-runs.ts";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask } from "../../test/scenario.ts";
 import { fold } from "../lib/fold.ts";
@@ -136,7 +137,7 @@ test("a search finds what a full scan finds, in every script and length", { time
       const next = await world.sdk.contacts.list({ ...query, cursor: first.pagination.nextCursor });
       expect(next.data).toEqual(second.data);
     }),
-    { numRuns: 150, seed: 11 },
+    { numRuns: propertyRuns(150), seed: 11 },
   );
 });
 

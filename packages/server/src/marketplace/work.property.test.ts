@@ -2,6 +2,7 @@ import { ApiError } from "@mailsvc/sdk";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type TestAgent, withAgent } from "../../test/agent-at-work.ts";
+import { propertyRuns } from "../../test/property-runs.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 /*
@@ -289,6 +290,6 @@ test("runs, approvals, wakeups and credits match a model over random operations 
       const sequences = told.map(({ sequence }) => sequence);
       expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
     }),
-    { numRuns: 25, seed: 20260101, endOnFailure: false },
+    { numRuns: propertyRuns(25), seed: 20260101, endOnFailure: false },
   );
 }, 120_000);

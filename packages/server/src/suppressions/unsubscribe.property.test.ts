@@ -1,6 +1,7 @@
 import type { ContactStatus, Suppression } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { propertyRuns } from "../../test/property-runs.ts";
 import { ask } from "../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -149,6 +150,6 @@ test("no sequence of operations, in any spelling, resubscribes a person or sends
         ]);
       }
     }),
-    { numRuns: 60, seed: 17 },
+    { numRuns: propertyRuns(60), seed: 17 },
   );
 });

@@ -77,7 +77,7 @@ test("500 webhooks that hang, with 10 events each, do not delay one that works",
     Array.from({ length: 500 }, (_, i) => `http://w${i}.localhost:${hanging.port}/`),
     10,
   );
-  const mine = await crowd(world, "writer", [good.url], 100);
+  const mine = await crowd(world, "writer", [good.url], 40);
   const { real } = world.app.deps.clock;
   const began = real.now();
   await resumed(world, stuck);
@@ -89,9 +89,8 @@ test("500 webhooks that hang, with 10 events each, do not delay one that works",
     await arrived(good, n + 2, world);
     took.push(real.now() - since);
   }
-  took.sort((a, b) => a - b);
   // Queued behind those that hang, it would take several times the limit of an attempt.
-  expect(took[98]).toBeLessThan(ATTEMPT_TIMEOUT_MS);
+  expect(Math.max(...took)).toBeLessThan(ATTEMPT_TIMEOUT_MS);
   // One request each: no webhook gets another before the first has ended.
   const rounds = 1 + Math.floor((real.now() - began) / ATTEMPT_TIMEOUT_MS);
   expect(hanging.calls.length).toBeLessThanOrEqual(500 * rounds);

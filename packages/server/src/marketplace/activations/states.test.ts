@@ -13,6 +13,7 @@ import {
   startReceiver,
 } from "../../../test/marketplace.ts";
 import { Model, type ModelActivation } from "../../../test/marketplace-model.ts";
+import { propertyRuns } from "../../../test/property-runs.ts";
 import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 import { addPauseReason } from "./lifecycle.ts";
@@ -133,7 +134,7 @@ test("whatever brands, builders, plans, webhooks and time do, states, keys and e
     await compare(world, known, model);
     await turnOnAll(world, model);
   };
-  await fc.assert(fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), run), { numRuns: 25, seed: 7 });
+  await fc.assert(fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), run), { numRuns: propertyRuns(25), seed: 7 });
 }, 120_000);
 
 const keyEvent = (activationId: string, apiKey: string) => ({

@@ -2,10 +2,11 @@ import { ApiError } from "@mailsvc/sdk";
 import { expect, test } from "vitest";
 import { withAgent } from "../../../test/agent-at-work.ts";
 import { expectRaced, watchOverlap } from "../../../test/overlap.ts";
+import { propertyRuns } from "../../../test/property-runs.ts";
 import { seededRandom } from "../../lib/random.ts";
 import { createWorld } from "../../testing.ts";
 
-const ROUNDS = 25;
+const ROUNDS = propertyRuns(25);
 const RUNS = ROUNDS * 20;
 
 const outcome = (work: Promise<{ status: string }>): Promise<string> =>
