@@ -23,6 +23,7 @@ const WITHOUT_ROWID = [
   "campaign_reactions",
   "emails",
   "engagements",
+  "event_numbers",
   "held_clicks",
   "inbound_reports",
   "list_members",

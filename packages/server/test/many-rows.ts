@@ -43,7 +43,9 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
        case when ${isRare(3)} then 'bounced' when ${isRare(4)} then 'deferred' when ${isRare(1)} then 'failed' when i % 3 = 1 then 'sent' else 'delivered' end,
        1, ${flag(isRare(5))}, ${at}, ${at} from ${rows}`,
     // Numbered in each stream, as the server would do in many steps after it starts.
-    `insert into events (workspace_id, type, email_id, at, position) select ${workspace}, 'email.delivered', ${toId("em")}, ${at}, 1000 + i from ${rows}`,
+    `insert into events (workspace_id, type, email_id, at) select ${workspace}, 'email.delivered', ${toId("em")}, ${at} from ${rows}`,
+    `insert into event_numbers (workspace_id, position, event_key) select workspace_id, 1000 + sequence - (select max(sequence) from events) + ${n}, sequence
+     from events where sequence > (select max(sequence) from events) - ${n}`,
     `insert into event_streams (workspace_id, last) values ('${owners.workspaceId}', ${n + 1000}), ('${owners.otherWorkspaceId}', ${n + 1000})
      on conflict (workspace_id) do update set last = excluded.last`,
     `insert into suppressions (id, workspace_id, email, reason, scope, source, created_at, updated_at)

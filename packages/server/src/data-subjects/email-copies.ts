@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
 import { isTo } from "../emails/emails.ts";
+import { deleteEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { deleteEngagements } from "../tracking/tracking.ts";
 
@@ -59,7 +60,7 @@ export async function deleteEmailCopies(
       .returning({ id: emails.id });
     deleted.emails += rows.length;
     await deleteEngagements(tx, workspaceId, ids);
-    deleted.events += await deleteEvents(tx, inArray(events.emailId, ids));
+    deleted.events += await deleteWithDeliveries(tx, inArray(events.emailId, ids));
     const unshared = chunk.filter((copy) => !copy.shared).map((copy) => copy.contentsId);
     if (unshared.length === 0) continue;
     await tx.delete(attachments).where(inArray(attachments.contentsId, unshared));
@@ -81,17 +82,13 @@ export async function deleteCapturedEmails(tx: Tx, workspaceId: string, toKey: s
 
 export async function deleteContactEvents(tx: Tx, contactId: string): Promise<number> {
   const { events: t } = tx.t;
-  return deleteEvents(tx, eq(t.contactId, contactId));
+  return deleteWithDeliveries(tx, eq(t.contactId, contactId));
 }
 
 /** Deletes events, and what receivers of webhooks answered to them. Returns how many events there were. */
-async function deleteEvents(tx: Tx, which: SQL): Promise<number> {
-  const { events: e } = tx.t;
-  const deleted = await tx.delete(e).where(which).returning({ key: e.sequence });
-  await forgetDeliveries(
-    tx,
-    deleted.map(({ key }) => key),
-  );
+async function deleteWithDeliveries(tx: Tx, which: SQL): Promise<number> {
+  const deleted = await deleteEvents(tx, which);
+  await forgetDeliveries(tx, deleted);
   return deleted.length;
 }
 

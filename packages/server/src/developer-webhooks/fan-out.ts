@@ -1,5 +1,5 @@
 import { listMatchingTypes } from "@mailsvc/sdk/contract";
-import { and, eq, gte, inArray, isNotNull, lte } from "drizzle-orm";
+import { and, eq, gte, inArray, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { findTraces } from "../emails/emails.ts";
@@ -15,14 +15,17 @@ const STREAMS = 64;
 export const ADDRESSED = "automation.webhook";
 
 /** What is needed of an event to write it for webhooks. */
-export type SentEvent = Pick<EventRow, "sequence" | "position" | "workspaceId" | "type" | "emailId" | "contactId" | "at">;
+export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "type" | "emailId" | "contactId" | "at"> {
+  /** Its number in the stream. */
+  readonly position: number;
+}
 
 /**
  * Writes events that have got their numbers for the webhooks that want them. The webhooks are read in the same transaction, once for
  * some thousand events, so that a webhook which another server has just registered misses nothing.
  */
 export const fanOut: StreamListener = async (tx, deps, advances) => {
-  const { developerWebhooks: w, events: e } = tx.t;
+  const { developerWebhooks: w, events: e, eventNumbers: n } = tx.t;
   const webhooks = await tx
     .select()
     .from(w)
@@ -41,19 +44,20 @@ export const fanOut: StreamListener = async (tx, deps, advances) => {
     const types = new Set(own.flatMap(listWanted));
     if (types.size === 0) continue;
     const rows = await tx
-      .select(sentColumns(e))
-      .from(e)
-      .where(and(eq(e.workspaceId, workspaceId), isNotNull(e.position), gte(e.position, first), lte(e.position, last)))
-      .orderBy(e.position);
+      .select(sentColumns(tx.t))
+      .from(n)
+      .innerJoin(e, eq(e.sequence, n.eventKey))
+      .where(and(eq(n.workspaceId, workspaceId), gte(n.position, first), lte(n.position, last)))
+      .orderBy(n.position);
     await writeForWebhooks(tx, deps, own, rows);
   }
 };
 
 /** The columns of a SentEvent. */
-export function sentColumns(e: Tx["t"]["events"]) {
+export function sentColumns({ events: e, eventNumbers: n }: Tx["t"]) {
   return {
     sequence: e.sequence,
-    position: e.position,
+    position: n.position,
     workspaceId: e.workspaceId,
     type: e.type,
     emailId: e.emailId,
@@ -126,7 +130,7 @@ function toWebhookEvent({ id }: WebhookRow, event: SentEvent): NewWebhookEvent {
     workspaceId: event.workspaceId,
     type: event.type,
     subjectId: null,
-    sequence: event.position ?? 0,
+    sequence: event.position,
     at: event.at,
     eventKey: event.sequence,
     body: "",

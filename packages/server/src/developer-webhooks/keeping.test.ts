@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { receiver } from "../../test/receiver.ts";
-import { recordEvents } from "../events/events.ts";
+import { deleteEvents, recordEvents } from "../events/events.ts";
 import { createWorld } from "../testing.ts";
 
 test("events are kept for as long as --keep says, with their deliveries, and their numbers go on", async () => {
@@ -73,7 +73,7 @@ test("an event that is gone before its turn is cancelled, and the next one goes 
   await world.settle();
   // Deleted without its deliveries, as no code of ours does.
   const [first] = await db.read.select().from(db.read.t.events).orderBy(db.read.t.events.sequence);
-  await db.tx((tx) => tx.delete(tx.t.events).where(eq(tx.t.events.sequence, first?.sequence ?? 0)));
+  await db.tx((tx) => deleteEvents(tx, eq(tx.t.events.sequence, first?.sequence ?? 0)));
   hook.react = () => 200;
   hook.received.length = 0;
   await world.clock.advance("1h");

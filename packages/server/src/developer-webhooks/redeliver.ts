@@ -101,14 +101,15 @@ export function redeliverEvents(deps: Deps): JobHandler {
 
 /** The next events of the workspace in a span of time. */
 function listEvents(tx: Tx, { workspaceId }: WebhookRow, { from, to, after }: { from: number; to: number; after: number }) {
-  const { events: e } = tx.t;
+  const { events: e, eventNumbers: n } = tx.t;
   // The walk follows the numbers: times may lie a little out of their order.
   const inSpan = tx.sqlDialect.usually(and(gte(e.at, from), lt(e.at, to)) ?? isNotNull(e.at));
   return tx
-    .select(sentColumns(e))
-    .from(e)
-    .where(and(eq(e.workspaceId, workspaceId), isNotNull(e.position), gt(e.position, after), inSpan))
-    .orderBy(asc(e.position))
+    .select(sentColumns(tx.t))
+    .from(n)
+    .innerJoin(e, eq(e.sequence, n.eventKey))
+    .where(and(eq(n.workspaceId, workspaceId), gt(n.position, after), inSpan))
+    .orderBy(asc(n.position))
     .limit(CHUNK);
 }
 

@@ -1,11 +1,18 @@
 import { EMAIL_EVENT_TYPES, type EventType } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, inArray } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import type { Tables } from "../schema.ts";
 import type { EventRow } from "./show.ts";
 
 export { type EventRow, readByKeys, showEvent, toEventId } from "./show.ts";
 export type { StreamListener } from "./stream.ts";
+
+/** A row of `event_arrivals`. */
+type NewArrival = Tables["eventArrivals"]["$inferInsert"];
+
+// So that the loop that numbers events, which takes some hundred rows at a time, has neither too few events nor too many.
+const ARRIVAL_KEYS = 16;
 
 /** Something that happened in a workspace. */
 export interface NewEvent {
@@ -31,7 +38,9 @@ export type EventListener = (tx: Tx, deps: Deps, events: readonly NewEvent[]) =>
 /** Records events, in the transaction that causes them, and tells the listeners. The only way to record events. */
 export async function recordEvents(tx: Tx, deps: Deps, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx.insertAll(tx.t.events, events.map(toRow));
+  const inserting = tx.insertNumbered(tx.t.events, events.map(toRow));
+  const keys = inserting instanceof Promise ? await inserting : inserting;
+  await tx.insertAll(tx.t.eventArrivals, listArrivals(events, keys));
   for (const listener of deps.eventListeners) await listener(tx, deps, events);
   tx.afterCommit(deps.eventStream.wake);
 }
@@ -41,6 +50,40 @@ export async function getLastEventTime(read: Reader): Promise<number | null> {
   const { events } = read.t;
   const [last] = await read.select({ at: events.at }).from(events).orderBy(desc(events.sequence)).limit(1);
   return last?.at ?? null;
+}
+
+/** Deletes events with their numbers, and returns their keys. The only way to delete events. */
+export async function deleteEvents(tx: Tx, which: SQL | undefined): Promise<number[]> {
+  const { events: e, eventNumbers: n } = tx.t;
+  const keys = (await tx.delete(e).where(which).returning({ key: e.sequence })).map(({ key }) => key);
+  if (keys.length === 0) return keys;
+  const numbered = await tx
+    .delete(n)
+    .where(tx.sqlDialect.amongNumbers(n.eventKey, sql`${JSON.stringify(keys)}`))
+    .returning({ key: n.eventKey });
+  if (numbered.length < keys.length) await forgetArrivals(tx, new Set(keys));
+  return keys;
+}
+
+/** Events that were deleted before they had a number get none: SQLite may use their keys again. */
+async function forgetArrivals(tx: Tx, deleted: ReadonlySet<number>): Promise<void> {
+  const { eventArrivals: a } = tx.t;
+  for (const { id, eventKeys } of await tx.select().from(a)) {
+    const left = eventKeys.filter((key) => !deleted.has(key));
+    if (left.length < eventKeys.length) await tx.update(a).set({ eventKeys: left }).where(eq(a.id, id));
+  }
+}
+
+/** The condition that events have got their numbers, for events with these keys. */
+export function isNumbered(q: Tx, keys: readonly number[]): SQL {
+  const { events: e, eventNumbers: n } = q.t;
+  return inArray(
+    e.sequence,
+    q
+      .select({ key: n.eventKey })
+      .from(n)
+      .where(q.sqlDialect.amongNumbers(n.eventKey, sql`${JSON.stringify(keys)}`)),
+  );
 }
 
 /** The events about one contact, oldest first. */
@@ -71,6 +114,21 @@ function toRow(event: NewEvent): Omit<EventRow, "sequence"> {
     campaignId: event.campaignId ?? null,
     automationId: event.automationId ?? null,
     machine: event.machine ?? null,
-    position: null,
   };
+}
+
+/** What lets `stream.ts` find the events of a transaction, some in each row. */
+function listArrivals(events: readonly NewEvent[], keys: readonly number[]): NewArrival[] {
+  const byWorkspace = new Map<string, number[]>();
+  for (const [i, { workspaceId }] of events.entries()) {
+    const own = byWorkspace.get(workspaceId);
+    if (own) own.push(keys[i] as number);
+    else byWorkspace.set(workspaceId, [keys[i] as number]);
+  }
+  return [...byWorkspace].flatMap(([workspaceId, own]) =>
+    Array.from({ length: Math.ceil(own.length / ARRIVAL_KEYS) }, (_, i) => ({
+      workspaceId,
+      eventKeys: own.slice(i * ARRIVAL_KEYS, (i + 1) * ARRIVAL_KEYS),
+    })),
+  );
 }

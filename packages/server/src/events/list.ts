@@ -45,7 +45,7 @@ export async function getEvent(read: Reader, deps: Pick<Deps, "eventStream">, wo
   const { events: e } = read.t;
   const key = parseEventId(id);
   const [found] = key === null ? [] : await selectFull(read).where(and(eq(e.sequence, key), eq(e.workspaceId, workspaceId)));
-  if (!found || found.event.position === null) throw notFound("event", id);
+  if (!found || found.position === null) throw notFound("event", id);
   return showEvent(found);
 }
 
@@ -135,7 +135,7 @@ async function selectPage(
   const keys = page.map(({ key }) => key);
   if (keys.length === 0) return [];
   let found = await selectByKeys(read, keys);
-  if (found.some(({ event }) => event.position === null)) {
+  if (found.some(({ position }) => position === null)) {
     // Committed since the call began.
     await deps.eventStream.catchUp();
     found = await selectByKeys(read, keys);

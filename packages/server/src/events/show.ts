@@ -1,5 +1,5 @@
 import type { Event, EventType } from "@mailsvc/sdk/contract";
-import { and, eq, getTableColumns, gte, inArray, isNotNull, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gte, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
@@ -9,6 +9,8 @@ export type EventRow = Tables["events"]["$inferSelect"];
 /** An event with what its email knows: the recipient, the contact and the campaign. */
 export interface FullEvent {
   readonly event: EventRow;
+  /** Its number in the stream; null until it has one. */
+  readonly position: number | null;
   readonly email: Pick<Tables["emails"]["$inferSelect"], "to" | "contactId" | "campaignId"> | null;
 }
 
@@ -26,10 +28,10 @@ export function parseEventId(id: string): number | null {
 
 /** The events of a stream with numbers from `first` on, oldest first. */
 export async function readStream(read: Reader, workspaceId: string, first: number, limit: number): Promise<FullEvent[]> {
-  const { events: e } = read.t;
+  const { eventNumbers: n } = read.t;
   return selectFull(read)
-    .where(and(eq(e.workspaceId, workspaceId), isNotNull(e.position), gte(e.position, first)))
-    .orderBy(e.position)
+    .where(and(eq(n.workspaceId, workspaceId), gte(n.position, first)))
+    .orderBy(n.position)
     .limit(limit);
 }
 
@@ -41,27 +43,29 @@ export function selectByKeys(q: Pick<Reader, "select" | "t">, keys: readonly num
 /** Events by their keys, in any order: `selectByKeys` for what runs for each of many events. */
 export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: readonly number[]): Promise<FullEvent[]> {
   const rows = await q
-    .prepared("events_by_keys", (query, { events: e, emails: m }) =>
+    .prepared("events_by_keys", (query, { events: e, eventNumbers: n, emails: m }) =>
       query
         // Flat, and no column of another table by the same name: such rows are read fastest.
-        .select({ ...getTableColumns(e), to: m.to, contactOfEmail: m.contactId, campaignOfEmail: m.campaignId })
+        .select({ ...getTableColumns(e), position: n.position, to: m.to, contactOfEmail: m.contactId, campaignOfEmail: m.campaignId })
         .from(e)
+        .leftJoin(n, eq(n.eventKey, e.sequence))
         .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)))
         .where(q.sqlDialect.amongNumbers(e.sequence, sql.placeholder("keys")))
         .prepare("events_by_keys"),
     )
     .execute({ keys: JSON.stringify(keys) });
-  return rows.map(({ to, contactOfEmail, campaignOfEmail, ...event }) => ({
+  return rows.map(({ to, contactOfEmail, campaignOfEmail, position, ...event }) => ({
     event,
+    position,
     email: to === null ? null : { to, contactId: contactOfEmail, campaignId: campaignOfEmail },
   }));
 }
 
 /** An event as the API and webhooks show it. Its number must have been given. */
-export function showEvent({ event, email }: FullEvent): Event {
+export function showEvent({ event, position, email }: FullEvent): Event {
   const shown = {
     id: toEventId(event.sequence),
-    sequence: event.position ?? 0,
+    sequence: position ?? 0,
     type: event.type as EventType,
     at: iso(event.at),
     emailId: event.emailId,
@@ -78,9 +82,10 @@ export function showEvent({ event, email }: FullEvent): Event {
 
 /** Selects events with what their emails know. */
 export function selectFull(q: Pick<Reader, "select" | "t">) {
-  const { events: e, emails: m } = q.t;
+  const { events: e, eventNumbers: n, emails: m } = q.t;
   return q
-    .select({ event: e, email: { to: m.to, contactId: m.contactId, campaignId: m.campaignId } })
+    .select({ event: e, position: n.position, email: { to: m.to, contactId: m.contactId, campaignId: m.campaignId } })
     .from(e)
+    .leftJoin(n, eq(n.eventKey, e.sequence))
     .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)));
 }

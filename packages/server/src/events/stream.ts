@@ -1,4 +1,4 @@
-import { eq, inArray, isNull, sql } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
@@ -8,10 +8,10 @@ import type { Timer } from "../lib/clock.ts";
 /*
  * Each workspace has one stream of events, numbered from 1 without gaps. Transactions that record events do not number them: on
  * Postgres they commit in another order than they insert, and a reader that has seen number 7 must not find a 6 later. Instead this
- * loop numbers what is committed, some thousand events in one statement (decision 14).
+ * loop numbers what is committed, some thousand events in one transaction (decision 14).
  *
  *   an event is   trigger                                       becomes
- *   (new)         recordEvents                                  recorded: position null
+ *   (new)         recordEvents                                  recorded, its key in `event_arrivals`
  *   recorded      its transaction commits; a tick of this loop  numbered: the next numbers of its workspace, in the order of the keys
  *   numbered      retention, erasure of a person                (deleted); its number is not given again
  *
@@ -50,8 +50,8 @@ export interface EventStreamWorker extends EventStream {
   idle(): Promise<boolean>;
 }
 
-// Events that one transaction numbers: some ten ms of work, during which other writers wait.
-const BATCH = 2000;
+// Arrivals whose events one transaction numbers, up to 16 events each: some ten ms of work, during which other writers wait.
+const BATCH = 256;
 // Between two ticks, so that under load a tick numbers many events (real time).
 const REST_MS = 10;
 // While another process is numbering, or the database is unavailable, look again after this long (real time).
@@ -219,43 +219,41 @@ export function createEventStream({ deps: getDeps, listeners }: EventStreamParts
 
 async function hasUnnumbered({ read }: Db): Promise<boolean> {
   const rows = await read
-    .prepared("has_unnumbered", (q, { events: e }) =>
-      q.select({ key: e.sequence }).from(e).where(isNull(e.position)).orderBy(e.sequence).limit(1).prepare("has_unnumbered"),
+    .prepared("has_unnumbered", (q, { eventArrivals: a }) =>
+      q.select({ id: a.id }).from(a).orderBy(a.id).limit(1).prepare("has_unnumbered"),
     )
     .execute();
   return rows.length > 0;
 }
 
-/** Gives numbers to events that have none, `BATCH` at most. `busy` when others could not be numbered, since another process does it. */
+/** Gives numbers to events that have none, those of `BATCH` arrivals at most. `busy` when another process numbers some of them. */
 async function numberEvents(tx: Tx): Promise<{ advances: Advance[]; busy: boolean }> {
-  const counts = await countUnnumbered(tx);
-  if (counts.length === 0) return { advances: [], busy: false };
-  const streams = await lockStreams(
-    tx,
-    counts.map(({ workspaceId }) => workspaceId),
-  );
-  const advances = counts.flatMap(({ workspaceId, n }): Advance[] => {
-    const last = streams.get(workspaceId);
-    return last === undefined ? [] : [{ workspaceId, first: last + 1, last: last + n }];
-  });
-  if (advances.length === 0) return { advances, busy: true };
-  await assignNumbers(tx, [...streams.keys()]);
-  const { eventStreams: s } = tx.t;
-  for (const { workspaceId, last } of advances) await tx.update(s).set({ last }).where(eq(s.workspaceId, workspaceId));
-  return { advances, busy: advances.length < counts.length };
+  const arrivals = await listArrivals(tx);
+  if (arrivals.length === 0) return { advances: [], busy: false };
+  const byWorkspace = Map.groupBy(arrivals, ({ workspaceId }) => workspaceId);
+  const streams = await lockStreams(tx, [...byWorkspace.keys()]);
+  if (streams.size === 0) return { advances: [], busy: true };
+  const { eventStreams: s, eventNumbers, eventArrivals: a } = tx.t;
+  const advances: Advance[] = [];
+  for (const [workspaceId, before] of streams) {
+    const keys = (byWorkspace.get(workspaceId) ?? []).flatMap(({ eventKeys }) => eventKeys).sort((one, other) => one - other);
+    const last = before + keys.length;
+    await tx.insertAll(
+      eventNumbers,
+      keys.map((eventKey, i) => ({ workspaceId, position: before + i + 1, eventKey })),
+    );
+    await tx.update(s).set({ last }).where(eq(s.workspaceId, workspaceId));
+    advances.push({ workspaceId, first: before + 1, last });
+  }
+  const numbered = arrivals.filter(({ workspaceId }) => streams.has(workspaceId)).map(({ id }) => id);
+  await tx.delete(a).where(inArray(a.id, numbered));
+  return { advances, busy: streams.size < byWorkspace.size };
 }
 
-/** How many of the oldest events without a number each workspace has. */
-function countUnnumbered(tx: Tx): Promise<{ workspaceId: string; n: number }[]> {
+/** The oldest arrivals. */
+function listArrivals(tx: Tx) {
   return tx
-    .prepared("count_unnumbered", (q, t) => {
-      const oldest = selectOldest(q, t);
-      return q
-        .select({ workspaceId: oldest.workspaceId, n: sql<number>`count(*)`.mapWith(Number) })
-        .from(oldest)
-        .groupBy(oldest.workspaceId)
-        .prepare("count_unnumbered");
-    })
+    .prepared("list_arrivals", (q, { eventArrivals: a }) => q.select().from(a).orderBy(a.id).limit(BATCH).prepare("list_arrivals"))
     .execute();
 }
 
@@ -276,39 +274,4 @@ async function lockStreams(tx: Tx, workspaceIds: readonly string[]): Promise<Map
     .returning({ workspaceId: s.workspaceId });
   for (const { workspaceId } of created) locked.set(workspaceId, 0);
   return locked;
-}
-
-/** Numbers the oldest events of these workspaces in one statement: the same events that `countUnnumbered` has counted. */
-async function assignNumbers(tx: Tx, workspaceIds: readonly string[]): Promise<void> {
-  await tx
-    .prepared("assign_numbers", (q, t) => {
-      const { events: e, eventStreams: s } = t;
-      const oldest = selectOldest(q, t);
-      const numbers = q
-        .select({
-          key: sql`${oldest.key}`.as("key"),
-          position: sql`${s.last} + row_number() over (partition by ${oldest.workspaceId} order by ${oldest.key})`.as("number"),
-        })
-        .from(oldest)
-        .innerJoin(s, eq(s.workspaceId, oldest.workspaceId))
-        .where(tx.sqlDialect.among(s.workspaceId, sql.placeholder("workspaceIds")))
-        .as("numbers");
-      return q
-        .update(e)
-        .set({ position: sql`${numbers.position}` })
-        .from(numbers)
-        .where(eq(e.sequence, numbers.key))
-        .prepare("assign_numbers");
-    })
-    .execute({ workspaceIds: JSON.stringify(workspaceIds) });
-}
-
-function selectOldest(q: Pick<Tx, "select">, { events: e }: Tx["t"]) {
-  return q
-    .select({ key: e.sequence, workspaceId: e.workspaceId })
-    .from(e)
-    .where(isNull(e.position))
-    .orderBy(e.sequence)
-    .limit(BATCH)
-    .as("oldest");
 }

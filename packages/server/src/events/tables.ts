@@ -1,4 +1,4 @@
-import { isNotNull, isNull } from "drizzle-orm";
+import { isNotNull } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 
 export function eventTables(c: ColumnTypes) {
@@ -18,8 +18,6 @@ export function eventTables(c: ColumnTypes) {
         automationId: c.text("automation_id"),
         /** Of an open or a click: true if a machine made it, such as a scanner of links. */
         machine: c.flag("machine"),
-        /** Its number in the stream of its workspace, without gaps, in the order of commits; null until `sequencer.ts` gives it one. */
-        position: c.reference("position"),
       },
       // Campaigns write millions of events, so an index has entries only for the events it is about. Each has all columns that its
       // filter and the order of the list need, so that counting reads no rows.
@@ -30,10 +28,28 @@ export function eventTables(c: ColumnTypes) {
         c.index("events_campaign").on(t.workspaceId, t.campaignId, t.type, t.at, t.sequence).where(isNotNull(t.campaignId)),
         c.index("events_automation").on(t.workspaceId, t.automationId, t.type, t.at, t.sequence).where(isNotNull(t.automationId)),
         c.index("events_machine").on(t.workspaceId, t.machine, t.type, t.at, t.sequence).where(isNotNull(t.machine)),
-        c.uniqueIndex("events_position").on(t.workspaceId, t.position).where(isNotNull(t.position)),
-        c.index("events_unnumbered").on(t.sequence).where(isNull(t.position)),
       ],
     ),
+    /**
+     * The numbers of events in the streams of their workspaces, without gaps, in the order of commits: see `stream.ts`. A table of its
+     * own, because on Postgres an update of an event would write to all its indexes again.
+     */
+    eventNumbers: c.table(
+      "event_numbers",
+      {
+        workspaceId: c.text("workspace_id").notNull(),
+        position: c.reference("position").notNull(),
+        /** The key of the event. */
+        eventKey: c.reference("event_key").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.workspaceId, t.position] }), c.uniqueIndex("event_numbers_event").on(t.eventKey)],
+    ),
+    /** The keys of events that were recorded together and have no numbers yet. */
+    eventArrivals: c.table("event_arrivals", {
+      id: c.counter("id"),
+      workspaceId: c.text("workspace_id").notNull(),
+      eventKeys: c.json<number[]>("event_keys").notNull(),
+    }),
     /** The streams of events, one per workspace. */
     eventStreams: c.table("event_streams", {
       workspaceId: c.text("workspace_id").primaryKey(),

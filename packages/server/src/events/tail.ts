@@ -56,7 +56,7 @@ export async function followEvents(read: Reader, deps: Deps, request: TailReques
         const waiting = eventStream.wait(workspaceId, pause, signal);
         const rows = await readStream(read, workspaceId, next, PAGE);
         for (const row of rows) {
-          next = (row.event.position ?? 0) + 1;
+          next = (row.position ?? 0) + 1;
           const event = showEvent(row);
           if (!matches(event)) continue;
           yield { id: String(event.sequence), data: event };

@@ -1,17 +1,13 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { MIGRATIONS, readMigration, readStatements } from "../../test/migration-steps.ts";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 
-const MIGRATIONS = new URL("../../migrations/", import.meta.url);
 afterAll(dropDatabases);
 
 const NAME = "0002_unsubscribed_are_suppressed.sql";
-
-function readStatements(file: string, kind = "sqlite"): string[] {
-  return readFileSync(new URL(`${kind}/${file}`, MIGRATIONS), "utf8").split("--> statement-breakpoint");
-}
 
 test("the migration suppresses contacts that unsubscribed before, once, and leaves other suppressions alone", () => {
   const db = new Database(":memory:");
@@ -51,20 +47,11 @@ const NUMBERING = "by_hand_suppression_search.sql";
 const INSERT = `insert into suppressions (id, workspace_id, email, reason, scope, source, created_at, updated_at)
   values ('sup_2', 'ws_1', 'ada@example.com', 'manual', 'all', 'api', 1, 1), ('sup_1', 'ws_1', 'bob@rare.test', 'manual', 'all', 'api', 1, 1)`;
 
-/** The statements before the migration that numbers suppressions, and its own. */
-function readNumbering(kind: "sqlite" | "pg"): { before: string[]; own: string[] } {
-  const files = readdirSync(new URL(`${kind}/`, MIGRATIONS))
-    .filter((file) => file.endsWith(".sql"))
-    .sort();
-  const at = files.findIndex((file) => file.endsWith(NUMBERING));
-  return { before: files.slice(0, at).flatMap((file) => readStatements(file, kind)), own: readStatements(files[at] ?? "", kind) };
-}
-
 test("stored suppressions are numbered by their ids, and found by parts of their addresses, on SQLite", () => {
   const db = new Database(":memory:");
   try {
     db.function("mailsvc_fold", (text) => text);
-    const { before, own } = readNumbering("sqlite");
+    const { before, own } = readMigration(NUMBERING, "sqlite");
     for (const statement of [...before, INSERT, ...own]) db.exec(statement);
     expect(db.prepare("select seq, id from suppressions order by seq").raw().all()).toEqual([
       [1, "sup_1"],
@@ -83,7 +70,7 @@ test("stored suppressions are numbered by their ids on Postgres, and new ones af
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { before, own } = readNumbering("pg");
+    const { before, own } = readMigration(NUMBERING, "pg");
     for (const statement of [...before, INSERT, ...own]) await client.query(statement);
     await client.query(
       INSERT.replace("sup_2", "sup_0")

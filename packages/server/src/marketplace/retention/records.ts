@@ -1,6 +1,7 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, ne, notExists, or } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { forgetDeliveries } from "../../developer-webhooks/developer-webhooks.ts";
+import { deleteEvents, isNumbered } from "../../events/events.ts";
 import type { Tables } from "../../schema.ts";
 import { deleteAsideStreams } from "../../webhooks/webhooks.ts";
 import type { RetentionPolicy } from "./policy.ts";
@@ -112,12 +113,7 @@ const events: Records = {
   deleteExpired: async (tx, keys: readonly number[], before) => {
     const { events: e } = tx.t;
     // One without a number is still to be delivered.
-    const expired = and(inArray(e.sequence, keys), lt(e.at, before), isNotNull(e.position));
-    const deleted = await tx.delete(e).where(expired).returning({ key: e.sequence });
-    await forgetDeliveries(
-      tx,
-      deleted.map(({ key }) => key),
-    );
+    await forgetDeliveries(tx, await deleteEvents(tx, and(isNumbered(tx, keys), lt(e.at, before))));
   },
 };
 
