@@ -32,6 +32,8 @@ export interface Config {
   readonly inboundDomain: string | null;
   /** Where mail to that domain is accepted; null for nowhere. */
   readonly inboundSmtp: { readonly host: string; readonly port: number } | null;
+  /** PEM files with the private key and the certificates for STARTTLS there; empty to offer none. */
+  readonly inboundTls: readonly string[];
   /** The providers whose webhooks are accepted, and how they are recognised. */
   readonly providers: ProviderKeys;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
@@ -117,6 +119,10 @@ export function readConfig({
     trackingUrl: readBaseUrl("tracking-url", value("tracking-url")),
     inboundDomain: readDomain("inbound-domain", value("inbound-domain")),
     inboundSmtp: readHostPort("inbound-smtp-port", value("inbound-smtp-port"), value("host") ?? "127.0.0.1"),
+    inboundTls:
+      value("inbound-smtp-tls")
+        ?.split(",")
+        .map((file) => file.trim()) ?? [],
     providers: readProviders(value("ses-topic"), value("postmark-webhook"), value("sendgrid-webhook-key"), value("mailgun-webhook-key")),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
@@ -136,6 +142,8 @@ export function readConfig({
   };
   if (config.inboundSmtp !== null && config.inboundDomain === null)
     throw new ConfigError("--inbound-smtp-port needs --inbound-domain, the domain whose mail arrives there.");
+  if (config.inboundTls.length > 0 && config.inboundSmtp === null)
+    throw new ConfigError("--inbound-smtp-tls needs --inbound-smtp-port, where STARTTLS is then offered.");
   if (dev && !LOOPBACK.test(config.host))
     throw new ConfigError(
       `Dev mode listens on this machine only; ${config.host} is not a loopback address. Use: mailsvc serve --host ${config.host}`,

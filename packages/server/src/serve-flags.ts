@@ -63,6 +63,12 @@ export const SERVE_FLAGS = [
     summary: "accept bounces, complaints and unsubscribe mail over SMTP here, such as 0.0.0.0:25 (host: that of --host)",
   },
   {
+    name: "inbound-smtp-tls",
+    value: "FILE",
+    env: "MAILSVC_INBOUND_SMTP_TLS",
+    summary: "offer STARTTLS there with the private key and certificates in this PEM file, or in several with commas",
+  },
+  {
     name: "ses-topic",
     value: "ARN",
     env: "MAILSVC_SES_TOPIC",

@@ -9,7 +9,7 @@ import { watchDisk } from "./health/disk-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
 import { toListenError } from "./http/listen-error.ts";
 import { listen } from "./http/server.ts";
-import { serveInboundSmtp } from "./inbound/inbound.ts";
+import { openTlsFiles, serveInboundSmtp, type TlsFiles } from "./inbound/inbound.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
 import { systemClock } from "./lib/clock.ts";
@@ -162,15 +162,25 @@ async function startInbound(
   address: { readonly host: string; readonly port: number },
   log: Log,
 ): Promise<() => Promise<void>> {
-  const inbound = await serveInboundSmtp(deps, address).catch((error: NodeJS.ErrnoException) => {
-    throw toListenError(error, address);
-  });
+  const inbound = await serveInboundSmtp(deps, { ...address, tls: openTls(deps.config.inboundTls) }).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw toListenError(error, address);
+    },
+  );
   log.info("accepting bounces and complaints over SMTP", {
     host: inbound.host,
     port: inbound.port,
     complaintsTo: deps.returnPath.complaintAddress(),
   });
   return inbound.close;
+}
+
+function openTls(files: readonly string[]): TlsFiles | null {
+  try {
+    return files.length === 0 ? null : openTlsFiles(files);
+  } catch (error) {
+    throw new ConfigError(`--inbound-smtp-tls: ${(error as Error).message}`);
+  }
 }
 
 async function createMailer({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> {

@@ -3,8 +3,10 @@ import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import type { Deps } from "../deps.ts";
+import type { Timer } from "../lib/clock.ts";
 import { receiveMail } from "./receive.ts";
 import type { InboundAddress } from "./return-path.ts";
+import type { TlsFiles, TlsPair } from "./tls-files.ts";
 
 const MB = 1024 * 1024;
 
@@ -15,10 +17,19 @@ const MAX_MESSAGE = 50 * MB;
 const MAX_READ = MB;
 
 const MAX_CONNECTIONS = 100;
+// Connections of one peer; a relay in front of this server opens no more either (Postfix: 20).
+const MAX_OF_PEER = 20;
+// Addresses in one connection that are not ours, before it is cut: a peer that tries addresses has to connect again and again.
+const MAX_REFUSED = 20;
+const MAX_COMMAND_BYTES = 2048;
 // A mail to several of our addresses at once is rare.
 const MAX_RECIPIENTS = 20;
 const IDLE_MS = 60_000;
 const CLOSE_MS = 5_000;
+// How long a connection lasts at most: one that sends a byte now and then is never idle (real time).
+const CONNECTION_MS = 10 * 60_000;
+// Renewed certificates are taken up within this time (real time).
+const RENEW_MS = 3_600_000;
 
 export interface InboundServer {
   readonly host: string;
@@ -27,25 +38,43 @@ export interface InboundServer {
   close(): Promise<void>;
 }
 
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  /** What STARTTLS is offered with; null or absent to offer none. */
+  readonly tls?: TlsFiles | null;
+  /** How long a connection lasts at most, ms; ten minutes when absent. */
+  readonly connectionMs?: number;
+}
+
 /**
  * Accepts mail for the inbound domain over SMTP, for nobody but the addresses that this installation has made: it relays
  * nothing, needs no login and stores no mail. A message is answered with 250 once what it says is durable. Throws the
  * error of the operating system if it cannot listen.
  */
-export async function serveInboundSmtp(deps: Deps, { host, port }: { host: string; port: number }): Promise<InboundServer> {
+export async function serveInboundSmtp(
+  deps: Deps,
+  { host, port, tls = null, connectionMs = CONNECTION_MS }: Listening,
+): Promise<InboundServer> {
   const { SMTPServer } = await import("smtp-server");
   const accepted = new WeakMap<SMTPServerSession, Map<string, InboundAddress>>();
+  const refused = new WeakMap<SMTPServerSession, number>();
+  const peers = new Map<string, number>();
   const options: SMTPServerOptions = {
     name: deps.config.inboundDomain ?? "localhost",
     banner: "mailsvc",
     authOptional: true,
-    // STARTTLS needs a certificate that others trust; a mail server in front of this one can have it.
-    disabledCommands: ["AUTH", "STARTTLS"],
+    // Without a certificate of the operator; a mail server in front of this one can have it.
+    disabledCommands: tls === null ? ["AUTH", "STARTTLS"] : ["AUTH"],
+    ...tls?.current,
     disableReverseLookup: true,
     size: MAX_MESSAGE,
+    maxCommandLength: MAX_COMMAND_BYTES,
     maxClients: MAX_CONNECTIONS,
     socketTimeout: IDLE_MS,
     closeTimeout: CLOSE_MS,
+    onConnect: ({ remoteAddress }, done) =>
+      done((peers.get(remoteAddress) ?? 0) > MAX_OF_PEER ? reply(421, "4.7.0 Too many connections from your address") : null),
     onMailFrom: (_from, session, done) => {
       accepted.set(session, new Map());
       done();
@@ -53,7 +82,11 @@ export async function serveInboundSmtp(deps: Deps, { host, port }: { host: strin
     onRcptTo: ({ address }, session, done) => {
       const known = accepted.get(session) ?? new Map<string, InboundAddress>();
       const parsed = deps.returnPath.parse(address);
-      if (parsed === null) return done(reply(550, "5.1.1 No such address here"));
+      if (parsed === null) {
+        const times = (refused.get(session) ?? 0) + 1;
+        refused.set(session, times);
+        return done(times > MAX_REFUSED ? reply(421, "4.7.0 Too many unknown addresses") : reply(550, "5.1.1 No such address here"));
+      }
       if (known.size >= MAX_RECIPIENTS) return done(reply(452, "4.5.3 Too many recipients"));
       known.set(address.toLowerCase(), parsed);
       accepted.set(session, known);
@@ -73,6 +106,17 @@ export async function serveInboundSmtp(deps: Deps, { host, port }: { host: strin
     },
   };
   const server = new SMTPServer(options);
+  server.server.on("connection", (socket) => {
+    const peer = socket.remoteAddress ?? "";
+    peers.set(peer, (peers.get(peer) ?? 0) + 1);
+    const deadline = deps.clock.real.after(connectionMs, () => void socket.destroy());
+    socket.on("close", () => {
+      deadline.cancel();
+      const left = (peers.get(peer) ?? 1) - 1;
+      if (left > 0) peers.set(peer, left);
+      else peers.delete(peer);
+    });
+  });
   const listening = once(server.server, "listening");
   // Peers cut their connections as they like.
   server.on("error", () => {});
@@ -80,12 +124,35 @@ export async function serveInboundSmtp(deps: Deps, { host, port }: { host: strin
   server.listen(port, host);
   await Promise.race([listening, failed]);
   failed.catch(() => {});
+  let renewal: Timer | null = null;
+  const scheduleRenewal = (files: TlsFiles): void => {
+    renewal = deps.clock.real.after(RENEW_MS, () => {
+      renew(deps, files, (pair) => server.updateSecureContext(pair));
+      scheduleRenewal(files);
+    });
+  };
+  if (tls !== null) scheduleRenewal(tls);
   const bound = server.server.address() as AddressInfo;
   return {
     host: bound.address,
     port: bound.port,
-    close: () => new Promise((closed) => server.close(() => closed())),
+    close: () => {
+      renewal?.cancel();
+      return new Promise((closed) => server.close(() => closed()));
+    },
   };
+}
+
+/** Takes up a renewed certificate. One that cannot be used leaves the old one in place. */
+export function renew({ log }: Pick<Deps, "log">, files: TlsFiles, use: (pair: TlsPair) => void): void {
+  try {
+    const pair = files.renew();
+    if (pair === null) return;
+    use(pair);
+    log.info("took up the renewed certificate for mail to the inbound domain", {});
+  } catch (error) {
+    log.error("cannot take up the certificate for mail to the inbound domain", { error: (error as Error).message });
+  }
 }
 
 /** Takes a message; null if it is done with, else the reply that refuses it. */
