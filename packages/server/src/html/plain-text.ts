@@ -36,10 +36,6 @@ const INVISIBLE = /\u00ad|\u034f|\u200b|\u200c|\u200d|\ufeff/;
 // White space other than single spaces.
 const UNEVEN = /[^\S ]| {2}/;
 
-const NONE: ReadonlyMap<string, string> = new Map();
-// Elements whose attributes are read, beside those that may hide any element.
-const READ = words("a img ol");
-
 interface Element {
   readonly name: string;
   readonly hidden: boolean;
@@ -137,11 +133,10 @@ class Writer {
     for (const element of this.#open.splice(at).reverse()) this.#leave(element);
   }
 
-  start(name: string, given: readonly Attribute[]): void {
+  start(name: string, attributes: readonly Attribute[]): void {
     // A block closes an open paragraph, an item or cell the one before it.
     if (BLOCK.has(name) && this.#open.at(-1)?.name === "p") this.end("p");
     if ((name === "li" || name === "td" || name === "th" || name === "tr") && this.#open.at(-1)?.name === name) this.end(name);
-    const attributes = readAttributes(name, given);
     if (name === "br") {
       if (this.#hidden === 0) {
         this.#breaks = this.#out.length === 0 ? 0 : this.#breaks + 1;
@@ -154,14 +149,14 @@ class Writer {
       this.#emit("---");
       this.#break(2);
     }
-    if (name === "img" && this.#hidden === 0) this.text(attributes.get("alt") ?? "");
+    if (name === "img" && this.#hidden === 0) this.text(readAttribute(attributes, "alt") ?? "");
     if (VOID.has(name) || this.#open.length >= MAX_OPEN) return;
     this.#enter(name, attributes);
   }
 
-  #enter(name: string, attributes: ReadonlyMap<string, string>): void {
-    const hidden = HIDDEN.has(name) || attributes.has("hidden") || /display\s*:\s*none/i.test(attributes.get("style") ?? "");
-    const list = this.#open.findLast((element) => element.name === "ul" || element.name === "ol");
+  #enter(name: string, attributes: readonly Attribute[]): void {
+    const hidden = HIDDEN.has(name) || isHidden(attributes);
+    const list = name === "li" ? this.#open.findLast((element) => element.name === "ul" || element.name === "ol") : undefined;
     if (this.#hidden === 0 && !hidden) {
       if (BLOCK.has(name)) this.#break(SPACED.has(name) && !(this.#lists > 0 && /^[uo]l$/.test(name)) ? 2 : 1);
       if ((name === "td" || name === "th") && this.#breaks === 0 && this.#out.length > 0) {
@@ -179,11 +174,11 @@ class Writer {
     if (name === "pre") this.#pre += 1;
     if (name === "blockquote") this.#quotes += 1;
     if (name === "ul" || name === "ol") this.#lists += 1;
-    const first = Number.parseInt(attributes.get("start") ?? "1", 10);
+    const first = name === "ol" ? Number.parseInt(readAttribute(attributes, "start") ?? "1", 10) : Number.NaN;
     this.#open.push({
       name,
       hidden,
-      href: name === "a" ? (attributes.get("href") ?? "").trim() : "",
+      href: name === "a" ? (readAttribute(attributes, "href") ?? "").trim() : "",
       start: this.#out.length,
       next: name === "ol" ? (Number.isNaN(first) ? 1 : first) : -1,
     });
@@ -203,7 +198,13 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
 
-function readAttributes(name: string, attributes: readonly Attribute[]): ReadonlyMap<string, string> {
-  if (attributes.length === 0 || !(READ.has(name) || attributes.some(([key]) => key === "hidden" || key === "style"))) return NONE;
-  return new Map(attributes.map(([key, value]) => [key, decodeAttribute(value)]));
+/** The value of an attribute; undefined if it is absent. Only what is asked for is decoded. */
+function readAttribute(attributes: readonly Attribute[], name: string): string | undefined {
+  for (const [key, value] of attributes) if (key === name) return decodeAttribute(value);
+  return undefined;
+}
+
+function isHidden(attributes: readonly Attribute[]): boolean {
+  if (attributes.length === 0) return false;
+  return readAttribute(attributes, "hidden") !== undefined || /display\s*:\s*none/i.test(readAttribute(attributes, "style") ?? "");
 }
