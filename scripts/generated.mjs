@@ -14,6 +14,6 @@ export const generated = () => {
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
     ...helloAgent(),
-    ...reference(document, { groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage() }),
+    ...reference(document, { served, groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage() }),
   };
 };

@@ -87,6 +87,7 @@ const checkScripts = async (): Promise<string[]> => {
     const dir = place(page);
     for (const block of blocksOf(join(root, page))) if (block.language === "ts") writeFileSync(join(dir, scriptOf(block)), block.text);
   }
+  writeCalls();
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const compilerOptions = { paths: {}, noUnusedLocals: true, noEmit: true, moduleDetection: "force" };
   const project = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*/*.ts"] };
@@ -98,9 +99,22 @@ const checkScripts = async (): Promise<string[]> => {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     const lines = stdout.split("\n");
     // Without a block to blame, no test would tell.
-    if (!lines.some((line) => /^[\w-]+\/line-\d/.test(line))) throw new Error(`${stdout}\n${stderr}`);
+    if (!lines.some((line) => /^(?:[\w-]+\/line-\d|reference\/calls)/.test(line))) throw new Error(`${stdout}\n${stderr}`);
     return lines;
   }
+};
+
+/** Writes the calls of the reference into one script, each in a function of its own, named after its page and line. */
+const writeCalls = (): void => {
+  const calls = globSync("docs/reference/*.md", { cwd: root }).flatMap((page) =>
+    blocksOf(join(root, page))
+      .filter(({ language }) => language === "ts")
+      .map(({ line, text }) => `export async function ${placeOf(page).replaceAll("-", "_")}_${line}() { ${text.trim()} }`),
+  );
+  const clients =
+    'import type { AgentClient, Mailsvc } from "@mailsvc/sdk";\ndeclare const client: Mailsvc;\ndeclare const agent: AgentClient;';
+  mkdirSync(join(folder, "reference"));
+  writeFileSync(join(folder, "reference/calls.ts"), [clients, ...calls].join("\n"));
 };
 
 const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
@@ -211,6 +225,10 @@ describe("tables say what the code says", () => {
   test("exit codes", () => {
     expect(tableUnder(join(root, "docs/cli.md"), "Exit codes")).toEqual(Object.entries(EXIT_MEANING));
   });
+});
+
+test("the calls of the reference have the types of the SDK", () => {
+  expect(objections.filter((line) => line.startsWith("reference/calls.ts"))).toEqual([]);
 });
 
 describe("links lead somewhere", () => {
