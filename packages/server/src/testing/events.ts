@@ -33,6 +33,7 @@ export interface TestEvents {
   ): Promise<OfType<Type>>;
 }
 
+/** @internal */
 export interface EventParts {
   readonly sdk: Mailsvc;
   readonly settle: () => Promise<void>;
@@ -40,6 +41,7 @@ export interface EventParts {
   readonly workspaceId: string;
 }
 
+/** @internal */
 export function createEvents({ sdk, settle, deps, workspaceId }: EventParts): TestEvents {
   const { clock, eventStream } = deps;
   async function all<Type extends EventType>(wanted: EventWanted<Type> = {}): Promise<OfType<Type>[]> {
