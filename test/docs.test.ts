@@ -90,7 +90,7 @@ const checkScripts = async (): Promise<string[]> => {
   writeCalls();
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const compilerOptions = { paths: {}, noUnusedLocals: true, noEmit: true, moduleDetection: "force" };
-  const project = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*/*.ts"] };
+  const project = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*/*.ts", "*/*.mts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
   try {
     await run(join(bin, "tsc"), ["-p", ".", "--pretty", "false"], { cwd: folder, env: environment({}) });
@@ -114,7 +114,7 @@ const writeCalls = (): void => {
   const clients =
     'import type { AgentClient, Mailsvc } from "@mailsvc/sdk";\ndeclare const client: Mailsvc;\ndeclare const agent: AgentClient;';
   mkdirSync(join(folder, "reference"));
-  writeFileSync(join(folder, "reference/calls.ts"), [clients, ...calls].join("\n"));
+  writeFileSync(join(folder, "reference/calls.mts"), [clients, ...calls].join("\n"));
 };
 
 const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
@@ -228,7 +228,7 @@ describe("tables say what the code says", () => {
 });
 
 test("the calls of the reference have the types of the SDK", () => {
-  expect(objections.filter((line) => line.startsWith("reference/calls.ts"))).toEqual([]);
+  expect(objections.filter((line) => line.startsWith("reference/calls.mts"))).toEqual([]);
 });
 
 describe("links lead somewhere", () => {

@@ -32,7 +32,10 @@ const reference = [
     .split(/^## /m)
     .map((section) => ({
       text: section.slice(0, section.indexOf("\n")),
-      items: [...section.matchAll(/^- \*{0,2}\[(.+?)\]\((.+?)\)/gm)].map(([, text, href]) => ({ text, link: linkTo(posix.join("docs", href)) })),
+      items: [...section.matchAll(/^- \*{0,2}\[(.+?)\]\((.+?)\)/gm)].map(([, text, href]) => ({
+        text,
+        link: linkTo(posix.join("docs", href)),
+      })),
     }))
     .filter(({ items }) => items.length > 0),
 ];
