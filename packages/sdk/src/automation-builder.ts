@@ -25,7 +25,7 @@ type Fresh<Id extends string, Ids extends string> = Id extends Ids ? `There is a
 
 /** A part of an automation, whatever its steps. */
 interface Part {
-  readonly graph: Graph;
+  readonly graph: AutomationGraph;
 }
 /** What follows on a branch. */
 type Way<Ids extends string, P extends Part> = (path: AutomationPath<Ids, never>) => P;
@@ -38,10 +38,12 @@ type TargetsOf<P> = P extends AutomationPiece<infer _, infer Targets> ? Targets 
 /** The way out of a step that leads nowhere yet. */
 type OpenEnd = Omit<AutomationConnection, "to">;
 
-interface Graph {
+/** What a part of an automation consists of. */
+export interface AutomationGraph {
   readonly head: Omit<NewAutomation, "steps" | "connections">;
   readonly steps: readonly AutomationStep[];
   readonly connections: readonly AutomationConnection[];
+  /** The ways on that lead nowhere yet. */
   readonly ends: readonly OpenEnd[];
 }
 
@@ -81,11 +83,11 @@ export class AutomationPiece<Ids extends string, Targets extends string> {
   /** The ids of its steps, and of those it goes to; only for types. */
   declare protected readonly ids: Ids;
   declare protected readonly targets: Targets;
-  /** @internal */
-  readonly graph: Graph;
+  /** Its steps and connections so far. */
+  readonly graph: AutomationGraph;
 
   /** @internal */
-  constructor(graph: Graph) {
+  constructor(graph: AutomationGraph) {
     this.graph = graph;
   }
 
@@ -172,7 +174,7 @@ export class AutomationPath<Ids extends string, Targets extends string> extends 
   #add<I extends string, T extends string>(id: string, fields: WithoutId<AutomationStep>, ways: object = {}): AutomationPath<I, T> {
     const { head, steps, connections, ends } = this.graph;
     const step: AutomationStep = { id, ...fields };
-    let graph: Graph = {
+    let graph: AutomationGraph = {
       head,
       steps: steps.some((other) => isSameExit(other, step)) ? steps : [...steps, step],
       connections: [...connections, ...ends.map((end) => ({ ...end, to: id }))],

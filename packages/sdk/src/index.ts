@@ -2,6 +2,7 @@ export { AgentClient, type AgentClientOptions } from "./agent-client.ts";
 export { APIPromise, type ApiResponse as Answer, type SafeResult } from "./api-promise.ts";
 export { type AttachmentInput, attachmentFromFile } from "./attachment.ts";
 export {
+  type AutomationGraph,
   type AutomationPath,
   type AutomationPiece,
   type AutomationSettings,
