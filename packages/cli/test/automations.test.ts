@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { buildAutomationSchema } from "@mailsvc/sdk/contract";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -301,4 +302,42 @@ test("the schema accepts what validate accepts, refuses misspelt steps, and is t
     WELCOME.replace('"operator": "in"', '"operator": "inn"'),
   ])
     expect(accepts(JSON.parse(text))).toBe(false);
+});
+
+describe("show", () => {
+  test("draws the steps with their numbers, names in place of ids, and within the terminal's width", async () => {
+    const { mailsvc, world, cwd } = await workshop();
+    await mailsvc(["automations", "push", "--activate"], { cwd });
+    await world.sdk.contacts.create({ email: "ada@example.com" });
+    await world.sdk.contacts.create({ email: "joan@example.com" });
+    await world.sdk.suppressions.create({ email: "joan@example.com" });
+    await world.settle();
+    const shown = await mailsvc(["automations", "show", "Welcome"], { cwd, ...PLAIN });
+    const lines = shown.stdout.split("\n").map((line) => line.replace(/ +/g, " ").trim());
+    expect(lines).toEqual([
+      "Welcome ACTIVE version 1",
+      "2 entered · 2 inside · 0 goals (0.0 %)",
+      "",
+      "STEP WHAT IT DOES ENTERED WAITING DONE SKIPPED",
+      "○ trigger contact.created 2",
+      "● hello sends hello 2 0 1 1",
+      "● wait waits 3d 2 2 0 0",
+      "◆ on-list asks not lists in News 0 0 0 0",
+      "├─ yes → join 0",
+      "├─ no ends 0",
+      "● join adds to list News 0 0 0 0",
+      "",
+    ]);
+    for (const columns of [60, 80]) {
+      const narrow = await mailsvc(["automations", "show", "Welcome"], { cwd, tty: TERMINAL, env: { TERM: "xterm-256color" }, columns });
+      expect(narrow.stdout).toContain("\u001b[");
+      for (const line of stripVTControlCharacters(narrow.stdout).split("\n")) expect(line.length).toBeLessThanOrEqual(columns);
+    }
+    const piped = await mailsvc(["automations", "show", "Welcome", "--version", "1"], { cwd });
+    expect(piped.json).toMatchObject({
+      automation: { name: "Welcome", shownVersion: 1 },
+      stats: { entered: 2, steps: [{ skipped: 1 }, {}, {}, {}] },
+    });
+    expect((await mailsvc(["automations", "show", "Nothing"], { cwd })).code).toBe(6);
+  });
 });

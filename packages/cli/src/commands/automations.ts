@@ -1,19 +1,57 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { buildAutomationSchema } from "@mailsvc/sdk/contract";
-import { Command } from "commander";
+import { type AutomationDetail, type AutomationStats, buildAutomationSchema, contract } from "@mailsvc/sdk/contract";
+import { Command, Option } from "commander";
 import { type AutomationFile, type FileFault, formatPlace, listFiles, readFiles } from "../automations/file.ts";
 import { automationNoun } from "../automations/noun.ts";
+import { References } from "../automations/references.ts";
+import { setOptionMetadata } from "../contract/metadata.ts";
+import { resolveNames } from "../contract/names.ts";
+import { checkInput } from "../contract/validate.ts";
 import { dirOption, folderCommands, getDir } from "../folders/commands.ts";
 import { type Run, runAction } from "../runtime/action.ts";
-import { usageError } from "../runtime/errors.ts";
+import { hasStatus, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
+import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
-import type { Style } from "../types.ts";
+import type { Session, Style } from "../types.ts";
+import { drawAutomation } from "../views/automation-graph.ts";
 
 /** The commands of automations beyond the contract. */
 export function automationCommands(run: Run): Command[] {
-  return [...folderCommands(automationNoun, run), validateCommand(run), schemaCommand(run)];
+  return [showCommand(run), ...folderCommands(automationNoun, run), validateCommand(run), schemaCommand(run)];
+}
+
+/** `mailsvc automations show`: draws the steps with their numbers. */
+function showCommand(run: Run): Command {
+  const command = new Command("show")
+    .summary("Draw the steps of an automation, with how many entries came to each")
+    .description(
+      "Draw the steps of an automation, with how many entries came to each, wait there now, went on, and were skipped there.\n\nThe numbers count all versions of the definition; steps are known by their ids.",
+    )
+    .argument("<id>", "Name or id of the automation")
+    .addOption(setOptionMetadata(new Option("--version <number>", "An earlier version of its steps"), { type: "number" }))
+    .addHelpText("after", "\nExamples:\n  mailsvc automations show Welcome\n  mailsvc automations show Welcome --json");
+  return runAction(command, run, "connect", async (session, [given = ""], flags): Promise<Exit> => {
+    const [id = given] = await resolveNames(session, contract.automations.get, [given]);
+    const query = flags["version"] === undefined ? {} : { version: String(flags["version"]) };
+    checkInput(contract.automations.get, query, undefined, (path) => (path === "version" ? "--version" : undefined));
+    const automation = (await session.send(buildCall(contract.automations.get, [id], query, undefined))).data as AutomationDetail;
+    const stats = (await session.send(buildCall(contract.automations.stats, [id], {}, undefined))).data as AutomationStats;
+    const named = session.out.json ? automation : await withNames(session, automation);
+    await session.out.data({ automation, stats }, () => drawAutomation(named, stats, session.term));
+    return EXIT.ok;
+  });
+}
+
+/** The automation with slugs and names in place of ids; as it is, if the key may not read them. */
+async function withNames(session: Session, automation: AutomationDetail): Promise<AutomationDetail> {
+  try {
+    return await new References(session).toNames(automation);
+  } catch (error) {
+    if (hasStatus(error, 403)) return automation;
+    throw error;
+  }
 }
 
 /** `mailsvc automations validate`: checks files without a server. */

@@ -3,13 +3,12 @@ import type {
   AutomationDetail,
   AutomationEntry,
   AutomationStats,
-  AutomationStep,
-  AutomationTrigger,
   AutomationVersion,
   StepStats,
   TestRun,
   TestStep,
 } from "@mailsvc/sdk/contract";
+import { describeStep, describeTrigger } from "../automations/describe.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
@@ -89,7 +88,7 @@ function one(a: AutomationDetail, { term: { out } }: Session): string {
       ["version", a.shownVersion === a.version ? a.version : `${a.shownVersion} of ${a.version}`],
       ["entered", a.totalEntered],
       ["completed", a.totalCompleted],
-      ["goal", a.goal && `${formatTrigger(a.goal)}: ${a.goalConversions} (${(a.goalConversionRate * 100).toFixed(1)} %)`],
+      ["goal", a.goal && `${describeTrigger(a.goal)}: ${a.goalConversions} (${(a.goalConversionRate * 100).toFixed(1)} %)`],
       [
         "revenue",
         a.revenueGenerated === 0 ? null : `${a.revenueGenerated.toFixed(2)} ${a.currency}, of which goals ${a.goalRevenue.toFixed(2)}`,
@@ -104,7 +103,9 @@ function one(a: AutomationDetail, { term: { out } }: Session): string {
   const line = (id: string, what: string): string => `  ${id.padEnd(width)}  ${safeText(what)}${formatWays(a, id, out.dim)}`;
   return [
     details,
-    [out.bold("Steps"), line("trigger", formatTrigger(a.trigger)), ...a.steps.map((step) => line(step.id, formatStep(step)))].join("\n"),
+    [out.bold("Steps"), line("trigger", describeTrigger(a.trigger)), ...a.steps.map((step) => line(step.id, describeStep(step)))].join(
+      "\n",
+    ),
   ].join("\n\n");
 }
 
@@ -157,14 +158,4 @@ function formatWays({ connections }: AutomationDetail, id: string, dim: (text: s
 
 function formatTaken({ stepId, outcome, branch, reason }: AutomationEntry["path"][number]): string {
   return `${stepId}${branch === null ? "" : `: ${branch}`}${outcome === "skipped" ? ` (skipped: ${reason})` : ""}`;
-}
-
-function formatTrigger(trigger: AutomationTrigger): string {
-  const { type, ...rest } = trigger;
-  return [type, ...Object.values(rest)].join(" ");
-}
-
-function formatStep(step: AutomationStep): string {
-  const { id: _id, type, ...rest } = step;
-  return [type, ...Object.values(rest).map((value) => (typeof value === "string" ? value : JSON.stringify(value)))].join(" ");
 }
