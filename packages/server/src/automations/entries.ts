@@ -1,6 +1,6 @@
 import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
 import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray } from "drizzle-orm";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -34,17 +34,7 @@ export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entra
   const now = deps.clock.now();
   const unique = new Map(entrants.map((entrant) => [entrant.id, entrant]));
   if (unique.size === 0) return;
-  const { automationContacts: t } = tx.t;
-  const longAgo = now - automation.reEntryDelayHours * HOUR;
-  const admitted = await tx
-    .insert(t)
-    .values([...unique.keys()].map((contactId) => ({ automationId, contactId, entryId: deps.ids("ent"), enteredAt: now, inside: true })))
-    .onConflictDoUpdate({
-      target: [t.automationId, t.contactId],
-      set: { entryId: sql`excluded.entry_id`, enteredAt: now, inside: true },
-      setWhere: automation.allowReEntry ? sql`not ${t.inside} and ${t.enteredAt} <= ${longAgo}` : sql`1 = 0`,
-    })
-    .returning({ contactId: t.contactId, entryId: t.entryId });
+  const admitted = await admit(tx, deps, automation, [...unique.keys()]);
   if (admitted.length === 0) return;
   const { connections } = await findVersion(tx, automationId, version);
   const first = connections.find(({ from }) => from === TRIGGER_STEP)?.to ?? null;
@@ -92,6 +82,44 @@ export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entra
       data: { entryId: id, version },
     })),
   );
+}
+
+/**
+ * Decides which contacts enter now, and gives their entries ids. On Postgres, a transaction that another one forestalled runs again, and
+ * sees the contact inside.
+ */
+async function admit(
+  tx: Tx,
+  deps: Deps,
+  { id: automationId, allowReEntry, reEntryDelayHours }: AutomationRow,
+  contactIds: readonly string[],
+): Promise<{ contactId: string; entryId: string }[]> {
+  const { automationContacts: t } = tx.t;
+  const now = deps.clock.now();
+  const longAgo = now - reEntryDelayHours * HOUR;
+  const known = await tx.lookUp(
+    t,
+    contactIds.map((contactId) => ({ automationId, contactId })),
+  );
+  const before = new Map(known.flat().map((row) => [row.contactId, row]));
+  const mayEnter = (contactId: string): boolean => {
+    const last = before.get(contactId);
+    return last === undefined || (allowReEntry && !last.inside && last.enteredAt <= longAgo);
+  };
+  const admitted = contactIds.filter(mayEnter).map((contactId) => ({ contactId, entryId: deps.ids("ent") }));
+  const [again, first] = [
+    admitted.filter(({ contactId }) => before.has(contactId)),
+    admitted.filter(({ contactId }) => !before.has(contactId)),
+  ];
+  await tx.insertAll(
+    t,
+    first.map(({ contactId, entryId }) => ({ automationId, contactId, entryId, enteredAt: now, inside: true })),
+  );
+  await tx.updateAll(
+    t,
+    again.map(({ contactId, entryId }) => ({ where: { automationId, contactId }, set: { entryId, enteredAt: now, inside: true } })),
+  );
+  return admitted;
 }
 
 const ENDED = { COMPLETED: "automation.completed", EXITED: "automation.exited", FAILED: "automation.failed" } as const;
