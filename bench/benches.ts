@@ -1,5 +1,6 @@
 import type { Bench } from "./figure.ts";
 import { accept } from "./figures/accept.ts";
+import { automations } from "./figures/automations.ts";
 import { campaigns } from "./figures/campaigns.ts";
 import { cancel } from "./figures/cancel.ts";
 import { cli } from "./figures/cli.ts";
@@ -40,6 +41,7 @@ export const benches: readonly Bench[] = [
   cancel,
   runs,
   campaigns,
+  automations,
   verify,
   soak,
 ];

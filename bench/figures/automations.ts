@@ -1,0 +1,142 @@
+import type { AutomationStats, NewAutomation } from "../../packages/sdk/src/contract/index.ts";
+import { type Contender, call, mailsvc } from "../contenders.ts";
+import { cpuOf } from "../cpu.ts";
+import type { Bench, Figure } from "../figure.ts";
+
+const MONTH_CONTACTS = 1000;
+const ENTRIES = 100_000;
+const IMPORT = 1000;
+const POLL_MS = 100;
+// After the last work, until a server counts as idle.
+const REST_MS = 5000;
+
+/** Automations: a month in seconds, how fast contacts enter, and what those that wait cost. */
+export const automations: Bench = {
+  name: "automations",
+  onlyByName: true,
+  meaning:
+    `month: ${MONTH_CONTACTS.toLocaleString("en")} contacts through 12 steps and 30 days under the dev clock, five mails each, from the import to the last mail. ` +
+    "enter: contacts a second that enter at once, because the rules of a segment changed to match all of them, until each waits in its first step: " +
+    "comparing them with the rules, membership, entry, step, events and counts, each on disk. idle: processor time of a server with as many entries waiting, against that of an empty one. " +
+    "--rows N for fewer than 100,000 contacts, --minutes N for how long idle servers are watched (one minute at most).",
+  run: async ({ rows, minutes }) => {
+    const count = Math.min(rows, ENTRIES);
+    const watchMs = Math.min(minutes, 1) * 60_000;
+    const empty = await withServer((server) => watch(server, watchMs));
+    const month = await withServer(runMonth);
+    const { perSecond, idle } = await withServer(async (server) => {
+      const rate = await enterAtOnce(server, count);
+      return { perSecond: rate, idle: await watch(server, watchMs) };
+    });
+    return [
+      { name: "automations.month", value: month, unit: "s", against: null, ratio: null, goal: { op: "<=", than: 5 } },
+      { name: "automations.enter", value: perSecond, unit: "entries/s", against: null, ratio: null, goal: { op: ">=", than: 5000 } },
+      {
+        name: "automations.idle",
+        value: idle,
+        unit: "ms/minute",
+        against: "an empty server",
+        ratio: idle / empty,
+        goal: { op: "<=", than: 1.2 },
+      },
+    ] satisfies Figure[];
+  },
+};
+
+async function withServer<T>(run: (server: Contender) => Promise<T>): Promise<T> {
+  const server = await mailsvc();
+  try {
+    return await run(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Seconds that a month takes. */
+async function runMonth(server: Contender): Promise<number> {
+  const fields = {
+    name: "News",
+    slug: "news",
+    type: "marketing",
+    subject: "News for {{firstName}}",
+    html: `<p>Dear {{firstName}},</p><p>${"News with a little of everything in it. ".repeat(14)}</p>`,
+    publish: true,
+  };
+  const template = (await call(server, "POST", "/api/v1/templates", fields)) as { id: string };
+  const mail = (id: string) => ({ id, type: "send_email" as const, templateId: template.id, from: "news@bench.acme.dev" });
+  const steps: NewAutomation["steps"] = [
+    mail("welcome"),
+    { id: "days-3", type: "delay", for: "3d" },
+    mail("tips"),
+    { id: "days-10", type: "delay", for: "7d" },
+    { id: "warm", type: "add_tag", tag: "warm" },
+    mail("offer"),
+    { id: "days-20", type: "delay", for: "10d" },
+    { id: "plan", type: "update_contact", set: { customFields: { plan: "basic" } } },
+    mail("reminder"),
+    { id: "days-30", type: "delay", for: "10d" },
+    { id: "goal", type: "goal" },
+    mail("goodbye"),
+  ];
+  const id = await start(server, { name: "Month", trigger: { type: "contact.created" }, ...chain(steps) });
+  const from = performance.now();
+  await importContacts(server, MONTH_CONTACTS);
+  await call(server, "POST", "/__dev/clock/advance", { by: "31d" });
+  const seconds = (performance.now() - from) / 1000;
+  const { completed } = await readStats(server, id);
+  if (completed !== MONTH_CONTACTS) throw new Error(`${completed} of ${MONTH_CONTACTS} entries are completed.`);
+  return seconds;
+}
+
+/** Entries a second. */
+async function enterAtOnce(server: Contender, count: number): Promise<number> {
+  await importContacts(server, count);
+  const tagged = (tag: string) => ({ field: "tags", operator: "contains", value: tag });
+  const segment = (await call(server, "POST", "/api/v1/segments", { name: "Readers", rules: tagged("nobody") })) as { id: string };
+  const id = await start(server, {
+    name: "Readers",
+    trigger: { type: "segment.entered", segmentId: segment.id },
+    ...chain([{ id: "wait", type: "delay", for: "30d" }]),
+  });
+  const from = performance.now();
+  await call(server, "PATCH", `/api/v1/segments/${segment.id}`, { rules: tagged("reader") });
+  for (let waiting = 0; waiting < count; ) {
+    await new Promise((next) => setTimeout(next, POLL_MS));
+    waiting = (await readStats(server, id)).steps[0]?.waiting ?? 0;
+  }
+  return (count * 1000) / (performance.now() - from);
+}
+
+/** Processor time of a server that has nothing to do, ms for each minute. */
+async function watch({ pid }: Contender, watchMs: number): Promise<number> {
+  await new Promise((next) => setTimeout(next, REST_MS));
+  const before = cpuOf([pid]);
+  await new Promise((next) => setTimeout(next, watchMs));
+  return ((cpuOf([pid]) - before) / 1000) * (60_000 / watchMs);
+}
+
+async function start(server: Contender, automation: NewAutomation): Promise<string> {
+  const { id } = (await call(server, "POST", "/api/v1/automations", automation)) as { id: string };
+  await call(server, "POST", `/api/v1/automations/${id}/activate`);
+  return id;
+}
+
+/** Connects steps in their order. */
+function chain(steps: NewAutomation["steps"]): Pick<NewAutomation, "steps" | "connections"> {
+  return { steps, connections: steps.map(({ id }, i) => ({ from: steps[i - 1]?.id ?? "trigger", to: id })) };
+}
+
+async function importContacts(server: Contender, count: number): Promise<void> {
+  for (let i = 0; i < count; i += IMPORT) {
+    const rows = Array.from({ length: Math.min(IMPORT, count - i) }, (_, n) => ({
+      email: `reader${i + n}@mail.acme.dev`,
+      firstName: `Reader ${i + n}`,
+      tags: ["reader"],
+    }));
+    await call(server, "POST", "/api/v1/contacts/import", { rows });
+  }
+}
+
+async function readStats(server: Contender, id: string): Promise<AutomationStats> {
+  return (await call(server, "GET", `/api/v1/automations/${id}/stats`)) as AutomationStats;
+}
