@@ -1,5 +1,4 @@
 import { AUTOMATION_LIMITS } from "@mailsvc/sdk/contract";
-import { and, eq, inArray } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { CounterChange } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
@@ -168,14 +167,11 @@ class Batch {
 const COMPLETED = { status: "COMPLETED", reason: null } as const;
 
 async function loadContacts(tx: Tx, workspaceId: string, entries: readonly EntryRow[]): Promise<Map<number, ContactRow>> {
-  const { contacts: c } = tx.t;
-  const seqs = entries.map(({ contactSeq }) => contactSeq);
-  if (seqs.length === 0) return new Map();
-  const rows = await tx
-    .select()
-    .from(c)
-    .where(and(eq(c.workspaceId, workspaceId), inArray(c.seq, seqs)));
-  return new Map(rows.map((row) => [row.seq, row]));
+  const found = await tx.lookUp(
+    tx.t.contacts,
+    entries.map(({ contactSeq: seq }) => ({ workspaceId, seq })),
+  );
+  return new Map(found.flat().map((row) => [row.seq, row]));
 }
 
 /** A value that is made when it is first asked for. */

@@ -74,11 +74,12 @@ async function reactToKeys(tx: Tx, deps: Deps, workspaceId: string, eventsByKey:
 }
 
 async function loadEntrants(tx: Tx, workspaceId: string, events: readonly (readonly [string, NewEvent])[]): Promise<Entrant[]> {
-  const { contacts: t } = tx.t;
-  const byContact = new Map(events);
-  const rows = await tx
-    .select({ id: t.id, seq: t.seq })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, [...byContact.keys()])));
-  return rows.map(({ id, seq }) => ({ id, seq, event: toEntryEvent(byContact.get(id) as NewEvent) }));
+  const found = await tx.lookUp(
+    tx.t.contacts,
+    events.map(([id]) => ({ workspaceId, id })),
+  );
+  return found.flatMap(([contact], i) => {
+    const [, event] = events[i] as readonly [string, NewEvent];
+    return contact ? [{ id: contact.id, seq: contact.seq, event: toEntryEvent(event) }] : [];
+  });
 }
