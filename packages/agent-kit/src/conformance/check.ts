@@ -12,6 +12,11 @@ export interface CheckOptions {
   secret: string;
   /** Only cases whose id contains this. */
   only?: string | undefined;
+  /**
+   * How long to wait for an answer, ms. Default: 12 000, which is longer than the service waits, so that a slow answer can be told from
+   * none.
+   */
+  timeoutMs?: number | undefined;
   /** Cancels the check between two requests; it then throws the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Called after each case. */
@@ -39,8 +44,11 @@ export interface CheckReport {
   readonly results: readonly CaseResult[];
 }
 
-// A receiver that hangs must not hang the check; it is longer than the service waits, so that slow answers can be told from none.
-const GIVE_UP_MS = DEADLINE_MS + 4000;
+const TIMEOUT_MS = DEADLINE_MS + 4000;
+// After so many cases without an answer the receiver is taken to be gone.
+const MAX_SILENT = 3;
+// Of an answer so much is kept; a receiver may send without end.
+const MAX_ANSWER = 65_536;
 // The waits of the service between its direct attempts.
 const REPEAT_MS = [1000, 2000, 4000];
 // Bodies beyond this are left out of the curl command.
@@ -50,13 +58,15 @@ const MAX_CURL_BODY = 4000;
  * Sends a receiver, in any language, everything the service and an attacker may send, and grades its answers. The receiver needs
  * no activation: events name `act_sample`. Throws TypeError for an address that is none.
  */
-export async function checkReceiver({ url, secret, only, signal, onResult }: CheckOptions): Promise<CheckReport> {
+export async function checkReceiver({ url, secret, only, timeoutMs = TIMEOUT_MS, signal, onResult }: CheckOptions): Promise<CheckReport> {
   const target = parseAddress(url);
   const results: CaseResult[] = [];
+  let silent = 0;
   for (const one of listCases(secret, currentTime())) {
     if (only !== undefined && !one.id.includes(only)) continue;
     signal?.throwIfAborted();
-    const result = await grade(one, target);
+    const { result, answered } = silent < MAX_SILENT ? await grade(one, target, timeoutMs) : { result: skip(one), answered: false };
+    silent = answered ? 0 : silent + 1;
     results.push(result);
     onResult?.(result);
   }
@@ -77,33 +87,39 @@ export function parseAddress(url: string): URL {
   return target;
 }
 
-async function grade(one: ConformanceCase, target: URL): Promise<CaseResult> {
+function skip({ id, group, title }: ConformanceCase): CaseResult {
+  const skipped = `The receiver answered nothing in ${MAX_SILENT} cases before this one.`;
+  return { id, group, title, passed: false, ms: 0, failure: null, skipped };
+}
+
+async function grade(one: ConformanceCase, target: URL, timeoutMs: number): Promise<{ result: CaseResult; answered: boolean }> {
   const from = currentTime();
   const answers: Answer[] = [];
   for (const step of one.requests) {
     const together: readonly CaseRequest[] = Array.isArray(step) ? step : [step as CaseRequest];
-    answers.push(...(await Promise.all(together.map((request) => deliver(request, target)))));
+    answers.push(...(await Promise.all(together.map((request) => deliver(request, target, timeoutMs)))));
   }
   const problem = one.judge(answers);
   const { id, group, title, mistake, fix } = one;
   const [first] = one.requests.flat();
   const failure = problem === null || !first ? null : { problem, mistake, fix, curl: formatCurl(first, target) };
-  return { id, group, title, passed: failure === null, ms: Math.round(currentTime() - from), failure, skipped: null };
+  const result = { id, group, title, passed: failure === null, ms: Math.round(currentTime() - from), failure, skipped: null };
+  return { result, answered: answers.some(({ status }) => status !== null) };
 }
 
 /** Sends a request, and again as the service does while a receiver is busy with another copy of it. */
-async function deliver(request: CaseRequest, target: URL): Promise<Answer> {
-  let answer = await send(request, target);
+async function deliver(request: CaseRequest, target: URL, timeoutMs: number): Promise<Answer> {
+  let answer = await send(request, target, timeoutMs);
   for (const ms of request.repeat ? REPEAT_MS : []) {
     if (answer.status !== 503) break;
     await sleep(ms);
-    answer = await send(request, target);
+    answer = await send(request, target, timeoutMs);
   }
   return answer;
 }
 
 /** Sends one request on a connection of its own and waits for the whole answer. Never throws. */
-function send({ method, headers, body, chunked }: CaseRequest, target: URL): Promise<Answer> {
+function send({ method, headers, body, chunked }: CaseRequest, target: URL, timeoutMs: number): Promise<Answer> {
   const from = currentTime();
   const since = (): number => currentTime() - from;
   return new Promise((done) => {
@@ -112,14 +128,18 @@ function send({ method, headers, body, chunked }: CaseRequest, target: URL): Pro
         status: null,
         body: "",
         ms: since(),
-        error: code === "ABORT_ERR" ? `nothing came back within ${GIVE_UP_MS / 1000} s` : (code ?? message),
+        error: code === "ABORT_ERR" ? `no whole answer came within ${timeoutMs / 1000} s` : (code ?? message),
       });
     const open = target.protocol === "https:" ? httpsRequest : httpRequest;
     const length = body === null || chunked ? {} : { "content-length": String(body.length) };
-    const options = { method, headers: { ...headers, ...length }, agent: false as const, signal: AbortSignal.timeout(GIVE_UP_MS) };
+    const options = { method, headers: { ...headers, ...length }, agent: false as const, signal: AbortSignal.timeout(timeoutMs) };
     const request = open(target, options, (response) => {
       const parts: Buffer[] = [];
-      response.on("data", (part: Buffer) => parts.push(part));
+      let length = 0;
+      response.on("data", (part: Buffer) => {
+        length += part.length;
+        if (length <= MAX_ANSWER) parts.push(part);
+      });
       response.on("end", () =>
         done({ status: response.statusCode ?? null, body: Buffer.concat(parts).toString(), ms: since(), error: null }),
       );
