@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Activation, createActivations } from "./activations.ts";
 import { createAnswers } from "./answers.ts";
 import { type AgentClient, createClient } from "./client.ts";
-import { AgentDeactivatedError, AgentPausedError, AgentStoppedError, isFinal, RunEndedError, UsageError } from "./errors.ts";
+import { AgentApiError, AgentDeactivatedError, AgentPausedError, AgentStoppedError, isFinal, RunEndedError, UsageError } from "./errors.ts";
 import { eventKey, type HandledEvent, type HandledEvents, isKnown, type UnknownEvent } from "./event.ts";
 import { createEventLog, type Lease } from "./event-log.ts";
 import { type Handler, Handlers } from "./handlers.ts";
@@ -129,7 +129,8 @@ export function createAgent(options: AgentOptions = {}): Agent {
       authorize: () => activations.authorize(activationId),
       // A call may notice a pause before its event arrives.
       onRefused: (error) => {
-        if (error instanceof AgentPausedError || error instanceof AgentDeactivatedError)
+        const isRefused = error instanceof AgentApiError && error.status === 401;
+        if (isRefused || error instanceof AgentPausedError || error instanceof AgentDeactivatedError)
           abortRuns((run) => run.activationId === activationId, error);
       },
     });

@@ -378,6 +378,25 @@ describe("the signal of a run", () => {
     expect(errors).toEqual([lastReason()]);
   });
 
+  test("is aborted when any call is answered 401: the key is dead", async () => {
+    const market = await TestMarketplace.create();
+    onTestFinished(() => market.dispose());
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      String(input).endsWith("/messages")
+        ? Response.json({ error: { code: "unauthorized", message: "No.", details: [] } }, { status: 401 })
+        : market.options.fetch(input, init);
+    market.serve(
+      createAgent({ ...market.options, fetch }).on("agent.activated", (ctx) =>
+        ctx.run({}, async (run) => {
+          await run.client.messages.create({ text: "Hello" }).catch(() => {});
+          return hold(run);
+        }),
+      ),
+    );
+    await market.activate();
+    expect(lastReason()).toMatchObject({ name: "AgentApiError", status: 401 });
+  });
+
   test("is not aborted by answers that may change: the next heartbeat arrives", async () => {
     const market = await TestMarketplace.create();
     onTestFinished(() => market.dispose());
