@@ -45,9 +45,10 @@ const BEAT = `with beat as (
  * Deletes dead processes and releases their jobs. A process is dead when it has been silent for `deadMs` and its connection,
  * which holds a lock on its name, is gone, or when it has been silent for twelve times as long. After a restart of the database
  * no heartbeat exists yet, so no process is declared dead then.
+ * It reads the claimed jobs only, by their index: it runs each second in each process, and a million may wait.
  * Also releases jobs that no live process holds, and jobs that this process holds without knowing (a claim whose answer was lost).
  */
-const SWEEP = `with dead as (
+export const SWEEP = `with dead as (
     delete from workers w where name <> $1 and pg_postmaster_start_time() < now() - $2::float8 * interval '1 ms'
       and (seen_at < now() - $2::float8 * ${STUCK_FACTOR} * interval '1 ms'
         or (seen_at < now() - $2::float8 * interval '1 ms' and pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(name))))
@@ -55,7 +56,7 @@ const SWEEP = `with dead as (
   ), freed as (
   update ${JOBS} set locked_by = null, locked_at = null,
     last_error = case when attempts >= max_attempts then 'The process died in the last attempt.' else last_error end
-  where locked_by is not null and (locked_by in (select name from dead)
+  where locked_at is not null and locked_by is not null and (locked_by in (select name from dead)
     or (locked_at < now() - $2::float8 * interval '1 ms'
       and (not exists (select from workers w where w.name = locked_by) or (locked_by = $1 and id <> all ($3::bigint[])))))
   returning id)

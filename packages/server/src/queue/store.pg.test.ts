@@ -7,6 +7,7 @@ import { controllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { secureRandom, seededRandom } from "../lib/random.ts";
 import { postgresSchema } from "../schema.pg.ts";
+import { SWEEP } from "./heartbeat.pg.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import type { NewJob, Queue } from "./queue.ts";
 import { type PostgresStoreOptions, postgresJobStore } from "./store.pg.ts";
@@ -74,7 +75,7 @@ describe("several server processes", () => {
     m.db.tx(async (tx) => {
       for (let i = 0; i < n; i += 1) await m.queue.enqueue(tx, { kind: "work", payload: { i }, ...rest });
     });
-  const until = async (check: () => boolean | Promise<boolean>, ms = 8000): Promise<void> => {
+  const until = async (check: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> => {
     const end = realTime.now() + ms;
     while (!(await check())) {
       if (realTime.now() > end) throw new Error("It did not come true in time.");
@@ -83,6 +84,22 @@ describe("several server processes", () => {
   };
   const total = async ({ db, queue }: { db: PostgresDb; queue: Queue }): Promise<number> =>
     (await queue.list(db.read, { limit: 1, offset: 0 })).total;
+
+  test("the search for jobs of dead processes reads no job that waits", async () => {
+    const { db } = await member();
+    const { raw } = db.read;
+    await raw("insert into mailsvc_jobs._private_tasks (identifier) values ('later')");
+    await raw(
+      `insert into mailsvc_jobs._private_jobs (task_id, payload, run_at)
+       select id, '{}', now() + interval '1 day' from mailsvc_jobs._private_tasks, generate_series(1, 20000)`,
+    );
+    await raw("analyze mailsvc_jobs._private_jobs");
+    const plan = JSON.stringify(
+      await raw(`explain (format json) ${SWEEP.replaceAll("$1", "'me'").replaceAll("$2", "5000").replaceAll("$3", "'{}'")}`),
+    );
+    expect(plan).toContain("mailsvc_running");
+    expect(plan).not.toMatch(/"Node Type":"Seq Scan"[^{}]*"Relation Name":"_private_jobs"/);
+  });
 
   test("share the work: each job is run once, by one of them, and none sits idle", async () => {
     const members = await Promise.all([member(), member(), member()]);
