@@ -129,9 +129,12 @@ export function createAgent(options: AgentOptions = {}): Agent {
       authorize: () => activations.authorize(activationId),
       // A call may notice a pause before its event arrives.
       onRefused: (error) => {
-        const isRefused = error instanceof AgentApiError && error.status === 401;
-        if (isRefused || error instanceof AgentPausedError || error instanceof AgentDeactivatedError)
+        if (error instanceof AgentPausedError || error instanceof AgentDeactivatedError)
           abortRuns((run) => run.activationId === activationId, error);
+        // The key is dead, whatever the events say.
+        if (error instanceof AgentApiError && error.status === 401)
+          for (const run of runs)
+            if (run.activationId === activationId) run.abort(new RunEndedError(run.runId, null, error.message, { cause: error }));
       },
     });
 

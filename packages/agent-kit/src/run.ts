@@ -62,8 +62,7 @@ export interface Run {
   readonly activationId: string;
   readonly client: AgentClient;
   /**
-   * Aborted when the work must stop; the reason is an AgentPausedError, AgentDeactivatedError, RunEndedError or AgentStoppedError,
-   * or the AgentApiError of a call that was answered 401.
+   * Aborted when the work must stop; the reason is an AgentPausedError, AgentDeactivatedError, RunEndedError or AgentStoppedError.
    * Every method of the run then throws this reason too.
    */
   readonly signal: AbortSignal;
