@@ -10,11 +10,12 @@ const RULES = [
   [/^(ARCHITECTURE|CHANGELOG|CONTRIBUTING)\.md$/, (_, name) => `${name.toLowerCase()}.md`],
   [/^SECURITY\.md$/, "reporting.md"],
   [/^examples\/README\.md$/, "examples/index.md"],
-  [/^(examples|packages)\/([^/]+)\/README\.md$/, "$1/$2.md"],
+  [/^examples\/([^/]+)\/README\.md$/, "examples/$1.md"],
+  [/^packages\/sdk\/README\.md$/, "sdk.md"],
 ];
 
 /** Files that the build looks at but leaves out. */
-export const EXCLUDED = ["README.md", "bench/**", "build/**", "site/**", "packages/cli/templates/**", "packages/create-mailsvc-agent/**"];
+export const EXCLUDED = ["README.md", "bench/**", "build/**", "site/**", "packages/!(sdk)/**"];
 
 /** The page of a file, both as paths; null if the file is no page. */
 export function pageOf(file) {

@@ -1,5 +1,5 @@
 // The order in which the site presents the files that are its pages.
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { pageOf, root } from "./pages.mjs";
 
@@ -23,7 +23,11 @@ const linkTo = (file) => `/${pageOf(file).replace(/(index)?\.md$/, "")}`;
 /** A page under its first heading. */
 const itemOf = (file) => ({ text: /^# (.+)$/m.exec(read(file))[1], link: linkTo(file) });
 
-const guide = Object.entries(GUIDE).map(([text, files]) => ({ text, items: files.map(itemOf) }));
+const decisions = globSync("docs/decisions/*.md", { cwd: root }).sort();
+const guide = [
+  ...Object.entries(GUIDE).map(([text, files]) => ({ text, items: files.map(itemOf) })),
+  { text: "Decisions", collapsed: true, items: decisions.map(itemOf) },
+];
 
 /** The sections of the reference, as its index lists them. */
 const reference = [
