@@ -55,7 +55,8 @@ export default defineConfig({
           setupFiles: setup,
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
           testTimeout: 30_000,
-          hookTimeout: 30_000,
+          // The first hook that wants Postgres starts it.
+          hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },
       },

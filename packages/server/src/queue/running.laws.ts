@@ -68,7 +68,8 @@ export function runningLaws(t: LawsContext): void {
         waits.push(realTime.now() - since);
       }
       waits.sort((a, b) => a - b);
-      expect(waits[7]).toBeLessThan(50);
+      // A quiet machine needs 2 ms.
+      expect(waits[7]).toBeLessThan(400);
     });
   });
 

@@ -124,7 +124,7 @@ describe("several server processes", () => {
     for (const mine of ran) expect(mine.length).toBeGreaterThan(100);
   }, 20_000);
 
-  test("a job added by one is begun by another one within a fraction of a second", async () => {
+  test("a job added by one is begun by another one, because it is told", async () => {
     const idle = await member();
     const busy = await member();
     let began = 0;
@@ -144,12 +144,13 @@ describe("several server processes", () => {
     await add(busy, 1);
     await until(() => began > 0);
     release();
-    expect(began - since).toBeLessThan(500);
+    // A quiet machine needs 30 ms; nothing but the announcement wakes the other one.
+    expect(began - since).toBeLessThan(5000);
   });
 
   test("the jobs of one that is killed are taken over within seconds, as a further attempt", async () => {
     const killed = await member({ beatMs: HOUR });
-    const living = await member({ beatMs: 50, deadMs: 300 });
+    const living = await member({ beatMs: 50, deadMs: 600 });
     const attempts: number[] = [];
     await killed.queue.start({ work: () => new Promise<never>(() => {}) }, 4);
     await add(killed, 4);
@@ -164,7 +165,7 @@ describe("several server processes", () => {
       4,
     );
     // It does not beat, but its connection stands: it may only be slow, so its work is left to it.
-    await realTime.sleep(700);
+    await realTime.sleep(1100);
     expect(attempts).toEqual([]);
     // What the kernel does to the connection of a killed process.
     const since = realTime.now();
@@ -173,7 +174,8 @@ describe("several server processes", () => {
        where l.locktype = 'advisory' and l.classid = 731624 and l.objid::int8 = (hashtext(w.name)::int8 & 4294967295)`,
     );
     await until(() => attempts.length === 4);
-    expect(realTime.now() - since).toBeLessThan(2000);
+    // With its connection, it would have been given seven seconds.
+    expect(realTime.now() - since).toBeLessThan(5000);
     expect(attempts).toEqual([2, 2, 2, 2]);
     queues.splice(queues.indexOf(killed.queue), 1);
   });

@@ -175,7 +175,8 @@ test("a server that stops releases its claims and delivers after the next start"
   const { queue, clock } = world.app.deps;
   const since = clock.real.now();
   await queue.stop();
-  expect(clock.real.now() - since).toBeLessThan(4000);
+  // A second; the request that hangs would end after eight.
+  expect(clock.real.now() - since).toBeLessThan(7000);
   // We aborted it, so it is no failure of the receiver.
   expect((await world.builder.sdk.deliveries.list("writer")).data).toMatchObject([{ state: "pending", attempts: 0 }]);
   hooks.script = () => 200;
