@@ -22,10 +22,36 @@ const quietHttp = {
   },
 };
 
+// Of undici only the client: its fetch, WebSockets, caches, mocks and experimental parser are two thirds of it. Another name that is
+// imported from it fails the build.
+const undiciClient = {
+  name: "undici-client",
+  setup: (pass) => {
+    pass.onLoad({ filter: /node_modules[\\/]undici[\\/]index\.js$/ }, () => ({
+      contents: `
+        import api from "./lib/api/index.js";
+        import buildConnector from "./lib/core/connect.js";
+        import util from "./lib/core/util.js";
+        import Client from "./lib/dispatcher/client.js";
+        import Dispatcher from "./lib/dispatcher/dispatcher.js";
+        import { getGlobalDispatcher } from "./lib/global.js";
+        Object.assign(Dispatcher.prototype, api);
+        export { buildConnector, Client };
+        export function request(url, { dispatcher = getGlobalDispatcher(), ...options }) {
+          const { origin, pathname, search } = util.parseURL(url);
+          return dispatcher.request({ ...options, origin, path: pathname + search });
+        }`,
+    }));
+    pass.onLoad({ filter: /node_modules[\\/]undici[\\/]lib[\\/]milo[\\/]/ }, () => ({
+      contents: 'throw new Error("The experimental parser of undici is not bundled.");',
+    }));
+  },
+};
+
 /**
  * What is not bundled: optional dependencies of dependencies, which are not installed, and what listhen has for its own command
  * line.
  */
 export const ABSENT = ["pg-native", "react-devtools-core", "jiti", "@parcel/watcher-wasm"];
 
-export const bundlePlugins = [englishOnly, quietHttp];
+export const bundlePlugins = [englishOnly, quietHttp, undiciClient];
