@@ -19,6 +19,13 @@ test.each(dialects)("the $name migrations make the tables of the code (else: npm
   expect(await staleMigrations(kind)).toEqual([]);
 });
 
+test.each(dialects)("the $name migrations are those of the journal, and no others lie beside them", ({ name }) => {
+  const folder = `packages/server/migrations/${name}`;
+  const { entries } = JSON.parse(committed(`${folder}/meta/_journal.json`)) as { entries: { tag: string }[] };
+  const files = readdirSync(new URL(`../${folder}/`, import.meta.url)).filter((file) => file.endsWith(".sql"));
+  expect(files.sort()).toEqual(entries.map(({ tag }) => `${tag}.sql`).sort());
+});
+
 test("docs/reference has no page of a noun that is gone (else: npm run generate)", () => {
   const pages = readdirSync(new URL("../docs/reference/", import.meta.url)).map((name) => `docs/reference/${name}`);
   expect(Object.keys(generated())).toEqual(expect.arrayContaining(pages));
