@@ -1,26 +1,50 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { checkReceiver } from "@mailsvc/agent-kit/conformance";
+import { checkAgent } from "@mailsvc/agent-kit/conformance";
 import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../../test/support/free-port.ts";
 
-const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const file = fileURLToPath(new URL("receiver.py", import.meta.url));
 
-test("passes every case", async () => {
-  const env = { ...process.env, AGENT_WEBHOOK_SECRET: SECRET, PORT: "0" };
-  const receiver = spawn("python3", [file], { env, stdio: ["ignore", "ignore", "pipe"] });
-  onTestFinished(() => void receiver.kill());
-  const url = await new Promise<string>((found, failed) => {
+/** Starts the agent and waits until it listens. */
+async function start(env: Readonly<Record<string, string>>): Promise<ChildProcess> {
+  const agent = spawn("python3", [file], { env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "pipe"] });
+  onTestFinished(() => void agent.kill("SIGKILL"));
+  await new Promise<void>((listening, failed) => {
     let said = "";
-    receiver.stderr.on("data", (data) => {
+    agent.stderr.on("data", (data) => {
       said += data;
-      const [address] = /http:\S+/.exec(said) ?? [];
-      if (address) found(address);
+      if (said.includes("The webhook is at")) listening();
     });
-    receiver.once("error", failed);
-    receiver.once("exit", () => failed(new Error(said)));
+    agent.once("error", failed);
+    agent.once("exit", () => failed(new Error(said)));
   });
-  const { results, passed } = await checkReceiver({ url, secret: SECRET });
-  expect(results.filter((result) => !result.passed)).toEqual([]);
-  expect(passed).toBeGreaterThan(80);
+  return agent;
+}
+
+test("passes every case, of requests and of state", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "receiver-python-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const port = String(await freePort());
+  const report = await checkAgent({
+    url: `http://127.0.0.1:${port}/`,
+    quietMs: 500,
+    start: async (variables) => {
+      const agent = await start({ ...variables, PORT: port, AGENT_DATA: join(folder, "agent.db") });
+      return {
+        kill: async () => {
+          agent.kill("SIGKILL");
+          await once(agent, "exit");
+        },
+      };
+    },
+  });
+  expect(report.results.filter(({ failure }) => failure)).toEqual([]);
+  // It works on no runs.
+  expect(report.results.filter(({ skipped }) => skipped).map(({ id }) => id)).toEqual(["state-heartbeat", "state-run-failed"]);
+  expect(report.passed).toBeGreaterThan(90);
 });
