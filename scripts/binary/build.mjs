@@ -39,7 +39,9 @@ const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 const sources = {
   "@mailsvc/sdk/contract": "packages/sdk/src/contract/index.ts",
   "@mailsvc/sdk": "packages/sdk/src/index.ts",
+  "@mailsvc/server/testing": "packages/server/src/testing.ts",
   "@mailsvc/server": "packages/server/src/index.ts",
+  "@mailsvc/agent-kit/conformance": "packages/agent-kit/src/conformance.ts",
 };
 
 const sqliteEntry = `better-sqlite3/${TARGET}`;

@@ -37,6 +37,7 @@ export interface Context<E = HandledEvent | UnknownEvent> {
 /** Errors of handlers, with the event they are about. */
 export type ErrorHandler = (error: unknown, about: Failure & { event: HandledEvent | UnknownEvent | null }) => unknown;
 
+/** What `createAgent` takes. Only the secret has no default outside of the environment. */
 export interface AgentOptions {
   /** The secret of the listing's webhook; two during a rotation. Default: AGENT_WEBHOOK_SECRET. */
   secret?: Secrets;

@@ -17,6 +17,7 @@ export interface ConformanceCase {
   readonly judge: (answers: readonly Answer[]) => string | null;
 }
 
+/** A request of a case. */
 export interface CaseRequest {
   readonly method: "POST" | "GET" | "PUT";
   readonly headers: Readonly<Record<string, string>>;

@@ -6,6 +6,7 @@ import { sign } from "./requests.ts";
 import { type RunningAgent, Stage } from "./stage.ts";
 import { STATE_CASES, type StateCase } from "./state-cases.ts";
 
+/** What `checkAgent` takes. */
 export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
   /**
    * Starts the agent with these variables, `AGENT_WEBHOOK_SECRET` and `MAILSVC_URL`, and resolves when its webhook listens. It is called

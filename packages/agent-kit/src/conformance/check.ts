@@ -5,6 +5,7 @@ import { currentTime, sleep } from "../runtime.ts";
 import { type Answer, type CaseRequest, type ConformanceCase, DEADLINE_MS, type Group } from "./case.ts";
 import { listCases } from "./cases.ts";
 
+/** What `checkReceiver` takes. */
 export interface CheckOptions {
   /** Where the receiver listens, for example `http://localhost:3000/webhook`. */
   url: string;
@@ -37,6 +38,7 @@ export interface CaseResult {
   readonly skipped: string | null;
 }
 
+/** The grades of all cases, and how many there are of each. */
 export interface CheckReport {
   readonly passed: number;
   readonly failed: number;

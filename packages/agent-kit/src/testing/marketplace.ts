@@ -7,6 +7,7 @@ import type { Message, Run } from "../contract.generated.ts";
 import { sleep, turn } from "../runtime.ts";
 import { ALL_SCOPES, loadServer, type Scope } from "./service.ts";
 
+/** What `TestMarketplace.create` takes. */
 export interface TestMarketplaceOptions {
   /** The seed of everything random in the service. The same seed gives the same ids and keys. */
   seed?: number;

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { currentTime } from "../runtime.ts";
 
+/** What `signedRequest` takes besides the event. */
 export interface SignedRequestOptions {
   /** The secret of the listing. */
   secret: string;
