@@ -42,7 +42,8 @@ const onPostgres = globSync("packages/server/{src,test}/**/*.test.ts").filter(
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // One more than the cores of a small machine, because tests wait as well: for the database, the network, the end of a process.
+    maxWorkers: 3,
     provide: { propertyShare: 1 },
     // One Postgres server for all projects.
     globalSetup: "./packages/server/test/postgres-setup.ts",
@@ -75,13 +76,11 @@ export default defineConfig({
         },
       },
       {
-        // Whole programs, packed packages, crashes: slow by nature, so they run after the quick ones and not beside them. Those with
-        // kills wait more than they work.
+        // Whole programs, packed packages, crashes: slow by nature, so they run after the quick ones and not beside them.
         resolve: { alias },
         test: {
           ...shared,
           name: "e2e",
-          maxWorkers: 3,
           setupFiles: setup,
           include: ["{test,examples,bench}/**/*.test.ts"],
           testTimeout: 120_000,

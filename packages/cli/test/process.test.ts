@@ -29,6 +29,7 @@ beforeAll(async () => {
     alias: {
       "@mailsvc/sdk/contract": from("sdk/src/contract/index.ts"),
       "@mailsvc/sdk": from("sdk/src/index.ts"),
+      "@mailsvc/server/testing": from("server/src/testing.ts"),
       "@mailsvc/server": from("server/src/index.ts"),
     },
     external: ["better-sqlite3", "react-devtools-core", "pg-native", "listhen"],
