@@ -1,10 +1,10 @@
 import type { CampaignStats } from "@mailsvc/sdk/contract";
-import { Box, render, Text, useWindowSize } from "ink";
-import { useEffect, useState } from "react";
+import { Box, Text } from "ink";
 import { formatNumber } from "../import/summary.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { listStates } from "../views/campaigns.ts";
+import { ProgressBar, renderOnStderr, type Sleep, useFrames } from "./progress-bar.tsx";
 
 /** What the display of a campaign shows. */
 export interface CampaignProgressProps {
@@ -13,34 +13,16 @@ export interface CampaignProgressProps {
   stats(): CampaignStats | null;
   /** Mails a second, lately. */
   pace(): number;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  readonly sleep: Sleep;
 }
 
 const FRAME_MS = 200;
-const WIDEST = 40;
-// Width of what stands beside the bar.
-const BESIDE = 12;
 
 /** The bar and the live numbers of a campaign that is being sent. */
 export function CampaignProgress({ name, stats: getStats, pace, sleep }: CampaignProgressProps) {
-  const [, turn] = useState(0);
-  const { columns } = useWindowSize();
-  useEffect(() => {
-    const ended = new AbortController();
-    const run = async (): Promise<void> => {
-      while (!ended.signal.aborted) {
-        await sleep(FRAME_MS, ended.signal);
-        if (!ended.signal.aborted) turn((n) => n + 1);
-      }
-    };
-    void run();
-    return () => ended.abort();
-  }, [sleep]);
+  useFrames(FRAME_MS, sleep);
   const stats = getStats();
   if (stats === null) return <Text dimColor>Waiting for the first numbers</Text>;
-  const done = computeDone(stats);
-  const width = Math.max(10, Math.min(WIDEST, columns - BESIDE));
-  const full = Math.floor(done * width);
   return (
     <Box flexDirection="column">
       <Text wrap="truncate">
@@ -48,11 +30,7 @@ export function CampaignProgress({ name, stats: getStats, pace, sleep }: Campaig
         {`  ${formatNumber(stats.recipients.total)} recipients`}
         <Text dimColor>{pace() > 0 ? `  ${formatNumber(Math.round(pace()))} a second` : ""}</Text>
       </Text>
-      <Text>
-        <Text color="cyan">{"━".repeat(full)}</Text>
-        <Text dimColor>{"─".repeat(width - full)}</Text>
-        {` ${String(Math.floor(done * 100)).padStart(3)} %`}
-      </Text>
+      <ProgressBar done={computeDone(stats)} beside={0} />
       <Text wrap="truncate">
         {listStates(stats).map(([state, n]) => (
           <Text key={state}>
@@ -75,16 +53,7 @@ export function computeDone({ recipients: { total, queued, sending } }: Pick<Cam
 }
 
 /** Shows the progress on stderr until the returned function is called. */
-export function renderCampaignProgress({ host }: Session, props: Omit<CampaignProgressProps, "sleep">): () => Promise<void> {
-  const screen = render(<CampaignProgress {...props} sleep={(ms, ended) => host.sleep(ms, ended)} />, {
-    stdout: host.stderr as NodeJS.WriteStream,
-    stderr: host.stderr as NodeJS.WriteStream,
-    exitOnCtrlC: false,
-    patchConsole: false,
-  });
-  return async () => {
-    screen.clear();
-    screen.unmount();
-    await screen.waitUntilExit();
-  };
+export function renderCampaignProgress(session: Session, props: Omit<CampaignProgressProps, "sleep">): () => Promise<void> {
+  const { host } = session;
+  return renderOnStderr(session, <CampaignProgress {...props} sleep={(ms, ended) => host.sleep(ms, ended)} />);
 }

@@ -1,9 +1,9 @@
-import { Box, render, Static, Text, useWindowSize } from "ink";
-import { useEffect, useState } from "react";
+import { Box, Static, Text } from "ink";
 import type { ImportState } from "../import/importer.ts";
 import { estimatePace, formatNumber, getFraction } from "../import/summary.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
+import { ProgressBar, renderOnStderr, type Sleep, useFrames } from "./progress-bar.tsx";
 
 /** The state that the progress display shows. */
 export interface ImportProgressProps {
@@ -20,30 +20,17 @@ export interface ImportProgressProps {
   /** Lines printed above the bar, which stay on the screen. */
   lines(): readonly string[];
   now(): number;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  sleep: Sleep;
 }
 
 const FRAME_MS = 100;
-const WIDEST = 40;
-// Width of " 100 %  9:59:59 left", which follows the bar.
-const BESIDE = 24;
+// Width of "  9:59:59 left", and some columns more.
+const BESIDE = 18;
 
 /** The bar, rate and counts of an import, with the rows that failed above them. */
 export function ImportProgress(props: ImportProgressProps) {
   const { name, size, state, outcomes, dryRun, began, lines, now, sleep } = props;
-  const [, turn] = useState(0);
-  const { columns } = useWindowSize();
-  useEffect(() => {
-    const ended = new AbortController();
-    const run = async (): Promise<void> => {
-      while (!ended.signal.aborted) {
-        await sleep(FRAME_MS, ended.signal);
-        if (!ended.signal.aborted) turn((n) => n + 1);
-      }
-    };
-    void run();
-    return () => ended.abort();
-  }, [sleep]);
+  useFrames(FRAME_MS, sleep);
   const done = getFraction(state, size);
   const { rate, left } = estimatePace(state, size, began, now());
   const verb = state.stopping ? "Finishing the requests in flight:" : dryRun ? "Checking" : "Importing";
@@ -58,11 +45,9 @@ export function ImportProgress(props: ImportProgressProps) {
           <Text dimColor>{rate > 0 ? `  ${formatNumber(rate)} a second` : ""}</Text>
         </Text>
         {done === null ? null : (
-          <Text>
-            <Bar done={done} width={Math.max(10, Math.min(WIDEST, columns - BESIDE))} />
-            {` ${String(Math.floor(done * 100)).padStart(3)} %`}
+          <ProgressBar done={done} beside={BESIDE}>
             <Text dimColor>{left !== null && done < 1 ? `  ${clock(left)} left` : ""}</Text>
-          </Text>
+          </ProgressBar>
         )}
         <Counts state={state} outcomes={outcomes} />
       </Box>
@@ -73,34 +58,13 @@ export function ImportProgress(props: ImportProgressProps) {
 /** Shows the progress on stderr. The returned function removes it; the lines above it stay. */
 export function renderImportProgress(session: Session, props: Omit<ImportProgressProps, "now" | "sleep">): () => Promise<void> {
   const { host } = session;
-  const screen = render(<ImportProgress {...props} now={() => host.now()} sleep={(ms, ended) => host.sleep(ms, ended)} />, {
-    stdout: host.stderr as NodeJS.WriteStream,
-    stderr: host.stderr as NodeJS.WriteStream,
-    // Ctrl-C arrives as a signal, because nothing here reads keys.
-    exitOnCtrlC: false,
-    patchConsole: false,
-  });
-  return async () => {
-    screen.clear();
-    screen.unmount();
-    await screen.waitUntilExit();
-  };
+  return renderOnStderr(session, <ImportProgress {...props} now={() => host.now()} sleep={(ms, ended) => host.sleep(ms, ended)} />);
 }
 
 function clock(seconds: number): string {
   const two = (n: number): string => String(n).padStart(2, "0");
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
-}
-
-function Bar({ done, width }: { done: number; width: number }) {
-  const full = Math.floor(done * width);
-  return (
-    <Text>
-      <Text color="cyan">{"━".repeat(full)}</Text>
-      <Text dimColor>{"─".repeat(width - full)}</Text>
-    </Text>
-  );
 }
 
 function Counts({ state, outcomes }: { state: ImportState; outcomes: readonly string[] }) {

@@ -74,6 +74,13 @@ function one(c: CampaignDetail, { term: { out } }: Session): string {
       ["recipients", audience === null ? formatDeleted(c) : `${c.recipientType} ${audience.name} (${formatNumber(audience.memberCount)})`],
       ["throttle", formatThrottle(c)],
       ["a/b test", formatTest(c)],
+      [
+        "utm",
+        c.utm &&
+          Object.entries(c.utm)
+            .map(([name, value]) => `${name}=${value}`)
+            .join(" "),
+      ],
       ["scheduled", formatInstant(c.scheduledAt)],
       ["started", formatInstant(c.startedAt)],
       ["completed", formatInstant(c.completedAt)],
