@@ -50,7 +50,7 @@ test("branches go their own ways and meet again, unless they end or go elsewhere
     })
     .email("last", mail)
     .build();
-  expect(built.steps.map(({ id }) => id)).toEqual(["opened", "is-customer", "exit", "half", "a-mail", "wait-1d", "last"]);
+  expect(built.steps.map(({ id }) => id)).toEqual(["opened", "is-customer", "exit-customer", "half", "a-mail", "wait-1d", "last"]);
   expect(built.steps[3]).toEqual({
     id: "half",
     type: "split",
@@ -62,7 +62,7 @@ test("branches go their own ways and meet again, unless they end or go elsewhere
   expect(built.connections).toEqual([
     { from: "trigger", to: "opened" },
     { from: "opened", branch: "event", to: "is-customer" },
-    { from: "is-customer", branch: "yes", to: "exit" },
+    { from: "is-customer", branch: "yes", to: "exit-customer" },
     { from: "is-customer", branch: "no", to: "half" },
     { from: "half", branch: "a", to: "a-mail" },
     { from: "half", branch: "b", to: "wait-1d" },
@@ -75,12 +75,13 @@ test("branches go their own ways and meet again, unless they end or go elsewhere
 test("branches that exit for the same reason share a step", () => {
   const built = automation("Any")
     .trigger(created)
-    .split("half", { a: 1, b: 1, c: 1 }, { a: (path) => path.exit("done"), b: (path) => path.exit("done") })
+    .split("half", { a: 1, b: 1, c: 1 }, { a: (path) => path.exit("done"), b: (path) => path.exit("done"), c: (path) => path.exit() })
     .build();
-  expect(built.steps.map(({ id }) => id)).toEqual(["half", "exit"]);
+  expect(built.steps.map(({ id }) => id)).toEqual(["half", "exit-done", "exit"]);
   expect(built.connections.slice(1)).toEqual([
-    { from: "half", branch: "a", to: "exit" },
-    { from: "half", branch: "b", to: "exit" },
+    { from: "half", branch: "a", to: "exit-done" },
+    { from: "half", branch: "b", to: "exit-done" },
+    { from: "half", branch: "c", to: "exit" },
   ]);
 });
 

@@ -1,4 +1,5 @@
 import {
+  AUTOMATION_LIMITS,
   type AutomationConnection,
   type AutomationStep,
   type AutomationTrigger,
@@ -154,9 +155,9 @@ export class AutomationPath<Ids extends string, Targets extends string> extends 
     return this.#add(id, fields);
   }
 
-  /** Ends the entry as EXITED. Branches that end for the same reason share a step; its id is `exit` unless given. */
-  exit<const Id extends string = "exit">(reason?: string, id?: Id): AutomationPiece<Ids | Id, Targets> {
-    const path = this.#add(id ?? "exit", { type: "exit", ...(reason !== undefined && { reason }) });
+  /** Ends the entry as EXITED. Branches that end for the same reason share a step; its id is `exit-` and the reason unless given. */
+  exit<const Id extends string = never>(reason?: string, id?: Id): AutomationPiece<Ids | Id, Targets> {
+    const path = this.#add(id ?? nameExit(reason), { type: "exit", ...(reason !== undefined && { reason }) });
     return new AutomationPiece({ ...path.graph, ends: [] });
   }
 
@@ -190,6 +191,11 @@ export class AutomationPath<Ids extends string, Targets extends string> extends 
     }
     return new AutomationPath({ ...graph, ends: open });
   }
+}
+
+function nameExit(reason = ""): string {
+  const words = reason.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return ["exit", ...words].join("-").slice(0, AUTOMATION_LIMITS.stepId);
 }
 
 function isSameExit(a: AutomationStep, b: AutomationStep): boolean {
