@@ -304,13 +304,24 @@ test("the schema accepts what validate accepts, refuses misspelt steps, and is t
     expect(accepts(JSON.parse(text))).toBe(false);
 });
 
+test("an archived automation is found by its name, unless another one has it by now", async () => {
+  const { mailsvc, world } = await besideServer();
+  const create = () => world.sdk.automations.create({ name: "Twin", trigger: { type: "contact.created" }, steps: [], connections: [] });
+  const old = await create();
+  expect((await mailsvc(["automations", "archive", "Twin"])).json).toMatchObject({ id: old.id, archivedAt: expect.any(String) });
+  expect((await mailsvc(["automations", "list", "--archived"])).json.data).toMatchObject([{ id: old.id }]);
+  expect((await mailsvc(["automations", "unarchive", "twin"])).json).toMatchObject({ id: old.id, archivedAt: null });
+  await mailsvc(["automations", "archive", "Twin"]);
+  const young = await create();
+  expect((await mailsvc(["automations", "get", "Twin"])).json).toMatchObject({ id: young.id });
+});
+
 describe("show", () => {
   test("draws the steps with their numbers, names in place of ids, and within the terminal's width", async () => {
     const { mailsvc, world, cwd } = await workshop();
     await mailsvc(["automations", "push", "--activate"], { cwd });
-    await world.sdk.contacts.create({ email: "ada@example.com" });
-    await world.sdk.contacts.create({ email: "joan@example.com" });
     await world.sdk.suppressions.create({ email: "joan@example.com" });
+    await world.sdk.contacts.import({ rows: [{ email: "ada@example.com" }, { email: "joan@example.com" }] });
     await world.settle();
     const shown = await mailsvc(["automations", "show", "Welcome"], { cwd, ...PLAIN });
     const lines = shown.stdout.split("\n").map((line) => line.replace(/ +/g, " ").trim());

@@ -10,6 +10,8 @@ interface NamedNoun {
   list: Endpoint;
   /** Narrows the list to candidates for `name`; the whole list is read where it cannot. */
   query(name: string): Readonly<Record<string, string>>;
+  /** Where to look for a name that this list does not have. */
+  otherwise?: Readonly<Record<string, string>>;
   name(row: Row): unknown;
 }
 type Row = Readonly<Record<string, unknown>>;
@@ -20,7 +22,13 @@ const NAMED: Readonly<Record<string, NamedNoun>> = {
   lists: { label: "name", list: contract.lists.list, query: (search) => ({ search }), name: (row) => row["name"] },
   segments: { label: "name", list: contract.segments.list, query: (search) => ({ search }), name: (row) => row["name"] },
   campaigns: { label: "name", list: contract.campaigns.list, query: () => ({}), name: (row) => row["name"] },
-  automations: { label: "name", list: contract.automations.list, query: () => ({}), name: (row) => row["name"] },
+  automations: {
+    label: "name",
+    list: contract.automations.list,
+    query: () => ({}),
+    otherwise: { archived: "true" },
+    name: (row) => row["name"],
+  },
   senders: { label: "address or domain", list: contract.senders.list, query: () => ({}), name: (row) => row["value"] },
   keys: { label: "name", list: contract.keys.list, query: () => ({ revoked: "false" }), name: (row) => row["name"] },
 };
@@ -50,7 +58,8 @@ export async function resolveNames(session: Session, { path }: Endpoint, ids: re
   const [given, ...rest] = ids;
   const noun = findNoun(path);
   if (!noun || given === undefined || ID.test(given) || session.globals.dryRun) return ids;
-  const found = await findByName(session, noun, given);
+  const listed = await findByName(session, noun, given, noun.query(given));
+  const found = listed.length === 0 && noun.otherwise ? await findByName(session, noun, given, noun.otherwise) : listed;
   if (found.length > 1)
     throw usageError(`"${given}" is the ${noun.label} of ${found.length} objects.`, { hint: `Use an id: ${found.join(", ")}.` });
   return [found[0] ?? given, ...rest];
@@ -74,13 +83,13 @@ export async function suggestNames(session: Session, path: string, prefix: strin
   }
 }
 
-async function findByName(session: Session, noun: NamedNoun, name: string): Promise<string[]> {
+async function findByName(session: Session, noun: NamedNoun, name: string, narrow: Readonly<Record<string, string>>): Promise<string[]> {
   const wanted = name.toLowerCase();
   const found: string[] = [];
   const seen = new Set<string>();
   try {
     for (let cursor: string | undefined; ; ) {
-      const query = { limit: PAGE, ...noun.query(name), ...(cursor === undefined ? {} : { cursor }) };
+      const query = { limit: PAGE, ...narrow, ...(cursor === undefined ? {} : { cursor }) };
       const { data } = (await session.send(buildCall(noun.list, [], query, undefined))) as {
         data: { data: Row[]; pagination: { nextCursor?: string | null } };
       };
