@@ -9,8 +9,8 @@ import { startCluster } from "./support/cluster.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
 // A few kills for each run; AUTOMATION_KILLS=100 AUTOMATION_ENTRIES=2000 for a long one.
-const KILLS = Number(process.env.AUTOMATION_KILLS ?? 4);
-const ENTRIES = Number(process.env.AUTOMATION_ENTRIES ?? 240);
+const KILLS = Number(process.env.AUTOMATION_KILLS ?? 3);
+const ENTRIES = Number(process.env.AUTOMATION_ENTRIES ?? 120);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000 + ENTRIES * 60;
 /** Contacts in one request, which enter in one transaction. */
 const IMPORT = 20;

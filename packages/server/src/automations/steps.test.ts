@@ -297,20 +297,15 @@ test("wait_until uses the brand's time zone for a contact without a valid one, a
 test("a loop goes round until the bound, and an entry that it fails says so", async () => {
   await using world = await createWorld();
   const { sdk } = world;
+  const goals = Array.from({ length: 9 }, (_, i) => ({ id: `goal-${i}`, type: "goal" as const }));
+  const round = chain([{ id: "wait", type: "delay", for: "1h" }, ...goals]);
   const id = await start(world, {
-    steps: [
-      { id: "wait", type: "delay", for: "1h" },
-      { id: "goal", type: "goal" },
-    ],
-    connections: [
-      { from: "trigger", to: "wait" },
-      { from: "wait", to: "goal" },
-      { from: "goal", to: "wait" },
-    ],
+    ...round,
+    connections: [...round.connections, { from: "goal-8", to: "wait" }],
   });
   const { id: contact } = await sdk.contacts.create({ email: "ada@example.com" });
   await sdk.events.track({ name: "go", contact });
-  await world.clock.advance("40d");
+  await world.clock.advance("5d");
   const entry = await readEntry(world, id, contact);
   expect(entry).toMatchObject({ status: "FAILED", reason: "too_many_steps", goalReachedAt: expect.any(String) });
   expect(entry.path).toHaveLength(1000);
