@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { RunningAgent } from "../src/conformance/stage.ts";
+import type { RunningAgent } from "../src/conformance/running-agent.ts";
 
 /** A way to be wrong. */
 export type Flaw =

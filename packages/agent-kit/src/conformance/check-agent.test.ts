@@ -6,7 +6,7 @@ import { createAgent } from "../index.ts";
 import { memoryStore } from "../stores/memory.ts";
 import type { CheckReport } from "./check.ts";
 import { checkAgent } from "./check-agent.ts";
-import type { RunningAgent } from "./stage.ts";
+import type { RunningAgent } from "./running-agent.ts";
 import { STATE_CASES } from "./state-cases.ts";
 
 // Shorter than for the agents of others: these answer within milliseconds, and call every 700 ms while they work.

@@ -3,7 +3,8 @@ import { RecordingMarketplace } from "../testing/recording-marketplace.ts";
 import { sampleEvent } from "../testing/sample-events.ts";
 import { type CaseResult, type CheckOptions, type CheckReport, checkReceiver, formatCurl, parseAddress, toReport } from "./check.ts";
 import { sign } from "./requests.ts";
-import { type RunningAgent, Stage } from "./stage.ts";
+import type { RunningAgent } from "./running-agent.ts";
+import { Stage } from "./stage.ts";
 import { STATE_CASES, type StateCase } from "./state-cases.ts";
 
 /** What `checkAgent` takes. */

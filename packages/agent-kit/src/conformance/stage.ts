@@ -1,14 +1,9 @@
 import type { AgentEvent } from "../contract.generated.ts";
 import { currentTime, sleep as sleepFor } from "../runtime.ts";
 import type { RecordedCall, RecordingMarketplace } from "../testing/recording-marketplace.ts";
+import type { RunningAgent } from "./running-agent.ts";
 
 type Brand = RecordingMarketplace["brands"][number];
-
-/** An agent that runs. */
-export interface RunningAgent {
-  /** Ends it at once, without a word, as `kill -9` does. Resolves when it has ended. */
-  kill(): Promise<void>;
-}
 
 /** How long the check waits, ms by this machine. */
 export interface StageLimits {
