@@ -25,6 +25,8 @@ const WITHOUT_ROWID = [
   "engagements",
   "event_numbers",
   "held_clicks",
+  "held_domains",
+  "held_emails",
   "inbound_reports",
   "list_members",
   "segment_members",

@@ -28,7 +28,9 @@ import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redeliver.t
 import { deliverEmails } from "./emails/deliver.ts";
 import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
+import { RELEASE_JOB, releaseEmails } from "./emails/holds.ts";
 import { reactToEmail } from "./emails/react.ts";
+import { REQUEUE_JOB, requeueEmails } from "./emails/requeue.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB, REACT_JOB } from "./emails/schedule.ts";
 import { addTextParts } from "./emails/text-part.ts";
 import type { EventListener } from "./events/events.ts";
@@ -226,6 +228,8 @@ export function jobsOf(deps: Deps): JobHandlers {
     [DELIVER_JOB]: deliver,
     [DELIVER_MANY_JOB]: deliver,
     [REACT_JOB]: reactToEmail(deps),
+    [RELEASE_JOB]: releaseEmails(deps),
+    [REQUEUE_JOB]: requeueEmails(deps),
     [CHECK_JOB]: checkSender(deps),
     [CONFIRM_JOB]: sendConfirmation(deps),
     [FOLD_JOB]: foldCounts(deps),

@@ -15,7 +15,7 @@ export const NOUN_SUMMARIES = {
   keys: "API keys",
   workspaces: "Workspaces of this server, with the operator key",
   jobs: "Background jobs",
-  queue: "Pause and resume all sending, with the operator key",
+  queue: "Pause all sending, hold single domains and requeue deferred emails, with the operator key",
   me: "The key you call with and its workspace",
   health: "Health checks",
   inbox: "Captured mail: list, wait for, read",

@@ -7,7 +7,18 @@ import type { OutgoingMail } from "../mail/mailer.ts";
 import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
 import type { PendingMail } from "./delivery-hooks.ts";
 import { buildMessageId } from "./emails.ts";
-import { type Delivery, listSuppressed, type Mark, storeDeliveries, toDelivery, toFailed, toSuppressed, toWithdrawn } from "./outcome.ts";
+import { domainOf, type Held, listHeldDomains } from "./holds.ts";
+import {
+  type Delivery,
+  type Effect,
+  listSuppressed,
+  type Mark,
+  storeDeliveries,
+  toDelivery,
+  toFailed,
+  toSuppressed,
+  toWithdrawn,
+} from "./outcome.ts";
 import { CHUNK, readDeliveryJob } from "./schedule.ts";
 import { OPEN } from "./states.ts";
 import { type ContentsRow, type EmailRow, findAttachments, findContents, findEmailRows } from "./store.ts";
@@ -25,7 +36,7 @@ const STRETCH_MS = 8;
 /** A job, and the emails of it that are still to be delivered. */
 interface Work {
   readonly job: LaneJob;
-  readonly settle: Settle<Mark | Delivery>;
+  readonly settle: Settle<Effect>;
   /** True if the job delivers this email only. */
   readonly single: boolean;
   left: number;
@@ -60,7 +71,7 @@ interface Ready {
  *
  * What throws for a batch (a transform, a listener) is run again for each mail alone: one that cannot be delivered fails only itself.
  */
-export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
+export function deliverEmails(deps: Deps): BatchHandler<Effect> {
   const { db, clock, mailer } = deps;
   const places = mailer.concurrency;
   /** Mails that are claimed and loaded while others are handed over: as many as leave within a quarter of a second. */
@@ -85,12 +96,24 @@ export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
     leave(item);
     const bytes = delivery?.record && item.bytes;
     if (single) await settle(job, { effect: delivery, again: delivery?.retryAt, bytes });
-    else if (delivery)
-      await settle(job, { effect: { ...delivery, ownRetry: true }, more: true, bytes }).catch((error: unknown) => {
-        item.work.error = error;
-      });
+    else if (delivery) await settlePart(item, { ...delivery, ownRetry: true }, bytes);
     await end(item);
   };
+
+  /** Settles an email whose domain is held: its job is over. */
+  const hold = async (item: Item, email: EmailRow): Promise<void> => {
+    const { job, settle, single } = item.work;
+    leave(item);
+    const held: Held = { held: email, domain: domainOf(email.toKey), bytes: item.bytes ?? 0 };
+    if (single) await settle(job, { effect: held });
+    else await settlePart(item, held);
+    await end(item);
+  };
+
+  const settlePart = ({ work }: Item, effect: Effect, bytes?: number): Promise<void> =>
+    work.settle(work.job, { effect, more: true, bytes }).catch((error: unknown) => {
+      work.error = error;
+    });
 
   const fail = async (item: Item, error: unknown): Promise<void> => {
     const { job, settle, single } = item.work;
@@ -115,8 +138,9 @@ export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
   /** Loads emails and their contents and applies the transforms. */
   const load = async (items: readonly Item[]): Promise<void> => {
     let found: Map<Item, PendingMail>;
+    let held: ReadonlySet<string>;
     try {
-      found = await findPending(db.read, items);
+      [found, held] = await Promise.all([findPending(db.read, items), listHeldDomains(db.read)]);
     } catch (error) {
       await Promise.all(items.map((item) => fail(item, error)));
       return;
@@ -126,6 +150,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
       const mail = found.get(item);
       // The email was cancelled, or rescheduled: its new instant has a job of its own.
       if (!mail || !OPEN.includes(mail.email.status) || (mail.email.nextAttemptAt ?? 0) > clock.now()) void finish(item);
+      else if (held.size > 0 && held.has(domainOf(mail.email.toKey))) void hold(item, mail.email);
       else ready.push({ item, mail });
     }
     const transform = async (some: readonly Ready[]): Promise<void> => {
@@ -245,7 +270,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Mark | Delivery> {
   };
 }
 
-function toItems(job: LaneJob, settle: Settle<Mark | Delivery>): Item[] {
+function toItems(job: LaneJob, settle: Settle<Effect>): Item[] {
   const { workspaceId, emailIds, single, bytes } = readDeliveryJob(job.payload);
   const work: Work = { job, settle, single, left: emailIds.length, error: undefined };
   const lane = job.lane === "bulk" ? "bulk" : "single";

@@ -23,6 +23,8 @@ import {
 } from "./store.ts";
 
 export type { MailTransform, PendingMail, StatusChange, StatusListener } from "./delivery-hooks.ts";
+export { holdDomain, listHolds, releaseDomain } from "./holds.ts";
+export { requeueDeferred } from "./requeue.ts";
 export { measureMessage, scheduleEmails } from "./schedule.ts";
 export { send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";

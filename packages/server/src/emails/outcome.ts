@@ -6,6 +6,7 @@ import { type DeliveryError, type DeliveryRecord, type Receipt, recordDeliveries
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
 import { findSuppressed, suppress } from "../suppressions/suppressions.ts";
 import type { PendingMail, Withdrawal } from "./delivery-hooks.ts";
+import { type Held, storeHeld } from "./holds.ts";
 import { buildRetryJob, REACT_JOB } from "./schedule.ts";
 import { type Move, moveEmails } from "./states.ts";
 import type { EmailRow } from "./store.ts";
@@ -37,8 +38,13 @@ export interface Mark {
   marked: EmailRow | null;
 }
 
+/** What a job of emails leaves to be stored. */
+export type Effect = Mark | Delivery | Held;
+
 /** Stores marks and what attempts left behind: many emails with a statement for all of them. */
-export async function storeDeliveries(tx: Tx, deps: Deps, all: readonly (Mark | Delivery)[]): Promise<void> {
+export async function storeDeliveries(tx: Tx, deps: Deps, effects: readonly Effect[]): Promise<void> {
+  await storeHeld(tx, deps, effects.filter(isHeld));
+  const all = effects.filter((one): one is Mark | Delivery => !isHeld(one));
   const marks = all.filter(isMark);
   const suppressed = await listSuppressed(
     tx,
@@ -82,6 +88,10 @@ interface Step {
   readonly move: Move;
   readonly mark?: Mark;
   readonly delivery?: Delivery;
+}
+
+function isHeld(one: Effect): one is Held {
+  return "held" in one;
 }
 
 function isMark(one: Mark | Delivery): one is Mark {

@@ -169,7 +169,7 @@ export async function findEmailRows(q: Reader, workspaceId: string, ids: readonl
 }
 
 /** Contents by their ids. */
-export async function findContents(q: Reader, ids: readonly number[]): Promise<ContentsRow[]> {
+export async function findContents(q: Reader | Tx, ids: readonly number[]): Promise<ContentsRow[]> {
   const { contents } = q.t;
   if (ids.length > 1)
     return q

@@ -1,6 +1,7 @@
-import type { contract, QueueStatus } from "@mailsvc/sdk/contract";
+import { type contract, type QueueStatus, toDomain } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { holdDomain, listHolds, releaseDomain, requeueDeferred } from "../emails/emails.ts";
 import type { Handlers } from "../http/handler.ts";
 import { iso } from "../lib/clock.ts";
 
@@ -14,6 +15,18 @@ export const queueHandlers: Handlers<typeof contract.queue> = {
     await deps.queue.resume(tx);
     return showQueue(tx, deps);
   },
+  hold: async ({ domain, reason }, { tx, deps }) => {
+    await holdDomain(tx, deps, toDomain(domain), reason ?? null);
+    return showQueue(tx, deps);
+  },
+  release: async ({ domain }, { tx, deps }) => {
+    await releaseDomain(tx, deps, toDomain(domain));
+    return showQueue(tx, deps);
+  },
+  requeue: async ({ domain }, { tx, deps }) => {
+    await requeueDeferred(tx, deps, domain === undefined ? null : toDomain(domain));
+    return showQueue(tx, deps);
+  },
 };
 
 async function showQueue(q: Reader | Tx, { queue }: Deps): Promise<QueueStatus> {
@@ -25,5 +38,6 @@ async function showQueue(q: Reader | Tx, { queue }: Deps): Promise<QueueStatus> 
     reason: pause?.reason ?? null,
     jobs: { ...jobs },
     oldestDueAt: oldestDueAt === null ? null : iso(oldestDueAt),
+    holds: await listHolds(q),
   };
 }

@@ -1,0 +1,121 @@
+import type { QueueHold } from "@mailsvc/sdk/contract";
+import { and, asc, count, eq, inArray, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { iso } from "../lib/clock.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import { scheduleEmails } from "./schedule.ts";
+import { moveEmails } from "./states.ts";
+import type { EmailRow } from "./store.ts";
+
+/** The job that sends what waited for a domain. */
+export const RELEASE_JOB = "email.release";
+
+/*
+ * An operator can hold the emails to a domain. A held email keeps its status and has no job.
+ *
+ * | email is | trigger                                      | becomes                                           |
+ * | -------- | -------------------------------------------- | ------------------------------------------------- |
+ * | due      | claimed while its domain is held             | held: a row of `held_emails`, its job is over     |
+ * | held     | its domain is released                       | due: a job of its own, as bulk mail               |
+ * | held     | cancelled                                    | cancelled; the release passes it over             |
+ */
+
+// Emails that one transaction releases, and that are counted for a list.
+const CHUNK = 500;
+const MAX_COUNTED = 10_000;
+
+/** An email that was claimed while its domain was held. */
+export interface Held {
+  readonly held: EmailRow;
+  readonly domain: string;
+  /** The size of a large message. */
+  readonly bytes: number;
+}
+
+/** The domain of an address key. */
+export function domainOf(toKey: string): string {
+  return toKey.slice(toKey.lastIndexOf("@") + 1);
+}
+
+/** The domains that are held. */
+export async function listHeldDomains(read: Reader): Promise<ReadonlySet<string>> {
+  const rows = await read
+    .prepared("held_domains", (q, { heldDomains: h }) => q.select({ domain: h.domain }).from(h).prepare("held_domains"))
+    .execute();
+  return new Set(rows.map(({ domain }) => domain));
+}
+
+/** Holds the emails to a domain. */
+export async function holdDomain(tx: Tx, { clock }: Pick<Deps, "clock">, domain: string, reason: string | null): Promise<void> {
+  const { heldDomains: h } = tx.t;
+  await tx.insert(h).values({ domain, reason, heldAt: clock.now() }).onConflictDoUpdate({ target: h.domain, set: { reason } });
+}
+
+/** Ends the hold of a domain, and schedules what waited for it. */
+export async function releaseDomain(tx: Tx, { queue }: Pick<Deps, "queue">, domain: string): Promise<void> {
+  const { heldDomains: h } = tx.t;
+  const released = await tx.delete(h).where(eq(h.domain, domain)).returning({ domain: h.domain });
+  if (released.length > 0) await queue.enqueue(tx, { kind: RELEASE_JOB, payload: { domain } });
+}
+
+/** The domains that are held, in the order of their names, and how many emails wait for each. */
+export async function listHolds(q: Reader | Tx): Promise<QueueHold[]> {
+  const { heldDomains: h, heldEmails: e } = q.t;
+  const holds: QueueHold[] = [];
+  for (const { domain, heldAt, reason } of await q.select().from(h).orderBy(asc(h.domain))) {
+    const some = q
+      .select({ one: sql`1`.as("one") })
+      .from(e)
+      .where(eq(e.domain, domain))
+      .limit(MAX_COUNTED)
+      .as("some");
+    const [counted] = await q.select({ n: count() }).from(some);
+    holds.push({ domain, heldAt: iso(heldAt), reason, emails: counted?.n ?? 0 });
+  }
+  return holds;
+}
+
+/** Puts emails on hold whose domain is still held, and schedules the others. */
+export async function storeHeld(tx: Tx, deps: Deps, all: readonly Held[]): Promise<void> {
+  if (all.length === 0) return;
+  const { heldDomains: h, heldEmails: e } = tx.t;
+  const domains = [...new Set(all.map(({ domain }) => domain))];
+  // An update, so that this transaction and one that releases the domain cannot both pass each other by.
+  const still = await tx
+    .update(h)
+    .set({ heldAt: sql`${h.heldAt}` })
+    .where(inArray(h.domain, domains))
+    .returning({ domain: h.domain });
+  const held = new Set(still.map(({ domain }) => domain));
+  const waiting = all.filter(({ domain }) => held.has(domain));
+  const rows = waiting.map(({ held: { workspaceId, id: emailId }, domain, bytes }) => ({ domain, workspaceId, emailId, bytes }));
+  if (rows.length > 0) await tx.insert(e).values(rows).onConflictDoNothing();
+  const updatedAt = deps.clock.now();
+  // A crash left it between hand-over and record: it may have arrived.
+  const unsure = waiting.filter(({ held: email }) => email.status === "sending");
+  await moveEmails(
+    tx,
+    deps,
+    unsure.map(({ held: email }) => ({ email, patch: { status: "deferred" as const, inDoubt: true, updatedAt } })),
+  );
+  for (const { held: email, bytes } of all.filter(({ domain }) => !held.has(domain)))
+    await scheduleEmails(tx, deps, { workspaceId: email.workspaceId, emailIds: [email.id], bytes });
+}
+
+/** Schedules emails that waited for a domain, some at a time: each run adds the next one. */
+export function releaseEmails(deps: Deps): JobHandler {
+  return async ({ payload }) => ({
+    commit: async (tx) => {
+      const { heldEmails: e } = tx.t;
+      const domain = String(payload.domain);
+      const rows = await tx.select().from(e).where(eq(e.domain, domain)).orderBy(asc(e.workspaceId), asc(e.emailId)).limit(CHUNK);
+      for (const [workspaceId, own] of Map.groupBy(rows, (row) => row.workspaceId)) {
+        const emailIds = own.map(({ emailId }) => emailId);
+        await tx.delete(e).where(and(eq(e.domain, domain), eq(e.workspaceId, workspaceId), inArray(e.emailId, emailIds)));
+        await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: Math.max(...own.map(({ bytes }) => bytes)) });
+      }
+      if (rows.length === CHUNK) await deps.queue.enqueue(tx, { kind: RELEASE_JOB, payload: { domain } });
+    },
+  });
+}

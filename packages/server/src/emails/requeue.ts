@@ -1,0 +1,87 @@
+import { and, asc, eq, gt, isNull } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import { domainOf } from "./holds.ts";
+import { measureMessage, scheduleEmails } from "./schedule.ts";
+import { type EmailRow, findContents, measureAttachments, updateEmails } from "./store.ts";
+
+/** The job that tries deferred emails again. */
+export const REQUEUE_JOB = "email.requeue";
+
+// Deferred emails that one transaction looks at.
+const CHUNK = 500;
+
+/** Where a job goes on: after this email of this workspace; null for before the first one. */
+interface Position {
+  readonly workspaceId: string | null;
+  readonly after: string | null;
+}
+
+/** Lets a job try deferred emails again at once: those to a domain, or all. */
+export function requeueDeferred(tx: Tx, { queue }: Pick<Deps, "queue">, domain: string | null): Promise<void> {
+  return queue.enqueue(tx, { kind: REQUEUE_JOB, payload: { domain, workspaceId: null, after: null } });
+}
+
+/** Walks through the deferred emails of all workspaces, some at a time: each run adds the next one. */
+export function requeueEmails(deps: Deps): JobHandler {
+  return async ({ payload }) => ({
+    commit: async (tx) => {
+      const { domain, workspaceId, after } = payload as unknown as Position & { domain: string | null };
+      const current = workspaceId ?? (await findNextWorkspace(tx, ""));
+      if (current === null) return;
+      const rows = await listDeferred(tx, current, after);
+      await requeue(
+        tx,
+        deps,
+        current,
+        rows.filter(({ toKey }) => domain === null || domainOf(toKey) === domain),
+      );
+      const next: Position =
+        rows.length === CHUNK
+          ? { workspaceId: current, after: rows.at(-1)?.id ?? null }
+          : { workspaceId: await findNextWorkspace(tx, current), after: null };
+      if (next.workspaceId !== null) await deps.queue.enqueue(tx, { kind: REQUEUE_JOB, payload: { domain, ...next } });
+    },
+  });
+}
+
+function listDeferred(tx: Tx, workspaceId: string, after: string | null): Promise<EmailRow[]> {
+  const { emails: e } = tx.t;
+  const deferred = and(eq(e.workspaceId, workspaceId), isNull(e.unlisted), eq(e.status, "deferred"));
+  return Promise.resolve(
+    tx
+      .select()
+      .from(e)
+      .where(and(deferred, after === null ? undefined : gt(e.id, after)))
+      .orderBy(asc(e.id))
+      .limit(CHUNK),
+  );
+}
+
+async function findNextWorkspace(tx: Tx, after: string): Promise<string | null> {
+  const { workspaces: w } = tx.t;
+  const [next] = await tx.select({ id: w.id }).from(w).where(gt(w.id, after)).orderBy(asc(w.id)).limit(1);
+  return next?.id ?? null;
+}
+
+/** Makes deferred emails due. The job of their next attempt finds them delivered, or deferred to a later instant. */
+async function requeue(tx: Tx, deps: Deps, workspaceId: string, emails: readonly EmailRow[]): Promise<void> {
+  const now = deps.clock.now();
+  // One without an instant waits for something else: a campaign, or the release of its domain.
+  const waiting = emails.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt > now);
+  if (waiting.length === 0) return;
+  const updated = await updateEmails(
+    tx,
+    waiting.map((email) => ({ email, patch: { nextAttemptAt: now, updatedAt: now } })),
+  );
+  const sizes = new Map<number, number>();
+  for (const contents of await findContents(tx, [...new Set(waiting.map(({ contentsId }) => contentsId))]))
+    sizes.set(contents.id, measureMessage(contents, contents.attachments > 0 ? await measureAttachments(tx, contents) : []));
+  // By size, since a job names the size of its largest message.
+  const bySize = Map.groupBy(
+    waiting.filter((_, i) => updated[i]),
+    ({ contentsId }) => sizes.get(contentsId) ?? 0,
+  );
+  for (const [bytes, own] of bySize) await scheduleEmails(tx, deps, { workspaceId, emailIds: own.map(({ id }) => id), bytes });
+}
