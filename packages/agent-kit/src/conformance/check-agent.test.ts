@@ -78,7 +78,7 @@ test("an agent without the kit that does everything right passes all cases of st
   const report = await reports.get(null);
   expect(report?.results.filter(({ passed }) => !passed)).toEqual([]);
   expect(report).toMatchObject({ passed: STATE_CASES.length, failed: 0, skipped: 0 });
-}, 60_000);
+}, 180_000);
 
 // What follows from a failure is not graded, so that the report names one mistake.
 test.each(WRONG)(
@@ -88,7 +88,7 @@ test.each(WRONG)(
     expect(failed(report)).toEqual([[id, expect.stringMatching(mistake)]]);
     expect(skipped(report)).toEqual(unknown);
   },
-  60_000,
+  180_000,
 );
 
 test.each(MODES)(
@@ -99,7 +99,7 @@ test.each(MODES)(
     expect(skipped(report)).toEqual(["state-heartbeat", "state-run-failed"]);
     expect(report.results.length).toBeGreaterThan(100);
   },
-  60_000,
+  180_000,
 );
 
 test("an agent that never calls fails, and nothing else is graded", async () => {
