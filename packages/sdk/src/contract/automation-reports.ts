@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AUTOMATION_LIMITS, ENTRY_STATUSES } from "./automation-fields.ts";
 import { STEP_TYPES } from "./automation-steps.ts";
+import { events } from "./events.ts";
 import { Instant } from "./page.ts";
 
 /** One definition of an automation. Entries keep the version that they began with. */
@@ -55,6 +56,13 @@ export const NewTestRun = z.strictObject({
   contact: z.string().min(1).max(320).meta({ description: "Address or id of the contact" }),
   version: z.int().min(1).optional().meta({ description: "A version of the definition; the newest when absent" }),
   at: Instant.optional().meta({ description: "When the contact enters; now when absent" }),
+  event: z
+    .strictObject(events.track.body.shape)
+    .omit({ contact: true })
+    .optional()
+    .meta({
+      description: "The event of yours by which the contact enters, for templates that use it: { name, value, currency, properties }",
+    }),
   assume: z
     .record(z.string().max(AUTOMATION_LIMITS.stepId), z.string().max(AUTOMATION_LIMITS.stepId))
     .refine((assume) => Object.keys(assume).length <= AUTOMATION_LIMITS.steps, {

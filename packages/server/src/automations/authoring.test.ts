@@ -133,6 +133,48 @@ test("a test run takes assumptions, a version and an instant, and refuses branch
   await expect(test({ contact: "nobody@example.com" })).rejects.toMatchObject({ code: "not_found" });
 });
 
+test("a test run foresees waits for a moment and for an event, and what templates say about the event", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const templateId = await createTemplate(world, "cart", "Your {{event.properties.item}}");
+  const { id } = await sdk.automations.create({
+    name: "Cart",
+    trigger: { type: "event", name: "cart" },
+    steps: [
+      { id: "evening", type: "wait_until", time: "18:00", weekdays: ["friday"] },
+      { id: "bought", type: "wait_for_event", event: { type: "event", name: "purchase" }, timeout: "2d" },
+      { id: "remind", type: "send_email", templateId, from },
+      { id: "thanks", type: "add_tag", tag: "buyer" },
+    ],
+    connections: [
+      { from: "trigger", to: "evening" },
+      { from: "evening", to: "bought" },
+      { from: "bought", to: "remind", branch: "timeout" },
+      { from: "bought", to: "thanks", branch: "event" },
+    ],
+  });
+  await sdk.automations.activate(id);
+  const ada = await sdk.contacts.create({ email: "ada@example.com" });
+  const event = { name: "cart", value: 20, currency: "EUR", properties: { item: "gears" } };
+  const foretold = await sdk.automations.test(id, { contact: ada.id, event });
+  expect(foretold.path.map(({ stepId, until, assumed }) => [stepId, until, assumed])).toEqual([
+    ["evening", "2026-01-02T18:00:00.000Z", false],
+    ["bought", "2026-01-04T18:00:00.000Z", true],
+    ["remind", null, false],
+  ]);
+  expect(foretold.path.at(-1)?.email).toEqual({ from, subject: "Your gears" });
+  const bought = await sdk.automations.test(id, { contact: ada.id, event, assume: { bought: "event" } });
+  expect(bought).toMatchObject({ endedAt: "2026-01-02T18:00:00.000Z", path: [{}, { branch: "event", until: null }, { stepId: "thanks" }] });
+  await sdk.events.track({ contact: ada.id, ...event });
+  await world.clock.advance("4d");
+  const [entry] = await sdk.automations.entries(id).toArray();
+  expect(entry).toMatchObject({ status: "COMPLETED", endedAt: foretold.endedAt });
+  expect(entry?.path.map(({ stepId, at, branch }) => [stepId, at, branch])).toEqual(
+    foretold.path.map(({ stepId, at, branch }) => [stepId, at, branch]),
+  );
+  expect((await world.inbox.all()).map(({ subject }) => subject)).toEqual(["Your gears"]);
+});
+
 test("an archived automation is left out of lists, cannot be changed, and comes back with its numbers and entries", async () => {
   await using world = await createWorld();
   const { sdk } = world;

@@ -75,8 +75,9 @@ export async function prepareMail(
   contact: ContactRow,
   step: MailStep,
   templates: VersionRow["templates"],
+  event: EntryEvent | null,
 ): Promise<PreparedMail> {
-  return renderMail(read, await loadTemplate(read, contact.workspaceId, step.templateId, templates), step, contact, null);
+  return renderMail(read, await loadTemplate(read, contact.workspaceId, step.templateId, templates), step, contact, event);
 }
 
 /** Why a contact gets no mail of automations; null if it may. */

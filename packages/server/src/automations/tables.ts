@@ -15,9 +15,9 @@ export const INSIDE = sql`status = 'ACTIVE'`;
 /** What an entry keeps of a tracked event, for the templates of later steps. */
 export interface EntryEvent {
   readonly name: string;
-  readonly value?: number;
-  readonly currency?: string;
-  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly value?: number | undefined;
+  readonly currency?: string | undefined;
+  readonly properties?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export function automationTables(c: ColumnTypes) {

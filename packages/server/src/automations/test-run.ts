@@ -31,6 +31,7 @@ import { explainNoMail, prepareMail } from "./mail.ts";
 import { pickBranch } from "./steps/split.ts";
 import { findMoment } from "./steps/waits.ts";
 import { type AutomationRow, findAutomation, findVersion, type VersionRow } from "./store.ts";
+import type { EntryEvent } from "./tables.ts";
 
 type ContactView = Parameters<typeof matches>[0];
 
@@ -41,6 +42,8 @@ interface Traveller {
   view: ContactView;
   /** Where in time it is, ms. */
   at: number;
+  /** What templates know as `event`; null if that is not known. */
+  event: EntryEvent | null;
 }
 
 /** What a step would do. */
@@ -70,7 +73,7 @@ export async function testRun(
   read: Reader,
   deps: Deps,
   workspaceId: string,
-  { id, contact: ref, version: number, at, assume = {} }: HandlerInput<MailsvcContract["automations"]["test"]>,
+  { id, contact: ref, version: number, at, event, assume = {} }: HandlerInput<MailsvcContract["automations"]["test"]>,
 ): Promise<TestRun> {
   const automation = await findAutomation(read, workspaceId, id);
   assertVersion(automation, number);
@@ -81,7 +84,7 @@ export async function testRun(
   if (!contact || !view) throw notFound("contact", ref);
   const enteredAt = at === undefined ? deps.clock.now() : Date.parse(at);
   const entryReason = await explainNoEntry(read, automation, contact, enteredAt);
-  const traveller: Traveller = { contact, view, at: enteredAt };
+  const traveller: Traveller = { contact, view, at: enteredAt, event: event ?? null };
   const journey = { read, deps, automation, version: await pinPublished(read, version, workspaceId), traveller };
   const { path, status, reason } = await travel(journey, assume);
   return {
@@ -110,8 +113,10 @@ async function travel(journey: Journey, assume: Readonly<Record<string, string>>
     const assumed = Object.hasOwn(assume, step.id);
     branch = assumed ? assume[step.id] : effect.branch;
     const at = traveller.at;
-    // An event that is assumed comes at once.
-    const waits = effect.waitMs !== undefined && !(step.type === "wait_for_event" && branch === "event");
+    // An event that is assumed comes at once. What it says is not known.
+    const isMet = step.type === "wait_for_event" && branch === "event";
+    if (isMet) traveller.event = null;
+    const waits = effect.waitMs !== undefined && !isMet;
     if (waits) traveller.at += effect.waitMs ?? 0;
     path.push({
       stepId: step.id,
@@ -202,11 +207,11 @@ function change(traveller: Traveller, contact: ContactRow): void {
 
 async function imagineMail(
   step: AutomationStep & { type: "send_email" },
-  { read, deps, automation: { workspaceId }, version, traveller: { contact } }: Journey,
+  { read, deps, automation: { workspaceId }, version, traveller: { contact, event } }: Journey,
 ): Promise<Effect> {
   const barred = explainNoMail(contact);
   if (barred !== null) return { skip: barred };
-  const mail = await prepareMail(read, contact, step, version.templates);
+  const mail = await prepareMail(read, contact, step, version.templates, event);
   if ("skip" in mail) return mail;
   const email = { from: mail.from, subject: mail.content.subject };
   if (!(await isVerified(read, deps, workspaceId, parseMailbox(mail.from)))) return { skip: "sender_not_verified", email };
