@@ -56,13 +56,9 @@ export const NewTestRun = z.strictObject({
   contact: z.string().min(1).max(320).meta({ description: "Address or id of the contact" }),
   version: z.int().min(1).optional().meta({ description: "A version of the definition; the newest when absent" }),
   at: Instant.optional().meta({ description: "When the contact enters; now when absent" }),
-  event: z
-    .strictObject(events.track.body.shape)
-    .omit({ contact: true })
-    .optional()
-    .meta({
-      description: "The event of yours by which the contact enters, for templates that use it: { name, value, currency, properties }",
-    }),
+  event: z.strictObject(events.track.body.shape).omit({ contact: true }).optional().meta({
+    description: "The event of yours by which the contact enters, for templates that use it: { name, value, currency, properties }",
+  }),
   assume: z
     .record(z.string().max(AUTOMATION_LIMITS.stepId), z.string().max(AUTOMATION_LIMITS.stepId))
     .refine((assume) => Object.keys(assume).length <= AUTOMATION_LIMITS.steps, {
