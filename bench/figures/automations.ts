@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import type { AutomationStats, NewAutomation } from "../../packages/sdk/src/contract/index.ts";
 import { type Contender, call, mailsvc } from "../contenders.ts";
 import { cpuOf } from "../cpu.ts";
@@ -122,9 +123,15 @@ async function measureEntering(server: Contender, count: number): Promise<Effort
 /** Processor time of a server that has nothing to do, ms for each minute. */
 async function watch({ pid }: Contender, watchMs: number): Promise<number> {
   await new Promise((next) => setTimeout(next, REST_MS));
-  const before = cpuOf([pid]);
+  const before = readScheduledMs(pid);
   await new Promise((next) => setTimeout(next, watchMs));
-  return ((cpuOf([pid]) - before) / 1000) * (60_000 / watchMs);
+  return (readScheduledMs(pid) - before) * (60_000 / watchMs);
+}
+
+/** The time that the threads of a process have run so far, ms: `cpuOf` counts in steps of ten, which is too coarse here. */
+function readScheduledMs(pid: number): number {
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  return tasks.reduce((sum, task) => sum + Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]) / 1e6, 0);
 }
 
 async function start(server: Contender, automation: NewAutomation): Promise<string> {

@@ -102,6 +102,35 @@ test("wait_for_event goes on with the first event that passes its filter, or at 
   });
 });
 
+test("wait_for_event notices a click on the mail of the step before it", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const html = '<p><a href="https://acme.example/offer">Offer</a></p>';
+  const template = await sdk.templates.create({ name: "Offer", slug: "offer", type: "marketing", subject: "Offer", html, publish: true });
+  await start(world, {
+    steps: [
+      { id: "offer", type: "send_email", templateId: template.id, from },
+      { id: "click", type: "wait_for_event", event: { type: "event", name: "email.clicked" }, timeout: "3d" },
+      { id: "keen", type: "add_tag", tag: "keen" },
+      { id: "cold", type: "add_tag", tag: "cold" },
+    ],
+    connections: [
+      { from: "trigger", to: "offer" },
+      { from: "offer", to: "click" },
+      { from: "click", to: "keen", branch: "event" },
+      { from: "click", to: "cold", branch: "timeout" },
+    ],
+  });
+  const clicks = await sdk.contacts.create({ email: "clicked@simulator.mailsvc.test" });
+  const ignores = await sdk.contacts.create({ email: "ada@example.com" });
+  for (const { id: contact } of [clicks, ignores]) await sdk.events.track({ name: "go", contact });
+  await world.clock.advance("1d");
+  expect((await sdk.contacts.get(clicks.id)).tags).toEqual(["keen"]);
+  expect((await sdk.contacts.get(ignores.id)).tags).toEqual([]);
+  await world.clock.advance("2d");
+  expect((await sdk.contacts.get(ignores.id)).tags).toEqual(["cold"]);
+});
+
 test("an event that comes while the automation is paused counts; the entry goes on once it is active, a year later", async () => {
   await using world = await createWorld();
   const { sdk } = world;
