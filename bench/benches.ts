@@ -13,6 +13,7 @@ import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
 import { runs } from "./figures/runs.ts";
 import { segments } from "./figures/segments.ts";
+import { sizing } from "./figures/sizing.ts";
 import { soak } from "./figures/soak.ts";
 import { start } from "./figures/start.ts";
 import { tail } from "./figures/tail.ts";
@@ -43,5 +44,6 @@ export const benches: readonly Bench[] = [
   campaigns,
   automations,
   verify,
+  sizing,
   soak,
 ];

@@ -115,7 +115,7 @@ async function deliver(flags: readonly string[], database: PostgresServer | null
 }
 
 /** Schedules mails for one instant, moves the clock there, and answers how long it took to deliver all of them, ms. */
-async function deliverAll(server: Contender, count: number, onStart: () => void): Promise<number> {
+export async function deliverAll(server: Contender, count: number, onStart: () => void): Promise<number> {
   const { now } = (await call(server, "GET", "/__dev/clock")) as { now: string };
   const scheduledAt = new Date(Date.parse(now) + 3_600_000).toISOString();
   const before = await countDone(server);

@@ -155,6 +155,11 @@ test("metrics are served on a port of their own", async () => {
   ])
     expect(text).toMatch(line);
   expect(text).not.toMatch(/ada@|em_unknown|ms_dev_/);
+  // The alerts of the documentation name metrics that exist. Those of Prometheus itself and of Postgres have no rows here.
+  const rules = readFileSync(new URL("../../../docs/prometheus-rules.yml", import.meta.url), "utf8");
+  const named = new Set([...rules.matchAll(/\b(?:mailsvc|process)_[a-z_]+/g)].map(([name]) => name));
+  expect(named.size).toBeGreaterThan(8);
+  for (const name of named) expect(text).toContain(`# TYPE ${name.replace(/_count$/, "")} `);
 });
 
 test("the access log names each request, without addresses, ids of paths or keys", async () => {
