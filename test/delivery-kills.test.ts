@@ -121,8 +121,8 @@ test.each([
         async () => {
           // Mail that was put off because a connection broke has its minute passed.
           if ((await total(api, "/api/v1/emails?status=deferred")) > 0) await call(api, "POST", "/__dev/clock/advance", { by: "10m" });
-          const emails = await total(api, "/api/v1/emails?status=sent");
-          return emails >= promised.length;
+          // Not how many are sent: a total counts 10,000 at most.
+          return (await counts()).every((n) => n === 0);
         },
         async () => `${OPEN.join(", ")}: ${(await counts()).join(", ")}\n${running?.stderr().slice(-2000)}`,
       );
