@@ -31,7 +31,7 @@ export function agentCheckCommand(run: Run): Command {
     )
     .addHelpText(
       "after",
-      '  mailsvc agent check http://localhost:3000/webhook --secret $AGENT_WEBHOOK_SECRET\n  mailsvc agent check http://localhost:3000/webhook --start "python3 agent.py"\n\nWithout --start it needs no activation: its events name act_sample. With it, the command gets AGENT_WEBHOOK_SECRET,\nMAILSVC_URL, AGENT_MASTER_KEY and AGENT_DATA (a file for its data), and is killed and started again. Exit code 11 when a case failed.',
+      '\nExamples:\n  mailsvc agent check http://localhost:3000/webhook --secret $AGENT_WEBHOOK_SECRET\n  mailsvc agent check http://localhost:3000/webhook --start "python3 agent.py"\n\nWithout --start it needs no activation: its events name act_sample. With it, the command gets AGENT_WEBHOOK_SECRET,\nMAILSVC_URL, AGENT_MASTER_KEY and AGENT_DATA (a file for its data), and is killed and started again. Exit code 11 when a case failed.',
     );
   return runAction(command, run, "local", async (session, [url], flags): Promise<Exit> => {
     if (!/^https?:\/\/./.test(String(url)) || !URL.canParse(String(url)))
