@@ -13,6 +13,7 @@ import { eq } from "drizzle-orm";
 import { Pool } from "undici";
 import type { App } from "../../packages/server/src/app.ts";
 import type { SqliteDb } from "../../packages/server/src/db/sqlite/database.ts";
+import { type NewEvent, recordEvents } from "../../packages/server/src/events/events.ts";
 import { emitAll } from "../../packages/server/src/marketplace/agent-webhooks/agent-events.ts";
 import { makeSecret, sealSecret } from "../../packages/server/src/webhooks/secrets.ts";
 import { startApp } from "./app.ts";
@@ -193,7 +194,7 @@ async function rate(others: number): Promise<number> {
 }
 
 /**
- * Events a second of a campaign that a developer's webhook gets, from their commit on: numbered, written for the webhook, made, signed
+ * Events a second of a campaign that a developer's webhook gets: recorded, numbered, written for the webhook, made, signed
  * and sent, with every outcome on disk.
  */
 async function campaign(): Promise<number> {
@@ -217,18 +218,16 @@ async function campaign(): Promise<number> {
   await sdk.webhooks.create({ url: URL });
   const at = deps.clock.now();
   const { workspaceId } = installation;
-  const none = { contactId: null, automationId: null, position: null };
-  const rows = emails.flatMap((email) => [
-    { ...none, workspaceId, type: "email.opened", emailId: email.id, campaignId: id, at, machine: false, data: null },
-    {
-      ...{ ...none, workspaceId, type: "email.clicked", emailId: email.id, campaignId: id, at, machine: false },
-      data: { url: "https://acme.example/news?utm_source=mailsvc" },
-    },
-  ]);
-  for (let i = 0; i < rows.length; i += 1000) await deps.db.tx((tx) => tx.insertAll(tx.t.events, rows.slice(i, i + 1000)));
+  const events = emails.flatMap(({ id: emailId }): NewEvent[] => {
+    const common = { workspaceId, emailId, campaignId: id, at, machine: false };
+    return [
+      { ...common, type: "email.opened" },
+      { ...common, type: "email.clicked", data: { url: "https://acme.example/news?utm_source=mailsvc" } },
+    ];
+  });
   await (deps.db as SqliteDb).exclusive((connection) => connection.pragma("wal_checkpoint(TRUNCATE)"));
   const from = performance.now();
-  deps.eventStream.wake();
+  for (let i = 0; i < events.length; i += 1000) await deps.db.tx((tx) => recordEvents(tx, deps, events.slice(i, i + 1000)));
   await deps.queue.idle();
   const took = performance.now() - from;
   const arrived = deps.webhooks.attempts.get("ok");
