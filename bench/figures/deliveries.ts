@@ -20,7 +20,7 @@ export const deliveries: Bench = {
   name: "deliveries",
   meaning:
     `rate: signed deliveries a second of ${EVENTS.toLocaleString("en-US")} events that wait, from the outbox to a webhook and back, each outcome on disk. ` +
-    "campaign: the events of a campaign to a developer's webhook: recorded, numbered, written for it, made, signed and sent. " +
+    "campaign: the events of a campaign to a developer's webhook, from their commit on: numbered, written for it, made, signed and sent. " +
     `pool: a bare undici Pool with as many connections (${CONNECTIONS}) to the same webhook, which neither signs nor stores; the ratio is the median of those within each round. ` +
     `backlog: the same with ${PENDING.toLocaleString("en-US")} other events waiting for webhooks whose turn is later. ` +
     `fair: from the commit of an event to its arrival at a good webhook while ${HANGING} others, with 10 events each, take requests and never answer. `,
