@@ -63,26 +63,6 @@ test("a deferred email of a held domain keeps its attempts, and more than a chun
   expect(mailer.sent).toHaveLength(1040);
 });
 
-test("deferred emails are tried at once, those of one domain or all, and not again at their first instant", async () => {
-  const mailer = scriptedMailer(({ attempt }) => (attempt === 1 ? busy : accepted));
-  await using w = await createWorld({ mailer });
-  await send(w, "ada@one.example");
-  await send(w, "bob@two.example");
-  const later = await send(w, "eve@one.example", { scheduledAt: "2026-01-02T00:00:00Z" });
-  await w.settle();
-  expect(mailer.sent).toHaveLength(2);
-  await asOperator(w, "requeue", { domain: "one.example" });
-  await w.settle();
-  expect(mailer.sent.map(({ envelopeTo }) => envelopeTo)).toEqual(["ada@one.example", "bob@two.example", "ada@one.example"]);
-  await asOperator(w, "requeue", {});
-  await w.settle();
-  expect(mailer.sent).toHaveLength(4);
-  await w.clock.advance("1h");
-  expect(mailer.sent).toHaveLength(4);
-  expect((await w.sdk.emails.get(later)).status).toBe("queued");
-  expect((await w.sdk.emails.list({ status: "sent" })).pagination.total).toBe(2);
-});
-
 test("only the operator may hold, and what is no domain is refused by its name", async () => {
   await using w = await createWorld();
   for (const path of ["hold", "release", "requeue"]) {

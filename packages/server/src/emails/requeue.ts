@@ -3,8 +3,8 @@ import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { domainOf } from "./holds.ts";
-import { measureMessage, scheduleEmails } from "./schedule.ts";
-import { type EmailRow, findContents, measureAttachments, updateEmails } from "./store.ts";
+import { DELIVER_JOB } from "./schedule.ts";
+import { type EmailRow, updateEmails } from "./store.ts";
 
 /** The job that tries deferred emails again. */
 export const REQUEUE_JOB = "email.requeue";
@@ -34,7 +34,6 @@ export function requeueEmails(deps: Deps): JobHandler {
       await requeue(
         tx,
         deps,
-        current,
         rows.filter(({ toKey }) => domain === null || domainOf(toKey) === domain),
       );
       const next: Position =
@@ -65,23 +64,18 @@ async function findNextWorkspace(tx: Tx, after: string): Promise<string | null> 
   return next?.id ?? null;
 }
 
-/** Makes deferred emails due. The job of their next attempt finds them delivered, or deferred to a later instant. */
-async function requeue(tx: Tx, deps: Deps, workspaceId: string, emails: readonly EmailRow[]): Promise<void> {
-  const now = deps.clock.now();
-  // One without an instant waits for something else: a campaign, or the release of its domain.
+/** Makes deferred emails due, each together with the job of its next attempt: a second job could send it a second time. */
+async function requeue(tx: Tx, { clock, queue }: Deps, emails: readonly EmailRow[]): Promise<void> {
+  const now = clock.now();
+  // One without an instant has no job: it waits for a campaign.
   const waiting = emails.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt > now);
-  if (waiting.length === 0) return;
   const updated = await updateEmails(
     tx,
     waiting.map((email) => ({ email, patch: { nextAttemptAt: now, updatedAt: now } })),
   );
-  const sizes = new Map<number, number>();
-  for (const contents of await findContents(tx, [...new Set(waiting.map(({ contentsId }) => contentsId))]))
-    sizes.set(contents.id, measureMessage(contents, contents.attachments > 0 ? await measureAttachments(tx, contents) : []));
-  // By size, since a job names the size of its largest message.
-  const bySize = Map.groupBy(
-    waiting.filter((_, i) => updated[i]),
-    ({ contentsId }) => sizes.get(contentsId) ?? 0,
-  );
-  for (const [bytes, own] of bySize) await scheduleEmails(tx, deps, { workspaceId, emailIds: own.map(({ id }) => id), bytes });
+  const due = waiting.filter((_, i) => updated[i]);
+  if (due.length === 0) return;
+  // The job waits for the same instant as its email.
+  const runAt = due.map(({ nextAttemptAt }) => nextAttemptAt as number);
+  await queue.runNow(tx, { kind: DELIVER_JOB, runAt, field: "emailId", values: due.map(({ id }) => id) });
 }

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from "../db/db.ts";
-import type { ClaimedJob, JobFilter, JobList, JobRow, Lane, LaneJob, QueueStats, WorkerRegistry } from "./queue.ts";
+import type { ClaimedJob, JobFilter, JobList, JobRow, Lane, LaneJob, PlannedJobs, QueueStats, WorkerRegistry } from "./queue.ts";
 
 /** What the worker needs of a database: where jobs are stored, claimed and ended. */
 export interface JobStore {
@@ -14,6 +14,8 @@ export interface JobStore {
   /** Adds a job. `batch` allows it to share a row with others of the same commit. */
   add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
+  /** Moves ready jobs to the instant `now`. */
+  advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;
   /** Claims jobs that are due, up to a limit per lane. Each job goes to one worker. */
   claim(now: number, limits: LaneLimits): Promise<Claim>;
   /** Undoes claims whose attempt has not begun. */

@@ -113,6 +113,16 @@ export interface JobList extends Total {
   readonly rows: JobRow[];
 }
 
+/** Jobs that wait for an instant, by what their payloads name. */
+export interface PlannedJobs {
+  readonly kind: string;
+  /** The instants they wait for, ms. */
+  readonly runAt: readonly number[];
+  /** A field of their payloads, and the values it may have. */
+  readonly field: string;
+  readonly values: readonly string[];
+}
+
 /** How much there is to do, for monitoring. */
 export interface QueueStats {
   /** Rows by state, each counted up to 10,000. Many jobs may wait in one row until a worker takes them apart. */
@@ -139,6 +149,8 @@ export interface Queue {
   enqueue(tx: Tx, job: NewJob): Promise<void>;
   /** Removes the jobs of a kind that are ready and have this key; those that run or are dead stay. */
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
+  /** Makes planned jobs due at once. Those that run stay as they are. */
+  runNow(tx: Tx, jobs: PlannedJobs): Promise<void>;
   /** Starts running jobs with these handlers: `concurrency` single ones at a time, and as many as the batch handlers have room for. */
   start(handlers: JobHandlers, concurrency: number): Promise<void>;
   /** Claims no further jobs, and waits for those that run. */

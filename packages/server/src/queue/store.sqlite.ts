@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, lt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { Queries, Reader, Tx } from "../db/db.ts";
 import type { Total } from "../db/pagination.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
@@ -124,6 +124,15 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     },
     cancel: async (tx, kind, dedupeKey) => {
       await tx.delete(jobs).where(and(eq(jobs.dedupeKey, dedupeKey), eq(jobs.kind, kind), eq(jobs.state, "ready")));
+    },
+    advance: async (tx, { kind, runAt, field, values }, now) => {
+      // Names the lanes, because the index of instants has them before the instants.
+      const planned = and(eq(jobs.state, "ready"), inArray(jobs.lane, [...LANES.keys()]), inArray(jobs.runAt, [...runAt]));
+      const named = inArray(sql`${jobs.payload} ->> ${field}`, [...values]);
+      await tx
+        .update(jobs)
+        .set({ runAt: now })
+        .where(and(planned, eq(jobs.kind, kind), named));
     },
     claim: (now, limits) =>
       db.tx(async (tx) => {

@@ -50,6 +50,7 @@ const PREFETCH_LASTS_MS = 50;
  * | (none)   | `enqueue` commits                        | ready                                     |
  * | ready    | claimed at or after `runAt`              | running, attempts + 1                     |
  * | ready    | `cancel`                                 | (none)                                    |
+ * | ready    | `runNow`                                 | ready, due at once                        |
  * | running  | handler returns, or settles the job      | (none), in the transaction of its effect  |
  * | running  | the same with `again`                    | ready at that instant, attempt not counted|
  * | running  | handler throws, attempts are left        | ready after a backoff                     |
@@ -350,6 +351,10 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
       return store.add(tx, job, started && dedupeKey === undefined && job.runAt <= now && overloaded());
     },
     cancel: store.cancel,
+    runNow: async (tx, jobs) => {
+      tx.afterCommit(wakeAll);
+      await store.advance(tx, jobs, clock.now());
+    },
     start: async (byKind, limit) => {
       handlers = byKind;
       batchHandlers = [...new Set(Object.values(byKind).filter(isBatchHandler))];
