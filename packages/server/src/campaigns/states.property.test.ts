@@ -81,7 +81,7 @@ test.each([
   const at = deps.clock.now() - minutes * 60_000;
   await deps.db.tx((tx) => tx.update(tx.t.campaigns).set({ scheduledAt: at }).where(eq(tx.t.campaigns.id, id)));
   const payload = { workspaceId: world.workspaceId, campaignId: id, at };
-  const { commit } = await startScheduled(deps)({ id: "1", kind: START_JOB, payload, attempt: 1, maxAttempts: 1 });
+  const { commit } = await startScheduled(deps)({ id: "1", kind: START_JOB, payload, attempt: 1, interruptions: 0, maxAttempts: 1 });
   await deps.db.tx(async (tx) => commit?.(tx));
   await world.settle();
   const campaign = await world.sdk.campaigns.get(id);

@@ -26,9 +26,6 @@ export function parseScheduledAt(scheduledAt: string | undefined, now: number): 
 const LARGE_BYTES = 16 * 1024;
 // More than the attempts of an email, which the email counts itself: these are failures of ours.
 const MAX_ATTEMPTS = 25;
-// A process that dies counts as an attempt of every job it had claimed, and the next one claims the oldest again. A server that is killed
-// over and over must not use up the attempts of bulk mail: the recipients would stay queued, and their campaign SENDING for ever.
-const MAX_BULK_ATTEMPTS = 1000;
 
 /** Emails in one job of bulk mail. */
 export const CHUNK = 64;
@@ -68,7 +65,7 @@ export function deliveryKey(emailId: string, scheduledAt: number): string {
 
 /** The job that delivers one email of bulk mail again, at an instant (ms). */
 export function buildRetryJob({ workspaceId, emailId }: { workspaceId: string; emailId: string }, runAt: number): NewJob {
-  return { kind: DELIVER_JOB, payload: { workspaceId, emailId }, runAt, maxAttempts: MAX_BULK_ATTEMPTS, lane: "bulk" };
+  return { kind: DELIVER_JOB, payload: { workspaceId, emailId }, runAt, maxAttempts: MAX_ATTEMPTS, lane: "bulk" };
 }
 
 /** Emails to be delivered as bulk mail, which waits for all single mails. */
@@ -92,7 +89,7 @@ export async function scheduleEmails(tx: Tx, deps: Pick<Deps, "queue">, { worksp
       kind: DELIVER_MANY_JOB,
       payload: { workspaceId, emailIds: emailIds.slice(i, i + CHUNK), ...(bytes > LARGE_BYTES && { bytes }) },
       ...(runAt !== undefined && { runAt }),
-      maxAttempts: MAX_BULK_ATTEMPTS,
+      maxAttempts: MAX_ATTEMPTS,
       lane: "bulk",
     });
 }

@@ -2,7 +2,8 @@ import type { PostgresDb } from "../db/postgres/database.ts";
 import type { Listener } from "../db/postgres/listener.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { QUEUE_SCHEMA } from "./schema.pg.ts";
+import { INTERRUPTED, MAX_INTERRUPTIONS } from "./queue.ts";
+import { JOB_INTERRUPTIONS, QUEUE_SCHEMA } from "./schema.pg.ts";
 
 /** How often a process reports, and when it counts as dead. */
 export interface HeartbeatTimes {
@@ -36,6 +37,9 @@ const STUCK_FACTOR = 12;
 // Announcements within this time are sent as one.
 const ANNOUNCE_MS = 20;
 
+// After this interruption the job is dead.
+const LAST_INTERRUPTION = `${JOB_INTERRUPTIONS} >= ${MAX_INTERRUPTIONS - 1}`;
+
 const BEAT = `with beat as (
     insert into workers (name, seen_at) values ($1, now()) on conflict (name) do update set seen_at = now()
   )
@@ -46,6 +50,7 @@ const BEAT = `with beat as (
  * which holds a lock on its name, is gone, or when it has been silent for twelve times as long. After a restart of the database
  * no heartbeat exists yet, so no process is declared dead then.
  * It reads the claimed jobs only, by their index: it runs each second in each process, and a million may wait.
+ * Their attempts are counted as interruptions only; a job that was interrupted too often in a row is left without attempts: dead.
  * Also releases jobs that no live process holds, and jobs that this process holds without knowing (a claim whose answer was lost).
  */
 export const SWEEP = `with dead as (
@@ -54,8 +59,10 @@ export const SWEEP = `with dead as (
         or (seen_at < now() - $2::float8 * interval '1 ms' and pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(name))))
     returning name
   ), freed as (
-  update ${JOBS} set locked_by = null, locked_at = null,
-    last_error = case when attempts >= max_attempts then 'The process died in the last attempt.' else last_error end
+  update ${JOBS} j set locked_by = null, locked_at = null,
+    attempts = case when ${LAST_INTERRUPTION} then max_attempts else greatest(attempts - 1, 0) end,
+    flags = jsonb_build_object('interruptions', ${JOB_INTERRUPTIONS} + 1),
+    last_error = case when ${LAST_INTERRUPTION} then '${INTERRUPTED}' else last_error end
   where locked_at is not null and locked_by is not null and (locked_by in (select name from dead)
     or (locked_at < now() - $2::float8 * interval '1 ms'
       and (not exists (select from workers w where w.name = locked_by) or (locked_by = $1 and id <> all ($3::bigint[])))))

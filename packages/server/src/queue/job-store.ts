@@ -34,7 +34,10 @@ export interface JobStore {
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** True when an error means that the database cannot work at the moment. */
   isUnavailable(error: unknown): boolean;
-  /** Takes over what dead processes left behind, and begins to call `events`. */
+  /**
+   * Begins to call `events`, and takes over what dead processes left behind: their attempts are not counted as failures, and a job
+   * with `MAX_INTERRUPTIONS` of them in a row is dead. An attempt that ends, whatever its outcome, sets this count to 0.
+   */
   open(kinds: readonly string[], events: StoreEvents): Promise<void>;
   close(): Promise<void>;
   /** Waits for the transactions that are under way, as far as they delay what can be claimed. */

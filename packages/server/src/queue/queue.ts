@@ -10,6 +10,14 @@ import type { JobState } from "./tables.ts";
 export const LANES = ["default", "mail", "bulk"] as const;
 export type Lane = (typeof LANES)[number];
 
+/**
+ * A job is dead after so many interruptions in a row: attempts that the process did not survive. They are counted apart from failed
+ * attempts, because a process that dies interrupts every job it had claimed; only a job that itself ends the process gets this far.
+ */
+export const MAX_INTERRUPTIONS = 100;
+/** The last error of such a job. */
+export const INTERRUPTED = `The process died in each of the last ${MAX_INTERRUPTIONS} attempts.`;
+
 /** Work to be done later, at least once. */
 export interface NewJob {
   /** Selects the handler, e.g. `email.deliver`. */
@@ -30,8 +38,10 @@ export interface ClaimedJob {
   readonly id: string;
   readonly kind: string;
   readonly payload: Record<string, unknown>;
-  /** 1 on the first attempt. */
+  /** 1 on the first attempt. Interrupted attempts are not counted. */
   readonly attempt: number;
+  /** Attempts directly before this one that the process did not survive. */
+  readonly interruptions: number;
   readonly maxAttempts: number;
 }
 

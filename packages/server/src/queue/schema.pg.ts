@@ -11,6 +11,9 @@ export const JOB_STATES = {
   dead: "j.locked_at is null and j.attempts >= j.max_attempts",
 } as const;
 
+/** The attempts of a job `j` in a row that the process did not survive. graphile-worker has no column for them; flags are null otherwise. */
+export const JOB_INTERRUPTIONS = "coalesce((j.flags ->> 'interruptions')::int, 0)";
+
 /** The workspace that the payload of a job `j` names. */
 export const JOB_WORKSPACE = "j.payload ->> 'workspaceId'";
 

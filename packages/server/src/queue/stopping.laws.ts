@@ -2,10 +2,46 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { realTime } from "../lib/clock.ts";
 import { HOUR, type LawsContext } from "./laws-context.ts";
+import { INTERRUPTED, type JobHandler, MAX_INTERRUPTIONS, type Queue } from "./queue.ts";
 
 /** Stopping, idling, and what is left when a process dies. */
 export function stoppingLaws(t: LawsContext): void {
   const { add, put, names, jobs, states, note, start, work } = t;
+
+  /** Starts a queue whose process dies in an attempt, as far as others can tell, and waits until this has begun. */
+  const begin = async (queue: Queue): Promise<{ comesBack: () => void }> => {
+    let comesBack = (): void => {};
+    const dead = new Promise<void>((resolve) => {
+      comesBack = resolve;
+    });
+    let begun = (): void => {};
+    const running = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const handler: JobHandler = async () => {
+      begun();
+      await dead;
+      return { commit: (tx) => put(tx, "by the dead") };
+    };
+    await queue.start({ work: handler }, 1);
+    await running;
+    return { comesBack };
+  };
+
+  /** Lets processes die one after the other, each in an attempt that the one before had begun. */
+  const killTimes = async (n: number): Promise<void> => {
+    let before = async (): Promise<void> => {};
+    for (let i = 0; i < n; i += 1) {
+      const queue = t.restarted();
+      const { comesBack } = await begin(queue);
+      await before();
+      before = () => {
+        comesBack();
+        return queue.stop();
+      };
+    }
+    t.stopping.push({ ...t.queue, stop: before });
+  };
 
   describe("stopping, idling and dying", () => {
     test("stop waits for those that run, and takes no further ones", async () => {
@@ -95,58 +131,78 @@ export function stoppingLaws(t: LawsContext): void {
       expect(t.ran).toHaveLength(1);
     });
 
-    test("what was running when the process died is run again, as a further attempt", async () => {
-      let began = (): void => {};
-      const running = new Promise<void>((resolve) => {
-        began = resolve;
-      });
-      let die = (): void => {};
-      const dying = new Promise<void>((resolve) => {
-        die = resolve;
-      });
-      await start(async () => {
-        began();
-        await dying;
-        return { commit: (tx) => put(tx, "by the dead") };
-      });
-      await add(work("x"));
-      await running;
+    test("what was running when the process died is run again, and the attempt is not counted", async () => {
+      await add(work("x", { maxAttempts: 1 }));
+      const dead = await begin(t.queue);
       const next = t.restarted();
       t.stopping.push(next);
       await next.start({ work: note(async () => ({ commit: (tx) => put(tx, "by the living") })) }, 1);
       await next.idle();
-      expect(t.ran).toMatchObject([{ payload: { n: "x" }, attempt: 2 }]);
+      expect(t.ran).toMatchObject([{ payload: { n: "x" }, attempt: 1, interruptions: 1 }]);
       // The first one comes back after all: its job is no longer its own, so its effect is not committed.
-      die();
+      dead.comesBack();
       await t.queue.stop();
       expect(await names()).toEqual(["by the living"]);
     });
 
-    test("a job whose last attempt the process did not survive is dead, and says why", async () => {
-      let began = (): void => {};
-      const running = new Promise<void>((resolve) => {
-        began = resolve;
-      });
-      let die = (): void => {};
-      const dying = new Promise<void>((resolve) => {
-        die = resolve;
-      });
-      await start(async () => {
-        began();
-        await dying;
-        return {};
-      });
-      await add(work("poison", { maxAttempts: 1 }));
-      await running;
+    test("kills use up no attempts, and an attempt that fails uses up one", async () => {
+      await add(work("x", { maxAttempts: 2 }));
+      await killTimes(5);
+      const next = t.restarted();
+      t.stopping.push(next);
+      let fails = true;
+      await next.start(
+        {
+          work: note(async () => {
+            if (fails) throw new Error("no");
+            return { commit: (tx) => put(tx, "done") };
+          }),
+        },
+        1,
+      );
+      await next.idle();
+      expect(await jobs()).toMatchObject([{ state: "ready", attempts: 1, maxAttempts: 2 }]);
+      fails = false;
+      await t.clock.advanceTo(t.clock.now() + HOUR, next.idle);
+      expect(t.ran).toMatchObject([
+        { attempt: 1, interruptions: 5 },
+        { attempt: 2, interruptions: 0 },
+      ]);
+      expect(await names()).toEqual(["done"]);
+    });
+
+    test("a job that runs again as planned, for years, is not counted out by the kills in between", async () => {
+      await add(work());
+      await killTimes(2);
+      const next = t.restarted();
+      t.stopping.push(next);
+      await next.start({ work: note(async () => (t.ran.length === 1 ? { again: t.clock.now() + HOUR } : {})) }, 1);
+      await next.idle();
+      await t.clock.advanceTo(t.clock.now() + HOUR, next.idle);
+      expect(t.ran.map(({ interruptions }) => interruptions)).toEqual([2, 0]);
+    });
+
+    test("a job that no process survives is dead after a hundred interruptions in a row, says why, and can be retried", async () => {
+      await add(work("poison", { maxAttempts: 3 }));
+      await killTimes(MAX_INTERRUPTIONS - 1);
+      const last = t.restarted();
+      const { comesBack } = await begin(last);
+      expect(await jobs()).toMatchObject([{ state: "running", attempts: 1 }]);
       const next = t.restarted();
       t.stopping.push(next);
       await next.start({ work: note() }, 1);
       await next.idle();
       expect(t.ran).toEqual([]);
-      expect(await jobs()).toMatchObject([{ state: "dead", lastError: expect.stringContaining("died") }]);
-      die();
-      await t.queue.stop();
-    });
+      expect(await jobs()).toMatchObject([{ state: "dead", attempts: 3, maxAttempts: 3, lastError: INTERRUPTED }]);
+      comesBack();
+      await last.stop();
+      expect(await states()).toEqual(["dead"]);
+      const [job] = await jobs();
+      await t.db.tx((tx) => next.retry(tx, job?.id ?? ""));
+      await next.idle();
+      expect(t.ran).toMatchObject([{ attempt: 1, interruptions: 0 }]);
+      expect(await jobs()).toEqual([]);
+    }, 30_000);
 
     test("jobs that appear behind its back are found after a refresh", async () => {
       await start();

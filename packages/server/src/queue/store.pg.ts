@@ -9,7 +9,7 @@ import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
 import type { Addition, JobStore, StoreEvents } from "./job-store.ts";
 import { PAUSE_ROW, PAUSED_LANES } from "./pause.ts";
 import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type Lane, type QueueStats } from "./queue.ts";
-import { JOB_STATES, JOB_WORKSPACE, QUEUE_SCHEMA } from "./schema.pg.ts";
+import { JOB_INTERRUPTIONS, JOB_STATES, JOB_WORKSPACE, QUEUE_SCHEMA } from "./schema.pg.ts";
 import type { JobState } from "./tables.ts";
 
 export interface PostgresStoreOptions extends HeartbeatTimes {
@@ -67,7 +67,7 @@ const CLAIM = `with ${LANES.map(
 ).join(", ")}, due as (${LANES.map((_, lane) => `select id from lane${lane}`).join(" union all ")})
   update ${JOBS} j set attempts = attempts + 1, locked_by = $1, locked_at = now()
   from ${TASKS} t where j.id = any (array(select id from due)) and t.id = j.task_id
-  returning ${COLUMNS}, j.priority::int as lane`;
+  returning ${COLUMNS}, j.priority::int as lane, ${JOB_INTERRUPTIONS} as interruptions`;
 
 // Names the lanes, because the index of instants has them before the instants.
 const ADVANCE = `update ${JOBS} j set run_at = ${at("$6")} from ${TASKS} t
@@ -83,13 +83,13 @@ const OLDEST = `select ${ms("min(at)")} as at from (${LANES.map(
   (_, lane) => `(select j.run_at as at from ${JOBS} j where j.is_available and j.priority = ${lane} order by j.run_at limit 1)`,
 ).join(" union all ")}) as first`;
 
-const HELD = "j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3";
+const HELD = `j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3 and ${JOB_INTERRUPTIONS} = $4`;
 
-const END_ALL = `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[]) n (id, attempt)
-  where j.id = n.id and j.attempts = n.attempt and j.locked_by = $3`;
+const END_ALL = `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[], $3::int2[]) n (id, attempt, interruptions)
+  where j.id = n.id and j.attempts = n.attempt and ${JOB_INTERRUPTIONS} = n.interruptions and j.locked_by = $4`;
 
 /** The job as one attempt holds it. */
-type Held = [id: string, worker: string, attempt: number];
+type Held = [id: string, worker: string, attempt: number, interruptions: number];
 
 /**
  * Jobs in the tables of graphile-worker, for any number of server processes. graphile-worker's own loop ends a job in a
@@ -120,8 +120,13 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
     deadMs,
   });
 
-  const held = (job: ClaimedJob): Held => [job.id, heartbeat.name, job.attempt];
-  const heldAll = (jobs: readonly ClaimedJob[]) => [jobs.map((j) => j.id), jobs.map((j) => j.attempt), heartbeat.name];
+  const held = (job: ClaimedJob): Held => [job.id, heartbeat.name, job.attempt, job.interruptions];
+  const heldAll = (jobs: readonly ClaimedJob[]) => [
+    jobs.map((j) => j.id),
+    jobs.map((j) => j.attempt),
+    jobs.map((j) => j.interruptions),
+    heartbeat.name,
+  ];
 
   // The tables of the queue may have been emptied meanwhile.
   const add = makeAdd(() => kinds.clear());
@@ -202,18 +207,19 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
 
     // `skip locked` gives each job to one worker.
     claim: async (now, limits) => {
-      const rows = await db.read.raw<JobRow & { lane: number } & Record<string, unknown>>(
+      const rows = await db.read.raw<JobRow & { lane: number; interruptions: number } & Record<string, unknown>>(
         CLAIM,
         [heartbeat.name, now, LANES.map((lane) => limits[lane])],
         "claim_jobs",
       );
       const jobs = rows
         .sort((a, b) => a.runAt - b.runAt || Number(a.id) - Number(b.id))
-        .map(({ id, kind, payload, attempts, maxAttempts, lane }) => ({
+        .map(({ id, kind, payload, attempts, interruptions, maxAttempts, lane }) => ({
           id,
           kind,
           payload,
           attempt: attempts,
+          interruptions,
           maxAttempts,
           lane: LANES[lane] ?? "default",
         }));
@@ -232,7 +238,8 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
         again === undefined
           ? await raw(tx)(`delete from ${JOBS} j where ${HELD} returning 1 as one`, held(job), "end_job")
           : await raw(tx)(
-              `update ${JOBS} j set attempts = attempts - 1, run_at = ${at("$4")}, locked_by = null, locked_at = null where ${HELD} returning 1 as one`,
+              `update ${JOBS} j set attempts = attempts - 1, run_at = ${at("$5")}, locked_by = null, locked_at = null, flags = null
+               where ${HELD} returning 1 as one`,
               [...held(job), again],
               "job_again",
             );
@@ -251,7 +258,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
 
     fail: async (job, runAt, lastError) => {
       await db.read.raw(
-        `update ${JOBS} j set run_at = ${at("$4")}, last_error = $5, locked_by = null, locked_at = null where ${HELD}`,
+        `update ${JOBS} j set run_at = ${at("$5")}, last_error = $6, locked_by = null, locked_at = null, flags = null where ${HELD}`,
         // Postgres cannot store U+0000 in a text.
         [...held(job), runAt, lastError.replaceAll("\0", "\uFFFD")],
         "fail_job",
@@ -279,7 +286,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
     revive: async (tx, id, now) => {
       if (!isId(id)) return null;
       const [row] = await raw(tx)<JobRow & Record<string, unknown>>(
-        `update ${JOBS} j set attempts = 0, run_at = ${at("$2")} from ${TASKS} t
+        `update ${JOBS} j set attempts = 0, flags = null, run_at = ${at("$2")} from ${TASKS} t
          where j.id = $1::bigint and t.id = j.task_id and ${JOB_STATES.dead} returning ${COLUMNS}`,
         [id, now],
       );

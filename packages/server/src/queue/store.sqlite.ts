@@ -5,7 +5,18 @@ import type { SqliteDb } from "../db/sqlite/database.ts";
 import { jobBatches } from "./job-batches.sqlite.ts";
 import type { Addition, JobStore } from "./job-store.ts";
 import { PAUSED_LANES, readPause } from "./pause.ts";
-import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type Lane, type LaneJob, type QueueStats } from "./queue.ts";
+import {
+  type ClaimedJob,
+  INTERRUPTED,
+  type JobFilter,
+  type JobList,
+  type JobRow,
+  LANES,
+  type Lane,
+  type LaneJob,
+  MAX_INTERRUPTIONS,
+  type QueueStats,
+} from "./queue.ts";
 import { DEAD, type JobState, PAYLOAD_WORKSPACE, type queueTables } from "./tables.ts";
 
 export type JobsTable = ReturnType<typeof queueTables>["jobs"];
@@ -75,6 +86,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       kind: row.kind,
       payload: toPayload(row),
       attempt: row.attempts,
+      interruptions: row.interruptions,
       maxAttempts: row.maxAttempts,
       dedupeKey,
       lane: LANES[row.lane] ?? "default",
@@ -83,7 +95,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
 
   /** The job as this attempt holds it: an attempt that has lost its job matches no row. */
   const heldBy = (job: ClaimedJob): SQL | undefined =>
-    and(eq(jobs.id, Number(job.id)), eq(jobs.attempts, job.attempt), eq(jobs.state, "running"));
+    and(eq(jobs.id, Number(job.id)), eq(jobs.attempts, job.attempt), eq(jobs.interruptions, job.interruptions), eq(jobs.state, "running"));
 
   /** The key a job gets back when it is ready again: its own, unless another job has taken it meanwhile. */
   const restoreKey = async (tx: Tx, job: ClaimedJob): Promise<string | null> => {
@@ -96,11 +108,18 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       .prepared("end_job", (q) =>
         q
           .delete(jobs)
-          .where(and(eq(jobs.id, ph("id")), eq(jobs.attempts, ph("attempt")), eq(jobs.state, "running")))
+          .where(
+            and(
+              eq(jobs.id, ph("id")),
+              eq(jobs.attempts, ph("attempt")),
+              eq(jobs.interruptions, ph("interruptions")),
+              eq(jobs.state, "running"),
+            ),
+          )
           .returning({ id: jobs.id })
           .prepare("end_job"),
       )
-      .execute({ id: Number(job.id), attempt: job.attempt });
+      .execute({ id: Number(job.id), attempt: job.attempt, interruptions: job.interruptions });
     return deleted.length > 0;
   };
 
@@ -174,6 +193,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
           state: "ready",
           runAt: again,
           maxAttempts: sql`${jobs.maxAttempts} + 1`,
+          interruptions: 0,
           lockedUntil: null,
           dedupeKey: await restoreKey(tx, job),
         })
@@ -196,7 +216,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
         const dedupeKey = dead ? null : await restoreKey(tx, job);
         await tx
           .update(jobs)
-          .set({ state: dead ? "dead" : "ready", runAt, lockedUntil: null, dedupeKey, lastError })
+          .set({ state: dead ? "dead" : "ready", runAt, lockedUntil: null, dedupeKey, lastError, interruptions: 0 })
           .where(heldBy(job));
       }),
     next: async (now) => {
@@ -221,11 +241,15 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     open: () =>
       db.tx(async (tx) => {
         const orphaned = eq(jobs.state, "running");
+        const interrupted = { lockedUntil: null, interruptions: sql`${jobs.interruptions} + 1` };
         await tx
           .update(jobs)
-          .set({ state: "dead", lockedUntil: null, lastError: "The process died in the last attempt." })
-          .where(and(orphaned, gte(jobs.attempts, jobs.maxAttempts)));
-        await tx.update(jobs).set({ state: "ready", lockedUntil: null }).where(orphaned);
+          .set({ ...interrupted, state: "dead", attempts: jobs.maxAttempts, lastError: INTERRUPTED })
+          .where(and(orphaned, gte(jobs.interruptions, MAX_INTERRUPTIONS - 1)));
+        await tx
+          .update(jobs)
+          .set({ ...interrupted, state: "ready", attempts: sql`${jobs.attempts} - 1` })
+          .where(orphaned);
       }),
     close: async () => {},
     list: async (read, filter) => listJobs(read, jobs, filter),
@@ -243,7 +267,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       if (!isId(id)) return null;
       const [revived] = await tx
         .update(jobs)
-        .set({ state: "ready", attempts: 0, runAt: now })
+        .set({ state: "ready", attempts: 0, interruptions: 0, runAt: now })
         .where(and(eq(jobs.id, Number(id)), eq(jobs.state, "dead")))
         .returning();
       return revived ? toJobRow(revived) : null;
@@ -320,6 +344,6 @@ function toPayload({ payload }: Pick<JobsTable["$inferSelect"], "payload">): Job
   return Array.isArray(payload) ? (payload[0] as JobRow["payload"]) : payload;
 }
 
-function toJobRow({ batch: _, lane: _lane, ...row }: JobsTable["$inferSelect"]): JobRow {
+function toJobRow({ batch: _, lane: _lane, interruptions: _interruptions, ...row }: JobsTable["$inferSelect"]): JobRow {
   return { ...row, id: String(row.id), payload: toPayload(row) };
 }

@@ -30,6 +30,8 @@ export function queueTables(c: ColumnTypes) {
         createdAt: c.instant("created_at").notNull(),
         /** The index of its lane in `LANES`. */
         lane: c.int("lane").notNull().default(0),
+        /** Attempts in a row that the process did not survive; `attempts` does not count them. */
+        interruptions: c.int("interruptions").notNull().default(0),
       },
       (t) => [
         c.index("jobs_ready").on(t.state, t.lane, t.runAt),

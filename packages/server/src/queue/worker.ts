@@ -56,7 +56,8 @@ const PREFETCH_LASTS_MS = 50;
  * | running  | handler throws, attempts are left        | ready after a backoff                     |
  * | running  | handler throws in the last attempt       | dead                                      |
  * | running  | 10 minutes pass (real time)              | as if the handler had thrown              |
- * | running  | the process dies                         | ready, or dead after the last attempt     |
+ * | running  | the process dies                         | ready, attempt not counted                |
+ * | running  | the same for the 100th time in a row     | dead                                      |
  * | running  | the queue stops before the attempt began | ready, attempt not counted                |
  * | dead     | `retry`                                  | ready with no attempts                    |
  */
@@ -249,9 +250,7 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
       if (started && (slotless || left > 0)) {
         begun.push(job);
         if (!slotless) left -= 1;
-      }
-      // A process that dies must not use up the last attempt of a job that it had not begun.
-      else if (!started || job.attempt >= job.maxAttempts) unbegun.push(job);
+      } else if (!started) unbegun.push(job);
       else prefetched.push(job);
     }
     beginAll(begun);

@@ -73,7 +73,7 @@ describe("the work goes on where it stood", () => {
     // The job once more from its beginning, as after a crash between its effect and its end.
     for (let again = 0; again < 2; again += 1) {
       const payload = { workspaceId: world.workspaceId, listingId: listing.id, period: 1, after: "" };
-      const outcome = await job?.({ id: "1", kind: "agent.listing.end", payload, attempt: 1, maxAttempts: 10 });
+      const outcome = await job?.({ id: "1", kind: "agent.listing.end", payload, attempt: 1, interruptions: 0, maxAttempts: 10 });
       await db.tx(async (tx) => outcome?.commit?.(tx));
     }
     await world.settle();

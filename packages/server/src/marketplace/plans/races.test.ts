@@ -88,6 +88,7 @@ test.each<[string, (meeting: Meeting) => Promise<void>]>([
             kind: LISTING_END_JOB,
             payload,
             attempt: 1,
+            interruptions: 0,
             maxAttempts: 10,
           });
           return begin(world, async (tx) => outcome?.commit?.(tx));

@@ -139,7 +139,14 @@ test("a server that starts during another's sweep does not end it", async () => 
   await db.tx((tx) => tx.insertAll(tx.t.runLogs, Array(500).fill(entry)));
   const { rows } = await deps.queue.list(db.read, { limit: 100, offset: 0 });
   const sweep = rows.find(({ kind }) => kind === RETENTION_JOB);
-  const { commit } = await sweepRecords(deps)({ id: "1", kind: RETENTION_JOB, payload: sweep?.payload ?? {}, attempt: 1, maxAttempts: 10 });
+  const { commit } = await sweepRecords(deps)({
+    id: "1",
+    kind: RETENTION_JOB,
+    payload: sweep?.payload ?? {},
+    attempt: 1,
+    interruptions: 0,
+    maxAttempts: 10,
+  });
   await db.tx((tx) => startRetention(tx, deps));
   await db.tx(async (tx) => commit?.(tx));
   await world.settle();
@@ -192,7 +199,7 @@ test("a changed policy applies from the next start within a day, and the sweep o
   const sweeps = rows.filter(({ kind }) => kind === RETENTION_JOB).sort((a, b) => a.runAt - b.runAt);
   expect(sweeps.map(({ runAt }) => new Date(runAt).toISOString())).toEqual(["2026-01-03T00:00:00.000Z", "2026-02-01T00:00:00.000Z"]);
   const run = (sweep: JobRow | undefined) =>
-    sweepRecords(shorter)({ id: "1", kind: RETENTION_JOB, payload: sweep?.payload ?? {}, attempt: 1, maxAttempts: 10 });
+    sweepRecords(shorter)({ id: "1", kind: RETENTION_JOB, payload: sweep?.payload ?? {}, attempt: 1, interruptions: 0, maxAttempts: 10 });
   expect(await run(sweeps[0])).toHaveProperty("commit");
   expect(await run(sweeps[1])).toEqual({});
 });
