@@ -15,7 +15,11 @@ export const health = {
     path: "/readyz",
     access: "public",
     summary: "Check that the server is ready: the database works and no shutdown is in progress",
-    output: z.object({ status: z.literal("ready"), version: z.string() }),
+    output: z.object({
+      status: z.literal("ready"),
+      version: z.string(),
+      sendingPaused: z.boolean().meta({ description: "True while an operator has paused all sending: emails are accepted and wait" }),
+    }),
     examples: [{ summary: "Ready" }],
   }),
   openapi: endpoint({

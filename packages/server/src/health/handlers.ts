@@ -9,12 +9,13 @@ let document: Record<string, unknown> | undefined;
 export const healthHandlers: Handlers<typeof contract.health> = {
   live: async (_input, { deps }) => ({ status: "ok", version: deps.version }),
   ready: async (_input, { deps }) => {
-    const { db, storage } = deps;
+    const { db, queue, storage } = deps;
     await db.ping();
     await storage.probe(() => writeProbe(deps));
     const problem = storage.problem ?? db.health().reason;
     if (problem !== null) throw new ApiError("storage_unavailable", problem, { headers: { "retry-after": "5" } });
-    return { status: "ready", version: deps.version };
+    // A paused server still accepts mail, so it is ready.
+    return { status: "ready", version: deps.version, sendingPaused: (await queue.readPause(db.read)) !== null };
   },
   openapi: async () => {
     document ??= buildOpenApi(served) as Record<string, unknown>;

@@ -10,9 +10,15 @@ const asOperator = async (w: TestWorld, method: string, path: string, body?: obj
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
+const ready = async (w: TestWorld) => {
+  const response = await ask(w, { method: "GET", path: "/readyz", key: null });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
 test("while sending is paused, mail is accepted and waits; other jobs run; after resuming it leaves, single mails and scheduled ones", async () => {
   const mailer = scriptedMailer();
   await using w = await createWorld({ mailer });
+  expect(await ready(w)).toMatchObject({ status: 200, body: { sendingPaused: false } });
   expect((await asOperator(w, "POST", "/pause", { reason: "moving the relay" })).body).toMatchObject({
     paused: true,
     pausedAt: "2026-01-01T00:00:00.000Z",
@@ -24,10 +30,15 @@ test("while sending is paused, mail is accepted and waits; other jobs run; after
   expect(mailer.sent).toEqual([]);
   expect((await asOperator(w, "GET", "")).body).toMatchObject({ paused: true, oldestDueAt: "2026-01-01T00:00:00.000Z" });
   expect((await w.sdk.me.get()).server.pausedAt).toBe("2026-01-01T00:00:00.000Z");
+  const paused = await ready(w);
+  expect(paused).toMatchObject({ status: 200, body: { status: "ready", sendingPaused: true } });
+  // Anyone may ask, so the operator's reason is not told.
+  expect(JSON.stringify(paused.body)).not.toContain("relay");
   expect((await asOperator(w, "POST", "/resume")).body).toMatchObject({ paused: false, pausedAt: null, reason: null });
   await w.settle();
   expect(mailer.sent).toHaveLength(2);
   expect((await w.sdk.me.get()).server.pausedAt).toBeNull();
+  expect((await ready(w)).body).toMatchObject({ sendingPaused: false });
 });
 
 test("a pause is kept over a restart of the workers, and pausing or resuming twice is harmless", async () => {
