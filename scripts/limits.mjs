@@ -103,6 +103,12 @@ const MEANINGS = {
     overlapHours: ["how long the old secret signs after a rotation, unless you say otherwise", hours],
     disabledAfterDays: ["failure after which a webhook is disabled", days],
   },
+  PROVIDER_LIMITS: {
+    title: "Connections to mail providers",
+    perWorkspace: ["connections of a workspace", count],
+    key: ["key", characters],
+    description: ["description", characters],
+  },
   RUN_LIMITS: {
     title: "Runs of an agent",
     windowMinutes: ["silence after which a run fails", minutes],

@@ -1,6 +1,6 @@
-import { parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
+import { PROVIDERS, type Provider, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { parseKey } from "./lib/key-file.ts";
-import { parsePublicKey } from "./lib/public-key.ts";
+import { PROVIDER_KEYS } from "./lib/provider-keys.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
 import { SERVE_FLAGS } from "./serve-flags.ts";
@@ -34,8 +34,8 @@ export interface Config {
   readonly inboundSmtp: { readonly host: string; readonly port: number } | null;
   /** PEM files with the private key and the certificates for STARTTLS there; empty to offer none. */
   readonly inboundTls: readonly string[];
-  /** The providers whose webhooks are accepted, and how they are recognised. */
-  readonly providers: ProviderKeys;
+  /** What verifies the webhooks of mail providers for all workspaces, by provider; none where it is not used. */
+  readonly providers: Readonly<Record<Provider, readonly string[]>>;
   readonly rates: Readonly<Record<RateBucket, Rate>>;
   /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
@@ -57,17 +57,6 @@ export interface Config {
   readonly tracing: TracingConfig | null;
   readonly https: boolean;
   readonly readyFile: string | null;
-}
-
-/** How webhooks of sending providers are recognised; null or empty for a provider that is not used. */
-export interface ProviderKeys {
-  /** ARNs of the SNS topics that SES publishes to. */
-  readonly sesTopics: readonly string[];
-  /** `user:password` of HTTP basic authentication. */
-  readonly postmark: string | null;
-  /** A public key in base64 (DER). */
-  readonly sendgrid: string | null;
-  readonly mailgun: string | null;
 }
 
 /** An invalid flag or variable. The message names it and says which values are valid. */
@@ -123,7 +112,7 @@ export function readConfig({
       value("inbound-smtp-tls")
         ?.split(",")
         .map((file) => file.trim()) ?? [],
-    providers: readProviders(value("ses-topic"), value("postmark-webhook"), value("sendgrid-webhook-key"), value("mailgun-webhook-key")),
+    providers: readProviders(value),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
     lateCampaigns: readLateCampaigns(value("late-campaigns") ?? "hold"),
@@ -191,23 +180,15 @@ function readHostPort(flag: string, text: string | undefined, defaultHost: strin
   return { host: host ?? defaultHost, port: integer(flag, port, 0, 65_535) };
 }
 
-function readProviders(
-  sesTopics: string | undefined,
-  postmark: string | undefined,
-  sendgrid: string | undefined,
-  mailgun: string | undefined,
-): ProviderKeys {
-  const topics = sesTopics?.split(",").map((topic) => topic.trim()) ?? [];
-  for (const topic of topics)
-    if (!/^arn:aws[\w-]*:sns:[\w-]+:\d+:[\w-]+$/.test(topic))
-      throw new ConfigError(
-        `--ses-topic takes the ARN of an SNS topic such as arn:aws:sns:eu-west-1:123456789012:bounces, not "${topic}".`,
-      );
-  if (postmark !== undefined && !/^[^:]+:.{8,}$/.test(postmark))
-    throw new ConfigError("--postmark-webhook takes USER:PASSWORD with a password of at least 8 characters.");
-  if (sendgrid !== undefined && parsePublicKey(sendgrid) === null)
-    throw new ConfigError("--sendgrid-webhook-key takes the verification key that SendGrid shows for its signed event webhook, in base64.");
-  return { sesTopics: topics, postmark: postmark ?? null, sendgrid: sendgrid ?? null, mailgun: mailgun ?? null };
+function readProviders(value: (name: (typeof PROVIDER_KEYS)[Provider]["flag"]) => string | undefined): Config["providers"] {
+  const read = (provider: Provider): string[] => {
+    const { flag, takes, isValid } = PROVIDER_KEYS[provider];
+    const given = value(flag);
+    const keys = given === undefined ? [] : provider === "ses" ? given.split(",").map((topic) => topic.trim()) : [given];
+    if (!keys.every(isValid)) throw new ConfigError(`--${flag} takes ${takes}.`);
+    return keys;
+  };
+  return Object.fromEntries(PROVIDERS.map((provider) => [provider, read(provider)])) as Record<Provider, string[]>;
 }
 
 function readRates(text: string | undefined): Config["rates"] {

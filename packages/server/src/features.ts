@@ -41,7 +41,7 @@ import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
-import { inboundHandlers } from "./inbound/handlers.ts";
+import { inboundHandlers, providerHandlers } from "./inbound/handlers.ts";
 import { setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
 import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
 import { inboxHandlers } from "./inbox/handlers.ts";
@@ -174,6 +174,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   templates: { ...templateHandlers, ...templateSendHandlers },
   senders: senderHandlers,
   suppressions: suppressionHandlers,
+  providers: providerHandlers,
   contacts: contactHandlers(contactLinks),
   people: dataSubjectHandlers(contactLinks),
   lists: listHandlers,

@@ -13,6 +13,7 @@ import { listingViews } from "./listings.ts";
 import { listViews } from "./lists.ts";
 import { messageViews } from "./messages.ts";
 import { pageViews } from "./pages.ts";
+import { providerViews } from "./providers.ts";
 import { runViews } from "./runs.ts";
 import { segmentViews } from "./segments.ts";
 import { serverViews } from "./server.ts";
@@ -33,6 +34,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   ...campaignViews,
   ...automationViews,
   ...suppressionViews,
+  ...providerViews,
   ...listingViews,
   ...activationViews,
   ...brandViews,

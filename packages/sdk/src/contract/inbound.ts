@@ -24,6 +24,13 @@ export const inboundNouns = {
       description:
         "Called by Amazon SNS. Verifies the signature of the message by Amazon's certificate, and its topic. Confirms the subscription of a configured topic.",
     }),
+    connection: endpoint({
+      ...common,
+      path: "/api/v1/inbound/connections/:token",
+      summary: "Receive webhooks of a workspace's account at a mail provider",
+      description:
+        "Called by the provider of a connection that `providers.add` has made. Verifies the webhook by the key of this connection, and applies reports about mail of its workspace only.",
+    }),
     postmark: endpoint({
       ...common,
       path: "/api/v1/inbound/postmark",

@@ -15,6 +15,7 @@ import { agentNouns } from "./marketplace/agent.ts";
 import { callbacks } from "./marketplace/callbacks.ts";
 import { marketplace } from "./marketplace/nouns.ts";
 import { people } from "./people.ts";
+import { providers } from "./providers.ts";
 import { queue } from "./queue.ts";
 import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
@@ -29,6 +30,7 @@ export const contract = {
   templates,
   senders,
   suppressions,
+  providers,
   contacts,
   people,
   lists,
@@ -84,6 +86,7 @@ export * from "./marketplace/index.ts";
 export { NOUN_GROUPS, NOUN_SUMMARIES } from "./noun-summaries.ts";
 export * from "./page.ts";
 export * from "./people.ts";
+export * from "./providers.ts";
 export * from "./queue.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";

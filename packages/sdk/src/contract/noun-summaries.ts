@@ -4,6 +4,7 @@ export const NOUN_SUMMARIES = {
   templates: "Email templates: write, preview, publish",
   senders: "Addresses and domains you send from",
   suppressions: "Addresses that must not get mail",
+  providers: "Your accounts at mail providers, which report bounces and complaints",
   contacts: "People you write to: list, create, import, search",
   people: "Everything about one person: read it, or erase it",
   lists: "Lists of contacts, with double opt-in",
@@ -52,7 +53,7 @@ export const NOUN_SUMMARIES = {
 
 /** The nouns by topic, in the order in which help and reference present them. */
 export const NOUN_GROUPS = {
-  Email: ["emails", "templates", "senders", "suppressions", "campaigns", "automations", "events", "webhooks"],
+  Email: ["emails", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events", "webhooks"],
   Audience: ["contacts", "people", "lists", "segments"],
   Marketplace: [
     ...["listings", "deliveries", "payments", "catalog", "activations", "approvals", "messages", "runs", "credits", "plans"],

@@ -14,6 +14,8 @@ export const PERMISSIONS = [
   "senders:write",
   "suppressions:read",
   "suppressions:write",
+  "providers:read",
+  "providers:write",
   "people:read",
   "people:write",
   "lists:read",

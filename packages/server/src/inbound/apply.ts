@@ -26,21 +26,23 @@ const UNSETTLED: readonly EmailStatus[] = ["queued", "deferred", "sending"];
 
 /**
  * Applies reports to their emails, each once: a report with a known key changes nothing. If one is too early, the others are
- * applied nevertheless.
+ * applied nevertheless. Of reports that come for one workspace, those about mail of another one are ignored.
  */
-export async function applyReports(tx: Tx, deps: Deps, reports: readonly Report[]): Promise<Applied[]> {
+export async function applyReports(tx: Tx, deps: Deps, reports: readonly Report[], workspaceId: string | null): Promise<Applied[]> {
   const results: Applied[] = [];
-  for (const report of reports) results.push(await applyReport(tx, deps, report));
+  for (const report of reports) results.push(await applyReport(tx, deps, report, workspaceId));
   return results;
 }
 
-async function applyReport(tx: Tx, deps: Deps, report: Report): Promise<Applied> {
+async function applyReport(tx: Tx, deps: Deps, report: Report, workspaceId: string | null): Promise<Applied> {
   const email = await findEmailById(tx, report.emailId);
-  if (!email) return "ignored";
+  if (!email || (workspaceId !== null && email.workspaceId !== workspaceId)) return "ignored";
   if (UNSETTLED.includes(email.status)) return "too-early";
   const { inboundReports: t } = tx.t;
   const receivedAt = deps.clock.now();
-  const [added] = await tx.insert(t).values({ key: report.key, receivedAt }).onConflictDoNothing().returning();
+  // The provider of one workspace must not be able to use up the key of another one's report.
+  const key = workspaceId === null ? report.key : `${workspaceId} ${report.key}`;
+  const [added] = await tx.insert(t).values({ key, receivedAt }).onConflictDoNothing().returning();
   if (!added) return "ignored";
   return (await applyOutcome(tx, deps, email, report)) ? "applied" : "ignored";
 }

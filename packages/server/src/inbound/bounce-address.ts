@@ -1,15 +1,18 @@
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { PendingMail } from "../emails/emails.ts";
+import { filterConnected } from "./providers/connections.ts";
 import { POSTMARK_HEADER } from "./providers/postmark.ts";
 
 /**
  * Gives mails what reports about them are recognised by: their return path at the inbound domain, if there is one, and with
  * Postmark a header, because it replaces the Message-ID.
  */
-export async function setBounceAddresses(_read: Reader, { returnPath, config }: Deps, mails: readonly PendingMail[]): Promise<void> {
+export async function setBounceAddresses(read: Reader, { returnPath, config }: Deps, mails: readonly PendingMail[]): Promise<void> {
+  const workspaceIds = [...new Set(mails.map(({ email }) => email.workspaceId))];
+  const usePostmark = config.providers.postmark.length > 0 ? new Set(workspaceIds) : await filterConnected(read, workspaceIds, "postmark");
   for (const mail of mails) {
     mail.envelopeFrom = returnPath.bounceAddress(mail.email.id) ?? mail.envelopeFrom;
-    if (config.providers.postmark !== null) mail.headers = { ...mail.headers, [POSTMARK_HEADER]: mail.email.id };
+    if (usePostmark.has(mail.email.workspaceId)) mail.headers = { ...mail.headers, [POSTMARK_HEADER]: mail.email.id };
   }
 }

@@ -28,7 +28,7 @@ async function applyMail(deps: Deps, address: InboundAddress, { outcome, source,
   const emailId = "emailId" in address ? address.emailId : findEmailId(deps, about);
   if (emailId === null) return "ignored";
   const report: Report = { emailId, source, key: buildKey(source, emailId, outcome), outcome };
-  const [result] = await deps.db.tx((tx) => applyReports(tx, deps, [report]));
+  const [result] = await deps.db.tx((tx) => applyReports(tx, deps, [report], null));
   return result ?? "ignored";
 }
 

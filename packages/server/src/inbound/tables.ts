@@ -1,3 +1,4 @@
+import type { Provider } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 
 export function inboundTables(c: ColumnTypes) {
@@ -7,5 +8,21 @@ export function inboundTables(c: ColumnTypes) {
       key: c.text("key").primaryKey(),
       receivedAt: c.instant("received_at").notNull(),
     }),
+    /** The accounts of workspaces at mail providers, whose webhooks are accepted. */
+    providerConnections: c.table(
+      "provider_connections",
+      {
+        id: c.text("id").primaryKey(),
+        workspaceId: c.text("workspace_id").notNull(),
+        provider: c.text("provider").$type<Provider>().notNull(),
+        /** In the URL that the provider calls. */
+        token: c.text("token").notNull(),
+        /** What verifies its webhooks, such as a signing key; sealed. */
+        key: c.bytes("key").notNull(),
+        description: c.text("description"),
+        createdAt: c.instant("created_at").notNull(),
+      },
+      (t) => [c.uniqueIndex("provider_connections_token").on(t.token), c.index("provider_connections_workspace").on(t.workspaceId, t.id)],
+    ),
   };
 }

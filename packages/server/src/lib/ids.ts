@@ -21,6 +21,7 @@ export type IdPrefix =
   | "aut"
   | "ent"
   | "whk"
+  | "prv"
   | MarketplacePrefix;
 
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */

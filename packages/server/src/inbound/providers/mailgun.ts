@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { z } from "zod";
 import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
 import type { ReportOutcome } from "../report.ts";
-import { badSignature, isSame, notSetUp, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
+import { badSignature, isSame, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
 
 const MailgunWebhook = z.object({
   signature: z.object({ timestamp: z.union([z.string(), z.number()]).transform(String), token: z.string(), signature: z.string() }),
@@ -31,12 +31,10 @@ const MAX_AGE_MS = 24 * HOUR;
 const MAX_AHEAD_MS = HOUR / 4;
 
 /** Reads webhooks of Mailgun, by the HMAC of their timestamp and token, within a day. */
-export const readMailgun: ReadWebhook = async ({ config, clock }, { bytes }) => {
-  const key = config.providers.mailgun;
-  if (key === null) throw notSetUp("Mailgun", "mailgun-webhook-key");
+export const readMailgun: ReadWebhook = async ({ clock }, { bytes }, keys) => {
   const { signature: given, "event-data": event } = parseBody(MailgunWebhook, bytes);
-  const expected = createHmac("sha256", key).update(`${given.timestamp}${given.token}`).digest("hex");
-  if (!isSame(given.signature, expected)) throw badSignature("The signature of this webhook is wrong.");
+  const sign = (key: string): string => createHmac("sha256", key).update(`${given.timestamp}${given.token}`).digest("hex");
+  if (!keys.some((key) => isSame(given.signature, sign(key)))) throw badSignature("The signature of this webhook is wrong.");
   const age = clock.now() - Number(given.timestamp) * 1000;
   if (!(age <= MAX_AGE_MS && age >= -MAX_AHEAD_MS)) throw badSignature("The timestamp of this webhook is too old, or lies in the future.");
   const emailId = toEmailId(event.message?.headers?.["message-id"]);

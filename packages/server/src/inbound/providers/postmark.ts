@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ReportOutcome } from "../report.ts";
-import { badSignature, isSame, notSetUp, parseBody, type ReadWebhook, toError } from "./provider.ts";
+import { badSignature, isSame, parseBody, type ReadWebhook, toError } from "./provider.ts";
 
 /** The header by which Postmark keeps our id, because it replaces the Message-ID, and the name of it in webhooks. */
 export const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
@@ -18,10 +18,10 @@ const PostmarkEvent = z.object({
 type PostmarkEvent = z.infer<typeof PostmarkEvent>;
 
 /** Reads webhooks of Postmark, which authenticate with the user and password in their address. */
-export const readPostmark: ReadWebhook = async ({ config }, { bytes, headers }) => {
-  if (config.providers.postmark === null) throw notSetUp("Postmark", "postmark-webhook");
-  const expected = `Basic ${Buffer.from(config.providers.postmark).toString("base64")}`;
-  if (!isSame(headers.get("authorization") ?? "", expected)) throw badSignature("The user or password of this webhook is wrong.");
+export const readPostmark: ReadWebhook = async (_deps, { bytes, headers }, keys) => {
+  const given = headers.get("authorization") ?? "";
+  if (!keys.some((key) => isSame(given, `Basic ${Buffer.from(key).toString("base64")}`)))
+    throw badSignature("The user or password of this webhook is wrong.");
   const event = parseBody(PostmarkEvent, bytes);
   const emailId = /^em_[0-9a-hjkmnp-tv-z]{26}$/.exec(event.Metadata?.[METADATA] ?? "")?.[0];
   const outcome = toOutcome(event);

@@ -14,14 +14,10 @@ export interface WebhookRequest {
 }
 
 /**
- * Verifies a webhook of a provider and returns the reports in it; events that say nothing about a delivery are left out. Throws
- * ApiError not_found where the provider is not set up, invalid_signature, or validation_error.
+ * Verifies a webhook of a provider by one of the keys and returns the reports in it; events that say nothing about a delivery are
+ * left out. Throws ApiError invalid_signature or validation_error; from SES also not_ready.
  */
-export type ReadWebhook = (deps: Deps, request: WebhookRequest) => Promise<readonly Report[]>;
-
-export function notSetUp(provider: string, flag: string): ApiError {
-  return new ApiError("not_found", `Webhooks of ${provider} are not set up on this server.`, { hint: `Start it with --${flag}.` });
-}
+export type ReadWebhook = (deps: Deps, request: WebhookRequest, keys: readonly string[]) => Promise<readonly Report[]>;
 
 export function badSignature(message: string): ApiError {
   return new ApiError("invalid_signature", message);

@@ -1,35 +1,37 @@
-import { createHmac, createSign, generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { acceptingMailer } from "../../../test/accepting-mailer.ts";
-import { selfSigned } from "../../../test/certificates.ts";
+import {
+  authorizePostmark,
+  CERTIFICATE_URL,
+  MAILGUN_KEY,
+  makeSendgridKeys,
+  POSTMARK_KEY,
+  SENDGRID_KEY,
+  signMailgun,
+  signSendgrid,
+  signSns,
+  standInForAmazon,
+  TOPIC,
+} from "../../../test/provider-webhooks.ts";
 import { createWorld, type WorldOptions } from "../../testing.ts";
 
-const TOPIC = "arn:aws:sns:eu-west-1:123456789012:bounces";
-const CERTIFICATE_URL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem";
-const amazon = selfSigned(["sns.amazonaws.com"]);
-const sendgridKeys = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-const PUBLIC_KEY = sendgridKeys.publicKey.export({ format: "der", type: "spki" }).toString("base64");
 const FLAGS = {
   "inbound-domain": "in.acme.test",
   "ses-topic": TOPIC,
-  "postmark-webhook": "hook:correct-horse",
-  "sendgrid-webhook-key": PUBLIC_KEY,
-  "mailgun-webhook-key": "mailgun-key",
+  "postmark-webhook": POSTMARK_KEY,
+  "sendgrid-webhook-key": SENDGRID_KEY,
+  "mailgun-webhook-key": MAILGUN_KEY,
 };
 const TO = "ada@example.com";
-let messages = 0;
 
 /** A world that takes webhooks of all providers, with mails that were handed over. */
 async function start(options: WorldOptions = {}) {
   const mailer = acceptingMailer();
-  const fetched: string[] = [];
+  const { fetched, fetchText } = standInForAmazon();
   const world = await createWorld({
     flags: FLAGS,
     mailer,
-    fetchText: async (url) => {
-      fetched.push(url);
-      return url === CERTIFICATE_URL ? amazon.cert : "";
-    },
+    fetchText,
     ...options,
   });
   const send = async (to = TO) => {
@@ -49,32 +51,6 @@ async function start(options: WorldOptions = {}) {
   return { world, send, post, last, fetched };
 }
 
-const sns = (message: unknown, more: Record<string, string> = {}, version = "2"): string => {
-  const fields: Record<string, string> = {
-    Type: "Notification",
-    MessageId: `m-${(messages += 1)}`,
-    TopicArn: TOPIC,
-    Message: typeof message === "string" ? message : JSON.stringify(message),
-    Timestamp: "2026-01-01T00:00:00.000Z",
-    ...more,
-  };
-  const names =
-    fields.Type === "Notification"
-      ? ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"]
-      : ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"];
-  const text = names.flatMap((name) => (fields[name] === undefined ? [] : [`${name}\n${fields[name]}\n`])).join("");
-  const Signature = createSign(version === "1" ? "RSA-SHA1" : "RSA-SHA256")
-    .update(text)
-    .sign(amazon.key, "base64");
-  return JSON.stringify({
-    SigningCertURL: CERTIFICATE_URL,
-    SignatureVersion: version,
-    Signature,
-    ...fields,
-    ...(more.Signature && { Signature: more.Signature }),
-  });
-};
-
 describe("Amazon SES", () => {
   const bounce = (source: string, bounceType = "Permanent", bounceSubType = "General") => ({
     notificationType: "Bounce",
@@ -91,7 +67,7 @@ describe("Amazon SES", () => {
     const { world, send, post, last, fetched } = await start();
     await using _ = world;
     const { id, returnPath } = await send();
-    const body = sns(bounce(returnPath), {}, version);
+    const body = signSns(bounce(returnPath), {}, version);
     expect(await post("ses", body)).toEqual({ status: 200, body: { received: true, applied: 1 } });
     expect(await post("ses", body)).toEqual({ status: 200, body: { received: true, applied: 0 } });
     expect(await last(id)).toMatchObject({
@@ -110,16 +86,16 @@ describe("Amazon SES", () => {
     const mail = { source: "a@acme.test", headers: [{ name: "Message-ID", value: messageId }] };
     await post(
       "ses",
-      sns({
+      signSns({
         eventType: "DeliveryDelay",
         mail,
         deliveryDelay: { delayType: "MailboxFull", delayedRecipients: [{ status: "4.2.2", diagnosticCode: "smtp; 452 4.2.2 full" }] },
       }),
     );
     expect(await last(id)).toMatchObject({ status: "sent", event: "email.deferred" });
-    await post("ses", sns({ eventType: "Delivery", mail }));
+    await post("ses", signSns({ eventType: "Delivery", mail }));
     expect(await last(id)).toMatchObject({ status: "delivered", event: "email.delivered" });
-    await post("ses", sns({ notificationType: "Complaint", mail, complaint: { feedbackId: "f", complaintFeedbackType: "abuse" } }));
+    await post("ses", signSns({ notificationType: "Complaint", mail, complaint: { feedbackId: "f", complaintFeedbackType: "abuse" } }));
     expect(await last(id)).toMatchObject({ status: "complained", data: { feedbackType: "abuse" } });
   });
 
@@ -131,7 +107,7 @@ describe("Amazon SES", () => {
       ["Permanent", "ContentRejected"],
     ]) {
       const { id, returnPath } = await send();
-      await post("ses", sns(bounce(returnPath, type, subType)));
+      await post("ses", signSns(bounce(returnPath, type, subType)));
       expect(await last(id)).toMatchObject({ status: "bounced", data: { type: type?.toUpperCase() } });
     }
     expect((await world.sdk.suppressions.list()).pagination.total).toBe(0);
@@ -141,7 +117,7 @@ describe("Amazon SES", () => {
     const { world, post, fetched } = await start();
     await using _ = world;
     const confirm = (SubscribeURL: string) =>
-      sns("You have chosen to subscribe", { Type: "SubscriptionConfirmation", Token: "t", SubscribeURL });
+      signSns("You have chosen to subscribe", { Type: "SubscriptionConfirmation", Token: "t", SubscribeURL });
     const url = "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=t";
     expect((await post("ses", confirm(url))).status).toBe(200);
     expect(fetched).toEqual([CERTIFICATE_URL, url]);
@@ -167,7 +143,7 @@ describe("Amazon SES", () => {
     const { world, send, post, last, fetched } = await start();
     await using _ = world;
     const { id, returnPath } = await send();
-    const body = JSON.stringify({ ...(JSON.parse(sns(bounce(returnPath))) as object), ...change });
+    const body = JSON.stringify({ ...(JSON.parse(signSns(bounce(returnPath))) as object), ...change });
     expect(await post("ses", body)).toMatchObject({ status: 401, body: { error: { code: "invalid_signature" } } });
     expect((await last(id)).status).toBe("sent");
     expect(fetched.filter((url) => !/^https:\/\/sns\.[a-z0-9-]+\.amazonaws\.com\//.test(url))).toEqual([]);
@@ -177,7 +153,7 @@ describe("Amazon SES", () => {
     const { world, send, post } = await start({ fetchText: () => Promise.reject(new Error("network")) });
     await using _ = world;
     const { returnPath } = await send();
-    expect(await post("ses", sns(bounce(returnPath)))).toMatchObject({ status: 503, body: { error: { code: "not_ready" } } });
+    expect(await post("ses", signSns(bounce(returnPath)))).toMatchObject({ status: 503, body: { error: { code: "not_ready" } } });
     const { id } = (await world.sdk.emails.send({
       from: "a@acme.test",
       to: TO,
@@ -185,9 +161,8 @@ describe("Amazon SES", () => {
       text: "Hi",
       scheduledAt: "2026-01-02T00:00:00Z",
     })) as { id: string };
-    const authorization = `Basic ${Buffer.from("hook:correct-horse").toString("base64")}`;
     const early = { RecordType: "Bounce", ID: 1, Type: "HardBounce", Metadata: { "mailsvc-id": id } };
-    expect((await post("postmark", JSON.stringify(early), { authorization })).status).toBe(503);
+    expect((await post("postmark", JSON.stringify(early), authorizePostmark())).status).toBe(503);
     expect((await world.sdk.suppressions.list()).pagination.total).toBe(0);
   });
 
@@ -195,15 +170,13 @@ describe("Amazon SES", () => {
     const { world, send, post, last } = await start();
     await using _ = world;
     const { id, returnPath } = await send();
-    expect((await post("ses", sns(bounce("x")).replace('\\"source\\":\\"x\\"', `\\"source\\":\\"${returnPath}\\"`))).status).toBe(401);
-    expect(await post("ses", sns("Successfully validated SNS topic"))).toMatchObject({ status: 200, body: { applied: 0 } });
+    expect((await post("ses", signSns(bounce("x")).replace('\\"source\\":\\"x\\"', `\\"source\\":\\"${returnPath}\\"`))).status).toBe(401);
+    expect(await post("ses", signSns("Successfully validated SNS topic"))).toMatchObject({ status: 200, body: { applied: 0 } });
     expect((await last(id)).status).toBe("sent");
   });
 });
 
 describe("Postmark", () => {
-  const authorization = `Basic ${Buffer.from("hook:correct-horse").toString("base64")}`;
-
   test("a bounce and a complaint are matched by the metadata that our mail carries", async () => {
     const { world, send, post, last } = await start();
     await using _ = world;
@@ -217,24 +190,26 @@ describe("Postmark", () => {
       Details: "smtp;550 5.1.1 The email account does not exist",
       Metadata: { "mailsvc-id": id },
     };
-    expect(await post("postmark", JSON.stringify(bounce), { authorization })).toEqual({
+    expect(await post("postmark", JSON.stringify(bounce), authorizePostmark())).toEqual({
       status: 200,
       body: { received: true, applied: 1 },
     });
     expect(await last(id)).toMatchObject({ status: "bounced", data: { type: "PERMANENT", smtpCode: 550, enhancedCode: "5.1.1" } });
     const other = await send("grace@example.com");
     const complaint = { RecordType: "SpamComplaint", ID: 43, Metadata: { "mailsvc-id": other.id } };
-    await post("postmark", JSON.stringify(complaint), { authorization });
+    await post("postmark", JSON.stringify(complaint), authorizePostmark());
     expect((await last(other.id)).status).toBe("complained");
     const third = await send("alan@example.com");
     for (const Type of ["AutoResponder", "Subscribe"])
       expect(
-        (await post("postmark", JSON.stringify({ ...bounce, ID: 44, Type, Metadata: { "mailsvc-id": third.id } }), { authorization })).body
-          .applied,
+        (await post("postmark", JSON.stringify({ ...bounce, ID: 44, Type, Metadata: { "mailsvc-id": third.id } }), authorizePostmark()))
+          .body.applied,
       ).toBe(0);
-    await post("postmark", JSON.stringify({ ...bounce, ID: 45, Type: "SoftBounce", Metadata: { "mailsvc-id": third.id } }), {
-      authorization,
-    });
+    await post(
+      "postmark",
+      JSON.stringify({ ...bounce, ID: 45, Type: "SoftBounce", Metadata: { "mailsvc-id": third.id } }),
+      authorizePostmark(),
+    );
     expect(await last(third.id)).toMatchObject({ status: "bounced", data: { type: "TRANSIENT" } });
     await expect(world.sdk.suppressions.get("alan@example.com")).rejects.toMatchObject({ code: "not_found" });
   });
@@ -248,11 +223,6 @@ describe("Postmark", () => {
 });
 
 describe("SendGrid", () => {
-  const signed = (body: string, key = sendgridKeys.privateKey): Record<string, string> => ({
-    "x-twilio-email-event-webhook-timestamp": "1767225600",
-    "x-twilio-email-event-webhook-signature": sign("sha256", Buffer.from(`1767225600${body}`), key).toString("base64"),
-  });
-
   test("a batch of events, by the Message-ID", async () => {
     const { world, send, post, last } = await start();
     await using _ = world;
@@ -275,8 +245,8 @@ describe("SendGrid", () => {
       "nonsense",
       null,
     ]);
-    expect(await post("sendgrid", body, signed(body))).toEqual({ status: 200, body: { received: true, applied: 4 } });
-    expect((await post("sendgrid", body, signed(body))).body.applied).toBe(0);
+    expect(await post("sendgrid", body, signSendgrid(body))).toEqual({ status: 200, body: { received: true, applied: 4 } });
+    expect((await post("sendgrid", body, signSendgrid(body))).body.applied).toBe(0);
     expect(await Promise.all(mails.map(async ({ id }) => (await last(id)).status))).toEqual([
       "bounced",
       "bounced",
@@ -289,20 +259,15 @@ describe("SendGrid", () => {
   test("another key, a changed body or no signature is refused", async () => {
     const { world, post } = await start();
     await using _ = world;
-    const other = generateKeyPairSync("ec", { namedCurve: "prime256v1" }).privateKey;
-    expect((await post("sendgrid", "[]", signed("[]", other))).status).toBe(401);
-    expect((await post("sendgrid", "[ ]", signed("[]"))).status).toBe(401);
+    const other = makeSendgridKeys().privateKey;
+    expect((await post("sendgrid", "[]", signSendgrid("[]", other))).status).toBe(401);
+    expect((await post("sendgrid", "[ ]", signSendgrid("[]"))).status).toBe(401);
     expect((await post("sendgrid", "[]")).status).toBe(401);
-    expect((await post("sendgrid", "[]", { ...signed("[]"), "x-twilio-email-event-webhook-signature": "AAAA" })).status).toBe(401);
+    expect((await post("sendgrid", "[]", { ...signSendgrid("[]"), "x-twilio-email-event-webhook-signature": "AAAA" })).status).toBe(401);
   });
 });
 
 describe("Mailgun", () => {
-  const webhook = (event: object, timestamp: number, key = "mailgun-key"): string => {
-    const token = "t".repeat(50);
-    const signature = createHmac("sha256", key).update(`${timestamp}${token}`).digest("hex");
-    return JSON.stringify({ signature: { timestamp: String(timestamp), token, signature }, "event-data": event });
-  };
   const now = Date.parse("2026-01-01T00:00:00Z") / 1000;
 
   test("failures, complaints and deliveries, by the Message-ID without brackets", async () => {
@@ -311,13 +276,13 @@ describe("Mailgun", () => {
     const { id, messageId } = await send();
     const event = (more: object) => ({ message: { headers: { "message-id": messageId.slice(1, -1) } }, ...more });
     const status = { code: 452, message: "4.2.2 mailbox full", "enhanced-code": "4.2.2" };
-    await post("mailgun", webhook(event({ id: "1", event: "failed", severity: "temporary", "delivery-status": status }), now));
+    await post("mailgun", signMailgun(event({ id: "1", event: "failed", severity: "temporary", "delivery-status": status }), now));
     expect(await last(id)).toMatchObject({ status: "sent", event: "email.deferred", data: { smtpCode: 452, enhancedCode: "4.2.2" } });
-    await post("mailgun", webhook(event({ id: "2", event: "delivered" }), now));
+    await post("mailgun", signMailgun(event({ id: "2", event: "delivered" }), now));
     expect((await last(id)).status).toBe("delivered");
     await post(
       "mailgun",
-      webhook(
+      signMailgun(
         event({
           id: "3",
           event: "failed",
@@ -332,10 +297,10 @@ describe("Mailgun", () => {
   });
 
   test.each([
-    ["another key", webhook({ event: "delivered" }, now, "other")],
-    ["two days old", webhook({ event: "delivered" }, now - 2 * 86_400)],
-    ["from the future", webhook({ event: "delivered" }, now + 3600)],
-    ["a timestamp that is none", webhook({ event: "delivered" }, Number.NaN)],
+    ["another key", signMailgun({ event: "delivered" }, now, "other")],
+    ["two days old", signMailgun({ event: "delivered" }, now - 2 * 86_400)],
+    ["from the future", signMailgun({ event: "delivered" }, now + 3600)],
+    ["a timestamp that is none", signMailgun({ event: "delivered" }, Number.NaN)],
   ])("%s is refused", async (_name, body) => {
     const { world, post } = await start();
     await using _ = world;
@@ -356,9 +321,8 @@ describe("every provider", () => {
   test.each(["ses", "postmark", "sendgrid", "mailgun"])("%s answers nonsense with a 4xx", async (provider) => {
     const { world, post } = await start();
     await using _ = world;
-    const authorization = `Basic ${Buffer.from("hook:correct-horse").toString("base64")}`;
     for (const body of ["", "{", "null", "[]", '"x"', "{}", '{"Type":1}', '{"signature":{}}', "\u0000", "[".repeat(10_000)]) {
-      const { status } = await post(provider, body, { authorization });
+      const { status } = await post(provider, body, authorizePostmark());
       expect([provider, body.slice(0, 20), status >= 400 && status < 500]).toEqual([provider, body.slice(0, 20), true]);
     }
   });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parsePublicKey } from "../../lib/public-key.ts";
 import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
 import type { Report, ReportOutcome } from "../report.ts";
-import { badSignature, notSetUp, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
+import { badSignature, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
 
 const SendgridEvent = z.object({
   event: z.string(),
@@ -17,18 +17,17 @@ const SendgridEvent = z.object({
 type SendgridEvent = z.infer<typeof SendgridEvent>;
 
 /** Reads event webhooks of SendGrid, by their ECDSA signature of timestamp and body. */
-export const readSendgrid: ReadWebhook = async ({ config }, { bytes, headers }) => {
-  const key = config.providers.sendgrid === null ? null : parsePublicKey(config.providers.sendgrid);
-  if (key === null) throw notSetUp("SendGrid", "sendgrid-webhook-key");
+export const readSendgrid: ReadWebhook = async (_deps, { bytes, headers }, keys) => {
   const signature = Buffer.from(headers.get("x-twilio-email-event-webhook-signature") ?? "", "base64");
   const signed = Buffer.concat([Buffer.from(headers.get("x-twilio-email-event-webhook-timestamp") ?? ""), bytes]);
-  if (!isValid(signed, signature, key)) throw badSignature("The signature of this webhook is wrong.");
+  if (!keys.some((key) => isValid(signed, signature, key))) throw badSignature("The signature of this webhook is wrong.");
   return parseBody(z.array(z.unknown()), bytes).flatMap(toReport);
 };
 
-function isValid(signed: Uint8Array, signature: Uint8Array, key: Parameters<typeof verify>[2]): boolean {
+function isValid(signed: Uint8Array, signature: Uint8Array, publicKey: string): boolean {
+  const key = parsePublicKey(publicKey);
   try {
-    return verify("sha256", signed, key, signature);
+    return key !== null && verify("sha256", signed, key, signature);
   } catch {
     // A signature that is no signature at all.
     return false;

@@ -2,7 +2,7 @@ import { createVerify } from "node:crypto";
 import { z } from "zod";
 import type { Deps } from "../../deps.ts";
 import type { Report, ReportOutcome } from "../report.ts";
-import { badSignature, notSetUp, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
+import { badSignature, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
 
 /** A message of SNS, through which SES reports. */
 const SnsMessage = z.object({
@@ -50,11 +50,10 @@ const SIGNED_FIELDS = {
   UnsubscribeConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
 } as const satisfies Record<SnsMessage["Type"], readonly (keyof SnsMessage)[]>;
 
-/** Reads messages of SNS, by the signature of Amazon and from the configured topics only. Confirms subscriptions to these. */
-export const readSes: ReadWebhook = async (deps, { bytes }) => {
-  if (deps.config.providers.sesTopics.length === 0) throw notSetUp("Amazon SES", "ses-topic");
+/** Reads messages of SNS, by the signature of Amazon and from topics that are keys only. Confirms subscriptions to these. */
+export const readSes: ReadWebhook = async (deps, { bytes }, topics) => {
   const message = parseBody(SnsMessage, bytes);
-  if (!deps.config.providers.sesTopics.includes(message.TopicArn)) throw badSignature("This server takes nothing from this SNS topic.");
+  if (!topics.includes(message.TopicArn)) throw badSignature("Nothing is accepted from this SNS topic here.");
   await verify(deps, message);
   if (message.Type === "SubscriptionConfirmation") await deps.sns.confirm(message.TopicArn, message.SubscribeURL ?? "");
   return message.Type === "Notification" ? toReports(deps, message) : [];

@@ -17,10 +17,10 @@ export class SnsClient {
 
   /** The key of a certificate that Amazon publishes. Throws ApiError invalid_signature, or not_ready if Amazon cannot be reached. */
   async getKey(topic: string, url: string): Promise<KeyObject> {
-    const known = this.#keys.get(url);
-    if (known) return known;
     if (!isSnsOf(topic, url) || !new URL(url).pathname.endsWith(".pem"))
       throw badSignature("The SigningCertURL does not lead to Amazon SNS in the region of the topic.");
+    const known = this.#keys.get(url);
+    if (known) return known;
     const key = readKey(await this.#get(url));
     if (this.#keys.size >= MAX_KEYS) this.#keys.clear();
     this.#keys.set(url, key);

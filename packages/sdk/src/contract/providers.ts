@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
+
+/** The mail providers whose webhooks report bounces, complaints and deliveries. */
+export const PROVIDERS = ["ses", "postmark", "sendgrid", "mailgun"] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+export const PROVIDER_LIMITS = {
+  /** Connections of one workspace. */
+  perWorkspace: 20,
+  key: 1000,
+  description: 500,
+} as const;
+
+/** A workspace's account at a mail provider. What verifies its webhooks is never shown. */
+export const ProviderConnection = z
+  .object({
+    id: z.string(),
+    provider: z.enum(PROVIDERS),
+    /** The URL to enter at the provider. It accepts reports about this workspace's mail only. */
+    url: z.string(),
+    description: z.string().nullable(),
+    createdAt: Instant,
+  })
+  .meta({ id: "ProviderConnection" });
+export type ProviderConnection = z.infer<typeof ProviderConnection>;
+
+const hasNoControls = [
+  (s: string): boolean => !/\p{Cc}/u.test(s) && s.isWellFormed(),
+  { message: "Line breaks and control characters are not allowed here.", params: { code: "invalid_characters" } },
+] as const;
+
+const read = { permission: "providers:read" } as const;
+const write = { permission: "providers:write" } as const;
+
+export const providers = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/providers",
+    access: read,
+    summary: "List your connections to mail providers, newest first",
+    query: z.object({ ...pageQuery, provider: z.enum(PROVIDERS).optional().meta({ description: "Only connections to this provider" }) }),
+    output: pageSchema(ProviderConnection),
+    examples: [{ summary: "All" }],
+  }),
+  add: endpoint({
+    method: "POST",
+    path: "/api/v1/providers",
+    access: write,
+    summary: "Accept bounces and complaints from your account at a mail provider",
+    description:
+      "Enter the URL of the answer at the provider: see docs/bounces.md. The key is stored encrypted and never shown. To change a key, add a second connection and remove the first. A workspace may have 20.",
+    body: z.strictObject({
+      provider: z.enum(PROVIDERS).meta({ description: "The provider" }),
+      key: z
+        .string()
+        .min(1)
+        .max(PROVIDER_LIMITS.key)
+        .refine(...hasNoControls)
+        .meta({
+          description:
+            "Verifies its webhooks: SES the ARN of the SNS topic, Postmark USER:PASSWORD, SendGrid the verification key, Mailgun the webhook signing key",
+        }),
+      description: z
+        .string()
+        .max(PROVIDER_LIMITS.description)
+        .refine(...hasNoControls)
+        .optional()
+        .meta({ description: "For your own use" }),
+    }),
+    status: 201,
+    output: ProviderConnection,
+    errors: ["limit_reached"],
+    examples: [
+      { summary: "Amazon SES", body: { provider: "ses", key: "arn:aws:sns:eu-west-1:123456789012:bounces" } },
+      { summary: "Postmark", body: { provider: "postmark", key: "hook:correct-horse", description: "Receipts" } },
+    ],
+  }),
+  remove: endpoint({
+    method: "DELETE",
+    path: "/api/v1/providers/:id",
+    access: write,
+    summary: "Remove a connection to a mail provider; its URL then answers 404",
+    output: ProviderConnection,
+    errors: ["not_found"],
+    examples: [{ summary: "Remove", params: { id: "prv_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
+  }),
+};

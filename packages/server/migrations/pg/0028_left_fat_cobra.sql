@@ -1,0 +1,12 @@
+CREATE TABLE "provider_connections" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"provider" text NOT NULL,
+	"token" text NOT NULL,
+	"key" "bytea" NOT NULL,
+	"description" text,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX "provider_connections_token" ON "provider_connections" USING btree ("token");--> statement-breakpoint
+CREATE INDEX "provider_connections_workspace" ON "provider_connections" USING btree ("workspace_id","id");
