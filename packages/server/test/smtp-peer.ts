@@ -66,8 +66,8 @@ export async function smtpPeer(options: SMTPServerOptions = {}): Promise<SmtpPee
   };
 }
 
-/** What a scripted peer does at a step: a reply, saying nothing, or hanging up (after a last word, when there is one). */
-export type Step = { reply: string } | { silence: true } | { hangUp: string };
+/** What a scripted peer does at a step: a reply, saying nothing, hanging up (after a last word, when there is one), or a TCP reset. */
+export type Step = { reply: string } | { silence: true } | { hangUp: string } | { reset: true };
 
 /** A list of steps is played one after the other, the last one for all the rest. */
 export interface Script {
@@ -84,6 +84,8 @@ export interface Script {
   /** The final dot. */
   dot?: Step;
   RSET?: Step;
+  /** What is different for the mail to an address, from RCPT on. */
+  to?: (address: string) => Pick<Script, "RCPT" | "DATA" | "during" | "dot">;
 }
 
 export interface ScriptedPeer {
@@ -92,10 +94,16 @@ export interface ScriptedPeer {
   commands: string[];
   /** Messages that came in whole. */
   messages: number;
+  /** Their recipients, in order. */
+  recipients: string[];
+  /** How many connections have met silence and are still open. */
+  readonly silent: number;
+  /** Cuts these connections. */
+  cutSilent(): void;
   close(): Promise<void>;
 }
 
-const DEFAULTS: Required<Omit<Script, "during">> = {
+const DEFAULTS: Required<Omit<Script, "during" | "to">> = {
   greeting: { reply: "220 peer ESMTP" },
   EHLO: { reply: "250-peer\r\n250 8BITMIME" },
   HELO: { reply: "250 peer" },
@@ -111,10 +119,18 @@ const DEFAULTS: Required<Omit<Script, "during">> = {
 /** A peer that plays a script, byte by byte, for what no well-behaved server does. `scripts` are for the first, second, ... connection. */
 export async function scriptedPeer(...scripts: readonly Script[]): Promise<ScriptedPeer> {
   const sockets = new Set<Socket>();
+  const silent = new Set<Socket>();
   const peer: ScriptedPeer = {
     port: 0,
     commands: [],
     messages: 0,
+    recipients: [],
+    get silent() {
+      return silent.size;
+    },
+    cutSilent: () => {
+      for (const socket of silent) socket.destroy();
+    },
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -126,27 +142,36 @@ export async function scriptedPeer(...scripts: readonly Script[]): Promise<Scrip
     count += 1;
     sockets.add(socket);
     socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
+    socket.on("close", () => {
+      sockets.delete(socket);
+      silent.delete(socket);
+    });
     const play = (steps: Step | Step[] | undefined): void => {
       const step = Array.isArray(steps) ? (steps.length > 1 ? steps.shift() : steps[0]) : steps;
-      if (step === undefined || "silence" in step) return;
-      if ("reply" in step) socket.write(`${step.reply}\r\n`);
+      if (step === undefined) return;
+      if ("silence" in step) silent.add(socket);
+      else if ("reset" in step) socket.resetAndDestroy();
+      else if ("reply" in step) socket.write(`${step.reply}\r\n`);
       else socket.end(step.hangUp);
     };
     let pending = "";
     let inData = false;
+    let recipient = "";
+    /** The script for the mail under way. */
+    let own = script;
     play(script.greeting);
     socket.on("data", (chunk) => {
       pending += chunk.toString("latin1");
       for (;;) {
         if (inData) {
-          if (script.during !== undefined && pending !== "") return play(script.during);
+          if (own.during !== undefined && pending !== "") return play(own.during);
           const end = `\r\n${pending}`.indexOf("\r\n.\r\n");
           if (end < 0) return;
           pending = pending.slice(end + 3);
           inData = false;
           peer.messages += 1;
-          play(script.dot);
+          peer.recipients.push(recipient);
+          play(own.dot);
           continue;
         }
         const end = pending.indexOf("\r\n");
@@ -155,9 +180,13 @@ export async function scriptedPeer(...scripts: readonly Script[]): Promise<Scrip
         pending = pending.slice(end + 2);
         peer.commands.push(command);
         const verb = command.slice(0, 4).toUpperCase();
+        if (verb === "RCPT") {
+          recipient = command.slice(command.indexOf("<") + 1, command.indexOf(">"));
+          own = { ...script, ...script.to?.(recipient) };
+        }
         if (verb === "QUIT") socket.end("221 bye\r\n");
-        else play(verb === "STAR" ? script.STARTTLS : script[verb as keyof Script]);
-        const answer = script.DATA;
+        else play(verb === "STAR" ? own.STARTTLS : own[verb as keyof Omit<Script, "to">]);
+        const answer = own.DATA;
         if (verb === "DATA" && answer !== undefined && "reply" in answer && answer.reply.startsWith("3")) inData = true;
       }
     });

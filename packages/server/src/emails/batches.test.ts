@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
+import { sendAsBulk } from "../../test/bulk-mail.ts";
 import { accepted, busy, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import type { DeliveryHooks, StatusChange } from "./delivery-hooks.ts";
-import { scheduleEmails } from "./schedule.ts";
-import { insertContents, insertEmails } from "./store.ts";
 
 const hello = { from: "Acme <hello@acme.test>", subject: "Hello", text: "It works." };
 
@@ -21,42 +20,6 @@ const addresses = (n: number, name = "r"): string[] => Array.from({ length: n },
 
 const send = async (w: TestWorld, to: string[]): Promise<string[]> =>
   ((await w.sdk.emails.send({ ...hello, to })) as { ids: string[] }).ids;
-
-/** Stores emails and schedules them as bulk mail, as a campaign does. */
-const sendAsBulk = (w: TestWorld, to: string[]): Promise<string[]> =>
-  w.app.deps.db.tx(async (tx) => {
-    const { deps } = w.app;
-    const { workspaceId } = w;
-    const createdAt = deps.clock.now();
-    const content = {
-      ...hello,
-      workspaceId,
-      replyTo: null,
-      html: null,
-      headers: {},
-      tags: {},
-      attachments: 0,
-      filesOf: null,
-      template: null,
-    };
-    const [contentsId = 0] = await insertContents(tx, [{ ...content, bypassUnsubscribe: false } as never]);
-    const rows = to.map((address) => ({
-      workspaceId,
-      id: deps.ids("em"),
-      contentsId,
-      to: address,
-      toKey: address,
-      createdAt,
-      scheduledAt: null,
-    }));
-    await insertEmails(
-      tx,
-      rows.map((row) => ({ ...row, nextAttemptAt: createdAt, unlisted: false })),
-    );
-    const emailIds = rows.map(({ id }) => id);
-    await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: 0 });
-    return emailIds;
-  });
 
 const count = async (w: TestWorld, status: "sent" | "failed" | "deferred" | "queued" | "sending" | "suppressed"): Promise<number> =>
   (await w.sdk.emails.list({ status })).pagination.total;

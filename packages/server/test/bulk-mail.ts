@@ -1,0 +1,42 @@
+import { scheduleEmails } from "../src/emails/schedule.ts";
+import { insertContents, insertEmails } from "../src/emails/store.ts";
+import type { TestWorld } from "../src/testing.ts";
+
+/** Stores emails and schedules them as bulk mail, as a campaign does. */
+export function sendAsBulk(w: TestWorld, to: string[]): Promise<string[]> {
+  return w.app.deps.db.tx(async (tx) => {
+    const { deps } = w.app;
+    const { workspaceId } = w;
+    const createdAt = deps.clock.now();
+    const content = {
+      from: "Acme <hello@acme.test>",
+      subject: "Hello",
+      text: "It works.",
+      workspaceId,
+      replyTo: null,
+      html: null,
+      headers: {},
+      tags: {},
+      attachments: 0,
+      filesOf: null,
+      template: null,
+    };
+    const [contentsId = 0] = await insertContents(tx, [{ ...content, bypassUnsubscribe: false } as never]);
+    const rows = to.map((address) => ({
+      workspaceId,
+      id: deps.ids("em"),
+      contentsId,
+      to: address,
+      toKey: address,
+      createdAt,
+      scheduledAt: null,
+    }));
+    await insertEmails(
+      tx,
+      rows.map((row) => ({ ...row, nextAttemptAt: createdAt, unlisted: false })),
+    );
+    const emailIds = rows.map(({ id }) => id);
+    await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: 0 });
+    return emailIds;
+  });
+}
