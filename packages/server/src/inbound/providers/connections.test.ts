@@ -115,6 +115,19 @@ test("the key of one workspace opens the URL of no other one", async () => {
   expect((await world.sdk.emails.get(mail.id)).status).toBe("sent");
 });
 
+test("a delay that is reported again, also at another connection of the workspace, is one event", async () => {
+  const { world, send, post } = await start();
+  await using _ = world;
+  const old = await world.sdk.providers.add({ provider: "mailgun", key: MAILGUN_KEY });
+  const replacement = await world.sdk.providers.add({ provider: "mailgun", key: MAILGUN_KEY });
+  const mail = await send(world.sdk, "ada@example.com");
+  const delay = { body: signMailgun({ ...mailgunBounce(mail), severity: "temporary" }, NOW) };
+  const applied = [await post(old, delay), await post(old, delay), await post(replacement, delay)].map(({ body }) => body["applied"]);
+  expect(applied).toEqual([1, 0, 0]);
+  const { status, events } = await world.sdk.emails.get(mail.id);
+  expect([status, events.filter(({ type }) => type === "email.deferred").length]).toEqual(["sent", 1]);
+});
+
 test("a report about another workspace's mail that is still being sent does not show that it exists", async () => {
   const { world, other, post } = await start();
   await using _ = world;
