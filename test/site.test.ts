@@ -49,6 +49,10 @@ describe("the site of the documentation", () => {
     expect(broken).toEqual([]);
   });
 
+  test("shows no character as its entity", () => {
+    for (const page of pages) expect(read(page), page).not.toMatch(/&amp;(?:lt|gt|amp|quot|#\d+);/);
+  });
+
   test("asks no other server for anything", () => {
     const foreign = /^(?:https?:)?\/\//;
     for (const page of pages) {

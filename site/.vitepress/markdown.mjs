@@ -8,10 +8,11 @@ const labelOf = (token) => (token?.type === "fence" ? (/\[(.+)\]/.exec(token.inf
 export function readAsOnGitHub(md) {
   md.core.ruler.push("links-of-the-repository", mapLinks);
   md.core.ruler.push("tabs", groupTabs);
-  // Text is text, also where Vue would see an expression.
-  const textOf = (token) => md.utils.escapeHtml(token.content).replaceAll("{{", "&#123;&#123;");
-  md.renderer.rules.text = (tokens, index) => textOf(tokens[index]);
-  md.renderer.rules.code_inline = (tokens, index) => `<code>${textOf(tokens[index])}</code>`;
+  // Vue would see an expression. VitePress's own rule for text keeps entities such as &lt; as they are.
+  const withoutExpressions = (html) => html.replaceAll("{{", "&#123;&#123;");
+  const { text } = md.renderer.rules;
+  md.renderer.rules.text = (...args) => withoutExpressions(text(...args));
+  md.renderer.rules.code_inline = (tokens, index) => `<code>${withoutExpressions(md.utils.escapeHtml(tokens[index].content))}</code>`;
 }
 
 /** Points links at pages of the site. A link to a file that is no page becomes its text. */
