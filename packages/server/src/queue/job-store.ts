@@ -22,8 +22,8 @@ export interface JobStore {
   release(jobs: readonly ClaimedJob[]): Promise<void>;
   /** Ends a job, or schedules it again at `again`. False when another worker has taken it from this attempt. */
   end(tx: Tx, job: ClaimedJob, again: number | undefined): Promise<boolean>;
-  /** Ends jobs, and returns the ids of those that were still held by these attempts. */
-  endMany(tx: Tx, jobs: readonly ClaimedJob[]): Promise<ReadonlySet<string>>;
+  /** Ends jobs, and returns the attempts that still held theirs. Two attempts of one job may be among them. */
+  endMany(tx: Tx, attempts: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>>;
   /** Ends jobs that have no effect to commit. */
   endAll(jobs: readonly ClaimedJob[]): Promise<void>;
   /** Puts a job back after a failure, to run at `runAt`; after its last attempt it is dead. */

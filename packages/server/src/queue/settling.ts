@@ -113,7 +113,7 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
         tx,
         final.map(({ job }) => job),
       );
-      const missed = new Set<Waiting>(held.size === final.length ? [] : final.filter(({ job }) => !held.has(job.id)));
+      const missed = new Set<Waiting>(held.size === final.length ? [] : final.filter(({ job }) => !held.has(job)));
       for (const one of group) {
         if (one.again === undefined || one.more) continue;
         if (await store.end(tx, one.job, one.again)) tx.afterCommit(poll);

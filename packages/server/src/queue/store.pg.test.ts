@@ -220,6 +220,35 @@ describe("several server processes", () => {
     expect(rows.map((r) => r.name)).toEqual(["other"]);
   });
 
+  test("of two attempts of one job in a worker that was given up for dead, only the later one commits", async () => {
+    const slow = await member({ beatMs: HOUR });
+    const other = await member({ beatMs: HOUR, deadMs: 20 });
+    const attempts: { n: number; go: () => void }[] = [];
+    await slow.queue.start(
+      {
+        work: async ({ interruptions }) => {
+          await new Promise<void>((go) => attempts.push({ n: interruptions, go }));
+          return { commit: async (tx) => void (await tx.insert(tx.t.meta).values({ name: `attempt ${interruptions}`, value: "1" })) };
+        },
+      },
+      2,
+    );
+    await add(slow, 1);
+    await until(() => attempts.length === 1);
+    await slow.db.read.raw("update workers set seen_at = seen_at - interval '1 day'");
+    // It takes no job itself.
+    await other.queue.start({}, 0);
+    await other.queue.stop();
+    slow.queue.refresh();
+    await until(() => attempts.length === 2);
+    for (const { go } of attempts) go();
+    await slow.queue.idle();
+    expect(attempts.map(({ n }) => n)).toEqual([0, 1]);
+    const rows = await other.db.read.select().from(other.db.read.t.meta);
+    expect(rows.map((r) => r.name)).toEqual(["attempt 1"]);
+    expect(await total(other)).toBe(0);
+  });
+
   test("after the database has cut every connection, work goes on by itself", async () => {
     const m = await member({ beatMs: 50, deadMs: 200 });
     let ran = 0;

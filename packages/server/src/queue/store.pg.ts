@@ -85,7 +85,7 @@ const OLDEST = `select ${ms("min(at)")} as at from (${LANES.map(
 
 const HELD = `j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3 and ${JOB_INTERRUPTIONS} = $4`;
 
-const END_ALL = `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[], $3::int2[]) n (id, attempt, interruptions)
+const END_ALL = `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[], $3::int2[]) with ordinality n (id, attempt, interruptions, position)
   where j.id = n.id and j.attempts = n.attempt and ${JOB_INTERRUPTIONS} = n.interruptions and j.locked_by = $4`;
 
 /** The job as one attempt holds it. */
@@ -248,8 +248,8 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
 
     endMany: async (tx, jobs) => {
       if (jobs.length === 0) return new Set();
-      const rows = await raw(tx)<{ id: string }>(`${END_ALL} returning j.id::text as id`, heldAll(jobs), "end_many");
-      return new Set(rows.map(({ id }) => id));
+      const rows = await raw(tx)<{ position: number }>(`${END_ALL} returning n.position::int as position`, heldAll(jobs), "end_many");
+      return new Set(rows.map(({ position }) => jobs[position - 1] as ClaimedJob));
     },
 
     endAll: async (jobs) => {

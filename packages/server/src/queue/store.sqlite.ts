@@ -202,8 +202,8 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       return changed.length > 0;
     },
     endMany: async (tx, ended) => {
-      const held = new Set<string>();
-      for (const job of ended) if (await deleteHeld(tx, job)) held.add(job.id);
+      const held = new Set<ClaimedJob>();
+      for (const job of ended) if (await deleteHeld(tx, job)) held.add(job);
       return held;
     },
     endAll: (ended) =>
