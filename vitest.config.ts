@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { SlowestFirst } from "./test/support/slowest-first.ts";
 import tsconfig from "./tsconfig.json" with { type: "json" };
 
 // The packages' names lead to their sources, exactly as for the type checker.
@@ -44,6 +45,7 @@ export default defineConfig({
   test: {
     // One more than the cores of a small machine, because tests wait as well: for the database, the network, the end of a process.
     maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     provide: { propertyShare: 1 },
     // One Postgres server for all projects.
     globalSetup: "./packages/server/test/postgres-setup.ts",
