@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
 import { sendAsBulk } from "../../test/bulk-mail.ts";
 import { accepted, busy, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import type { ControllableClock } from "../lib/controllable-clock.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import type { DeliveryHooks, StatusChange } from "./delivery-hooks.ts";
+import { holdDomain, releaseDomain } from "./holds.ts";
+import { requeueDeferred } from "./requeue.ts";
+import { DELIVER_MANY_JOB } from "./schedule.ts";
 
 const hello = { from: "Acme <hello@acme.test>", subject: "Hello", text: "It works." };
 
@@ -47,6 +51,43 @@ test("bulk mail needs a job for every 64 emails, each of which is sent once and 
   expect(email).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
   expect(email.events.map(({ type }) => type)).toEqual(["email.queued", "email.sent"]);
   expect((await t.w.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
+});
+
+test("bulk mail runs again only for what failed, not for what was deferred or held and is under way by another job", async () => {
+  const hanging: (() => void)[] = [];
+  let failures = 0;
+  await using t = await world(({ envelopeTo, attempt }) => {
+    if (envelopeTo === "failed@one.example") {
+      if (failures++ === 0) throw new Error("a bug");
+      return accepted;
+    }
+    if (envelopeTo === "deferred@one.example" && attempt === 1) return busy;
+    return new Promise<Receipt>((resolve) => hanging.push(() => resolve(accepted)));
+  });
+  const { deps } = t.w.app;
+  await deps.db.tx((tx) => holdDomain(tx, deps, "slow.example", null));
+  const ids = await sendAsBulk(t.w, ["deferred@one.example", "held@slow.example", "failed@one.example"]);
+  await t.w.settle();
+  const bulk = (await t.w.sdk.jobs.list({ state: "ready" })).data.filter(({ kind }) => kind === DELIVER_MANY_JOB);
+  expect(bulk.map(({ payload }) => payload.emailIds)).toEqual([[ids[2]]]);
+  await deps.db.tx(async (tx) => {
+    await releaseDomain(tx, deps, "slow.example");
+    await requeueDeferred(tx, deps, null);
+  });
+  await until(() => hanging.length === 2);
+  (deps.clock as ControllableClock).reset(deps.clock.now() + 3_600_000, "frozen");
+  deps.queue.refresh();
+  await until(() => t.mailer.sent.filter(({ envelopeTo }) => envelopeTo === "failed@one.example").length === 2);
+  expect(hanging).toHaveLength(2);
+  for (const go of hanging.splice(0)) go();
+  await t.w.clock.advance("3d");
+  expect(hanging).toEqual([]);
+  const emails = await Promise.all(ids.map((id) => t.w.sdk.emails.get(id)));
+  expect(emails.map(({ status, attempts, inDoubt }) => [status, attempts, inDoubt])).toEqual([
+    ["sent", 2, false],
+    ["sent", 1, false],
+    ["sent", 2, true],
+  ]);
 });
 
 test("a single email overtakes bulk mail that waits", async () => {

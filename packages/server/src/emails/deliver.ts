@@ -96,7 +96,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     leave(item);
     const bytes = delivery?.record && item.bytes;
     if (single) await settle(job, { effect: delivery, again: delivery?.retryAt, bytes });
-    else if (delivery) await settlePart(item, { ...delivery, ownRetry: true }, bytes);
+    else if (delivery) await settlePart(item, { ...delivery, sharedJob: job }, bytes);
     await end(item);
   };
 
@@ -106,7 +106,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     leave(item);
     const held: Held = { held: email, domain: domainOf(email.toKey), bytes: item.bytes ?? 0 };
     if (single) await settle(job, { effect: held });
-    else await settlePart(item, held);
+    else await settlePart(item, { ...held, sharedJob: job });
     await end(item);
   };
 

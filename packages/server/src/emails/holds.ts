@@ -3,8 +3,8 @@ import { and, asc, count, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { iso } from "../lib/clock.ts";
-import type { JobHandler } from "../queue/queue.ts";
-import { scheduleEmails } from "./schedule.ts";
+import type { ClaimedJob, JobHandler } from "../queue/queue.ts";
+import { leaveSharedJobs, scheduleEmails } from "./schedule.ts";
 import { moveEmails } from "./states.ts";
 import type { EmailRow } from "./store.ts";
 
@@ -16,7 +16,7 @@ export const RELEASE_JOB = "email.release";
  *
  * | email is | trigger                                      | becomes                                           |
  * | -------- | -------------------------------------------- | ------------------------------------------------- |
- * | due      | claimed while its domain is held             | held: a row of `held_emails`, its job is over     |
+ * | due      | claimed while its domain is held             | held: a row of `held_emails`, in no job           |
  * | held     | its domain is released                       | due: a job of its own, as bulk mail               |
  * | held     | cancelled                                    | cancelled; the release passes it over             |
  */
@@ -31,6 +31,8 @@ export interface Held {
   readonly domain: string;
   /** The size of a large message. */
   readonly bytes: number;
+  /** The job that the email shares with others. */
+  readonly sharedJob?: ClaimedJob;
 }
 
 /** The domain of an address key. */
@@ -98,6 +100,11 @@ export async function storeHeld(tx: Tx, deps: Deps, all: readonly Held[]): Promi
     tx,
     deps,
     unsure.map(({ held: email }) => ({ email, patch: { status: "deferred" as const, inDoubt: true, updatedAt } })),
+  );
+  await leaveSharedJobs(
+    tx,
+    deps,
+    all.map(({ held: { id: emailId }, sharedJob }) => ({ emailId, sharedJob })),
   );
   for (const { held: email, bytes } of all.filter(({ domain }) => !held.has(domain)))
     await scheduleEmails(tx, deps, { workspaceId: email.workspaceId, emailIds: [email.id], bytes });

@@ -4,11 +4,12 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type DeliveryError, type DeliveryRecord, type Receipt, recordDeliveries } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
+import type { ClaimedJob } from "../queue/queue.ts";
 import { findSuppressed, suppress } from "../suppressions/suppressions.ts";
 import type { PendingMail, Withdrawal } from "./delivery-hooks.ts";
 import { type Held, storeHeld } from "./holds.ts";
-import { buildRetryJob, REACT_JOB } from "./schedule.ts";
-import { type Move, moveEmails } from "./states.ts";
+import { buildRetryJob, leaveSharedJobs, REACT_JOB } from "./schedule.ts";
+import { type Move, moveEmails, OPEN } from "./states.ts";
 import type { EmailRow } from "./store.ts";
 
 const MINUTE = 60_000;
@@ -27,8 +28,8 @@ export interface Delivery {
   readonly invalidRecipient?: true | undefined;
   /** When to try again, ms. */
   readonly retryAt?: number;
-  /** True if that needs a job of its own, because the email shares its job with others. */
-  readonly ownRetry?: boolean;
+  /** The job that the email shares with others: a retry needs a job of its own. */
+  readonly sharedJob?: ClaimedJob;
 }
 
 /** An email that is about to be handed over by a mailer that is not transactional: it is to be `sending` first. */
@@ -81,6 +82,12 @@ export async function storeDeliveries(tx: Tx, deps: Deps, effects: readonly Effe
       done.flatMap(({ engagement }) => engagement ?? []),
     );
     for (const delivery of done) await storeConsequences(tx, deps, delivery);
+    const open = done.filter(({ move }) => OPEN.includes(move.patch.status));
+    await leaveSharedJobs(
+      tx,
+      deps,
+      open.map(({ move, sharedJob }) => ({ emailId: move.email.id, sharedJob })),
+    );
   }
 }
 
@@ -199,7 +206,7 @@ export function toWithdrawn(email: EmailRow, withdrawal: Withdrawal, now: number
 
 // Few emails have consequences.
 async function storeConsequences(tx: Tx, deps: Deps, delivery: Delivery): Promise<void> {
-  const { move, reactions = [], invalidRecipient, retryAt, ownRetry } = delivery;
+  const { move, reactions = [], invalidRecipient, retryAt, sharedJob } = delivery;
   const { workspaceId, id, toKey } = move.email;
   if (invalidRecipient)
     await suppress(tx, deps, workspaceId, { email: toKey, reason: "bounce", scope: "all", source: "bounce", emailId: id });
@@ -209,7 +216,7 @@ async function storeConsequences(tx: Tx, deps: Deps, delivery: Delivery): Promis
       payload: { workspaceId, emailId: id, type },
       runAt: move.patch.updatedAt + afterMs,
     });
-  if (ownRetry && retryAt !== undefined) await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id }, retryAt));
+  if (sharedJob && retryAt !== undefined) await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id }, retryAt));
 }
 
 /** Splits steps so that no email occurs twice in a round: after a crash two jobs may have attempted the same one. */

@@ -2,7 +2,7 @@ import { SEND_LIMITS } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { invalid } from "../lib/api-error.ts";
-import type { NewJob } from "../queue/queue.ts";
+import type { ClaimedJob, NewJob } from "../queue/queue.ts";
 
 /** The kinds of this feature's jobs: deliver an email, deliver many, and act as a simulated recipient. */
 export const DELIVER_JOB = "email.deliver";
@@ -92,6 +92,28 @@ export async function scheduleEmails(tx: Tx, deps: Pick<Deps, "queue">, { worksp
       maxAttempts: MAX_ATTEMPTS,
       lane: "bulk",
     });
+}
+
+/** An email that may share its job with others. */
+export interface Sharing {
+  readonly emailId: string;
+  /** The job that delivers others too; absent if it has a job of its own. */
+  readonly sharedJob: ClaimedJob | undefined;
+}
+
+/**
+ * Takes emails that now wait for another job, or for a release, out of the jobs they share. If one of these runs again, for an email
+ * that failed or after a crash, it would otherwise deliver them beside the other job.
+ */
+export async function leaveSharedJobs(tx: Tx, { queue }: Pick<Deps, "queue">, emails: readonly Sharing[]): Promise<void> {
+  for (const [job, own] of Map.groupBy(emails, ({ sharedJob }) => sharedJob))
+    if (job)
+      await queue.omit(
+        tx,
+        job,
+        "emailIds",
+        own.map(({ emailId }) => emailId),
+      );
 }
 
 /** What a job of either kind delivers. */

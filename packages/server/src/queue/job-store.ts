@@ -16,6 +16,8 @@ export interface JobStore {
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Moves ready jobs to the instant `now`. */
   advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;
+  /** Takes values out of a list in the payload of a job, if this attempt still holds it. */
+  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<void>;
   /** Claims jobs that are due, up to a limit per lane. Each job goes to one worker. */
   claim(now: number, limits: LaneLimits): Promise<Claim>;
   /** Undoes claims whose attempt has not begun. */

@@ -205,6 +205,14 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
       await raw(tx)(ADVANCE, [kind, LANES.map((_, lane) => lane), runAt, field, values, now], "advance_jobs");
     },
 
+    omit: async (tx, job, list, values) => {
+      await raw(tx)(
+        `update ${JOBS} j set payload = jsonb_set(j.payload::jsonb, array[$5::text], (j.payload::jsonb -> $5::text) - $6::text[])::json where ${HELD}`,
+        [...held(job), list, values],
+        "omit_from_job",
+      );
+    },
+
     // `skip locked` gives each job to one worker.
     claim: async (now, limits) => {
       const rows = await db.read.raw<JobRow & { lane: number; interruptions: number } & Record<string, unknown>>(

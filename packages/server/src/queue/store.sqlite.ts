@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, notInArray, type SQL, sql } from "drizzle-orm";
 import type { Queries, Reader, Tx } from "../db/db.ts";
 import type { Total } from "../db/pagination.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
@@ -152,6 +152,14 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
         .update(jobs)
         .set({ runAt: now })
         .where(and(planned, eq(jobs.kind, kind), named));
+    },
+    omit: async (tx, job, list, values) => {
+      const path = `$.${list}`;
+      const kept = sql`select json_group_array(value) from json_each(${jobs.payload}, ${path}) where ${notInArray(sql`value`, [...values])}`;
+      await tx
+        .update(jobs)
+        .set({ payload: sql`json_set(${jobs.payload}, ${path}, json((${kept})))` })
+        .where(heldBy(job));
     },
     claim: (now, limits) =>
       db.tx(async (tx) => {

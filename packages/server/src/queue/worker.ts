@@ -350,6 +350,7 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
       return store.add(tx, job, started && dedupeKey === undefined && job.runAt <= now && overloaded());
     },
     cancel: store.cancel,
+    omit: store.omit,
     runNow: async (tx, jobs) => {
       tx.afterCommit(wakeAll);
       await store.advance(tx, jobs, clock.now());
