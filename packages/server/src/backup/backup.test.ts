@@ -10,6 +10,7 @@ import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { createBackup, restoreBackup } from "../maintenance.ts";
+import { LANES } from "../queue/queue.ts";
 import { postgresJobStore } from "../queue/store.pg.ts";
 import { createQueue } from "../queue/worker.ts";
 import { postgresSchema } from "../schema.pg.ts";
@@ -199,7 +200,7 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
   });
   const parts = { db, clock: systemClock, random: seededRandom(1), log: silentLog };
   const queue = createQueue(postgresJobStore(parts), parts);
-  await db.tx((tx) => queue.enqueue(tx, { kind: "work", payload: { n: 1 }, runAt: 4_000_000_000_000, dedupeKey: "once" }));
+  await db.tx((tx) => queue.enqueue(tx, { kind: "work", payload: { n: 1 }, lane: "bulk", runAt: 4_000_000_000_000, dedupeKey: "once" }));
   expect(await createBackup({ data, databaseUrl: from.url, target: file })).toMatchObject({ key: "included" });
 
   await restoreBackup({ ...here(), file });
@@ -207,7 +208,15 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
   expect(await names(restored)).toEqual(["firstWorkspace"]);
   expect(readFileSync(join(data, "secret.key"), "utf8")).toBe(KEY);
   expect(await restored.read.select().from(jobs)).toMatchObject([
-    { kind: "work", payload: { n: 1 }, state: "ready", attempts: 0, dedupeKey: "once", runAt: 4_000_000_000_000 },
+    {
+      kind: "work",
+      payload: { n: 1 },
+      state: "ready",
+      attempts: 0,
+      lane: LANES.indexOf("bulk"),
+      dedupeKey: "once",
+      runAt: 4_000_000_000_000,
+    },
   ]);
 
   await restoreBackup({ data, databaseUrl: to.url, file });

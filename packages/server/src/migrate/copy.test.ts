@@ -12,6 +12,8 @@ import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { migrateToPostgres } from "../maintenance.ts";
+import { LANES, type Lane } from "../queue/queue.ts";
+import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
 import { postgresJobStore } from "../queue/store.pg.ts";
 import { createQueue } from "../queue/worker.ts";
 import { postgresSchema } from "../schema.pg.ts";
@@ -85,6 +87,7 @@ const fill = async (): Promise<void> => {
       await queue.enqueue(tx, {
         kind: `kind.${n % 3}`,
         payload: { n },
+        lane: LANES[n % 3] as Lane,
         runAt: 1_800_000_000_123 + n,
         ...(n === 5 && { dedupeKey: "five" }),
       });
@@ -126,6 +129,11 @@ test("everything arrives: rows, counts, order of keys, bytes, jobs with what is 
   expect(await job("1")).toMatchObject({ state: "ready", attempts: 1, payload: { n: 0 }, runAt: 1_800_000_000_123 });
   expect(await job("2")).toMatchObject({ state: "dead", attempts: 10, maxAttempts: 10, lastError: "Error: no" });
   expect(await job("3")).toMatchObject({ state: "ready", attempts: 32_757, maxAttempts: 32_767 });
+  // Single and bulk mail keep their lanes, which a pause of all sending holds.
+  const lanes = await db.read.raw<{ lane: number; n: number }>(
+    `select priority as lane, count(*)::int as n from ${QUEUE_SCHEMA}._private_jobs group by 1 order by 1`,
+  );
+  expect(lanes).toEqual([0, 1, 2].map((lane) => ({ lane, n: 400 })));
   // What is written from here on counts on.
   const [event] = await db.tx((tx) =>
     tx

@@ -16,6 +16,7 @@ export const JOBS: Shape = {
     text("dedupe_key", true),
     text("last_error", true),
     number("created_at"),
+    number("lane"),
   ],
   key: ["id"],
   counter: null,
@@ -30,15 +31,15 @@ export async function insertJobs(tx: PgTx, rows: readonly Value[][]): Promise<vo
   await tx.raw(`insert into ${QUEUE_SCHEMA}._private_tasks (identifier) select distinct unnest($1::text[]) on conflict do nothing`, [
     fitting.map((row) => row[1]),
   ]);
-  const types = ["bigint", "text", "text", "float8", "int2", "int2", "text", "text", "float8"];
+  const types = ["bigint", "text", "text", "float8", "int2", "int2", "text", "text", "float8", "int2"];
   await tx.raw(
     `insert into ${QUEUE_SCHEMA}._private_jobs
-       (id, task_id, payload, run_at, attempts, max_attempts, key, last_error, created_at, updated_at)
+       (id, task_id, payload, run_at, attempts, max_attempts, key, last_error, created_at, updated_at, priority)
      overriding system value
      select v.id, t.id, v.payload::json, to_timestamp(v.run_at / 1000), v.attempts, v.max, v.key, v.error,
-       to_timestamp(v.created / 1000), to_timestamp(v.created / 1000)
+       to_timestamp(v.created / 1000), to_timestamp(v.created / 1000), v.lane
      from unnest(${types.map((type, i) => `$${i + 1}::${type}[]`).join(", ")})
-       as v (id, kind, payload, run_at, attempts, max, key, error, created)
+       as v (id, kind, payload, run_at, attempts, max, key, error, created, lane)
      join ${QUEUE_SCHEMA}._private_tasks t on t.identifier = v.kind`,
     types.map((_, i) => fitting.map((row) => row[i])),
   );
@@ -62,14 +63,15 @@ export async function* readJobs({ raw }: Pick<PgTx, "raw">): AsyncGenerator<Valu
   for (;;) {
     const rows = await raw<Record<string, Value>>(
       `select j.id::float8 as id, t.identifier as kind, j.payload::text as payload, (extract(epoch from j.run_at) * 1000)::float8 as run_at,
-         j.attempts, j.max_attempts as max, j.key, j.last_error as error, (extract(epoch from j.created_at) * 1000)::float8 as created
+         j.attempts, j.max_attempts as max, j.key, j.last_error as error, (extract(epoch from j.created_at) * 1000)::float8 as created,
+         j.priority as lane
        from ${QUEUE_SCHEMA}._private_jobs j join ${QUEUE_SCHEMA}._private_tasks t on t.id = j.task_id
        where j.id > $1 order by j.id limit 1000`,
       [after],
     );
     const last = rows.at(-1);
     if (!last) return;
-    yield rows.map((r) => [r.id, r.kind, r.payload, r.run_at, r.attempts, r.max, r.key, r.error, r.created].map((v) => v ?? null));
+    yield rows.map((r) => [r.id, r.kind, r.payload, r.run_at, r.attempts, r.max, r.key, r.error, r.created, r.lane].map((v) => v ?? null));
     after = Number(last.id);
   }
 }
