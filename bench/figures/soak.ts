@@ -11,7 +11,7 @@ const CONNECTIONS = 16;
 /** Enough for V8 to reach the size of its young generation and for SQLite to fill its caches; after 60,000 they were still filling. */
 const WARMUP_REQUESTS = 150_000;
 const SAMPLE_MS = 2000;
-/** Samples of the resident memory at each end, and of what is held there after garbage was collected. */
+/** How many samples are taken at the start and again at the end: of the resident memory, and of the memory after a garbage collection. */
 const SAMPLES = 10;
 const HELD_SAMPLES = 5;
 const TICK_MS = 10;

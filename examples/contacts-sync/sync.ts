@@ -19,7 +19,7 @@ const BATCH = 1000;
 
 /**
  * Makes a list equal to your customers: creates and updates contacts, adds them to the list, and removes members that are no longer
- * customers. Contacts stay, and so do their unsubscriptions. Run it as often as you like; what is equal is not changed.
+ * customers. Contacts stay, and so do their unsubscriptions. You can run it any number of times: contacts that are equal are not changed.
  */
 export async function syncCustomers(client: Mailsvc, customers: readonly Customer[], listId: string): Promise<SyncReport> {
   const report: SyncReport = { created: 0, updated: 0, removed: 0, failed: [] };

@@ -132,7 +132,7 @@ describe("automations in a folder", () => {
     expect((await mailsvc(["automations", "diff"], { cwd })).code).toBe(0);
   });
 
-  test("that are gone are archived with --prune only, and only when it is meant; what is active is named", async () => {
+  test("whose files are gone are archived with --prune only, and the confirmation names those it stops", async () => {
     const { mailsvc, world, cwd } = await workshop();
     await mailsvc(["automations", "push", "--activate"], { cwd });
     const lean = folder();
@@ -193,7 +193,7 @@ describe("automations in a folder", () => {
     );
   });
 
-  test("that somebody else changed meanwhile are not overwritten", async () => {
+  test("that changed on the server since the pull are not overwritten", async () => {
     const { mailsvc, world, cwd } = await workshop();
     await mailsvc(["automations", "push"], { cwd });
     put(cwd, { "automations/tagged.json": TAGGED.replace("vip", "gold") });

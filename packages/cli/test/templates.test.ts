@@ -194,7 +194,7 @@ describe("templates in a folder", () => {
     expect(shown.stdout).toContain("order/template.html:2:3  {{#if}} is not closed");
   });
 
-  test("that somebody else changed meanwhile are not overwritten", async () => {
+  test("that changed on the server since the pull are not overwritten", async () => {
     const { mailsvc, world, cwd } = await shop();
     await mailsvc(["templates", "push"], { cwd });
     put(cwd, { "templates/button/template.html": "<b>mine</b>" });

@@ -24,7 +24,7 @@ export type StepFields = WithoutId<Exclude<AutomationStep, { type: BranchingType
 /** An id that no step before has; otherwise a text that says so, which no id matches. */
 type Fresh<Id extends string, Ids extends string> = Id extends Ids ? `There is a step "${Id}" already.` : Id;
 
-/** A part of an automation, whatever its steps. */
+/** An automation, or a branch of one, of any steps. */
 interface Part {
   readonly graph: AutomationGraph;
 }

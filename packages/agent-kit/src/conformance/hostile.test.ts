@@ -102,7 +102,7 @@ test("redirects are not followed, and count as what they are", async () => {
   expect(asked).toBe(0);
 });
 
-test("what a receiver sends is not kept beyond 64 KiB", async () => {
+test("the check keeps at most 64 KiB of a response", async () => {
   const size = 50_000_000;
   const url = await hostile((socket) => {
     socket.write(`${OK}content-length: ${size}\r\n\r\n`);

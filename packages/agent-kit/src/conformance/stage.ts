@@ -73,7 +73,7 @@ export class Stage {
     return { id, brand, key: null };
   }
 
-  /** Waits until the newest event of a type is acknowledged. Returns what is wrong when it is not. */
+  /** Waits until the agent acknowledges the newest event of a type. Returns null, or the reason why it did not. */
   async delivered(type: AgentEvent["type"], activationId: string): Promise<string | null> {
     const { sdk: builder } = this.market.world.builder;
     const limit = currentTime() + 2 * this.limits.waitMs;

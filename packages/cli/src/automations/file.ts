@@ -170,7 +170,7 @@ async function readFile(path: string, file: string): Promise<AutomationFile | Fi
 
 /** The message of a problem, with the name of the step or connection that it is about. */
 function explain({ path, message }: Problem, definition: { readonly [name: string]: unknown }, source: JsonSource): string {
-  // The words of the schema for what is not there help nobody.
+  // The schema says "Invalid input" of a missing field.
   const told = !source.has(path) && message.startsWith("Invalid input") ? `${formatPath(path.slice(-1))} is missing.` : message;
   const [field, index] = path;
   const item =

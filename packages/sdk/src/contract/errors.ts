@@ -92,7 +92,8 @@ export const ERRORS = {
   },
   conflict: {
     status: 409,
-    cause: "What is stored does not allow it: a name is taken, something else still uses it, or somebody changed it meanwhile.",
+    cause:
+      "The request contradicts stored data: the name is taken, another object still uses this one, or another request changed it first.",
     hint: "Read the current state and decide again.",
   },
   already_active: {
