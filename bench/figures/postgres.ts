@@ -18,6 +18,7 @@ const WARMUP_MS = 1000;
 const LOAD_MS = 3000;
 const JOBS = 30_000;
 const JOBS_WITH_ROW = 6000;
+const ROUNDS_WITH_ROW = 10;
 const AT_A_TIME = 32;
 
 const BARE = fileURLToPath(new URL("../peers/bare-sends.ts", import.meta.url));
@@ -50,6 +51,8 @@ export const postgres: Bench = {
       for (let i = 0; i < ROUNDS; i++) {
         theirs.push(await work("graphile", database, JOBS, "none"));
         ours.push(await work("mailsvc", database, JOBS, "none"));
+      }
+      for (let i = 0; i < ROUNDS_WITH_ROW; i++) {
         theirsRow.push(await work("graphile", database, JOBS_WITH_ROW, "row"));
         oursRow.push(await work("mailsvc", database, JOBS_WITH_ROW, "row"));
       }
@@ -82,7 +85,12 @@ export const postgres: Bench = {
         goal: { op: ">=", than: 0.8 },
       },
       figure("postgres.jobs.graphile", theirs, "jobs/s"),
-      { ...figure("postgres.jobs.effect", oursRow, "jobs/s"), against: "graphile-worker's loop", ratio: ratioOf(oursRow, theirsRow) },
+      {
+        ...figure("postgres.jobs.effect", oursRow, "jobs/s"),
+        against: "graphile-worker's loop",
+        ratio: ratioOf(oursRow, theirsRow),
+        goal: { op: ">=", than: 1.2 },
+      },
     ];
   },
 };

@@ -249,6 +249,28 @@ describe("several server processes", () => {
     expect(await total(other)).toBe(0);
   });
 
+  test("jobs begin while the outcomes of earlier ones are being stored, a few hundred of them at most", async () => {
+    const m = await member();
+    let began = 0;
+    let stored = 0;
+    let most = 0;
+    await add(m, 1000);
+    await m.queue.start(
+      {
+        work: async () => {
+          began += 1;
+          most = Math.max(most, began - stored);
+          return { commit: async (tx) => tx.afterCommit(() => (stored += 1)) };
+        },
+      },
+      4,
+    );
+    await m.queue.idle();
+    expect(stored).toBe(1000);
+    expect(most).toBeGreaterThan(4);
+    expect(most).toBeLessThanOrEqual(4 + 256);
+  });
+
   test("after the database has cut every connection, work goes on by itself", async () => {
     const m = await member({ beatMs: 50, deadMs: 200 });
     let ran = 0;
