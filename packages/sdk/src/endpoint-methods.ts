@@ -113,7 +113,6 @@ async function* followEndpoint(
 function createMethod(endpoint: Endpoint, label: string, call: CallWithRetries, settings: Settings, bound: readonly string[]) {
   const count = paramNames(endpoint.path).length - bound.length;
   const takesInput = endpoint.query !== undefined || endpoint.body !== undefined;
-  const paged = isPage(endpoint);
   if (endpoint.stream)
     return (...args: readonly unknown[]) => {
       const input = takesInput ? readInput(args[count], label) : {};
@@ -132,7 +131,7 @@ function createMethod(endpoint: Endpoint, label: string, call: CallWithRetries, 
       const params = [...bound, ...args.slice(0, count)];
       return call(buildCall(endpoint, label, params, { ...input, ...more }, options, settings, form));
     };
-    if (!paged) return new APIPromise(send({}));
+    if (!isPage(endpoint)) return new APIPromise(send({}));
     const page = send as (more: Fields) => ReturnType<typeof call<Page<unknown>>>;
     return new PagePromise(page({}), (cursor) => page({ page: undefined, cursor }));
   };

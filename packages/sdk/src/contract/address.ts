@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "./zod.ts";
 
 /** A mailbox: the address to deliver to, and the name people see. */
 export interface Mailbox {

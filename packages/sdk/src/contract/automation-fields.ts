@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "./zod.ts";
 
 /** Limits of automations (SPEC is silent about them). */
 export const AUTOMATION_LIMITS = {

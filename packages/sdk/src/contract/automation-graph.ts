@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { AUTOMATION_LIMITS, TRIGGER_STEP } from "./automation-fields.ts";
 import { type AutomationStep, alwaysWaits, listBranches } from "./automation-steps.ts";
+import * as z from "./zod.ts";
 
 /** Leads from the trigger or a step to the next step; out of a step with branches, along one of them. */
 export const AutomationConnection = z

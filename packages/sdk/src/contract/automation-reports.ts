@@ -1,8 +1,8 @@
-import { z } from "zod";
 import { AUTOMATION_LIMITS, ENTRY_STATUSES } from "./automation-fields.ts";
 import { STEP_TYPES } from "./automation-steps.ts";
 import { events } from "./events.ts";
 import { Instant } from "./page.ts";
+import * as z from "./zod.ts";
 
 /** One definition of an automation. Entries keep the version that they began with. */
 export const AutomationVersion = z

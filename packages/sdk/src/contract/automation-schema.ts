@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { NewAutomation } from "./automations.ts";
+import * as z from "./zod.ts";
 
 /**
  * The JSON Schema (2020-12) of the file of an automation, for editors. What it cannot say is checked by `mailsvc automations validate`:

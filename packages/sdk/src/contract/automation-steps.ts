@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { MailboxText } from "./address.ts";
 import { AUTOMATION_LIMITS, TRIGGER_STEP } from "./automation-fields.ts";
 import { AutomationOccurrence } from "./automation-triggers.ts";
@@ -8,6 +7,7 @@ import { durationMs } from "./dev.ts";
 import { line } from "./name.ts";
 import { DATE_PATTERN, SegmentRuleSchema } from "./segment-rules.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
+import * as z from "./zod.ts";
 
 const Id = z.string().min(1).max(100);
 

@@ -1,8 +1,8 @@
-import { z } from "zod";
 import { TagName } from "./contacts.ts";
 import { EventFilterSchema } from "./event-filter.ts";
 import { TrackedName } from "./event-types.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
+import * as z from "./zod.ts";
 
 /** Events of emails that automations listen to. Those that machines caused do not count. */
 export const ENGAGEMENT_EVENTS = ["email.opened", "email.clicked"] as const;

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { AUTOMATION_DEFAULTS, AUTOMATION_LIMITS, AUTOMATION_STATUSES, Currency, ENTRY_STATUSES } from "./automation-fields.ts";
 import { AutomationConnection, listDefinitionFaults } from "./automation-graph.ts";
 import { AutomationStats, AutomationVersion, NewTestRun, TestRun } from "./automation-reports.ts";
@@ -7,6 +6,7 @@ import { AutomationOccurrence, AutomationTrigger, OCCURRENCE_TYPES, TRIGGER_TYPE
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 /** An automation in a list, with the numbers of its entries (SPEC 2). */
 export const Automation = z

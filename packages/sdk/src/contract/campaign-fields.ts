@@ -1,9 +1,9 @@
-import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
 import { Content, issue, Subject, Utm } from "./send-fields.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
+import * as z from "./zod.ts";
 
 /** Limits of campaigns (SPEC 8; where SPEC is silent, our own). */
 export const CAMPAIGN_LIMITS = {

@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { CAMPAIGN_STATUSES, SKIP_REASONS, VARIANT_NAMES } from "./campaign-fields.ts";
 import { EMAIL_STATUSES } from "./emails.ts";
 import { Instant } from "./page.ts";
+import * as z from "./zod.ts";
 
 /** What a rate is a share of. `accepted`: sent, delivered or complained about. `attempted`: accepted or bounced. */
 export const RATE_DENOMINATORS = ["accepted", "attempted", "uniqueOpens"] as const;

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import {
   AbTest,
@@ -18,6 +17,7 @@ import { endpoint } from "./endpoint.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { Utm } from "./send-fields.ts";
+import * as z from "./zod.ts";
 
 /** A campaign in a list: everything but its content (SPEC 2). */
 export const Campaign = z

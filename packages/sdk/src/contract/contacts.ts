@@ -1,8 +1,8 @@
-import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { CONTACT_TEXTS, mapContactTexts } from "./contact-fields.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 /** Limits of a contact (SPEC 2, 8, and our own where SPEC is silent). */
 export const CONTACT_LIMITS = {

@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
+import * as z from "./zod.ts";
 
 /** A length of time: `500ms`, `30s`, `15m`, `2h`, `30d`, or several: `1h30m`. */
 export const Duration = z

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -16,6 +15,7 @@ import {
   Tracking,
 } from "./send-fields.ts";
 import { SlugSendRequest, TemplateSendResponse } from "./template-send.ts";
+import * as z from "./zod.ts";
 
 /** The direct send request (SPEC 2), extended by attachments and scheduling. */
 export const SendRequest = atLeastOne(

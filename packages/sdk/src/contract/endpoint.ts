@@ -1,6 +1,6 @@
-import type { z } from "zod";
 import type { ErrorCode } from "./errors.ts";
 import type { AgentScope, Permission } from "./scopes.ts";
+import type * as z from "./zod.ts";
 
 /**
  * Who may call an endpoint.

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "./zod.ts";
 
 /**
  * Every error code of the API with its HTTP status (SPEC 7), what causes it, and a hint on how to fix it.

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { describeRules, listRuleErrors, type RuleFields, type RuleOperator } from "./segment-rules.ts";
+import * as z from "./zod.ts";
 
 const PROPERTIES = "properties.";
 

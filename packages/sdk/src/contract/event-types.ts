@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { ContactStatus } from "./contacts.ts";
 import { CONTACT_EVENT_TYPES } from "./contacts.ts";
 import { EMAIL_EVENT_TYPES } from "./emails.ts";
@@ -6,6 +5,7 @@ import { LIST_EVENT_TYPES } from "./lists.ts";
 import { line } from "./name.ts";
 import { SEGMENT_EVENT_TYPES } from "./segments.ts";
 import { SUPPRESSION_EVENT_TYPES, type Suppression } from "./suppressions.ts";
+import * as z from "./zod.ts";
 
 export const CAMPAIGN_EVENT_TYPES = [
   "campaign.scheduled",

@@ -1,10 +1,10 @@
-import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { Currency } from "./automation-fields.ts";
 import { freeData } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { EVENT_TYPES, type EventData, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 const EventObject = z
   .object({

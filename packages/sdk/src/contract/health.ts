@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
+import * as z from "./zod.ts";
 
 export const health = {
   live: endpoint({

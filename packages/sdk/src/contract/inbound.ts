@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { type Contract, endpoint } from "./endpoint.ts";
+import * as z from "./zod.ts";
 
 const output = z.object({
   received: z.literal(true),

@@ -1,9 +1,9 @@
-import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { nameSchema } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { PERMISSIONS } from "./scopes.ts";
 import { Workspace } from "./workspaces.ts";
+import * as z from "./zod.ts";
 
 export const Key = z
   .object({

@@ -1,9 +1,9 @@
-import { z } from "zod";
 import { MailboxText } from "./address.ts";
 import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 export const LIST_LIMITS = {
   name: 200,

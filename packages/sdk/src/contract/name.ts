@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "./zod.ts";
 
 /** A name that people give to something of theirs: 1 to 100 characters on one line. */
 export function nameSchema(description: string) {

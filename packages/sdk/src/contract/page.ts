@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "./zod.ts";
 
 /** An instant on the wire: ISO 8601, UTC, milliseconds. */
 export const Instant = z.iso.datetime({ offset: true }).meta({ description: "ISO 8601 instant", examples: ["2026-01-31T09:30:00.000Z"] });

@@ -1,9 +1,9 @@
-import { z } from "zod";
 import { ContactDetail } from "./contacts.ts";
 import { EmailDetail } from "./emails.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery } from "./page.ts";
 import { Suppression } from "./suppressions.ts";
+import * as z from "./zod.ts";
 
 /** Everything stored about the person with an address. */
 export const Person = z

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 /** The mail providers whose webhooks report bounces, complaints and deliveries. */
 export const PROVIDERS = ["ses", "postmark", "sendgrid", "mailgun"] as const;

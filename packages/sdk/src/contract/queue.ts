@@ -1,8 +1,7 @@
-import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
-
 import { Instant } from "./page.ts";
 import { DomainName } from "./senders.ts";
+import * as z from "./zod.ts";
 
 /** A domain to which no email is sent. */
 export const QueueHold = z

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { mapContactTexts } from "./contact-fields.ts";
 import { durationMs } from "./dev.ts";
+import * as z from "./zod.ts";
 
 /** Limits of a rule tree. */
 export const RULE_LIMITS = {

@@ -1,9 +1,9 @@
-import { z } from "zod";
 import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { ListDescription, ListName } from "./lists.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { type SegmentRule, SegmentRuleSchema } from "./segment-rules.ts";
+import * as z from "./zod.ts";
 
 /** BUILDING while contacts are compared with new rules. Reads evaluate the rules meanwhile, so they are right in both states. */
 export const SEGMENT_STATES = ["BUILDING", "READY"] as const;

@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { EmailAddress, parseAddress } from "./address.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
+import * as z from "./zod.ts";
 
 /** Limits of a send (SPEC 8; where SPEC is silent, those of comparable services). Sizes in bytes. */
 export const SEND_LIMITS = {

@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { AddressError, EmailAddress, toDomain } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 export const DomainName = z
   .string()

@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 export const SUPPRESSION_REASONS = ["bounce", "complaint", "unsubscribe", "manual"] as const;
 export const SUPPRESSION_SCOPES = ["all", "marketing"] as const;

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { MailboxText, parseAddress } from "./address.ts";
 import {
   Attachments,
@@ -12,6 +11,7 @@ import {
   Tags,
   Tracking,
 } from "./send-fields.ts";
+import * as z from "./zod.ts";
 
 /** Values for the placeholders of a template, by name. */
 export const Variables = z

@@ -1,9 +1,9 @@
-import { z } from "zod";
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { issue } from "./send-fields.ts";
 import { TemplateSendRequest, TemplateSendResponse, Variables } from "./template-send.ts";
+import * as z from "./zod.ts";
 
 /** Limits of a template. Sizes in characters. */
 export const TEMPLATE_LIMITS = {

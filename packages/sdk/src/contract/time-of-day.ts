@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "./zod.ts";
 
 /** A time of day on a clock, to the minute. */
 export const TimeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "Write a time of day such as 09:00 or 17:30.");

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { EVENT_TYPES, EventTypePattern } from "./event-types.ts";
@@ -7,6 +6,7 @@ import { ATTEMPT_CLASSES } from "./marketplace/failures.ts";
 import { WebhookUrl } from "./marketplace/listings.ts";
 import { AGENT_EVENT_STATES } from "./marketplace/states.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 export const WEBHOOK_LIMITS = {
   /** Webhooks of one workspace. */

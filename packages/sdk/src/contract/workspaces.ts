@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { nameSchema } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import * as z from "./zod.ts";
 
 export const Workspace = z.object({ id: z.string(), name: z.string(), createdAt: Instant }).meta({ id: "Workspace" });
 export type Workspace = z.infer<typeof Workspace>;

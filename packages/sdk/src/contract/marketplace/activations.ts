@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
+import * as z from "../zod.ts";
 import { WebhookError } from "./failures.ts";
 import { scopeList } from "./listings.ts";
 import { ACTIVATION_STATUSES, DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
+import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { CREDIT_LIMITS } from "./credits.ts";
 import { jsonValue } from "./json.ts";

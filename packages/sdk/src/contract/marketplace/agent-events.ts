@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { Instant } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
+import * as z from "../zod.ts";
 import { MESSAGE_FORMATS } from "./messages.ts";
 import { DEACTIVATION_REASONS, PAUSE_REASONS } from "./states.ts";
 

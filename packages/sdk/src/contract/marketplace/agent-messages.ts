@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { pageQuery, pageSchema } from "../page.ts";
+import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { APPROVAL_LIMITS, MESSAGE_FORMATS, Message, messageFilter, OptionId, Unread, upToSequence } from "./messages.ts";
 import { RunId } from "./runs.ts";

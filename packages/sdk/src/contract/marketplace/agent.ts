@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { type Contract, endpoint } from "../endpoint.ts";
 import { Instant } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
+import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { agentCredits } from "./agent-credits.ts";
 import { agentMessages } from "./agent-messages.ts";

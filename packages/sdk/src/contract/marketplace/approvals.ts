@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { pageQuery, pageSchema } from "../page.ts";
+import * as z from "../zod.ts";
 import { AgentMessage, agentFilter } from "./messages.ts";
 import { APPROVAL_STATUSES } from "./states.ts";
 

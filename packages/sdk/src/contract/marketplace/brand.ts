@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant } from "../page.ts";
+import * as z from "../zod.ts";
 import { isPlainUrl, line, prose, reference } from "./text.ts";
 
 const Color = z

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { type Contract, endpoint } from "../endpoint.ts";
+import * as z from "../zod.ts";
 
 /** Endpoints for third parties such as payment providers. They are served and documented, but have no client method or command. */
 export const callbacks = {

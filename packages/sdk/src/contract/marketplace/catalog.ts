@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
+import * as z from "../zod.ts";
 import { Price } from "./payments.ts";
 
 /** A listed agent, as brands see it. */

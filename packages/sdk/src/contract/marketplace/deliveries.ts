@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
+import * as z from "../zod.ts";
 import { AGENT_EVENT_TYPES } from "./agent-events.ts";
 import { ATTEMPT_CLASSES } from "./failures.ts";
 import { AGENT_EVENT_STATES } from "./states.ts";

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { Instant } from "../page.ts";
+import * as z from "../zod.ts";
 
 /** Outcomes of an attempt to deliver an event. Only `ok` is a success. */
 export const ATTEMPT_CLASSES = [

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../zod.ts";
 
 // Levels of nested objects and arrays in JSON that agents store.
 const DEPTH = 5;

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
+import * as z from "../zod.ts";
 import { RunId } from "./runs.ts";
 import { APPROVAL_STATUSES, MESSAGE_DIRECTIONS, MESSAGE_TYPES } from "./states.ts";
 import { Slug, words } from "./text.ts";

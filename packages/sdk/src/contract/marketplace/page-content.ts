@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../zod.ts";
 import { line, prose } from "./text.ts";
 
 export const LANDING_PAGE_LIMITS = {

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "../page.ts";
+import * as z from "../zod.ts";
 import { PAYMENT_STATES } from "./states.ts";
 
 /** The price of a listing (SPEC 8), in cents. */

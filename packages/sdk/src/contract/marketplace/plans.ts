@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { endpoint } from "../endpoint.ts";
 import { Instant } from "../page.ts";
+import * as z from "../zod.ts";
 
 /** How many agents each plan covers; null for any number. */
 export const PLANS = {

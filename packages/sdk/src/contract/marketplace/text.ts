@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../zod.ts";
 
 // Control characters, line breaks, and marks that change the direction of writing, which can make a name look like another.
 const NOT_IN_LINE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
