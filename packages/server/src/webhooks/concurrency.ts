@@ -26,16 +26,6 @@ class Origin {
   queued = 0;
   /** Endpoints with queued jobs that wait for a slot only, in turns. */
   readonly runnable = new Set<EndpointState>();
-
-  /** How many requests may start now. */
-  slots(quick: boolean): number {
-    return Math.min(ORIGIN_SLOTS - this.inFlight, quick ? ORIGIN_SLOTS : ORIGIN_SLOW_SLOTS - this.slow);
-  }
-
-  /** How many jobs may be claimed now. What quick endpoints hold here does not keep a slow one from starting. */
-  quota(quick: boolean): number {
-    return quick ? ORIGIN_SLOTS * PREFETCH - this.inFlight - this.queued : ORIGIN_SLOW_SLOTS - this.slow;
-  }
 }
 
 interface EndpointState {
@@ -65,7 +55,6 @@ export interface LimiterParts {
  */
 export class ConcurrencyLimiter {
   readonly #endpoints = new Map<string, EndpointState>();
-  readonly #origins = new Map<string, Origin>();
   /** Origins with runnable endpoints, in turns. */
   readonly #runnable = new Set<Origin>();
   /** The sum of all origins. */
@@ -83,19 +72,18 @@ export class ConcurrencyLimiter {
   /** What to claim next, `max` streams at most. These endpoints leave the due ones; those without a slot keep their place there. */
   claimRequests(max: number): ClaimRequest[] {
     const requests: ClaimRequest[] = [];
-    const byOrigin = new Map<Origin, number>();
+    const byOrigin = new Map<Origin | undefined, number>();
     let left = max;
     let slowLeft = MAX_SLOW - this.#total.slow;
     for (const endpointId of this.#parts.due) {
-      if (left <= 0) break;
+      if (left === 0) break;
       const state = this.#endpoints.get(endpointId);
       const quick = state?.client.quick ?? false;
+      const claimed = byOrigin.get(state?.origin) ?? 0;
       // Where an unknown endpoint lives is not known either: its first job may be released again.
-      const claimed = state ? (byOrigin.get(state.origin) ?? 0) : 0;
-      const quota = state ? Math.min(this.#quota(state, quick), state.origin.quota(quick) - claimed) : 1;
-      const limit = Math.min(quota, left, quick ? left : slowLeft);
+      const limit = Math.min(state ? this.#quota(state, quick, claimed) : 1, left, quick ? left : slowLeft);
       if (limit <= 0) continue;
-      if (state) byOrigin.set(state.origin, claimed + limit);
+      byOrigin.set(state?.origin, claimed + limit);
       this.#parts.due.delete(endpointId);
       requests.push([endpointId, limit]);
       left -= limit;
@@ -118,11 +106,17 @@ export class ConcurrencyLimiter {
     for (const state of this.#endpoints.values()) this.#release(state, 0);
   }
 
-  /** How much more an endpoint may claim, whatever else happens at its origin. */
-  #quota({ client, origin, queue }: EndpointState, quick: boolean): number {
+  /** How much more an endpoint may claim, after others of its origin have claimed so many. */
+  #quota({ client, origin, queue }: EndpointState, quick: boolean, claimed: number): number {
     const prefetch = quick ? Math.min((PREFETCH - 1) * client.limit, Math.max(0, MAX_QUEUED - this.#total.queued)) : 0;
-    const slots = Math.min(client.limit - client.busy, Math.max(1, origin.slots(quick)));
-    return Math.min(slots + prefetch - queue.length, this.#slots(client));
+    // What quick endpoints hold of an origin does not keep a slow one from starting.
+    const left = quick ? ORIGIN_SLOTS * PREFETCH - origin.inFlight - origin.queued : ORIGIN_SLOW_SLOTS - origin.slow;
+    return Math.min(client.limit - client.busy + prefetch - queue.length, this.#slots(client), left - claimed);
+  }
+
+  /** Whether a request to an endpoint may start. */
+  #mayStart({ client, origin }: EndpointState): boolean {
+    return this.#slots(client) > 0 && origin.inFlight < ORIGIN_SLOTS && (client.quick || origin.slow < ORIGIN_SLOW_SLOTS);
   }
 
   /** How many requests to an endpoint may start, whatever else happens at its origin. */
@@ -134,32 +128,24 @@ export class ConcurrencyLimiter {
   #getState({ id, url }: Job["endpoint"]): EndpointState {
     const known = this.#endpoints.get(id);
     if (known?.client.url === url) return known;
-    if (this.#endpoints.size >= MAX_ENDPOINTS || this.#origins.size >= MAX_ENDPOINTS) this.#forgetIdle();
+    if (this.#endpoints.size >= MAX_ENDPOINTS) this.#forgetIdle();
     const client = this.#parts.createClient(url);
-    const origin = this.#origins.get(client.origin) ?? new Origin();
-    const state: EndpointState = { client, origin, queue: known?.queue.splice(0) ?? [] };
-    this.#origins.set(client.origin, origin);
-    this.#endpoints.set(id, state);
-    // Its URL has changed: what was learnt about the old one says nothing about the new one.
+    const { origin } = [...this.#endpoints.values()].find((one) => one.client.origin === client.origin) ?? { origin: new Origin() };
+    // Its URL may have changed: what was learnt about the old one says nothing about the new one.
     known?.client.close();
-    known?.origin.runnable.delete(known);
-    this.#count(known?.origin ?? origin, { queued: -state.queue.length });
+    const state: EndpointState = { client, origin, queue: known ? this.#dequeue(known, 0) : [] };
     this.#count(origin, { queued: state.queue.length });
+    this.#endpoints.set(id, state);
     return state;
   }
 
-  /** Forgets idle endpoints, those known longest first, and origins without endpoints. */
+  /** Forgets idle endpoints, those known longest first. */
   #forgetIdle(): void {
-    let left = FORGET;
-    const used = new Set<Origin>();
-    for (const [id, { client, origin, queue }] of this.#endpoints) {
-      if (left > 0 && client.busy === 0 && queue.length === 0 && !this.#parts.due.has(id)) {
-        client.close();
-        this.#endpoints.delete(id);
-        left -= 1;
-      } else used.add(origin);
+    const idle = [...this.#endpoints].filter(([id, one]) => one.client.busy + one.queue.length === 0 && !this.#parts.due.has(id));
+    for (const [id, { client }] of idle.slice(0, FORGET)) {
+      client.close();
+      this.#endpoints.delete(id);
     }
-    for (const [name, origin] of this.#origins) if (origin.inFlight === 0 && !used.has(origin)) this.#origins.delete(name);
   }
 
   #count(origin: Origin, { inFlight = 0, slow = 0, queued = 0 }): void {
@@ -183,31 +169,31 @@ export class ConcurrencyLimiter {
   }
 
   #release(state: EndpointState, from: number): void {
-    const released = state.queue.splice(from);
-    if (state.queue.length === 0) state.origin.runnable.delete(state);
-    this.#count(state.origin, { queued: -released.length });
+    const released = this.#dequeue(state, from);
     if (released.length > 0) this.#parts.completed(released.map((job) => ({ job, attempt: null })));
+  }
+
+  /** Takes queued jobs out of the queue of an endpoint. */
+  #dequeue(state: EndpointState, from: number, n = state.queue.length): Job[] {
+    const jobs = state.queue.splice(from, n);
+    if (state.queue.length === 0) state.origin.runnable.delete(state);
+    this.#count(state.origin, { queued: -jobs.length });
+    return jobs;
   }
 
   /** Starts jobs while there are slots. An origin that has started one goes to the end of the line, and comes up again. */
   #start(): void {
     for (const origin of this.#runnable) {
       if (this.inFlight >= MAX_IN_FLIGHT) return;
-      const state = this.#nextRunnable(origin);
+      // The endpoint whose turn it is.
+      const state = [...origin.runnable].find((one) => this.#mayStart(one));
       if (state || origin.runnable.size === 0) this.#runnable.delete(origin);
       if (!state) continue;
       origin.runnable.delete(state);
-      this.#count(origin, { queued: -1 });
-      void this.#run(state, state.queue.shift() as Job);
+      for (const job of this.#dequeue(state, 0, 1)) void this.#run(state, job);
       this.#enqueue(state);
       if (origin.runnable.size > 0) this.#runnable.add(origin);
     }
-  }
-
-  /** The endpoint of an origin whose turn it is. */
-  #nextRunnable(origin: Origin): EndpointState | undefined {
-    for (const state of origin.runnable) if (this.#slots(state.client) > 0 && origin.slots(state.client.quick) > 0) return state;
-    return undefined;
   }
 
   async #run(state: EndpointState, job: Job): Promise<void> {
@@ -216,8 +202,7 @@ export class ConcurrencyLimiter {
     this.#count(origin, { inFlight: 1, slow });
     const outcome = await this.#parts.deliver(client, job);
     this.#count(origin, { inFlight: -1, slow: -slow });
-    // Its endpoint may have moved meanwhile.
-    if (this.#endpoints.get(job.endpoint.id) === state) this.#enqueue(state);
+    this.#enqueue(state);
     this.#start();
     this.#parts.completed([outcome]);
   }

@@ -13,13 +13,11 @@ export class ReadySet {
 
   /** Moves what has become due to the due ones. Returns when the next one will be; null when none is scheduled. */
   advance(now: number): number | null {
-    let next: number | null = null;
-    for (const [endpointId, at] of this.#later) {
+    for (const [endpointId, at] of this.#later)
       if (at <= now) {
         this.#later.delete(endpointId);
         this.due.add(endpointId);
-      } else next = Math.min(next ?? at, at);
-    }
-    return next;
+      }
+    return [...this.#later.values()].reduce<number | null>((next, at) => Math.min(next ?? at, at), null);
   }
 }
