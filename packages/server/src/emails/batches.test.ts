@@ -176,6 +176,51 @@ test("a listener is told each change once; one email that it cannot take hurts o
   expect([await count(t.w, "sent"), await count(t.w, "sending")]).toEqual([19, 1]);
 });
 
+test("emails that leave quickly are marked ahead of their hand-over, 64 of them at most", async () => {
+  let sending = 0;
+  let most = 0;
+  let underWay = 0;
+  let mostUnderWay = 0;
+  const script: Script = async () => {
+    underWay += 1;
+    mostUnderWay = Math.max(mostUnderWay, underWay);
+    await new Promise((turn) => setImmediate(turn));
+    underWay -= 1;
+    return accepted;
+  };
+  await using t = await world(script, {
+    statusChanged: [
+      async (tx, _deps, changes) => {
+        for (const { from, to } of changes) sending += Number(to === "sending") - Number(from === "sending");
+        tx.afterCommit(() => {
+          most = Math.max(most, sending);
+        });
+      },
+    ],
+  });
+  await send(t.w, addresses(50));
+  await sendAsBulk(t.w, addresses(400, "bulk"));
+  await t.w.settle();
+  expect([t.mailer.sent.length, await count(t.w, "sent"), sending]).toEqual([450, 450, 0]);
+  expect(mostUnderWay).toBe(8);
+  expect(most).toBeGreaterThanOrEqual(8);
+  expect(most).toBeLessThanOrEqual(8 + 64);
+});
+
+test("while no email leaves, none is marked ahead of its hand-over", async () => {
+  const { held, script } = holding((to) => to.startsWith("bulk"));
+  await using t = await world(script);
+  await sendAsBulk(t.w, addresses(100, "bulk"));
+  await until(() => held.length === 8);
+  expect(await count(t.w, "sending")).toBe(8);
+  for (let next = held.shift(); next; next = held.shift()) {
+    next();
+    await until(() => held.length > 0 || t.mailer.sent.length === 100);
+  }
+  await t.w.settle();
+  expect(await count(t.w, "sent")).toBe(100);
+});
+
 test("an address that is suppressed while its email waits for a place gets nothing", async () => {
   const { held, script } = holding((to) => to.startsWith("first"));
   await using t = await world(script);

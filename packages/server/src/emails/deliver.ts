@@ -2,12 +2,14 @@ import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
+import type { Timer } from "../lib/clock.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
 import type { PendingMail } from "./delivery-hooks.ts";
 import { buildMessageId } from "./emails.ts";
 import { domainOf, type Held, listHeldDomains } from "./holds.ts";
+import { createLead } from "./lead.ts";
 import {
   type Delivery,
   type Effect,
@@ -30,6 +32,8 @@ const MEMORY_BYTES = 16 * 1024 * 1024;
 // A claim that is used up faster than this may be larger the next time.
 const AHEAD_MS = 250;
 const MAX_AHEAD = 64;
+// How long an outcome may wait for the next marks.
+const HOLD_MS = 10;
 // Work done in one stretch, ms: other callers wait no longer.
 const STRETCH_MS = 8;
 
@@ -65,9 +69,10 @@ interface Ready {
 /**
  * Delivers emails in batches. Emails that were claimed together are loaded and transformed together, and wait for a place; the
  * mailer has as many places as it accepts messages at once, and single mails go before bulk mails. For a mailer that is not
- * transactional an email is marked `sending` before the hand-over, in one transaction with the others that get a place and with
- * the outcomes that freed these places. Each outcome is settled as soon as it is known. So no mail waits for the slowest one of
- * its batch, one that hangs holds only its own place, and a crash leaves no more mails in doubt than there are places.
+ * transactional an email is marked `sending` before the hand-over. While mail leaves quickly, some more are marked than there are
+ * places: they keep the mailer busy while the next marks are stored, half of them at a time, in one transaction with the outcomes
+ * that came in meanwhile. Otherwise each outcome is settled as soon as it is known. So no mail waits for the slowest one of its
+ * batch, one that hangs holds only its own place, and a crash leaves no more in doubt than there are places and 64 (`lead.ts`).
  *
  * What throws for a batch (a transform, a listener) is run again for each mail alone: one that cannot be delivered fails only itself.
  */
@@ -80,7 +85,16 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
   const budget = createByteBudget(MEMORY_BYTES);
   const waiting: { single: Ready[]; bulk: Ready[] } = { single: [], bulk: [] };
   const held = { single: 0, bulk: 0 };
-  let free = places;
+  /** Emails that were given a place or are marked, or being marked, for one. */
+  let taken = 0;
+  /** Emails under way: never more than there are places. */
+  let underWay = 0;
+  /** Marked, and waiting for a place. */
+  const marked: Ready[] = [];
+  const lead = createLead(clock.real.now);
+  /** Settle the outcomes that wait for the next marks. */
+  let outcomes: (() => unknown)[] = [];
+  let late: Timer | null = null;
   let stretchSince = 0;
 
   /** Lets others have a turn when this one has lasted for some ms. */
@@ -177,27 +191,42 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     await load([item]);
   };
 
-  /** Gives a place to the next email. Its mark is stored together with the outcome that freed the place. */
   const leavePlace = (): void => {
-    free += 1;
+    taken -= 1;
     pump();
   };
 
-  /** Hands one email over. */
-  const handOver = async (item: Item, mail: PendingMail): Promise<void> => {
-    let finished: Promise<void>;
-    try {
-      const receipt = await mailer.send(await toOutgoingMail(db.read, mail));
-      finished = finish(item, toDelivery(receipt, mail.email, mail.attempt, deps));
-    } catch (error) {
-      finished = fail(item, error);
-    }
-    if (mailer.transactional) await finished;
-    leavePlace();
-    await finished;
+  const settleOutcomes = (): void => {
+    late?.cancel();
+    late = null;
+    const all = outcomes;
+    outcomes = [];
+    for (const settle of all) settle();
   };
 
-  /** Marks one email as `sending` and hands it over. */
+  /** Hands one email over, and gives the settling of its outcome. */
+  const handOver = async (item: Item, mail: PendingMail): Promise<() => Promise<void>> => {
+    try {
+      const receipt = await mailer.send(await toOutgoingMail(db.read, mail));
+      const delivery = toDelivery(receipt, mail.email, mail.attempt, deps);
+      return () => finish(item, delivery);
+    } catch (error) {
+      return () => fail(item, error);
+    }
+  };
+
+  const handOverMarked = async ({ item, mail }: Ready): Promise<void> => {
+    underWay += 1;
+    const settle = await handOver(item, mail);
+    outcomes.push(settle);
+    underWay -= 1;
+    lead.left();
+    const next = marked.shift();
+    if (next) void handOverMarked(next);
+    leavePlace();
+  };
+
+  /** Marks one email as `sending` and hands it over when it has a place. */
   const deliver = async ({ item, mail }: Ready): Promise<void> => {
     const mark: Mark = { mail, marked: null };
     try {
@@ -207,9 +236,19 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
       leavePlace();
       return failed;
     }
-    if (mark.marked) return handOver(item, { ...mail, email: mark.marked });
+    if (!mark.marked) {
+      leavePlace();
+      return finish(item);
+    }
+    const ready = { item, mail: { ...mail, email: mark.marked } };
+    if (underWay < places) return handOverMarked(ready);
+    marked.push(ready);
+  };
+
+  const deliverUnmarkedOne = async (item: Item, mail: PendingMail): Promise<void> => {
+    const settle = await handOver(item, mail);
+    await settle();
     leavePlace();
-    await finish(item);
   };
 
   /** A transactional mailer needs no mark: its delivery is stored together with the outcome. */
@@ -218,7 +257,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     const suppressed = await listSuppressed(db.read, deps, mails).catch((error: unknown) => error);
     for (const { item, mail } of batch) {
       await pause();
-      if (suppressed instanceof Set && !suppressed.has(mail)) void handOver(item, mail);
+      if (suppressed instanceof Set && !suppressed.has(mail)) void deliverUnmarkedOne(item, mail);
       else {
         void (suppressed instanceof Set ? finish(item, { move: toSuppressed(mail.email, clock.now()) }) : fail(item, suppressed));
         leavePlace();
@@ -234,16 +273,23 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     ahead = quick ? Math.min(ahead * 2, Math.max(MAX_AHEAD, places)) : Math.max(ahead / 2, Math.min(places, MAX_AHEAD));
   };
 
-  const takeWaiting = (): Ready[] => {
-    const batch = waiting.single.splice(0, free);
-    batch.push(...waiting.bulk.splice(0, free - batch.length));
-    free -= batch.length;
+  const takeWaiting = (most: number): Ready[] => {
+    const batch = waiting.single.splice(0, most);
+    batch.push(...waiting.bulk.splice(0, most - batch.length));
+    taken += batch.length;
     return batch;
   };
 
-  /** Gives the free places to the emails that wait. */
+  /** Gives the free places to the emails that wait, and settles outcomes together with their marks. */
   function pump(): void {
-    const batch = takeWaiting();
+    const ahead = lead.size();
+    if (taken >= places + ahead / 2) {
+      // The mailer is busy for a while.
+      if (outcomes.length > 0) late ??= clock.real.after(HOLD_MS, settleOutcomes);
+      return;
+    }
+    settleOutcomes();
+    const batch = takeWaiting(places + ahead - taken);
     if (batch.length === 0) return;
     if (mailer.transactional) void deliverUnmarked(batch);
     else for (const ready of batch) void deliver(ready);
@@ -252,8 +298,9 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
   return {
     room: (lane) => {
       // Many at a time: claiming and loading a few costs as much.
-      if (lane === "mail") return places + ahead - held.single < ahead / 2 ? 0 : places + ahead - held.single;
-      return lane === "bulk" ? Math.ceil((places + ahead - held.bulk) / (CHUNK / 2)) : 0;
+      const most = places + lead.size() + ahead;
+      if (lane === "mail") return most - held.single < ahead / 2 ? 0 : most - held.single;
+      return lane === "bulk" ? Math.ceil((most - held.bulk) / (CHUNK / 2)) : 0;
     },
     run: (jobs, settle) => {
       adapt();
