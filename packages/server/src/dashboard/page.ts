@@ -47,6 +47,7 @@ export function renderDevPage({ mailer, version, keyPreview }: PageFacts): strin
 <style>${style}</style>
 </head>
 <body>
+<noscript>This page needs JavaScript. The same data as JSON: <a href="/__dev/inbox">mail</a>, <a href="/dashboard/emails">emails</a>, <a href="/dashboard/events">events</a></noscript>
 <header>
   <h1 class="brand">mailsvc <span class="badge">dev</span></h1>
   <nav class="lists" aria-label="Lists"><button type="button" id="to-inbox" aria-current="true">Inbox</button><button type="button" id="to-activity">Activity</button><button type="button" id="to-webhooks">Webhooks</button></nav>
@@ -114,7 +115,6 @@ export function renderDevPage({ mailer, version, keyPreview }: PageFacts): strin
 </main>
 <div id="notice" role="status"></div>
 <dialog id="ask"><p id="question"></p><div class="buttons"><button type="button" id="no">Cancel</button><button type="button" id="yes" class="danger"></button></div></dialog>
-<noscript>This page needs JavaScript. The same data as JSON: /__dev/inbox, /dashboard/emails and /dashboard/events</noscript>
 <script>${script()}</script>
 <!-- mailsvc ${version} -->
 </body>

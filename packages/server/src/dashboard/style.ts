@@ -13,6 +13,7 @@ button:disabled { opacity: .45; cursor: default; }
 button.danger:hover { border-color: var(--bad); color: var(--bad); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 a { color: var(--accent); }
+noscript { padding: 10px 16px; background: var(--tint); }
 .quiet { color: var(--soft); }
 kbd { border: 1px solid var(--line); border-radius: 4px; padding: 0 5px; color: var(--soft); background: var(--bg); }
 header { display: flex; align-items: center; gap: 16px; padding: 10px 16px; background: var(--card); border-bottom: 1px solid var(--line); }

@@ -4,15 +4,19 @@ import { getButtonColors } from "./theme.ts";
 
 /** A short mail of the service, with one thing to do. Everything in it is text. */
 export interface MailContent {
-  readonly brand: PageBrand;
+  /** Null for mail of the service itself. */
+  readonly brand: PageBrand | null;
   /** Address of this server, for the brand's logo. */
   readonly baseUrl: string;
   readonly title: string;
-  readonly paragraphs: readonly string[];
+  readonly text: string;
+  /** What the text is about, such as a list or an address, on a line of its own. */
+  readonly name: string;
   readonly button: { readonly label: string; readonly url: string };
   /** What follows the button, in small letters. */
   readonly notes: readonly string[];
-  readonly unsubscribeUrl: string;
+  /** Absent where nobody subscribed to anything. */
+  readonly unsubscribeUrl?: string;
 }
 
 const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
@@ -22,29 +26,43 @@ export function renderMail(mail: MailContent): { html: string; text: string } {
   return { html: renderHtml(mail), text: renderText(mail) };
 }
 
-function renderHtml({ brand, baseUrl, title, paragraphs, button, notes, unsubscribeUrl }: MailContent): string {
-  const { background, color } = getButtonColors(brand.colors);
-  const name = escapeHtml(brand.name);
-  const header =
-    brand.logo === null
-      ? `<b>${name}</b>`
-      : `<img src="${escapeHtml(baseUrl + brand.logo)}" alt="${name}" height="40" style="height:40px;width:auto;border:0">`;
-  const paragraph = (text: string, style: string): string => `<p style="margin:0 0 16px;${style}">${escapeHtml(text)}</p>`;
+function renderHtml({ brand, baseUrl, title, text, name, button, notes, unsubscribeUrl }: MailContent): string {
+  const { background, color } = getButtonColors(brand?.colors ?? {});
+  const paragraph = (text: string, style: string): string => `<p style="margin:0 0 16px${style}">${escapeHtml(text)}</p>`;
   return `<!doctype html>
-<html lang="${escapeHtml(brand.locale)}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:32px 20px;background:#ffffff;color:#1b1f24;${FONT};font-size:16px;line-height:1.5">
 <div style="max-width:520px;margin:0 auto">
-<p style="margin:0 0 24px">${header}</p>
-<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${escapeHtml(title)}</h1>
-${paragraphs.map((text) => paragraph(text, "")).join("\n")}
+${brand === null ? "" : renderHeader(brand, baseUrl)}<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${escapeHtml(title)}</h1>
+${paragraph(text, "")}
+<p style="margin:0 0 16px;font-weight:600;font-size:18px;overflow-wrap:anywhere;word-break:break-word"><bdi>${escapeHtml(name)}</bdi></p>
 <p style="margin:24px 0"><a href="${escapeHtml(button.url)}" style="display:inline-block;padding:12px 22px;border-radius:8px;background:${background};color:${color};font-weight:600;text-decoration:none">${escapeHtml(button.label)}</a></p>
-${notes.map((text) => paragraph(text, "color:#5c6470;font-size:14px")).join("\n")}
-<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid #e2e5ea;color:#5c6470;font-size:13px">${name} · <a href="${escapeHtml(unsubscribeUrl)}" style="color:#5c6470">Unsubscribe</a></p>
-</div>
+${notes.map((note) => paragraph(note, ";color:#5c6470;font-size:14px")).join("\n")}
+${renderFooter(brand, unsubscribeUrl)}</div>
 </body></html>
 `;
 }
 
-function renderText({ brand, paragraphs, button, notes, unsubscribeUrl }: MailContent): string {
-  return `${[...paragraphs, `${button.label}:\n${button.url}`, ...notes, `-- \n${brand.name}\nUnsubscribe: ${unsubscribeUrl}`].join("\n\n")}\n`;
+function renderHeader({ name, logo }: PageBrand, baseUrl: string): string {
+  const text = escapeHtml(name);
+  const shown =
+    logo === null
+      ? `<b dir="auto">${text}</b>`
+      : `<img src="${escapeHtml(baseUrl + logo)}" alt="${text}" height="40" style="height:40px;width:auto;max-width:240px;border:0">`;
+  return `<p style="margin:0 0 24px">${shown}</p>\n`;
+}
+
+function renderFooter(brand: PageBrand | null, unsubscribeUrl: string | undefined): string {
+  const parts = [
+    ...(brand === null ? [] : [`<bdi>${escapeHtml(brand.name)}</bdi>`]),
+    ...(unsubscribeUrl === undefined ? [] : [`<a href="${escapeHtml(unsubscribeUrl)}" style="color:#5c6470">Unsubscribe</a>`]),
+  ];
+  if (parts.length === 0) return "";
+  return `<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid #e2e5ea;color:#5c6470;font-size:13px">${parts.join(" · ")}</p>\n`;
+}
+
+function renderText({ brand, text, name, button, notes, unsubscribeUrl }: MailContent): string {
+  const end = [...(brand === null ? [] : [brand.name]), ...(unsubscribeUrl === undefined ? [] : [`Unsubscribe: ${unsubscribeUrl}`])];
+  const parts = [text, name, `${button.label}:\n${button.url}`, ...notes, ...(end.length === 0 ? [] : [["-- ", ...end].join("\n")])];
+  return `${parts.join("\n\n")}\n`;
 }

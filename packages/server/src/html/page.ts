@@ -36,6 +36,8 @@ export interface PageContent {
   readonly listed?: boolean;
   /** Whether `main` sets colors itself. */
   readonly colored?: boolean;
+  /** The language of the page, BCP 47; English for the texts of the service. */
+  readonly locale?: string;
 }
 
 /** A page in the brand's colors and fonts, or in neutral ones. */
@@ -49,6 +51,7 @@ export function renderPage({
   unsubscribePath,
   listed = false,
   colored = false,
+  locale = "en",
 }: PageContent): RenderedPage {
   const style = buildStyle(brand?.colors ?? {}, brand?.fonts ?? {}, colored);
   const head = [
@@ -66,7 +69,7 @@ export function renderPage({
     `<style>${style}</style>`,
   ].join("");
   const html = `<!doctype html>
-<html lang="${escapeHtml(brand?.locale ?? "en")}"><head>${head}</head>
+<html lang="${escapeHtml(locale)}" dir="${getDirection(locale)}"><head>${head}</head>
 <body>${brand === null ? "" : renderHeader(brand)}<main><div class="frame">${main}</div></main>
 ${brand === null ? "" : renderFooter(brand, unsubscribePath)}</body></html>
 `;
@@ -75,7 +78,19 @@ ${brand === null ? "" : renderFooter(brand, unsubscribePath)}</body></html>
 
 /** A short page that says or asks one thing, such as what a link in a mail leads to. `body` is HTML, `title` is text. */
 export function renderMessage(title: string, body: string, brand: PageBrand | null = null): RenderedPage {
-  return renderPage({ brand, title, main: `<div class="message"><h1>${escapeHtml(title)}</h1>${body}</div>` });
+  const main = `<div class="message"><h1>${escapeHtml(title)}</h1>${body}</div>`;
+  return renderPage({ brand, title: brand === null ? title : `${title} · ${brand.name}`, main });
+}
+
+/** A name or an address within a sentence, as HTML. One written from right to left leaves the sentence in order. */
+export function renderName(text: string): string {
+  return `<b dir="auto">${escapeHtml(text)}</b>`;
+}
+
+const RIGHT_TO_LEFT = new Set(["Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"]);
+
+function getDirection(locale: string): "ltr" | "rtl" {
+  return RIGHT_TO_LEFT.has(new Intl.Locale(locale).maximize().script ?? "") ? "rtl" : "ltr";
 }
 
 function renderHeader({ name, logo }: PageBrand): string {
@@ -84,7 +99,7 @@ function renderHeader({ name, logo }: PageBrand): string {
 }
 
 function renderFooter({ name, website }: PageBrand, unsubscribePath: string | undefined): string {
-  const text = escapeHtml(name);
+  const text = `<bdi>${escapeHtml(name)}</bdi>`;
   const safe = website !== null && /^https?:\/\//.test(website);
   const shown = safe ? `<a href="${escapeHtml(website)}" rel="noopener noreferrer">${text}</a>` : text;
   const unsubscribe = unsubscribePath === undefined ? "" : ` · <a href="${escapeHtml(unsubscribePath)}">Unsubscribe</a>`;

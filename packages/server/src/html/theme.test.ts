@@ -32,3 +32,22 @@ test("a page follows dark mode unless its brand or its content chose colors for 
   expect(palettesOf(buildStyle({}, {}, true))).toHaveLength(1);
   expect(palettesOf(buildStyle({ background: "#101010" }, {}, false))).toHaveLength(1);
 });
+
+test("a logo keeps the background that it was drawn for", () => {
+  expect(buildStyle({ background: "#fafafa" }, {}, false)).toMatch(
+    /@media\(prefers-color-scheme:dark\)\{.*\.top img\{[^}]*background:#fafafa\}\}$/,
+  );
+  expect(buildStyle({}, {}, true)).not.toMatch(/\.top img\{[^}]*background/);
+});
+
+test("what people press is at least 44 pixels high, and nothing widens the page in either direction of reading", () => {
+  const style = buildStyle({}, {}, false);
+  const rulesOf = (selector: string): string =>
+    [...style.matchAll(/([^{}]+)\{([^{}]*)\}/g)]
+      .flatMap(([, names, rules]) => (names?.split(",").includes(selector) ? [rules] : []))
+      .join(";");
+  for (const selector of ["button", ".button", ".choices label", ".signup input[type=email]"])
+    expect(rulesOf(selector), selector).toMatch(/min-height:2\.75rem/);
+  expect(rulesOf(".message")).toContain("overflow-wrap:anywhere");
+  expect(style).not.toMatch(/(?:left|right):-\d/);
+});

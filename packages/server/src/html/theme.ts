@@ -59,29 +59,34 @@ th,td{padding:.55em .8em;border-bottom:1px solid var(--line);text-align:start;ve
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(12.5rem,100%),1fr));gap:1.25rem;margin:0 0 1.25rem}
 .columns>*{margin:0}
 .center{text-align:center}
-.button,button{display:inline-block;padding:.8em 1.5em;border:1px solid var(--edge);border-radius:.55rem;background:var(--primary);color:var(--on-primary);font:600 1rem/1.2 var(--body);text-decoration:none;cursor:pointer}
+.button,button{display:inline-block;min-height:2.75rem;padding:.8em 1.5em;border:1px solid var(--edge);border-radius:.55rem;background:var(--primary);color:var(--on-primary);font:600 1rem/1.2 var(--body);text-decoration:none;cursor:pointer}
 .button:hover,button:hover{filter:brightness(1.08)}
 .signup{margin:2rem 0;padding:clamp(1.25rem,4vw,2rem);border:1px solid var(--line);border-radius:1rem;background:var(--card)}
 .signup h2{margin:0 0 .8em}
 .signup p{margin:0 0 1.1em}
 .signup label{display:block;font-weight:600;font-size:.95rem;margin-bottom:.35em}
-.signup input[type=email],.signup input[type=text],.signup input[type=tel]{width:100%;padding:.75em .85em;border:1px solid var(--field);border-radius:.5rem;background:var(--ground);color:var(--text);font:1rem/1.3 var(--body)}
+.signup input[type=email],.signup input[type=text],.signup input[type=tel]{width:100%;min-height:2.75rem;padding:.75em .85em;border:1px solid var(--field);border-radius:.5rem;background:var(--ground);color:var(--text);font:1rem/1.3 var(--body)}
 .signup input[aria-invalid]{border-color:var(--wrong);border-width:2px}
 .signup .agree{display:flex;gap:.6em;align-items:flex-start}
-.signup .agree label{font-weight:400;margin:0}
-.signup .agree input{width:1.15em;height:1.15em;margin:.25em 0 0;flex:none;accent-color:var(--primary)}
+.signup .agree label{font-weight:400;margin:0;padding:.55rem 0}
+.signup .agree input{width:1.25rem;height:1.25rem;margin:.75rem 0 0;flex:none;accent-color:var(--primary)}
 .signup .consent{color:var(--muted);font-size:.9rem;margin:.9em 0 0}
 .signup button{width:100%}
 .signup .wrong{color:var(--wrong);font-weight:600;font-size:.9rem;margin:-.7em 0 1.1em}
-.message{max-width:34rem;margin-top:clamp(0rem,4vh,3rem)}
+body:has(.message) .frame{max-width:34.5rem}
+.message{max-width:32rem;margin:clamp(0rem,3vh,2rem) auto 0;padding:clamp(1.25rem,5vw,2.25rem);border:1px solid var(--line);border-radius:1rem;background:var(--card);overflow-wrap:anywhere}
 .message h1{font-size:clamp(1.5rem,1.3rem + 1vw,1.9rem);margin-bottom:.5em}
 .message form{margin:1.6em 0}
-.choices p{margin:0 0 .5em}
-.choices label{display:flex;gap:.6em;align-items:flex-start}
-.choices input{width:1.15em;height:1.15em;margin:.25em 0 0;flex:none;accent-color:var(--primary)}
-.choices button{margin-top:.8em}
+.message>:last-child,.message form>:last-child{margin-bottom:0}
+.message .signup{padding:0;border:0}
+.choices{padding-bottom:1.6em;border-bottom:1px solid var(--line)}
+.choices p{margin:0}
+.choices label{display:flex;gap:.75em;align-items:flex-start;min-height:2.75rem;padding:.5rem 0;cursor:pointer}
+.choices label span{min-width:0;flex:1}
+.choices input{width:1.25rem;height:1.25rem;margin:.22rem 0 0;flex:none;accent-color:var(--primary)}
+.choices button{margin-top:1em}
 button.plain{background:transparent;color:var(--text);border-color:var(--field)}
-.signup .trap{position:absolute;left:-9999px;width:1px;height:1px;overflow:hidden}
+.signup .trap{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .bottom{padding:1.5rem 0;border-top:1px solid var(--line);color:var(--muted);font-size:.9rem}
 @media(min-width:40rem){.signup button{width:auto}}
@@ -100,9 +105,12 @@ export function buildStyle(colors: ThemeColors, fonts: ThemeFonts, colored: bool
   const light = luminance(ground) > 0.4;
   const scheme = !light ? "dark" : colored ? "light" : "light dark";
   const root = `:root{color-scheme:${scheme};--body:${body};--heading:${toFontFamily(fonts.heading, body)};${own}}`;
-  // A brand with a dark background looks the same in both modes.
-  const night = scheme === "light dark" ? `@media(prefers-color-scheme:dark){:root{${buildPalette(colors, DARK.ground, DARK.text)}}}` : "";
-  return root + night + RULES;
+  // A brand with a dark background looks the same in both modes. A logo keeps the background that it was drawn for.
+  const night =
+    scheme === "light dark"
+      ? `@media(prefers-color-scheme:dark){:root{${buildPalette(colors, DARK.ground, DARK.text)}}.top img{max-height:3.25rem;padding:.375rem .625rem;background:${ground}}}`
+      : "";
+  return root + RULES + night;
 }
 
 /** Colors of a button in the brand's color. */

@@ -70,7 +70,7 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
         if (headers.some(([name]) => name === DROP_HEADER)) request.cut();
         const apiError = toApiError(error, endpoint, base.requestId, deps);
         const toPage = endpoint.access === "public" && prefersHtml(request.headers);
-        return toPage ? errorPage(apiError, headers) : errorResponse(apiError, base.requestId, headers);
+        return toPage ? errorPage(apiError, base.requestId, headers) : errorResponse(apiError, base.requestId, headers);
       }
     };
     return async (request) => {
@@ -108,7 +108,10 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
       const headers: HeaderList = [["x-request-id", requestId]];
       const error = makeError();
       observe?.({ requestId, method: event.req.method, route: null, status: error.status, ms: 0, keyId: null });
-      return sendResponse(event, prefersHtml(event.req.headers) ? errorPage(error, headers) : errorResponse(error, requestId, headers));
+      return sendResponse(
+        event,
+        prefersHtml(event.req.headers) ? errorPage(error, requestId, headers) : errorResponse(error, requestId, headers),
+      );
     };
 
   const h3 = new H3({
@@ -147,7 +150,7 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
   }
   h3.all(
     "/**",
-    refuse(() => new ApiError("not_found", "Unknown path.", { hint: "The API is described at /openapi.json." })),
+    refuse(() => new ApiError("not_found", "There is nothing at this address.", { hint: "The API is described at /openapi.json." })),
   );
 
   return {

@@ -5,6 +5,8 @@ export interface ApiErrorOptions {
   details?: ErrorDetail[];
   /** Replaces the hint of the error table. */
   hint?: string;
+  /** The heading where a person sees the error as a page. */
+  title?: string;
   /** Further response headers, e.g. Retry-After. */
   headers?: Record<string, string>;
   /** The cause, for the log only. */
@@ -18,6 +20,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: ErrorDetail[];
   readonly hint: string;
+  readonly title: string | null;
   readonly headers: Record<string, string>;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
@@ -26,6 +29,7 @@ export class ApiError extends Error {
     this.status = ERRORS[code].status;
     this.details = options.details ?? [];
     this.hint = options.hint ?? ERRORS[code].hint;
+    this.title = options.title ?? null;
     this.headers = options.headers ?? {};
   }
 }
@@ -33,6 +37,11 @@ export class ApiError extends Error {
 /** 404 for something looked up by id. */
 export function notFound(what: string, id: string): ApiError {
   return new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} in this workspace.`);
+}
+
+/** 404 for a link in a mail or on a page that leads nowhere. `message` and `advice` are for the person who followed it. */
+export function brokenLink(message: string, advice: string): ApiError {
+  return new ApiError("not_found", message, { title: "This link does not work", hint: advice });
 }
 
 /** 400 for one field. */

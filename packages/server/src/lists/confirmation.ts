@@ -8,8 +8,8 @@ import type { Deps } from "../deps.ts";
 import { send } from "../emails/emails.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { renderMail } from "../html/mail.ts";
-import { renderMessage } from "../html/page.ts";
-import { ApiError } from "../lib/api-error.ts";
+import { renderMessage, renderName } from "../html/page.ts";
+import { brokenLink } from "../lib/api-error.ts";
 import { getPageBrand } from "../marketplace/brand/brand.ts";
 import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from "../unsubscribe/unsubscribe.ts";
 import type { ListRow } from "./lists.ts";
@@ -40,7 +40,8 @@ export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invi
     brand: await getPageBrand(tx, list.workspaceId),
     baseUrl: deps.baseUrl(),
     title: "Confirm your subscription",
-    paragraphs: [`Please confirm your subscription to ${list.name}.`],
+    text: "Please confirm that you want to receive email from this list:",
+    name: list.name,
     button: { label: "Confirm subscription", url: `${deps.baseUrl()}/lists/confirm/${token}` },
     notes: [`This link expires in ${LIST_LIMITS.confirmDays} days.`, "If you didn't ask for this, ignore this email."],
     unsubscribeUrl,
@@ -71,9 +72,7 @@ export async function findInvitation(q: Tx | Reader, deps: Deps, token: string):
     .innerJoin(c, eq(c.seq, m.contactSeq))
     .where(and(eq(m.tokenHash, hashToken(token)), isNull(l.deletedAt)));
   if (!found || (found.member.status === "PENDING" && (found.member.expiresAt ?? 0) <= deps.clock.now()))
-    throw new ApiError("not_found", "This link is invalid or has expired.", {
-      hint: "Ask for another confirmation email.",
-    });
+    throw brokenLink("This link is invalid or has expired.", "Ask for another confirmation email.");
   return found;
 }
 
@@ -82,7 +81,7 @@ export async function renderConfirmation(q: Reader, deps: Deps, { list, contact,
   if (member.status === "MEMBER") return renderConfirmed(q, deps, { list, contact });
   return renderMessage(
     "Confirm your subscription",
-    `<p>Subscribe <b>${escapeHtml(contact.email)}</b> to <b>${escapeHtml(list.name)}</b>?</p><form method="post"><button>Confirm subscription</button></form><p class="muted">If you didn't ask for this, close this page.</p>`,
+    `<p>Subscribe ${renderName(contact.email)} to ${renderName(list.name)}?</p><form method="post"><button>Confirm subscription</button></form><p class="muted">If you didn't ask for this, close this page.</p>`,
     await getPageBrand(q, list.workspaceId),
   ).html;
 }
@@ -117,7 +116,7 @@ async function renderConfirmed(q: Tx | Reader, deps: Deps, { list, contact }: Pi
   const url = makeUnsubscribeUrl(deps, { workspaceId: list.workspaceId, email: contact.email });
   return renderMessage(
     "You're subscribed",
-    `<p><b>${escapeHtml(contact.email)}</b> is on the list <b>${escapeHtml(list.name)}</b>. You can close this page.</p><p class="muted">You can <a href="${escapeHtml(url)}">unsubscribe</a> at any time.</p>`,
+    `<p>${renderName(contact.email)} is on the list ${renderName(list.name)}. You can close this page.</p><p class="muted">You can <a href="${escapeHtml(url)}">unsubscribe</a> at any time.</p>`,
     await getPageBrand(q, list.workspaceId),
   ).html;
 }

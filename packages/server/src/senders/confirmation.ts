@@ -1,7 +1,8 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
 import { escapeHtml } from "../html/escape.ts";
-import { renderMessage } from "../html/page.ts";
+import { renderMail } from "../html/mail.ts";
+import { renderMessage, renderName } from "../html/page.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { SenderRow } from "./senders.ts";
 
@@ -11,22 +12,28 @@ export function renderConfirmPage(row: SenderRow): string {
     ? renderConfirmedPage(row)
     : renderMessage(
         "Confirm sender address",
-        `<p>Allow email to be sent from <b>${escapeHtml(row.value)}</b>?</p><form method="post"><button>Confirm ${escapeHtml(row.value)}</button></form>`,
+        `<p>Allow email to be sent from ${renderName(row.value)}?</p><form method="post"><button>Confirm ${escapeHtml(row.value)}</button></form>`,
       ).html;
 }
 
 /** The page shown once an address is confirmed. */
 export function renderConfirmedPage(row: SenderRow): string {
-  return renderMessage(
-    "Sender address confirmed",
-    `<p>You can now send email from <b>${escapeHtml(row.value)}</b>. You can close this page.</p>`,
-  ).html;
+  return renderMessage("Sender address confirmed", `<p>You can now send email from ${renderName(row.value)}. You can close this page.</p>`)
+    .html;
 }
 
 /** The email that asks the owner of an address to confirm it. */
 export function buildConfirmationMail(deps: Deps, row: SenderRow, attempt: number): OutgoingMail {
   const from = parseMailbox(deps.config.mailFrom);
-  const link = `${deps.baseUrl()}/senders/confirm/${row.token}`;
+  const { html, text } = renderMail({
+    brand: null,
+    baseUrl: deps.baseUrl(),
+    title: "Confirm sender address",
+    text: "Please confirm that email may be sent from this address:",
+    name: row.value,
+    button: { label: "Confirm this address", url: `${deps.baseUrl()}/senders/confirm/${row.token}` },
+    notes: ["If you did not request this, ignore this email. No email can be sent from the address without your confirmation."],
+  });
   return {
     envelopeFrom: from.address,
     envelopeTo: row.value,
@@ -35,8 +42,8 @@ export function buildConfirmationMail(deps: Deps, row: SenderRow, attempt: numbe
     to: row.value,
     replyTo: null,
     subject: `Confirm ${row.value} as a sender`,
-    text: `Please confirm that email may be sent from ${row.value}:\n${link}\n\nIf you did not request this, ignore this email. No email can be sent from the address without your confirmation.\n`,
-    html: `<p>Please confirm that email may be sent from <b>${escapeHtml(row.value)}</b>:</p><p><a href="${escapeHtml(link)}">Confirm this address</a></p><p>If you did not request this, ignore this email. No email can be sent from the address without your confirmation.</p>`,
+    text,
+    html,
     headers: {},
     attachments: [],
     date: deps.clock.now(),

@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
-import { ApiError, notFound } from "../lib/api-error.ts";
+import { ApiError, brokenLink, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
 import { buildDnsRecord } from "./dns.ts";
@@ -112,8 +112,7 @@ export async function findSenderByToken(q: Tx | Reader, token: string): Promise<
     .select()
     .from(q.t.senders)
     .where(and(eq(q.t.senders.token, token), eq(q.t.senders.kind, "address")));
-  if (!row)
-    throw new ApiError("not_found", "This link is invalid, or the sender was removed.", { hint: "Request a new confirmation email." });
+  if (!row) throw brokenLink("This link is invalid, or the sender was removed.", "Request a new confirmation email.");
   return row;
 }
 

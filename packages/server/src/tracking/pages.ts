@@ -1,7 +1,7 @@
 import type { Deps } from "../deps.ts";
 import type { HeaderList } from "../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
-import { ApiError } from "../lib/api-error.ts";
+import { ApiError, brokenLink } from "../lib/api-error.ts";
 import { identifyClient } from "./client.ts";
 import { CLICK_PATH, OPEN_PATH, PIXEL, parseToken, type TrackedLink, type TrackingToken } from "./links.ts";
 import { REPEAT_MS, recordClick, recordOpen } from "./record.ts";
@@ -26,7 +26,7 @@ export function trackingPages(deps: Deps): readonly PublicPage[] {
       serve: async (request) => {
         const token = parseToken(deps.macs, "open", request.params.token ?? "");
         const pixel = token && (await deps.tracker.links.find(deps.db.read, token.linkId));
-        if (!token || pixel?.url !== PIXEL) throw notFound("This image does not exist.");
+        if (!token || pixel?.url !== PIXEL) throw new ApiError("not_found", "This image does not exist.");
         await record(deps, recordOpen, pixel, token, request);
         return { status: 200, headers: [["content-type", "image/gif"], ...NOT_CACHED], body: GIF };
       },
@@ -37,7 +37,8 @@ export function trackingPages(deps: Deps): readonly PublicPage[] {
       serve: async (request): Promise<PageResponse> => {
         const token = parseToken(deps.macs, "click", request.params.token ?? "");
         const link = token && (await deps.tracker.links.find(deps.db.read, token.linkId));
-        if (!token || !link || link.url === PIXEL) throw notFound("This link is invalid. Please copy it completely.");
+        if (!token || !link || link.url === PIXEL)
+          throw brokenLink("It is incomplete or was changed.", "Please copy it completely from the email.");
         await record(deps, recordClick, link, token, request);
         return { status: 302, headers: [["location", toLocation(link.url)], ...NOT_CACHED], body: null };
       },
@@ -63,8 +64,4 @@ async function record(deps: Deps, write: Record, link: TrackedLink, token: Track
 /** A header takes ASCII only; an address of ASCII goes out as it was written. */
 function toLocation(url: string): string {
   return /^[\x21-\x7e]+$/.test(url) ? url : new URL(url).href;
-}
-
-function notFound(message: string): ApiError {
-  return new ApiError("not_found", message);
 }

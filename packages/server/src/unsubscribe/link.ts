@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import { ApiError } from "../lib/api-error.ts";
+import { brokenLink } from "../lib/api-error.ts";
 import { SealBroken } from "../lib/seal.ts";
 
 /** Whom a link unsubscribes, from whose mail, and the email it is in. */
@@ -40,7 +40,7 @@ export function openToken({ seal }: Pick<LinkDeps, "seal">, token: string): Subs
     const emailId = rest.length > 1 && /^em_[0-9a-z]{26}$/.test(rest[0] as string) ? rest.shift() : undefined;
     return { workspaceId, email: rest.join(" "), emailId };
   } catch (error) {
-    if (error instanceof SealBroken) throw new ApiError("not_found", "This link is invalid. Please copy it completely.");
+    if (error instanceof SealBroken) throw brokenLink("It is incomplete or was changed.", "Please copy it completely from the email.");
     throw error;
   }
 }

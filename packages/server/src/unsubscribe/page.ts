@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.ts";
 import { escapeHtml } from "../html/escape.ts";
-import { type PageBrand, type RenderedPage, renderMessage } from "../html/page.ts";
+import { type PageBrand, type RenderedPage, renderMessage, renderName } from "../html/page.ts";
 import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import { getPageBrand } from "../marketplace/brand/brand.ts";
 import { isUnsubscribed, leaveLists, type SubscriberList, type SubscriberLists, unsubscribe } from "./apply.ts";
@@ -42,24 +42,24 @@ export function unsubscribePages(deps: Deps, lists: SubscriberLists): readonly P
 }
 
 function renderChoice(brand: PageBrand, { email }: Subscriber, lists: readonly SubscriberList[]): RenderedPage {
-  const [name, address] = [escapeHtml(brand.name), escapeHtml(email)];
+  const [name, address] = [renderName(brand.name), renderName(email)];
   if (lists.length === 0)
     return renderMessage(
       "Unsubscribe",
-      `<p>Stop marketing email from <b>${name}</b> to <b>${address}</b>?</p><form method="post"><button name="action" value="all">Unsubscribe</button></form>`,
+      `<p>Stop marketing email from ${name} to ${address}?</p><form method="post"><button name="action" value="all">Unsubscribe</button></form>`,
       brand,
     );
   const choices = lists
     .map(
       ({ id, name }) =>
-        `<p><label><input type="checkbox" name="list" value="${escapeHtml(id)}" checked> ${escapeHtml(name)}</label><input type="hidden" name="shown" value="${escapeHtml(id)}"></p>`,
+        `<p><label><input type="checkbox" name="list" value="${escapeHtml(id)}" checked> <span><bdi>${escapeHtml(name)}</bdi></span></label><input type="hidden" name="shown" value="${escapeHtml(id)}"></p>`,
     )
     .join("");
   return renderMessage(
     "Email preferences",
-    `<p>Email from <b>${name}</b> to <b>${address}</b>:</p>
-<form method="post" class="choices">${choices}<p><button name="action" value="save">Save</button></p></form>
-<form method="post"><p class="muted">Or stop all marketing email from ${name}.</p><button class="plain" name="action" value="all">Unsubscribe from all</button></form>`,
+    `<p>Choose what ${address} receives from ${name}.</p>
+<form method="post" class="choices" aria-label="Lists">${choices}<p><button name="action" value="save">Save preferences</button></p></form>
+<form method="post"><p>Or stop all marketing email from ${name}.</p><button class="plain" name="action" value="all">Unsubscribe from all</button></form>`,
     brand,
   );
 }
@@ -67,17 +67,19 @@ function renderChoice(brand: PageBrand, { email }: Subscriber, lists: readonly S
 function renderDone(brand: PageBrand, { email }: Subscriber): RenderedPage {
   return renderMessage(
     "You're unsubscribed",
-    `<p><b>${escapeHtml(email)}</b> will no longer receive marketing email from <b>${escapeHtml(brand.name)}</b>.</p>`,
+    `<p>${renderName(email)} will no longer receive marketing email from ${renderName(brand.name)}.</p>`,
     brand,
   );
 }
 
 function renderSaved(brand: PageBrand, { email }: Subscriber, lists: readonly SubscriberList[]): RenderedPage {
-  const address = `<b>${escapeHtml(email)}</b>`;
-  const rest = lists.map(({ name }) => `<li>${escapeHtml(name)}</li>`).join("");
+  const address = renderName(email);
+  const rest = lists.map(({ name }) => `<li><bdi>${escapeHtml(name)}</bdi></li>`).join("");
+  // To the address of this page itself.
+  const back = `<p><a href="">Change something else</a></p>`;
   return renderMessage(
     "Your preferences are saved",
-    rest === "" ? `<p>${address} is on none of these lists any more.</p>` : `<p>${address} is on:</p><ul>${rest}</ul>`,
+    rest === "" ? `<p>${address} is on none of these lists any more.</p>` : `<p>${address} is on:</p><ul>${rest}</ul>${back}`,
     brand,
   );
 }

@@ -39,7 +39,7 @@ test("a confirmation mail and its page show the brand and say what they are for"
   const { world, mail, confirm } = await asked();
   await using _ = world;
   expect(mail).toMatchObject({ subject: "Confirm your subscription to News" });
-  expect(mail.text).toContain("Please confirm your subscription to News.");
+  expect(mail.text).toContain("Please confirm that you want to receive email from this list:\n\nNews\n\nConfirm subscription:\n");
   expect(mail.text).toContain("If you didn't ask for this, ignore this email.");
   expect(mail.html).toContain("Fern &amp; Field");
   expect(mail.html).toContain("background:#0a7d3c");
@@ -57,7 +57,7 @@ test("an expired confirmation link shows a page to browsers", async () => {
   await world.clock.advance("7d");
   const page = await open(world, confirm);
   expect([page.status, page.type]).toEqual([404, "text/html; charset=utf-8"]);
-  expect(page.text).toContain("This link is invalid or has expired.");
+  expect(page.text).toContain("<p>This link is invalid or has expired. Ask for another confirmation email.</p>");
   expect((await open(world, confirm, "GET", "application/json")).type).toBe("application/json");
 });
 
@@ -171,12 +171,14 @@ test("the preference page names the public lists of the person, and saving leave
   const { world, sdk, lists, events, post, listNames, url, contact } = await offered();
   await using _ = world;
   const page = await open(world, url);
-  expect(page.text).toContain("Weekly &lt;b&gt;");
-  expect(page.text).toContain("Offers");
+  for (const name of ["Weekly &lt;b&gt;", "Offers"])
+    expect(page.text).toMatch(new RegExp(`<label><input type="checkbox"[^>]* checked> <span><bdi>${name}</bdi></span></label>`));
   expect(page.text).not.toContain("Churn");
   const [weekly, offers, risk] = lists as [string, string, string];
   const saved = await post({ action: "save", shown: [weekly, offers, risk], list: [weekly] });
-  expect(saved.text).toContain("Your preferences are saved");
+  expect(saved.text).toMatch(
+    /<h1>Your preferences are saved<\/h1>.*<li><bdi>Weekly &lt;b&gt;<\/bdi><\/li>.*<a href="">Change something else<\/a>/s,
+  );
   expect((await listNames()).sort()).toEqual(["Churn risk", "Weekly <b>"]);
   expect((await events()).filter(({ type }) => type === "email.unsubscribed")).toEqual([
     { type: "email.unsubscribed", data: { method: "page", scope: "lists", lists: [offers] } },

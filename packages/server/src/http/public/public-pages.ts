@@ -71,7 +71,7 @@ export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, lo
         body: (limit) => request.body(limit),
       });
     } catch (error) {
-      return errorPage(toPageError(error, requestId, { log, storage }), []);
+      return errorPage(toPageError(error, requestId, { log, storage }), requestId, []);
     }
   };
   const route =

@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Deps } from "../../deps.ts";
 import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, brokenLink } from "../../lib/api-error.ts";
 import { readContent } from "./contents.ts";
 import { openLinkToken } from "./links.ts";
 
@@ -113,7 +113,7 @@ function downloadPage(deps: Deps): PublicPage {
               .select()
               .from(t)
               .where(and(eq(t.id, id)));
-      if (!row) throw new ApiError("not_found", "This link is invalid or has expired. Sign up again to get a new one.");
+      if (!row) throw brokenLink("This link is invalid or has expired.", "Sign up again to get a new one.");
       return sendFile(deps, row, visit, [
         ["cache-control", "private, no-cache"],
         ["content-disposition", contentDisposition("attachment", row.fileName)],

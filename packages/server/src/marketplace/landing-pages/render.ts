@@ -1,7 +1,7 @@
 import type { FormField, PageBlock, PageForm } from "@mailsvc/sdk/contract";
 import type { AgentDeps } from "../../deps.ts";
 import { escapeHtml, serializeAttribute } from "../../html/escape.ts";
-import { type PageBrand, type RenderedPage, renderMessage, renderPage } from "../../html/page.ts";
+import { type PageBrand, type RenderedPage, renderMessage, renderName, renderPage } from "../../html/page.ts";
 import { FORM_MARK } from "../../html/sanitize.ts";
 import { linkTarget } from "../../html/urls.ts";
 import { assetPath } from "../files/links.ts";
@@ -48,6 +48,7 @@ export function renderLandingPage(
     unsubscribePath: page.hasForm ? unsubscribePath(page) : undefined,
     listed: page.status === "PUBLISHED" && errors === null,
     colored: COLORED.test(body),
+    locale: brand.locale,
   });
 }
 
@@ -73,6 +74,7 @@ export function renderThanksPage(page: PageRow, brand: PageBrand, { download, fi
     title: page.form?.thanksTitle ?? "Thank you",
     main: `<h1>${escapeHtml(page.form?.thanksTitle ?? "Thank you")}</h1>${lines.join("")}`,
     unsubscribePath: unsubscribePath(page),
+    locale: brand.locale,
   });
 }
 
@@ -81,17 +83,16 @@ export function renderUnsubscribePage(page: PageRow, brand: PageBrand, error: st
   const [attributes, text] = renderError("email", error === null ? null : { values: {}, wrong: { email: error } });
   return renderMessage(
     "Unsubscribe",
-    `<p>Enter your email address to stop marketing email from <b>${escapeHtml(brand.name)}</b>.</p><form class="signup" method="post" action="${unsubscribePath(page)}"><p><label for="email">Email address</label><input id="email" name="email" type="email" autocomplete="email" maxlength="254" required${attributes}></p>${text}<button>Unsubscribe</button></form>`,
+    `<p>Enter your email address to stop marketing email from ${renderName(brand.name)}.</p><form class="signup" method="post" action="${unsubscribePath(page)}"><p><label for="email">Email address</label><input id="email" name="email" type="email" autocomplete="email" maxlength="254" required${attributes}></p>${text}<button>Unsubscribe</button></form>`,
     brand,
   );
 }
 
 /** The page after that. It is the same whether or not the address was known. */
 export function renderUnsubscribedPage(brand: PageBrand, email: string): RenderedPage {
-  const [address, name] = [escapeHtml(email), escapeHtml(brand.name)];
   return renderMessage(
     "You're unsubscribed",
-    `<p><b>${address}</b> will no longer receive marketing email from <b>${name}</b>.</p>`,
+    `<p>${renderName(email)} will no longer receive marketing email from ${renderName(brand.name)}.</p>`,
     brand,
   );
 }

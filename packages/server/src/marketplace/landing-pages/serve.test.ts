@@ -124,7 +124,7 @@ describe("a published page", () => {
     });
     const { text } = await visit(page.url);
     for (const part of [
-      '<html lang="de">',
+      '<html lang="de" dir="ltr">',
       "--primary:#0f766e",
       "Fern &lt;&amp; Field&gt;",
       "https://fern.example/",
