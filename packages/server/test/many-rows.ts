@@ -77,7 +77,10 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
   return [...statements, ...jobs];
 }
 
-/** The lists over tables that grow without a limit, with all filters and some combinations of them. */
+/** The last page that has a number. */
+const DEEP = "limit=100&page=100";
+
+/** The lists over tables that grow without a limit: with all filters, some combinations of them, and far pages. */
 export function listPaths(owners: RowOwners, slug: string): string[] {
   const emails = [
     "",
@@ -94,6 +97,8 @@ export function listPaths(owners: RowOwners, slug: string): string[] {
     `status=complained&to=${FREQUENT_RECIPIENT}`,
     `status=delivered&to=${FREQUENT_RECIPIENT}`,
     `inDoubt=true&to=${FREQUENT_RECIPIENT}`,
+    DEEP,
+    `to=${FREQUENT_RECIPIENT}&limit=100`,
   ];
   const suppressions = [
     "",
@@ -115,8 +120,12 @@ export function listPaths(owners: RowOwners, slug: string): string[] {
     "since=2023-11-15T00:00:00.000Z",
     "since=2030-01-01T00:00:00.000Z",
     "search=rare&since=2023-11-15T00:00:00.000Z",
+    "search=ex&limit=100&page=5",
+    DEEP,
+    `reason=bounce&${DEEP}`,
+    `scope=marketing&${DEEP}`,
   ];
-  const jobs = ["", "state=ready", "state=running", "state=dead"];
+  const jobs = ["", "state=ready", "state=running", "state=dead", DEEP];
   const activation = `activationId=${owners.activationId}`;
   const deliveries = [
     "",
@@ -132,6 +141,8 @@ export function listPaths(owners: RowOwners, slug: string): string[] {
     `${activation}&state=pending`,
     `${activation}&type=test.ping`,
     "activationId=act_few&state=delivered",
+    DEEP,
+    `${activation}&${DEEP}`,
   ];
   const toPaths = (path: string, queries: string[]): string[] => queries.map((query) => (query === "" ? path : `${path}?${query}`));
   return [

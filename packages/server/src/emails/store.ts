@@ -235,9 +235,17 @@ function selectIds(q: Reader, { listed, unlisted }: ChosenEmails, { before, limi
     q
       .select({ id: emails.id })
       .from(emails)
-      .where(and(where, unindexed, before === null ? undefined : lt(emails.id, before)));
-  const ids = unlisted === null ? select(listed) : select(listed).unionAll(select(unlisted));
-  return ids.orderBy(desc(emails.id)).limit(limit).offset(offset);
+      .where(and(where, unindexed, before === null ? undefined : lt(emails.id, before)))
+      .orderBy(desc(emails.id));
+  if (unlisted === null) return select(listed).limit(limit).offset(offset);
+  // Each kind is sorted and limited by itself: Postgres would sort all matches of a union.
+  const newest = (chosen: ChosenFilters) => {
+    const found = select(chosen)
+      .limit(limit + offset)
+      .as("found");
+    return q.select({ id: found.id }).from(found);
+  };
+  return newest(listed).unionAll(newest(unlisted)).orderBy(sql`id desc`).limit(limit).offset(offset);
 }
 
 /** The condition that emails go to an address, for queries in any order: both kinds of them have an index. */

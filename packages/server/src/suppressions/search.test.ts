@@ -41,6 +41,12 @@ test("among thousands of suppressions a search finds the same as looking at each
   const common = await suppressions.list({ search: "person", page: 3, limit: 50 });
   expect(common.data.map(({ email }) => email)).toEqual(newestFirst.slice(100, 150));
   expect(common.pagination).toMatchObject({ total: 1000, totalIsMinimum: true, hasMore: true });
+  const deepest = await suppressions.list({ search: "person", page: 11, limit: 100 });
+  expect(deepest.data.map(({ email }) => email)).toEqual(newestFirst.slice(1000, 1100));
+  await expect(suppressions.list({ search: "person", page: 12, limit: 100 })).rejects.toMatchObject({
+    status: 400,
+    details: [{ path: "page", code: "too_deep" }],
+  });
   const manual = await search({ search: "rare.test", reason: "manual" });
   expect(manual).toEqual(newestFirst.filter((email) => email.includes("rare.test") && (emails.indexOf(email) % REQUEST) % 3 === 0));
 

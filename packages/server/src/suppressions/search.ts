@@ -3,6 +3,7 @@ import { and, desc, eq, getTableColumns, gte, lt, or, type SQL, sql } from "driz
 import type { Reader } from "../db/db.ts";
 import { countUpTo, ONE, type PageInput, paginateBySeq, type SeqSlice, type Total } from "../db/pagination.ts";
 import type { SearchHits } from "../db/search-index.ts";
+import { invalid } from "../lib/api-error.ts";
 import type { Tables } from "../schema.ts";
 import { showSuppression } from "./suppressions.ts";
 
@@ -10,8 +11,10 @@ type Row = Tables["suppressions"]["$inferSelect"];
 
 // Up to this many suppressions of a workspace are scanned instead of asking the index, which holds those of all workspaces.
 const SCAN_LIMIT = 5000;
-// Hits are counted up to this number, and then the total is a minimum.
+// Hits are counted up to this number, and then the total is a minimum. Page numbers reach as many; a cursor goes further.
 const COUNT_LIMIT = 1000;
+// Suppressions scanned for each hit that a page skips: a text in fewer of them is one that the index finds in about the same time.
+const SCAN_FOR_SKIPPED = 25;
 
 export interface SearchScope {
   readonly workspaceId: string;
@@ -30,7 +33,7 @@ interface Source {
 
 /**
  * A page of the suppressions whose address contains a text, newest first. Common texts are found among the newest suppressions,
- * rare ones by the index, so both take a few ms among millions.
+ * rare ones by the index, so both take a few ms among millions. Throws ApiError validation_error for a page that is too deep.
  */
 export function searchSuppressions(read: Reader, input: PageInput, scope: SearchScope): Promise<Page<Suppression>> {
   let total: Total = { total: 0, isMinimum: false };
@@ -53,9 +56,16 @@ async function chooseSource(read: Reader, scope: SearchScope, slice: SeqSlice): 
   const inWorkspace = read.select(ONE).from(t).where(eq(t.workspaceId, scope.workspaceId));
   const all = scan(read, scope, 0);
   if ((await countUpTo(read, inWorkspace, SCAN_LIMIT + 1)) <= SCAN_LIMIT) return { source: all, isPart: false };
+  if (slice.offset > COUNT_LIMIT)
+    throw invalid(
+      "page",
+      "too_deep",
+      `Page numbers of a search reach its first ${COUNT_LIMIT.toLocaleString("en-US")} hits. Use cursor with pagination.nextCursor beyond.`,
+    );
   const index = read.searchIndex(t);
-  const scanned = index.scanFirst(...scope.forms);
-  if (scanned > 0) {
+  const first = index.scanFirst(...scope.forms);
+  if (first > 0) {
+    const scanned = first + SCAN_FOR_SKIPPED * slice.offset;
     const rows = await scan(read, scope, await findSeqAt(read, scope, slice.below, scanned)).rows(slice);
     if (rows.length >= slice.limit)
       return { source: scan(read, scope, await findSeqAt(read, scope, Number.MAX_SAFE_INTEGER, scanned)), rows, isPart: true };
