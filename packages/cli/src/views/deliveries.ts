@@ -96,6 +96,7 @@ function delivery(d: DeliveryDetail, session: Session): string {
         ["happened", formatInstant(d.timestamp)],
         ["state", d.state],
         ["next attempt", formatInstant(d.nextAttemptAt)],
+        ["waits for", d.waitsFor],
         ["settled", formatInstant(d.settledAt)],
         ["next", failed && !DROPPED.has(d.state) ? `mailsvc deliveries redeliver ${getSlug(session)} ${d.id}` : ""],
       ],

@@ -82,6 +82,7 @@ function delivery(d: WebhookDeliveryDetail, session: Session): string {
         ["happened", formatInstant(d.at)],
         ["state", paintDelivery(out, d.state)],
         ["next attempt", formatInstant(d.nextAttemptAt)],
+        ["waits for", d.waitsFor],
         ["settled", formatInstant(d.settledAt)],
       ],
       out,

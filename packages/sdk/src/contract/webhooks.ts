@@ -61,8 +61,10 @@ export const WebhookDelivery = z
     at: Instant,
     state: z.enum(AGENT_EVENT_STATES),
     attempts: z.int(),
-    /** Earliest time of the next attempt; null when there is none. */
+    /** Earliest time of the next attempt; null when none is planned, also while nothing is sent there. */
     nextAttemptAt: Instant.nullable(),
+    /** The delivery before it that has to arrive or be given up first. `nextAttemptAt` is then not before that one's. */
+    waitsFor: z.string().nullable(),
     /** When it was delivered or given up. */
     settledAt: Instant.nullable(),
     lastAttempt: DeliveryAttempt.nullable(),

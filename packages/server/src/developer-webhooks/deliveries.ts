@@ -5,7 +5,7 @@ import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../
 import { toEventId } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { deleteAsideStreams, type EventRow, listAttempts, showLastAttempt } from "../webhooks/webhooks.ts";
+import { deleteAsideStreams, type EventRow, listAttempts, listTurns, showLastAttempt, type Turn } from "../webhooks/webhooks.ts";
 import { composeEvents } from "./endpoint.ts";
 import { toDeliveryPrefix, toStreamPrefix } from "./fan-out.ts";
 import type { WebhookRow } from "./webhook.ts";
@@ -21,10 +21,11 @@ const OPEN: readonly AgentEventState[] = ["pending", "queued"];
 /** The events sent to a webhook, newest first. */
 export async function listDeliveries(
   read: Reader,
-  { id }: WebhookRow,
+  webhook: WebhookRow,
   { state, type, ...page }: DeliveryFilter,
 ): Promise<Page<WebhookDelivery>> {
   const { webhookDeliveries: e } = read.t;
+  const { id } = webhook;
   const scope = eq(e.endpointId, id);
   const filters: Filter[] = [];
   if (state !== undefined) {
@@ -33,14 +34,14 @@ export async function listDeliveries(
       const open = and(isNull(e.settledAt), read.sqlDialect.startsKey(e.streamId, toStreamPrefix(id)));
       if (await isRare(read, e, open)) {
         const where = and(open, eq(e.state, state), type && eq(e.type, type));
-        return listPage(read, page, { table: e, where, toItem: showDelivery });
+        return showPage(read, webhook, await listPage(read, page, { table: e, where, toItem: (row) => row }));
       }
     }
     filters.push({ scope: OPEN.includes(state) ? scope : and(scope, isNotNull(e.settledAt)), condition: eq(e.state, state) });
   }
   if (type !== undefined) filters.push({ scope, condition: eq(e.type, type) });
   const chosen = filters.length === 0 ? { where: scope } : await chooseFilter(read, e, filters);
-  return listPage(read, page, { table: e, ...chosen, toItem: showDelivery });
+  return showPage(read, webhook, await listPage(read, page, { table: e, ...chosen, toItem: (row) => row }));
 }
 
 /** A delivery to a webhook. Throws ApiError not_found. */
@@ -54,11 +55,13 @@ export async function findDelivery(q: Reader | Tx, webhook: WebhookRow, id: stri
   return row;
 }
 
-/** A delivery with its bytes and every attempt. */
-export async function showDeliveryDetail(q: Reader | Tx, row: EventRow): Promise<WebhookDeliveryDetail> {
+/** A delivery to a webhook with its bytes and every attempt. Throws ApiError not_found. */
+export async function getDelivery(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<WebhookDeliveryDetail> {
+  const row = await findDelivery(q, webhook, id);
   const key = row.eventKey ?? 0;
   const composed = (await composeEvents(q, [key])).get(key);
-  return { ...showDelivery(row), body: composed?.body ?? null, log: await listAttempts(q, row) };
+  const [delivery] = await showDeliveries(q, webhook, [row]);
+  return { ...(delivery as WebhookDelivery), body: composed?.body ?? null, log: await listAttempts(q, row) };
 }
 
 // Events whose deliveries are deleted with one statement.
@@ -83,7 +86,18 @@ export async function forgetDeliveries(tx: Tx, eventKeys: readonly number[]): Pr
   }
 }
 
-function showDelivery(row: EventRow): WebhookDelivery {
+async function showPage(read: Reader, webhook: WebhookRow, { data, pagination }: Page<EventRow>): Promise<Page<WebhookDelivery>> {
+  return { data: await showDeliveries(read, webhook, data), pagination };
+}
+
+async function showDeliveries(q: Reader | Tx, webhook: WebhookRow, rows: readonly EventRow[]): Promise<WebhookDelivery[]> {
+  const turns = await listTurns(q, "webhookDeliveries", rows);
+  const sends = webhook.status === "enabled";
+  return rows.map((row, i) => showDelivery(row, sends ? turns[i] : undefined));
+}
+
+/** A delivery; without a turn when nothing is sent to its webhook. */
+function showDelivery(row: EventRow, { nextAttemptAt, waitsFor }: Turn = { nextAttemptAt: null, waitsFor: null }): WebhookDelivery {
   return {
     id: row.id,
     eventId: toEventId(row.eventKey ?? 0),
@@ -91,7 +105,8 @@ function showDelivery(row: EventRow): WebhookDelivery {
     at: iso(row.at),
     state: row.state,
     attempts: row.attempts,
-    nextAttemptAt: row.settledAt !== null || row.dueAt === null ? null : iso(row.dueAt),
+    nextAttemptAt,
+    waitsFor,
     settledAt: row.settledAt === null ? null : iso(row.settledAt),
     lastAttempt: showLastAttempt(row),
   };

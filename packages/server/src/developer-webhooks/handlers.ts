@@ -1,7 +1,7 @@
 import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import type { Attempt } from "../webhooks/webhooks.ts";
-import { findDelivery, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
+import { getDelivery, listDeliveries } from "./deliveries.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -29,8 +29,7 @@ export const webhookHandlers: Handlers<typeof contract.webhooks> = {
     run: async (_input, _context, tested: WebhookTest) => tested,
   },
   deliveries: async ({ id, ...input }, { read, workspaceId }) => listDeliveries(read, await findWebhook(read, workspaceId, id), input),
-  delivery: async ({ id, delivery }, { read, workspaceId }) =>
-    showDeliveryDetail(read, await findDelivery(read, await findWebhook(read, workspaceId, id), delivery)),
+  delivery: async ({ id, delivery }, { read, workspaceId }) => getDelivery(read, await findWebhook(read, workspaceId, id), delivery),
   redeliver: {
     prepare: ({ id, delivery }, { read, deps, workspaceId }) => sendAgain(read, deps, workspaceId, id, delivery),
     run: ({ id, delivery }, { tx, deps, workspaceId }, attempt: Attempt) => recordAgain(tx, deps, workspaceId, id, delivery, attempt),

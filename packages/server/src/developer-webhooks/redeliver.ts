@@ -7,7 +7,7 @@ import { iso } from "../lib/clock.ts";
 import { perMinute, type Rate } from "../lib/rate.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type Attempt, HINTS, recordManualAttempt, reviveEvents } from "../webhooks/webhooks.ts";
-import { findDelivery, showDeliveryDetail } from "./deliveries.ts";
+import { findDelivery, getDelivery } from "./deliveries.ts";
 import { composeEvents, toEndpointByHand } from "./endpoint.ts";
 import { ADDRESSED, listWanted, type SentEvent, sentColumns, toDeliveryId, writeForWebhooks } from "./fan-out.ts";
 import { findWebhook, showWebhook, type WebhookRow } from "./webhook.ts";
@@ -61,7 +61,7 @@ export async function recordAgain(
 ): Promise<WebhookDeliveryDetail> {
   const webhook = await findWebhook(tx, workspaceId, id);
   await recordManualAttempt(tx, deps, toEndpointByHand(webhook), await findDelivery(tx, webhook, deliveryId), attempt);
-  return showDeliveryDetail(tx, await findDelivery(tx, webhook, deliveryId));
+  return getDelivery(tx, webhook, deliveryId);
 }
 
 /** Lets a job send the events of a span of time again. Throws ApiError not_found, invalid_state or validation_error. */

@@ -152,6 +152,28 @@ test("an event that fails is tried eight times in 27.6 hours, as the documentati
   });
 });
 
+test("an event that waits behind one that fails shows which one, and when that is tried again", async () => {
+  await using world = await createWorld();
+  await using hook = await receiver(() => 503);
+  const { id } = await world.sdk.webhooks.create({ url: hook.url });
+  const began = world.clock.now();
+  await record(world, 3, { emailId: "em_1" });
+  await world.settle();
+  const states = async () => (await world.sdk.webhooks.deliveries(id)).data.reverse();
+  const [first, ...behind] = await states();
+  const later = new Date(began + 5000).toISOString();
+  expect(first).toMatchObject({ attempts: 1, nextAttemptAt: later, waitsFor: null });
+  expect(behind).toMatchObject([1, 2].map(() => ({ attempts: 0, nextAttemptAt: later, waitsFor: first?.id })));
+  expect(await world.sdk.webhooks.delivery(id, behind[0]?.id ?? "")).toMatchObject({ nextAttemptAt: later, waitsFor: first?.id });
+  // While nothing is sent there, no attempt is planned.
+  await world.sdk.webhooks.pause(id);
+  expect(await states()).toMatchObject([0, 1, 2].map(() => ({ state: "pending", nextAttemptAt: null, waitsFor: null })));
+  await world.sdk.webhooks.resume(id);
+  hook.react = () => 200;
+  await world.clock.advance("5s");
+  expect(await states()).toMatchObject([0, 1, 2].map(() => ({ state: "delivered", nextAttemptAt: null, waitsFor: null })));
+});
+
 test("what waits for its next attempt goes out as soon as one event arrives again", async () => {
   await using world = await createWorld();
   await using hook = await receiver(() => 503);

@@ -1,15 +1,47 @@
 import type { DeliveryAttempt } from "@mailsvc/sdk/contract";
-import { desc, eq } from "drizzle-orm";
+import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
 import { HINTS } from "./attempt.ts";
-import type { EventRow } from "./streams.ts";
+import { type EventRow, isHead } from "./streams.ts";
+import type { OutboxName } from "./tables.ts";
 
 type AttemptRow = Tables["webhookAttempts"]["$inferSelect"];
 
 // Earlier attempts that are shown. A schedule has nine at most; those beyond were made by hand.
 const MAX_SHOWN = 99;
+
+/** When an event goes out. */
+export interface Turn {
+  /** Null when no attempt is planned: it is settled, or its stream is held. */
+  readonly nextAttemptAt: string | null;
+  /** The event of its stream that goes first; null when there is none. */
+  readonly waitsFor: string | null;
+}
+
+/** When events go out, in their order. */
+export async function listTurns(q: Reader | Tx, outbox: OutboxName, rows: readonly EventRow[]): Promise<Turn[]> {
+  const { [outbox]: e, webhookStreams: s } = q.t;
+  const streamIds = [...new Set(rows.filter(({ settledAt }) => settledAt === null).map(({ streamId }) => streamId))];
+  const heads =
+    streamIds.length === 0
+      ? []
+      : await q
+          .select({ id: e.id, streamId: e.streamId, sequence: e.sequence, dueAt: e.dueAt, held: s.held })
+          .from(s)
+          .innerJoin(e, eq(e.streamId, s.streamId))
+          .where(and(inArray(s.streamId, streamIds), isHead(e, s)));
+  const byStream = new Map(heads.map((head) => [head.streamId, head]));
+  return rows.map((row) => {
+    const head = byStream.get(row.streamId);
+    if (row.settledAt !== null || !head || row.sequence < head.sequence || (head.held && !row.passesHold)) return NO_TURN;
+    const dueAt = Math.max(row.dueAt ?? 0, head.dueAt ?? 0);
+    return { nextAttemptAt: iso(dueAt), waitsFor: head.id === row.id ? null : head.id };
+  });
+}
+
+const NO_TURN: Turn = { nextAttemptAt: null, waitsFor: null };
 
 /** The last attempt to deliver an event; null before the first one. */
 export function showLastAttempt(row: EventRow): DeliveryAttempt | null {

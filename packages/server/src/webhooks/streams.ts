@@ -280,8 +280,8 @@ function openColumns(e: Tables["webhookEvents"]) {
   };
 }
 
-/** True of the next event of a stream: the first open one, or the first that passes while it is held. */
-function isHead(e: Tables["webhookEvents"], s: Tables["webhookStreams"]): SQL | undefined {
+/** True of the next event of a stream, in a query of both: the first open one, or the first that passes while it is held. */
+export function isHead(e: Tables["webhookEvents"], s: Tables["webhookStreams"]): SQL | undefined {
   return and(
     isNull(e.settledAt),
     sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.stream_id = ${s.streamId} and x.settled_at is null

@@ -15,5 +15,5 @@ export {
 export { recordManualAttempt } from "./outcomes.ts";
 export { ATTEMPT_TIMEOUT_MS, type RetrySchedule } from "./retry-policy.ts";
 export { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "./secrets.ts";
-export { listAttempts, showLastAttempt } from "./show.ts";
+export { listAttempts, listTurns, showLastAttempt, type Turn } from "./show.ts";
 export { deleteAsideStreams, type EventRow, hurryStreams, type OpenEvent } from "./streams.ts";

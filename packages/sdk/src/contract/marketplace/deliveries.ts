@@ -37,8 +37,10 @@ export const Delivery = z
     timestamp: Instant,
     state: z.enum(AGENT_EVENT_STATES),
     attempts: z.int(),
-    /** Earliest time of the next attempt; null when there is none. */
+    /** Earliest time of the next attempt; null when none is planned, also while nothing is sent there. */
     nextAttemptAt: Instant.nullable(),
+    /** The delivery before it that has to arrive or be given up first. `nextAttemptAt` is then not before that one's. */
+    waitsFor: z.string().nullable(),
     /** When it reached a final state. */
     settledAt: Instant.nullable(),
     lastAttempt: DeliveryAttempt.nullable(),

@@ -138,10 +138,13 @@ test("the oldest waiting event can be redelivered; those after it cannot", async
   const { id } = await activateAgent(world.sdk);
   await world.sdk.activations.pause(id);
   await world.clock.advance("1m");
-  const [paused, activated] = (await world.builder.sdk.deliveries.list("writer")).data.map((d) => d.id);
-  expect(await codeOf(world.builder.sdk.deliveries.redeliver("writer", paused ?? ""))).toBe("not_its_turn");
+  const [paused, activated] = (await world.builder.sdk.deliveries.list("writer")).data;
+  expect([paused?.attempts, paused?.waitsFor, activated?.waitsFor]).toEqual([0, activated?.id, null]);
+  expect(paused?.nextAttemptAt).toBe(activated?.nextAttemptAt);
+  expect(Date.parse(paused?.nextAttemptAt ?? "")).toBeGreaterThan(world.clock.now());
+  expect(await codeOf(world.builder.sdk.deliveries.redeliver("writer", paused?.id ?? ""))).toBe("not_its_turn");
   hooks.script = () => 200;
-  await world.builder.sdk.deliveries.redeliver("writer", activated ?? "");
+  await world.builder.sdk.deliveries.redeliver("writer", activated?.id ?? "");
   await world.settle();
   // Its stream continues at once.
   expect((await world.builder.sdk.deliveries.list("writer")).data.map(({ state }) => state)).toEqual(["delivered", "delivered"]);

@@ -12,7 +12,7 @@ import {
 } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { type EventRow, listAttempts, showLastAttempt } from "../../webhooks/webhooks.ts";
+import { type EventRow, listAttempts, listTurns, showLastAttempt, type Turn } from "../../webhooks/webhooks.ts";
 import type { ListingRow } from "../listings/store.ts";
 
 // The largest number the column holds on Postgres.
@@ -39,16 +39,18 @@ export async function listDeliveries(
   if (activationId !== undefined) filters.push({ scope: undefined, condition: eq(e.streamId, activationId) });
   if (state !== undefined) filters.push({ scope, condition: eq(e.state, state) });
   if (type !== undefined) filters.push({ scope, condition: eq(e.type, type) });
-  if (filters.length === 0) return listPage(read, page, { table: e, where: scope, toItem: showDelivery });
-  if (activationId === undefined)
-    return listPage(read, page, { table: e, ...(await chooseFilter(read, e, filters)), toItem: showDelivery });
-  return listStream(read, page, (await isStreamOf(read, listing, activationId)) ? await chooseFilter(read, e, filters) : null);
+  if (activationId === undefined) {
+    const chosen = filters.length === 0 ? { where: scope } : await chooseFilter(read, e, filters);
+    return showPage(read, await listPage(read, page, { table: e, ...chosen, toItem: (row) => row }));
+  }
+  const found = await listStream(read, page, (await isStreamOf(read, listing, activationId)) ? await chooseFilter(read, e, filters) : null);
+  return showPage(read, found);
 }
 
 /** The events of one activation, which are indexed by their sequence and not by their ids; none for filters that are null. */
-function listStream(read: Reader, page: PageInput, filters: ChosenFilters | null): Promise<Page<Delivery>> {
+function listStream(read: Reader, page: PageInput, filters: ChosenFilters | null): Promise<Page<EventRow>> {
   const { webhookEvents: e } = read.t;
-  return paginateBySeq<EventRow & { seq: number }, Delivery>(
+  return paginateBySeq<EventRow & { seq: number }, EventRow>(
     page,
     async ({ below, limit, offset }) => {
       if (filters === null) return [];
@@ -62,7 +64,7 @@ function listStream(read: Reader, page: PageInput, filters: ChosenFilters | null
       return rows.map((event) => ({ ...event, seq: event.sequence }));
     },
     async () => (filters === null ? 0 : countFiltered(read, e, filters, e.sequence)),
-    showDelivery,
+    (row) => row,
   );
 }
 
@@ -75,7 +77,11 @@ async function isStreamOf(read: Reader, listing: ListingRow, streamId: string): 
 export async function listSentEvents(read: Reader, limit: number): Promise<SentEvent[]> {
   const { webhookEvents: e, listings: l } = read.t;
   const rows = await read.select({ event: e, slug: l.slug }).from(e).innerJoin(l, eq(l.id, e.endpointId)).orderBy(desc(e.id)).limit(limit);
-  return rows.map(({ event, slug }) => ({ slug, ...showDelivery(event) }));
+  const deliveries = await showDeliveries(
+    read,
+    rows.map(({ event }) => event),
+  );
+  return deliveries.map((delivery, i) => ({ slug: rows[i]?.slug ?? "", ...delivery }));
 }
 
 /** One of them, with its bytes and every attempt. Throws ApiError not_found. */
@@ -96,8 +102,17 @@ export async function findEvent(q: Reader | Tx, listing: ListingRow, id: string)
   return row;
 }
 
-/** An event as its builder sees it. */
-export function showDelivery(row: EventRow): Delivery {
+async function showPage(read: Reader, { data, pagination }: Page<EventRow>): Promise<Page<Delivery>> {
+  return { data: await showDeliveries(read, data), pagination };
+}
+
+/** Events as their builder sees them. */
+async function showDeliveries(q: Reader | Tx, rows: readonly EventRow[]): Promise<Delivery[]> {
+  const turns = await listTurns(q, "webhookEvents", rows);
+  return rows.map((row, i) => showDelivery(row, turns[i] as Turn));
+}
+
+function showDelivery(row: EventRow, { nextAttemptAt, waitsFor }: Turn): Delivery {
   return {
     id: row.id,
     type: row.type as AgentEventType,
@@ -107,17 +122,15 @@ export function showDelivery(row: EventRow): Delivery {
     timestamp: iso(row.at),
     state: row.state,
     attempts: row.attempts,
-    nextAttemptAt: row.settledAt === null ? toInstant(row.dueAt) : null,
-    settledAt: toInstant(row.settledAt),
+    nextAttemptAt,
+    waitsFor,
+    settledAt: row.settledAt === null ? null : iso(row.settledAt),
     lastAttempt: showLastAttempt(row),
   };
 }
 
 /** An event with its bytes and every attempt. */
 export async function showDeliveryDetail(q: Reader | Tx, row: EventRow): Promise<DeliveryDetail> {
-  return { ...showDelivery(row), body: row.body, log: await listAttempts(q, row) };
-}
-
-function toInstant(ms: number | null): string | null {
-  return ms === null ? null : iso(ms);
+  const [delivery] = await showDeliveries(q, [row]);
+  return { ...(delivery as Delivery), body: row.body, log: await listAttempts(q, row) };
 }
