@@ -13,7 +13,8 @@ import { HELPERS } from "../packages/server/src/templates/engine/builtins.ts";
 import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { PROOFS } from "./config-files.ts";
 import { cleanEnvironment, type DevServer, startServer, until } from "./dev-server.ts";
-import { anchorsOf, type Block, blocksOf, linksOf, tableUnder } from "./markdown.ts";
+import { anchorsOf, type Block, blocksOf, linksOf, tableUnder, usageOf } from "./markdown.ts";
+import { freePort } from "./support/free-port.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = join(root, "node_modules/.bin");
@@ -43,6 +44,9 @@ const READ = [
 /** A block that is nothing but a server: it is started, waited for, and stopped. */
 const STARTS_SERVER = /^(?:npm start|(?:[A-Z_]+=\S+ )*npx mailsvc (?:serve|dev)\b(?!.* -- ).*)\n$/;
 
+/** Where the documentation starts agents, which may be in use here. */
+const AGENT_PORT = "4000";
+
 let folder = "";
 const started: ChildProcess[] = [];
 
@@ -52,6 +56,10 @@ const started: ChildProcess[] = [];
  */
 const NPX = '#!/bin/sh\ncase "$1" in -*) echo "npx $1 is not run here" >&2; exit 2 ;; esac\nexec "$@"\n';
 
+/** Without installing: what a page installs is there. That it can be installed is tested by `quickstarts.test.ts`. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
+const NPM = '#!/bin/sh\n[ "$1" = install ] || PATH=${PATH#*:} exec npm "$@"\n';
+
 /** What the compiler has to say, line by line, each beginning with the place it is about. */
 let objections: string[] = [];
 
@@ -60,6 +68,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailsvc-docs-"));
   mkdirSync(join(folder, "bin"));
   writeFileSync(join(folder, "bin/npx"), NPX, { mode: 0o755 });
+  writeFileSync(join(folder, "bin/npm"), NPM, { mode: 0o755 });
   objections = await checkScripts();
 }, 900_000);
 afterAll(() => {
@@ -79,7 +88,7 @@ const place = (page: string): string => {
 };
 
 const isTested = ({ text }: Block): boolean => /from "vitest"/.test(text);
-const scriptOf = (block: Block): string => `line-${block.line}${isTested(block) ? ".test" : ""}.ts`;
+const scriptOf = (block: Block): string => usageOf(block).file ?? `line-${block.line}${isTested(block) ? ".test" : ""}.ts`;
 
 /** Writes the scripts of all pages and checks their types, by one run of the compiler: it reads the packages once. */
 const checkScripts = async (): Promise<string[]> => {
@@ -99,7 +108,7 @@ const checkScripts = async (): Promise<string[]> => {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     const lines = stdout.split("\n");
     // Without a block to blame, no test would tell.
-    if (!lines.some((line) => /^(?:[\w-]+\/line-\d|reference\/calls)/.test(line))) throw new Error(`${stdout}\n${stderr}`);
+    if (!lines.some((line) => /^[\w-]+\/[\w.-]+\.m?ts/.test(line))) throw new Error(`${stdout}\n${stderr}`);
     return lines;
   }
 };
@@ -175,7 +184,7 @@ describe.each(RUN)("%s", (page) => {
     }
     server = await startServer();
     const keys = { MAILSVC_API_KEY: server.apiKey, MAILSVC_BUILDER_API_KEY: server.builderKey, MAILSVC_OPERATOR_KEY: server.operatorKey };
-    Object.assign(env, { MAILSVC_URL: server.url, ...keys, MAILSVC_CONFIG: join(cwd, "config.json") });
+    Object.assign(env, { PORT: `${await freePort()}`, MAILSVC_URL: server.url, ...keys, MAILSVC_CONFIG: join(cwd, "config.json") });
   });
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]();
@@ -190,7 +199,7 @@ describe.each(RUN)("%s", (page) => {
     if (prove) return prove(block, { folder: cwd, server: env["MAILSVC_URL"] as string, bash: (command) => bash(command, cwd, env) });
     expect(block.language, "what is not run is no code block").toBe("sh");
     if (STARTS_SERVER.test(block.text)) return startAndStop(block.text.trim(), block.text.startsWith("npm") ? root : cwd, env);
-    await bash(block.text, cwd, env);
+    await bash(block.text.replaceAll(AGENT_PORT, env["PORT"] as string), cwd, env);
   });
 });
 

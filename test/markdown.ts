@@ -24,6 +24,12 @@ export function blocksOf(file: string): Block[] {
   );
 }
 
+/** What a page tells a reader to do with a script, in its first line: the file to save it in, and the command to run then. */
+export function usageOf({ text }: Block): { readonly file?: string | undefined; readonly command?: string | undefined } {
+  const [, file, command] = /^\/\/ Save as (\S+?)(?:, run with: (.+))?\n/.exec(text) ?? [];
+  return { file, command };
+}
+
 /** The rows of the table under a heading, each as its trimmed cells. */
 export function tableUnder(file: string, heading: string): string[][] {
   const page = readFileSync(file, "utf8");

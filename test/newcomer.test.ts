@@ -1,11 +1,12 @@
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cleanEnvironment, until } from "./dev-server.ts";
+import { Reader } from "./support/reader.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const run = promisify(execFile);
@@ -19,7 +20,9 @@ const environment = (): Record<string, string | undefined> => {
     ([name]) => !/^npm_(?:lifecycle|package|command|execpath|node_execpath)/.test(name),
   );
   const path = (process.env["PATH"] ?? "").split(":").filter((dir) => !dir.startsWith(root));
-  return { ...Object.fromEntries(inherited), PATH: path.join(":"), MAILSVC_PORT: "0" };
+  // An empty home, but what npm has downloaded before.
+  const npm = { npm_config_cache: process.env["npm_config_cache"] ?? join(homedir(), ".npm") };
+  return { ...Object.fromEntries(inherited), ...npm, PATH: path.join(":"), HOME: join(folder, "home"), MAILSVC_PORT: "0" };
 };
 
 /** `npm start` in a terminal's place: its own group of processes, which a Ctrl-C reaches as a whole. */
@@ -49,13 +52,15 @@ const npmStart = async (clone: string) => {
   };
 };
 
+let folder = "";
+
 describe("a newcomer with a fresh clone", () => {
-  let folder = "";
   let started: Awaited<ReturnType<typeof npmStart>>;
   const found = (pattern: RegExp): string => pattern.exec(started.stdout())?.[1] ?? "";
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "mailsvc-newcomer-"));
+    for (const name of ["home", "notes"]) mkdirSync(join(folder, name));
     await run("git", ["clone", "--quiet", "--no-local", root, join(folder, "mailsvc")]);
     started = await npmStart(join(folder, "mailsvc"));
   }, PATIENCE_MS);
@@ -99,6 +104,16 @@ describe("a newcomer with a fresh clone", () => {
     const { stdout } = await run("git", ["status", "--porcelain"], { cwd: join(folder, "mailsvc") });
     expect(stdout).toBe("");
   });
+
+  test("can follow the README from there to the letter", async () => {
+    const variables = { MAILSVC_URL: found(/MAILSVC_URL=(\S+)/), MAILSVC_API_KEY: found(/MAILSVC_API_KEY=(\S+)/) };
+    const env = { ...environment(), ...variables };
+    const reader = new Reader({ project: join(folder, "mailsvc"), notes: join(folder, "notes"), env });
+    // The server runs; a test belongs in the reader's own project, where `quickstarts.test.ts` has one.
+    const printed = await reader.follow(join(root, "README.md"), ({ text }) => text !== "npm start\n" && !text.includes('from "vitest"'));
+    expect(printed).toMatch(/^em_\w{26} Hello$/m);
+    expect(printed).toMatch(/"status":"failed","to":"softbounced@simulator\.mailsvc\.test"/);
+  }, 120_000);
 
   test("ends it with Ctrl-C, and can start it again where it was", async () => {
     const url = found(/MAILSVC_URL=(\S+)/);

@@ -10,8 +10,9 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeVersion } from "../scripts/release.mjs";
-import { cleanEnvironment, until } from "./dev-server.ts";
-import { type Registry, startRegistry } from "./support/registry.ts";
+import { until } from "./dev-server.ts";
+import { npmEnvironment, publishPackages } from "./support/npm-user.ts";
+import type { Registry } from "./support/registry.ts";
 import { checkSbom } from "./support/sbom.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -37,13 +38,7 @@ const listed = (name: string): string[] =>
     .split("\n")
     .map((path) => path.replace(/^package\//, ""));
 
-/** The environment of a user whose npm asks the local registry. */
-function environment(): Record<string, string | undefined> {
-  const home = join(work, "home");
-  const npm = { npm_config_userconfig: join(work, "npmrc"), npm_config_cache: join(work, "cache"), npm_config_update_notifier: "false" };
-  const inherited = Object.entries(cleanEnvironment()).filter(([name]) => !/^npm_/.test(name));
-  return { ...Object.fromEntries(inherited), ...npm, HOME: home, NO_COLOR: "1" };
-}
+const environment = () => npmEnvironment(work, join(work, "home"));
 
 /** Runs a program while the registry, which is in this process, answers it. */
 async function run(command: string, args: string[], cwd = work): Promise<{ status: number; output: string; stdout: string }> {
@@ -65,13 +60,7 @@ function project(name: string): string {
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), "packages-"));
   mkdirSync(join(work, "home"));
-  registry = await startRegistry(join(work, "registry"));
-  writeFileSync(
-    join(work, "npmrc"),
-    `registry=${registry.url}\n${registry.url.replace("http:", "")}/:_authToken=local\naudit=false\nfund=false\n`,
-  );
-  const published = await run(process.execPath, [join(root, "scripts/release.mjs"), "publish", "--tag", "next", "--no-provenance"], root);
-  expect(published.status, published.output).toBe(0);
+  registry = await publishPackages(work);
   project("");
   const ours = packages.map(({ name }) => name);
   const installed = await run("npm", ["install", ...ours, "@types/node"]);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
@@ -37,6 +37,8 @@ export interface Registry extends AsyncDisposable {
 export async function startRegistry(folder: string): Promise<Registry> {
   const packages = new Map<string, Packument>();
   const tarballs = new Map<string, string>();
+  const lock = readFileSync(join(modules, ".package-lock.json"), "utf8");
+  const { packages: installed } = JSON.parse(lock) as { packages: Record<string, { readonly link?: boolean }> };
   let url = "";
 
   function keep(name: string, file: string, bytes: Buffer): void {
@@ -46,24 +48,33 @@ export async function startRegistry(folder: string): Promise<Registry> {
     tarballs.set(name, path);
   }
 
-  /** Adds a package of this repository's node_modules. */
+  /** Adds the versions of a package in this repository's node_modules. */
   async function offer(name: string): Promise<Packument | undefined> {
-    const from = join(modules, name);
     // The packages of this repository are links there, and must be published first.
-    if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+    const folders = Object.keys(installed).filter((path) => path.endsWith(`node_modules/${name}`) && !installed[path]?.link);
+    if (folders.length === 0) return undefined;
+    const offered = await Promise.all(folders.map((path) => pack(name, join(modules, "..", path))));
+    const versions = Object.fromEntries(offered.map((manifest) => [manifest.version, manifest]));
+    // The shortest path is the one that this repository imports.
+    const latest = offered[folders.indexOf(folders.toSorted((a, b) => a.length - b.length)[0] ?? "")]?.version ?? "";
+    const packument = { name, "dist-tags": { latest }, versions };
+    packages.set(name, packument);
+    return packument;
+  }
+
+  /** Packs a folder. Returns the manifest as registries show it. */
+  async function pack(name: string, from: string): Promise<{ readonly version: string }> {
     const manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as { version: string };
     // An installation of better-sqlite3 may have left a build, which its package does not contain.
     const options = ["--exclude=./build", "--exclude=./node_modules", "--transform=s,^\\.,package,", "-C", from, "."];
-    const { stdout } = await exec("tar", ["--use-compress-program=gzip -1", "-cf", "-", ...options], {
+    // Not compressed, which npm accepts as well: it is read once.
+    const { stdout } = await exec("tar", ["-cf", "-", ...options], {
       encoding: "buffer",
       maxBuffer: 1e9,
     });
-    keep(name, `${name.replaceAll("/", "-")}-${manifest.version}.tgz`, stdout);
+    keep(`${name}/${manifest.version}.tgz`, `${name.replaceAll("/", "-")}-${manifest.version}.tgz`, stdout);
     const integrity = `sha512-${createHash("sha512").update(stdout).digest("base64")}`;
-    const dist = { integrity, tarball: `${url}/${name}/-/${manifest.version}.tgz` };
-    const packument = { name, "dist-tags": { latest: manifest.version }, versions: { [manifest.version]: { ...manifest, dist } } };
-    packages.set(name, packument);
-    return packument;
+    return { ...manifest, ...{ dist: { integrity, tarball: `${url}/${name}/-/${manifest.version}.tgz` } } };
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -78,7 +89,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
       response.writeHead(201).end("{}");
       return;
     }
-    const found = file ? tarballs.get(name) : (packages.get(name) ?? (await offer(name)));
+    const found = file ? (tarballs.get(`${name}/${file}`) ?? tarballs.get(name)) : (packages.get(name) ?? (await offer(name)));
     if (found === undefined) response.writeHead(404).end("{}");
     else response.end(typeof found === "string" ? readFileSync(found) : JSON.stringify(found));
   }

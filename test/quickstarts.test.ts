@@ -1,0 +1,80 @@
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freePort } from "./support/free-port.ts";
+import { npmEnvironment, publishPackages } from "./support/npm-user.ts";
+import { Reader } from "./support/reader.ts";
+import type { Registry } from "./support/registry.ts";
+import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
+
+/*
+ * A newcomer follows each quickstart to the letter: another user, with Node and npm, an empty home and an empty folder. The packages come
+ * from a registry, as they are published. `newcomer.test.ts` follows the README in a clone; `docs.test.ts` runs the blocks of all pages,
+ * beside a server that it has prepared.
+ */
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const NEWCOMER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
+
+/** Each quickstart, with what its reader must have seen. */
+const QUICKSTARTS: readonly (readonly [page: string, seen: RegExp])[] = [
+  ["docs/index.md", /"status":"failed","to":"softbounced@simulator\.mailsvc\.test"/],
+  ["docs/start/terminal.md", /delivered +ada@example\.com Weekly report/],
+  ["docs/start/ci.md", /Tests +2 passed/],
+  ["docs/start/agent.md", /my-agent active/],
+  ["docs/start/server.md", /"status":"ready"/],
+];
+
+let folder = "";
+let registry: Registry;
+let nextHop: SmtpSink;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "mailsvc-quickstarts-"));
+  chmodSync(folder, 0o755);
+  nextHop = await smtpSink(() => 0);
+  registry = await publishPackages(folder);
+  // What npm has cached so far belongs to the publisher.
+  rmSync(join(folder, "cache"), { recursive: true, force: true });
+  emptyFolder("cache");
+  // This Node may lie in a folder that only its owner can read.
+  mkdirSync(join(folder, "bin"));
+  copyFileSync(process.execPath, join(folder, "bin/node"));
+  chmodSync(join(folder, "bin/node"), 0o755);
+}, 300_000);
+afterAll(async () => {
+  await registry?.[Symbol.asyncDispose]();
+  await nextHop?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder that belongs to the newcomer. */
+function emptyFolder(...path: string[]): string {
+  const made = join(folder, ...path);
+  mkdirSync(made);
+  if (NEWCOMER) chownSync(made, NEWCOMER.uid, NEWCOMER.gid);
+  return made;
+}
+
+test.each(QUICKSTARTS)("%s can be followed to the letter", { timeout: 300_000 }, async (page, seen) => {
+  const notes = emptyFolder(page.replaceAll("/", "-"));
+  const home = emptyFolder(page.replaceAll("/", "-"), "home");
+  const project = emptyFolder(page.replaceAll("/", "-"), "project");
+  const [port, agentPort] = [await freePort(), await freePort()];
+  const others = (process.env["PATH"] ?? "").split(delimiter).filter((dir) => !dir.startsWith(root));
+  const path = [join(folder, "bin"), ...others].join(delimiter);
+  const reader = new Reader({
+    notes,
+    project,
+    env: { ...npmEnvironment(folder, home), PATH: path, SHELL: "/bin/bash", MAILSVC_PORT: `${port}`, PORT: `${agentPort}` },
+    addresses: {
+      "http://127.0.0.1:2526": `http://127.0.0.1:${port}`,
+      "http://127.0.0.1:4000": `http://127.0.0.1:${agentPort}`,
+      "smtp://127.0.0.1:1025": nextHop.url,
+    },
+    user: NEWCOMER,
+  });
+  expect(await reader.follow(join(root, page))).toMatch(seen);
+});

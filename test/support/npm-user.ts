@@ -1,0 +1,36 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { cleanEnvironment } from "../dev-server.ts";
+import { type Registry, startRegistry } from "./registry.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** The environment of a user whose home is `home`, and whose npm reads its settings and keeps its cache in `folder`. */
+export function npmEnvironment(folder: string, home: string): Record<string, string | undefined> {
+  const npm = {
+    npm_config_userconfig: join(folder, "npmrc"),
+    npm_config_cache: join(folder, "cache"),
+    npm_config_update_notifier: "false",
+  };
+  const inherited = Object.entries(cleanEnvironment()).filter(([name]) => !/^npm_/.test(name));
+  return { ...Object.fromEntries(inherited), ...npm, HOME: home, NO_COLOR: "1" };
+}
+
+/** Builds all packages and publishes them to a registry of their own, whose address it writes into `npmrc` in `folder`. */
+export async function publishPackages(folder: string): Promise<Registry> {
+  const registry = await startRegistry(join(folder, "registry"));
+  const token = `${registry.url.replace("http:", "")}/:_authToken=local`;
+  writeFileSync(join(folder, "npmrc"), `registry=${registry.url}\n${token}\naudit=false\nfund=false\n`);
+  const publish = [join(root, "scripts/release.mjs"), "publish", "--tag", "next", "--no-provenance"];
+  try {
+    await promisify(execFile)(process.execPath, publish, { cwd: root, env: npmEnvironment(folder, folder), maxBuffer: 1e8 });
+  } catch (error) {
+    await registry[Symbol.asyncDispose]();
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`The packages could not be published.\n${stdout}\n${stderr}`);
+  }
+  return registry;
+}
