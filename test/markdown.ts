@@ -7,6 +7,8 @@ export interface Block {
   /** The name of its tab on the site, in brackets after the language. */
   readonly label: string;
   readonly text: string;
+  /** The heading above it. */
+  readonly heading: string;
   /** Line of its fence, from 1. */
   readonly line: number;
 }
@@ -19,6 +21,7 @@ export function blocksOf(file: string): Block[] {
       language,
       label,
       text,
+      heading: /.*/.exec(page.slice(page.lastIndexOf("\n#", index)).replace(/^\n#+ /, ""))?.[0] ?? "",
       line: page.slice(0, index).split("\n").length,
     }),
   );

@@ -20,8 +20,11 @@ const environment = (): Record<string, string | undefined> => {
     ([name]) => !/^npm_(?:lifecycle|package|command|execpath|node_execpath)/.test(name),
   );
   const path = (process.env["PATH"] ?? "").split(":").filter((dir) => !dir.startsWith(root));
-  // An empty home, but what npm has downloaded before.
-  const npm = { npm_config_cache: process.env["npm_config_cache"] ?? join(homedir(), ".npm") };
+  // An empty home, but what npm and node-gyp have downloaded before.
+  const npm = {
+    npm_config_cache: process.env["npm_config_cache"] ?? join(homedir(), ".npm"),
+    npm_config_devdir: process.env["npm_config_devdir"] ?? join(homedir(), ".cache/node-gyp"),
+  };
   return { ...Object.fromEntries(inherited), ...npm, PATH: path.join(":"), HOME: join(folder, "home"), MAILSVC_PORT: "0" };
 };
 
