@@ -20,8 +20,9 @@ const environment = (): Record<string, string | undefined> => {
     ([name]) => !/^npm_(?:lifecycle|package|command|execpath|node_execpath)/.test(name),
   );
   const path = (process.env["PATH"] ?? "").split(":").filter((dir) => !dir.startsWith(root));
-  // An empty home, but what npm and node-gyp have downloaded before.
+  // An empty home, but this machine's way to install: npm's settings, and what it has downloaded before.
   const npm = {
+    npm_config_userconfig: process.env["npm_config_userconfig"] ?? join(homedir(), ".npmrc"),
     npm_config_cache: process.env["npm_config_cache"] ?? join(homedir(), ".npm"),
     npm_config_devdir: process.env["npm_config_devdir"] ?? join(homedir(), ".cache/node-gyp"),
   };
