@@ -7,7 +7,7 @@ import { dialects, generateMigrations, migrationsOf } from "./migrations.mjs";
 // Imported only now, after sources.mjs has mapped the names of the packages to their sources.
 const { generated } = await import("./generated.mjs");
 const pages = new URL("../docs/reference/", import.meta.url);
-const files = Object.entries(generated());
+const files = Object.entries(await generated());
 // Deletes the pages of nouns that no longer exist.
 rmSync(pages, { recursive: true, force: true });
 mkdirSync(pages);

@@ -2,17 +2,19 @@
 import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { agentTemplates, helloAgent } from "./agent-templates.mjs";
+import { cliOverview } from "./cli-overview.mjs";
 import { kitContract } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
 import { reference } from "./reference.mjs";
 
-export const generated = () => {
+export const generated = async () => {
   const document = buildOpenApi(served);
   return {
     "openapi.json": `${JSON.stringify(document, null, 2)}\n`,
     "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
+    "packages/cli/src/overview.generated.ts": await cliOverview(),
     ...helloAgent(),
     ...reference(document, { served, groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage() }),
   };

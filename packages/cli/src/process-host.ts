@@ -1,11 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import manifest from "../package.json" with { type: "json" };
-import { exec } from "./runtime/exec.ts";
-import { listens } from "./runtime/listens.ts";
 import { listNpmProcesses } from "./runtime/npm-parent.ts";
-import { startCommand } from "./runtime/start-command.ts";
 import type { Host } from "./types.ts";
 
 const PARENT_POLL_MS = 250;
@@ -23,7 +19,7 @@ export const processHost: Host = {
   home: homedir(),
   cwd: process.cwd(),
   version: manifest.version,
-  randomBytes,
+  randomBytes: (size) => Buffer.from(crypto.getRandomValues(new Uint8Array(size))),
   now: () => Date.now(),
   sleep,
   onSignal: (fire) => {
@@ -49,17 +45,18 @@ export const processHost: Host = {
   },
   userId: process.getuid?.(),
   isRunning,
-  exec: (argv, variables, signal) =>
-    exec(argv, { env: { ...process.env, ...variables }, cwd: process.cwd(), shell: process.platform === "win32" }, signal),
-  start: (line, variables, heard) => startCommand(line, { env: { ...process.env, ...variables }, cwd: process.cwd() }, heard),
-  listens,
+  // What few commands need is loaded by them.
+  exec: async (argv, variables, signal) => {
+    const { exec } = await import("./runtime/exec.ts");
+    return exec(argv, { env: { ...process.env, ...variables }, cwd: process.cwd(), shell: process.platform === "win32" }, signal);
+  },
+  start: async (line, variables, heard) => {
+    const { startCommand } = await import("./runtime/start-command.ts");
+    return startCommand(line, { env: { ...process.env, ...variables }, cwd: process.cwd() }, heard);
+  },
+  listens: async (url) => (await import("./runtime/listens.ts")).listens(url),
   fetch: (input, init) => globalThis.fetch(input, init),
 };
-
-/** Whether the arguments ask for the version alone. Scripts do so in loops, so it is printed without loading anything. */
-export function asksForVersion({ argv }: Host): boolean {
-  return argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V");
-}
 
 /**
  * Sets up V8 for the command. An import creates much short-lived garbage, for which V8 would grow its young generation by over

@@ -1,5 +1,4 @@
 import { type Command, CommanderError } from "commander";
-import { advise } from "./contract/advice.ts";
 import { createProgram } from "./program.ts";
 import type { Run } from "./runtime/action.ts";
 import { cancelledError, toFailure, usageError } from "./runtime/errors.ts";
@@ -59,6 +58,7 @@ export async function run(given: Host): Promise<Exit> {
       return EXIT.usage;
     }
     const plainly = stop.signal.aborted ? cancelledError().failure : toFailure(error, session?.flagOf, getServerUrl(session));
+    const { advise } = await import("./contract/advice.ts");
     const failure = advise(plainly, session?.spec, session?.lastCall);
     (session?.out ?? plain).fail(failure, session?.globals.json ?? asJson);
     if (session?.globals.verbose && error instanceof Error && failure.code === "internal_error") plain.say(error.stack ?? "");

@@ -41,7 +41,7 @@ export interface Host {
   /** Runs a command with our streams and these variables; returns its exit code. */
   exec(argv: readonly string[], variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<number>;
   /** Starts a command line in a shell with these variables; `heard` gets its output line by line. */
-  start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): StartedCommand;
+  start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): Promise<StartedCommand>;
   /** Whether something accepts connections at this address. */
   listens(url: URL): Promise<boolean>;
   readonly fetch?: typeof globalThis.fetch;

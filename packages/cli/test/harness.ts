@@ -102,7 +102,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     userId: process.getuid?.(),
     isRunning: (pid) => pid === process.pid,
     exec: setup.exec ?? (() => Promise.resolve(0)),
-    start: (line, variables, heard) =>
+    start: async (line, variables, heard) =>
       startCommand(line, { env: { ...process.env, ...setup.env, ...variables }, cwd: setup.cwd ?? home }, heard),
     listens,
     ...(setup.fetch ? { fetch: setup.fetch } : {}),

@@ -27,6 +27,7 @@ beforeAll(async () => {
     jsx: "automatic",
     logLevel: "error",
     alias: {
+      "@mailsvc/sdk/contract/facts": from("sdk/src/contract/facts.ts"),
       "@mailsvc/sdk/contract": from("sdk/src/contract/index.ts"),
       "@mailsvc/sdk": from("sdk/src/index.ts"),
       "@mailsvc/server/testing": from("server/src/testing.ts"),
@@ -77,7 +78,7 @@ describe("the program itself", () => {
     expect(help.stdout).toContain("mailsvc dev");
   });
 
-  test("loads neither server, client nor screen before they are required", () => {
+  test("loads neither server, schemas, client nor screen before they are required", () => {
     const needed = new Set<string>();
     const visit = (path: string): void => {
       if (needed.has(path)) return;
@@ -87,7 +88,9 @@ describe("the program itself", () => {
     visit("packages/cli/src/main.ts");
     visit("packages/cli/src/run.ts");
     expect([...needed].some((path) => path.endsWith("cli/src/program.ts"))).toBe(true);
-    expect([...needed].filter((path) => /packages\/server\/|sdk\/src\/client|node_modules\/(?:ink|react|undici)\//.test(path))).toEqual([]);
+    expect([...needed].filter((path) => /packages\/server\/|sdk\/src\/client|node_modules\/(?:ink|react|undici|zod)\//.test(path))).toEqual(
+      [],
+    );
   });
 
   test("ends quietly when the reader of its output goes away", async () => {

@@ -1,7 +1,7 @@
 import { CliError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
-import type { Session, StartedCommand } from "../types.ts";
+import type { Session } from "../types.ts";
 
 /** The builder's agent as a process of its own. */
 export interface AgentProcess {
@@ -20,13 +20,13 @@ const STOP_MS = 10_000;
 const KEPT_LINES = 20;
 
 /** Starts an agent by its command. `show` gets the lines it prints; the last ones are in the error when it does not start. */
-export function startAgent(
+export async function startAgent(
   { host, out, signal }: Session,
   line: string,
   { url, variables, show }: { url: string; variables: Readonly<Record<string, string>>; show: (line: string) => void },
-): AgentProcess {
+): Promise<AgentProcess> {
   const kept: string[] = [];
-  const command: StartedCommand = host.start(line, variables, (text) => {
+  const command = await host.start(line, variables, (text) => {
     kept.splice(0, Math.max(0, kept.push(text) - KEPT_LINES));
     show(text);
   });

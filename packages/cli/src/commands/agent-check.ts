@@ -86,7 +86,7 @@ async function startOnce(session: Session, line: string, url: string, variables:
   const show = (text: string): void => {
     if (session.globals.verbose) session.out.say(`${session.term.err.dim("│")} ${safeText(text)}`);
   };
-  const agent = startAgent(session, line, { url, variables, show });
+  const agent = await startAgent(session, line, { url, variables, show });
   try {
     await agent.untilListening();
     return agent;

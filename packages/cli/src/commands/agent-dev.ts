@@ -81,7 +81,7 @@ async function withAgent(
     throw usageError(`Something listens at ${url.host} already.`, { hint: "End it, or leave --start away if it is your agent." });
   const show = (line: string): void => out.say(`${term.err.dim("│")} ${safeText(line)}`);
   const variables = Object.fromEntries(Object.entries(readEnvFile(envFile)).map(([name, value]) => [name, value ?? ""]));
-  const agent: AgentProcess = startAgent(session, command, { url: webhookUrl, variables, show });
+  const agent: AgentProcess = await startAgent(session, command, { url: webhookUrl, variables, show });
   const ended = new AbortController();
   let code: number | null = null;
   void agent.exited.then((given) => {

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
+import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract/facts";
 import type { Failure, Fault, FlagOf } from "../types.ts";
 import { EXIT, getStatusExit } from "./exit.ts";
 

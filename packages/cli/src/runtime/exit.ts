@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract";
+import { ERRORS, type ErrorCode } from "@mailsvc/sdk/contract/facts";
 
 /** Exit codes. Each has one meaning, so that a script does not have to parse messages. */
 export const EXIT = {

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 // `sh -c`, which npm puts between itself and the program where the shell does not replace itself by it.
@@ -34,6 +33,8 @@ function describeProcess(pid: number): Described | null {
 /** Where there is no /proc, as on macOS. */
 function askPs(pid: number): Described | null {
   try {
+    // Loaded only here, where the system has no /proc.
+    const { execFileSync } = process.getBuiltinModule("node:child_process");
     const line = execFileSync("ps", ["-o", "ppid=,comm=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
     const [, parent, command = ""] = /^\s*(\d+)\s+(.*)$/m.exec(line) ?? [];
     return parent === undefined ? null : { parent: Number(parent), command };

@@ -1,4 +1,4 @@
-import { type Endpoint, isForAgents, paramNames } from "@mailsvc/sdk/contract";
+import { type Endpoint, isForAgents, paramNames } from "@mailsvc/sdk/contract/facts";
 import { describeFile, listFormFields } from "../contract/files.ts";
 import type { Call, LocalFile } from "../types.ts";
 import { usageError } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { Duration, durationMs } from "@mailsvc/sdk/contract";
+import { DURATION, durationMs } from "@mailsvc/sdk/contract/facts";
 import type { ConfigFile, DevServerFile, Host, SettingFlags, SettingKey, Settings } from "../types.ts";
 import { DEFAULT_PROFILE, getConfigPath, parseProfileName, readConfigFile } from "./config-file.ts";
 import { findDevServer } from "./dev-server-file.ts";
@@ -44,7 +44,7 @@ export function parseServerUrl(text: string, from: string): string {
 /** Parses a duration such as `30s`, or plain seconds, into milliseconds. Throws CliError. */
 export function parseDuration(text: string, from: string): number {
   const whole = /^\d{1,9}$/.test(text) ? `${text}s` : text;
-  if (!Duration.safeParse(whole).success) throw usageError(`${from}: "${text}" is not a duration. Write 500ms, 30s, 15m or 2h.`);
+  if (!DURATION.test(whole)) throw usageError(`${from}: "${text}" is not a duration. Write 500ms, 30s, 15m or 2h.`);
   return durationMs(whole);
 }
 

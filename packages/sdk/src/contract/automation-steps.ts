@@ -3,7 +3,7 @@ import { AUTOMATION_LIMITS, TRIGGER_STEP } from "./automation-fields.ts";
 import { AutomationOccurrence } from "./automation-triggers.ts";
 import { mapContactTexts } from "./contact-fields.ts";
 import { ContactPatch, TagName } from "./contacts.ts";
-import { durationMs } from "./dev.ts";
+import { durationMs } from "./duration.ts";
 import { line } from "./name.ts";
 import { DATE_PATTERN, SegmentRuleSchema } from "./segment-rules.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";

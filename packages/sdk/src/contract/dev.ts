@@ -1,3 +1,4 @@
+import { DURATION } from "./duration.ts";
 import { endpoint } from "./endpoint.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
@@ -6,15 +7,8 @@ import * as z from "./zod.ts";
 /** A length of time: `500ms`, `30s`, `15m`, `2h`, `30d`, or several: `1h30m`. */
 export const Duration = z
   .string()
-  .regex(/^(?:\d{1,9}(?:ms|s|m|h|d))+$/, "Write a duration such as 30s, 15m, 2h or 30d.")
+  .regex(DURATION, "Write a duration such as 30s, 15m, 2h or 30d.")
   .meta({ description: "Duration such as 30s, 15m, 2h, 30d", examples: ["15m"] });
-
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** Milliseconds of a Duration text. */
-export function durationMs(text: string): number {
-  return [...text.matchAll(/(\d+)(ms|s|m|h|d)/g)].reduce((sum, [, n, unit]) => sum + Number(n) * UNITS[unit as keyof typeof UNITS], 0);
-}
 
 export const ClockState = z
   .object({

@@ -1,5 +1,5 @@
 import { mapContactTexts } from "./contact-fields.ts";
-import { durationMs } from "./dev.ts";
+import { durationMs } from "./duration.ts";
 import * as z from "./zod.ts";
 
 /** Limits of a rule tree. */
