@@ -30,6 +30,7 @@ export function sendAsBulk(w: TestWorld, to: string[]): Promise<string[]> {
       toKey: address,
       createdAt,
       scheduledAt: null,
+      contactId: null,
     }));
     await insertEmails(
       tx,

@@ -99,7 +99,7 @@ export async function send(
     scheduledAt,
     nextAttemptAt: scheduledAt ?? now,
     unlisted,
-    ...(template?.contactId !== undefined && { contactId: template.contactId }),
+    contactId: template?.contactId ?? null,
   }));
   await insertEmails(tx, emails);
   for (const { id, toKey } of emails) {

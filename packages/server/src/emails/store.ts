@@ -55,7 +55,7 @@ export async function insertAttachments(tx: Tx, rows: AttachmentRow[]): Promise<
 
 export type NewEmail = Pick<
   EmailRow,
-  "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt" | "unlisted"
+  "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt" | "unlisted" | "contactId"
 >;
 
 /** Inserts emails that wait for their delivery. */

@@ -23,9 +23,6 @@ type Binder = (values: Record<string, unknown>) => unknown;
 /** A selected column: the name of its property, and how its value is converted. */
 type Read = readonly [name: string, map: (value: unknown) => unknown];
 
-// An insert of one row that returns its number. SQLite reports the number anyway, and RETURNING costs a temporary table.
-const PLAIN_INSERT = /^(insert into "[a-z_]+" \([^()]*\) values \([^()]*\)) returning "[a-z_]+"$/;
-
 /** Computes the bindings of a prepared statement once. Drizzle does so on every call, which is a third of a small statement: 2 to 3 of 8 µs. */
 export function bindOnce<S>(statement: S, compile: (sql: string) => Compiled): S {
   if (!isPrepared(statement)) return statement;
@@ -44,15 +41,6 @@ export function bindOnce<S>(statement: S, compile: (sql: string) => Compiled): S
   };
   if (!fields || !columns) {
     statement.execute = (values = {}) => stmt.run(...bind(values));
-    return statement;
-  }
-  const counter = findCounterName(fields);
-  const plain = counter === null ? null : PLAIN_INSERT.exec(sql)?.[1];
-  if (plain) {
-    const { run } = compile(plain);
-    statement.execute = (values = {}) => [
-      { [counter as string]: Number((run(...bind(values)) as { lastInsertRowid: number }).lastInsertRowid) },
-    ];
     return statement;
   }
   const { all } = stmt.raw();
@@ -108,14 +96,6 @@ function toRow(columns: readonly Read[], values: readonly unknown[]): Record<str
     row[name] = map(values[i]);
   }
   return row;
-}
-
-/** The name of the only selected column, if it is the auto-incremented primary key. */
-function findCounterName(fields: NonNullable<Prepared["fields"]>): string | null {
-  const [only, ...others] = fields;
-  return only && others.length === 0 && is(only.field, Column) && only.field.primary && only.field.dataType === "number"
-    ? (only.path[0] as string)
-    : null;
 }
 
 function isPrepared(statement: unknown): statement is Prepared {

@@ -65,7 +65,7 @@ export function createSession(connection: RawConnection, schema: DatabaseSchema,
   return Object.assign(
     session,
     { searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(session, one)) },
-    createInserts(session),
+    createInserts(session, (text) => client.prepare(text).run),
     createUpdates(session),
     createLookups(session),
   );

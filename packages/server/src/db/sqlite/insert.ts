@@ -1,15 +1,22 @@
-import { getTableColumns, getTableName, max, sql } from "drizzle-orm";
+import { Column, getTableColumns, getTableName, max } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 
 type Row = Readonly<Record<string, unknown>>;
+type Run = (...params: unknown[]) => unknown;
+
+// The nulls of a row are the bits of one number.
+const MAX_COLUMNS = 52;
+// Statements kept for one table: one for each set of columns that were null together.
+const MAX_STATEMENTS = 64;
 
 /**
  * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running a prepared statement per row costs less than building
- * one for all rows.
+ * one for all rows. `compile` gives the function that runs a statement.
  */
 export function createInserts(
-  session: Pick<Tx, "prepared" | "select">,
+  session: Pick<Tx, "select">,
+  compile: (sql: string) => Run,
 ): Pick<Tx, "insertAll" | "nextNumbers"> & { insertNumbered(table: PgTable, rows: readonly object[]): number[] } {
   const shapes = new Map<PgTable, TableShape>();
   const shapeOf = (table: PgTable): TableShape => {
@@ -20,67 +27,88 @@ export function createInserts(
     }
     return shape;
   };
-  /** The statement that inserts a row; values that the row lacks are null. */
-  const prepare = (table: PgTable, name: string, columns: readonly string[], returning?: Counter) =>
-    session.prepared(name, (q) => {
-      const insert = q.insert(table).values(Object.fromEntries(columns.map((column) => [column, sql.placeholder(column)])) as never);
-      return returning ? insert.returning({ [returning.name]: returning.column }).prepare(name) : insert.prepare(name);
-    });
+  /** Inserts a row; values that it lacks are null. Nulls are part of the statement: binding one costs as much as binding a value. */
+  const insert = ({ table, fields, statements }: RowShape, row: Row): unknown => {
+    let nulls = 0;
+    const params: unknown[] = [];
+    for (const { key, encode } of fields) {
+      const value = row[key] ?? null;
+      nulls = nulls * 2 + (value === null ? 1 : 0);
+      if (value !== null) params.push(encode === null ? value : encode(value));
+    }
+    let run = statements.get(nulls);
+    if (!run) {
+      const values = fields.map(({ key }) => ((row[key] ?? null) === null ? "null" : "?"));
+      run = compile(`insert into "${table}" (${fields.map(({ name }) => `"${name}"`).join(", ")}) values (${values.join(", ")})`);
+      if (statements.size >= MAX_STATEMENTS) statements.clear();
+      statements.set(nulls, run);
+    }
+    return run(...params);
+  };
   return {
     insertAll: async (table, rows) => {
       const [first] = rows as readonly Row[];
       if (!first) return;
-      const { names, columns, others, counter } = shapeOf(table);
-      const counts = counter !== undefined && first[counter.name] === undefined;
-      const statement = prepare(table, counts ? names.counted : names.whole, counts ? others : columns);
-      for (const row of rows as readonly Row[]) statement.execute(row);
+      const { counter, whole, counted } = shapeOf(table);
+      const shape = counter !== null && first[counter.key] === undefined ? counted : whole;
+      for (const row of rows as readonly Row[]) insert(shape, row);
     },
     insertNumbered: (table, rows) => {
-      if (rows.length === 0) return [];
-      const { names, others, counter } = shapeOf(table);
+      const { counter, counted } = shapeOf(table);
       if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
-      const statement = prepare(table, names.numbered, others, counter);
-      return (rows as readonly Row[]).map(
-        (row) => (statement.execute(row) as unknown as [Record<string, number>])[0][counter.name] as number,
-      );
+      return (rows as readonly Row[]).map((row) => Number((insert(counted, row) as { lastInsertRowid: number }).lastInsertRowid));
     },
     // There is no other writer, so the numbers after the largest one are free.
     nextNumbers: async (table, n) => {
-      const column = shapeOf(table).counter?.column;
-      if (!column) throw new Error(`${getTableName(table)} has no counter.`);
-      const [row] = await session.select({ last: max(column) }).from(table);
+      const { counter } = shapeOf(table);
+      if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
+      const [row] = await session.select({ last: max(counter.column) }).from(table);
       const last = Number(row?.last ?? 0);
       return Array.from({ length: n }, (_, i) => last + 1 + i);
     },
   };
 }
 
-/** The auto-incremented column of a table. */
-interface Counter {
+/** A column that an insert writes. */
+interface Field {
+  /** Its name in a row. */
+  readonly key: string;
+  /** Its name in the database. */
   readonly name: string;
-  readonly column: PgColumn;
+  /** Converts a value for the driver; null where nothing is to be converted. */
+  readonly encode: ((value: unknown) => unknown) | null;
+}
+
+/** The columns that are written, and a statement for each set of columns that were null. */
+interface RowShape {
+  readonly table: string;
+  readonly fields: readonly Field[];
+  readonly statements: Map<number, Run>;
 }
 
 /** What inserts need to know of a table, found once: looking through its columns would cost a send 2 µs. */
 interface TableShape {
-  readonly columns: readonly string[];
-  readonly counter: Counter | undefined;
-  /** The columns without the counter. */
-  readonly others: readonly string[];
-  /** The names of the statements for rows with all columns, without the counter, and without the counter but returning it. */
-  readonly names: { readonly whole: string; readonly counted: string; readonly numbered: string };
+  /** The auto-incremented column; null in a table without one. */
+  readonly counter: { readonly key: string; readonly column: PgColumn } | null;
+  /** For rows with all columns. */
+  readonly whole: RowShape;
+  /** For rows without the counter. */
+  readonly counted: RowShape;
 }
 
 function toShape(table: PgTable): TableShape {
-  const entries = Object.entries(getTableColumns(table));
-  const columns = entries.map(([name]) => name);
-  const found = entries.find(([, column]) => column.primary && column.dataType === "number");
-  const counter = found && { name: found[0], column: found[1] };
-  const name = getTableName(table);
+  const columns = Object.entries(getTableColumns(table));
+  if (columns.length > MAX_COLUMNS) throw new Error(`${getTableName(table)} has more than ${MAX_COLUMNS} columns.`);
+  const fields = columns.map(([key, column]) => ({ key, name: column.name, encode: findEncoder(column) }));
+  const counter = columns.find(([, column]) => column.primary && column.dataType === "number");
+  const toRowShape = (own: readonly Field[]): RowShape => ({ table: getTableName(table), fields: own, statements: new Map() });
   return {
-    columns,
-    counter,
-    others: columns.filter((column) => column !== counter?.name),
-    names: { whole: `insert_whole_${name}`, counted: `insert_counted_${name}`, numbered: `insert_numbered_${name}` },
+    counter: counter ? { key: counter[0], column: counter[1] } : null,
+    whole: toRowShape(fields),
+    counted: toRowShape(fields.filter(({ key }) => key !== counter?.[0])),
   };
+}
+
+function findEncoder(column: PgColumn): Field["encode"] {
+  return column.mapToDriverValue === Column.prototype.mapToDriverValue ? null : (value) => column.mapToDriverValue(value);
 }
