@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { StatusListener } from "../emails/emails.ts";
@@ -6,6 +6,15 @@ import type { EventListener } from "../events/events.ts";
 import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
 import { finishReleased } from "./finish.ts";
 import { countLink, hashLink, OF_VARIANTS, type RecipientEvent, toRecipientEvent, toRevenue } from "./recipient-events.ts";
+
+const ph = sql.placeholder;
+
+// The names of statements, by what is recorded.
+const RECORD_FIRST = {
+  openedAt: "record_first_open",
+  clickedAt: "record_first_click",
+  unsubscribedAt: "record_first_unsubscribe",
+} as const;
 
 /** Counts the states of recipients, and ends campaigns whose last ones these were. */
 export const countStatusChanges: StatusListener = async (tx, deps, changes) => {
@@ -55,21 +64,17 @@ async function countRecipientEvents(tx: Tx, deps: Deps, events: readonly Recipie
 
 /** The variants of the recipients that opened, clicked or unsubscribed. */
 async function loadVariants(tx: Tx, events: readonly RecipientEvent[]): Promise<Map<string, string | null>> {
-  const { emails: t } = tx.t;
   const found = new Map<string, string | null>();
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
     const rows = await tx
-      .select({ id: t.id, variant: t.variant })
-      .from(t)
-      .where(
-        and(
-          eq(t.workspaceId, workspaceId),
-          inArray(
-            t.id,
-            own.map(({ emailId }) => emailId),
-          ),
-        ),
-      );
+      .prepared("variants_of_recipients", (q, { emails: t }) =>
+        q
+          .select({ id: t.id, variant: t.variant })
+          .from(t)
+          .where(and(eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.among(t.id, ph("ids"))))
+          .prepare("variants_of_recipients"),
+      )
+      .execute({ workspaceId, ids: JSON.stringify(own.map(({ emailId }) => emailId)) });
     for (const { id, variant } of rows) found.set(id, variant);
   }
   return found;
@@ -79,24 +84,33 @@ async function loadVariants(tx: Tx, events: readonly RecipientEvent[]): Promise<
 export async function recordFirst(
   tx: Tx,
   { campaignId, emailId, at }: Pick<RecipientEvent, "campaignId" | "emailId" | "at">,
-  field: "openedAt" | "clickedAt" | "unsubscribedAt",
+  field: keyof typeof RECORD_FIRST,
 ): Promise<boolean> {
-  const { campaignReactions: t } = tx.t;
+  const name = RECORD_FIRST[field];
   const first = await tx
-    .insert(t)
-    .values({ campaignId, emailId, [field]: at })
-    .onConflictDoUpdate({ target: [t.campaignId, t.emailId], set: { [field]: at }, setWhere: isNull(t[field]) })
-    .returning({ emailId: t.emailId });
+    .prepared(name, (q, { campaignReactions: t }) =>
+      q
+        .insert(t)
+        .values({ campaignId: ph("campaignId"), emailId: ph("emailId"), [field]: ph("at") })
+        .onConflictDoUpdate({ target: [t.campaignId, t.emailId], set: { [field]: sql`${ph("at")}` }, setWhere: isNull(t[field]) })
+        .returning({ emailId: t.emailId })
+        .prepare(name),
+    )
+    .execute({ campaignId, emailId, at });
   return first.length > 0;
 }
 
 async function isFirstClick(tx: Tx, { campaignId, emailId, url }: RecipientEvent): Promise<boolean> {
   if (url === null) return false;
-  const { campaignLinkClicks: t } = tx.t;
   const first = await tx
-    .insert(t)
-    .values({ campaignId, link: hashLink(url), emailId })
-    .onConflictDoNothing()
-    .returning({ emailId: t.emailId });
+    .prepared("first_click_of_link", (q, { campaignLinkClicks: t }) =>
+      q
+        .insert(t)
+        .values({ campaignId: ph("campaignId"), link: ph("link"), emailId: ph("emailId") })
+        .onConflictDoNothing()
+        .returning({ emailId: t.emailId })
+        .prepare("first_click_of_link"),
+    )
+    .execute({ campaignId, link: hashLink(url), emailId });
   return first.length > 0;
 }

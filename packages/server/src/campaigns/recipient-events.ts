@@ -57,6 +57,8 @@ export function hashLink(url: string): string {
   return createHash("sha256").update(url).digest("base64url").slice(0, 22);
 }
 
+const ph = sql.placeholder;
+
 // As with other counters: on Postgres, writers of the same row run one after the other.
 const PARTS = 8;
 
@@ -69,26 +71,26 @@ export async function countLink(
   by: 1 | -1 = 1,
 ): Promise<void> {
   if (url === null) return;
-  const { campaignLinks: t } = tx.t;
   const machine = metric === "machineClicks";
   const part = deps.queue.workers === null ? 0 : Math.floor(deps.random.fraction() * PARTS);
+  const counts = { clicks: machine ? 0 : by, uniqueClicks: first ? by : 0, machineClicks: machine ? by : 0 };
   await tx
-    .insert(t)
-    .values({
-      campaignId,
-      link: hashLink(url),
-      part,
-      url,
-      clicks: machine ? 0 : by,
-      uniqueClicks: first ? by : 0,
-      machineClicks: machine ? by : 0,
-    })
-    .onConflictDoUpdate({
-      target: [t.campaignId, t.link, t.part],
-      set: {
-        clicks: sql`${t.clicks} + excluded.clicks`,
-        uniqueClicks: sql`${t.uniqueClicks} + excluded.unique_clicks`,
-        machineClicks: sql`${t.machineClicks} + excluded.machine_clicks`,
-      },
-    });
+    .prepared("count_link", (q, { campaignLinks: t }) =>
+      q
+        .insert(t)
+        .values({
+          ...{ campaignId: ph("campaignId"), link: ph("link"), part: ph("part"), url: ph("url") },
+          ...{ clicks: ph("clicks"), uniqueClicks: ph("uniqueClicks"), machineClicks: ph("machineClicks") },
+        })
+        .onConflictDoUpdate({
+          target: [t.campaignId, t.link, t.part],
+          set: {
+            clicks: sql`${t.clicks} + excluded.clicks`,
+            uniqueClicks: sql`${t.uniqueClicks} + excluded.unique_clicks`,
+            machineClicks: sql`${t.machineClicks} + excluded.machine_clicks`,
+          },
+        })
+        .prepare("count_link"),
+    )
+    .execute({ campaignId, link: hashLink(url), part, url, ...counts });
 }

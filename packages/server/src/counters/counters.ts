@@ -1,8 +1,21 @@
 import { eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 
+const ph = sql.placeholder;
+
 // On Postgres, writers of the same row run one after the other; with sixteen rows per counter that is rare.
 const PARTS = 16;
+
+// Counters changed with one statement. There is a prepared one for each number of them up to this.
+const CHUNK = 16;
+
+/** A row of `counters`, with what is added to it. */
+interface CounterPart {
+  owner: string;
+  kind: string;
+  part: number;
+  count: number;
+}
 
 /** A change of a counter. Changes of the same `seq`, such as that of a contact, go to the same part of it. */
 export interface CounterChange {
@@ -13,7 +26,7 @@ export interface CounterChange {
 
 /** Adds changes to the counters of one owner. */
 export async function incrementCounters(tx: Tx, owner: string, changes: readonly CounterChange[]): Promise<void> {
-  const sums = new Map<string, { owner: string; kind: string; part: number; count: number }>();
+  const sums = new Map<string, CounterPart>();
   for (const { kind, seq, by } of changes) {
     const part = seq % PARTS;
     const key = `${kind} ${part}`;
@@ -25,12 +38,7 @@ export async function incrementCounters(tx: Tx, owner: string, changes: readonly
   const rows = [...sums.values()]
     .filter((r) => r.count !== 0)
     .sort((a, b) => (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.part - b.part));
-  if (rows.length === 0) return;
-  const { counters: t } = tx.t;
-  await tx
-    .insert(t)
-    .values(rows)
-    .onConflictDoUpdate({ target: [t.owner, t.kind, t.part], set: { count: sql`${t.count} + excluded.count` } });
+  for (let i = 0; i < rows.length; i += CHUNK) await increment(tx, rows.slice(i, i + CHUNK));
 }
 
 /** The counters of these owners by kind; a kind that was never counted is absent. */
@@ -52,4 +60,17 @@ export async function getCounters(q: Tx | Reader, owners: readonly string[]): Pr
 /** Deletes the counters of an owner. */
 export async function deleteCounters(tx: Tx, owner: string): Promise<void> {
   await tx.delete(tx.t.counters).where(eq(tx.t.counters.owner, owner));
+}
+
+async function increment(tx: Tx, rows: readonly CounterPart[]): Promise<void> {
+  const name = `increment_${rows.length}_counters`;
+  await tx
+    .prepared(name, (q, { counters: t }) =>
+      q
+        .insert(t)
+        .values(rows.map((_, i) => ({ owner: ph(`owner${i}`), kind: ph(`kind${i}`), part: ph(`part${i}`), count: ph(`count${i}`) })))
+        .onConflictDoUpdate({ target: [t.owner, t.kind, t.part], set: { count: sql`${t.count} + excluded.count` } })
+        .prepare(name),
+    )
+    .execute(Object.fromEntries(rows.flatMap((row, i) => Object.entries(row).map(([column, value]) => [`${column}${i}`, value]))));
 }
