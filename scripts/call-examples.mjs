@@ -22,12 +22,13 @@ export function callExamples(id, endpoint) {
     .flatMap(([language, label, text]) => [`\`\`\`${language} [${label}]`, text, "```", ""]);
 }
 
-function curlOf({ method, path, access }, { params, query, body }) {
+function curlOf({ method, path, access, errors = [] }, { params, query, body }) {
   const filled = path.replace(/:(\w+)/g, (_, name) => params[name]);
   const search = new URLSearchParams(Object.entries(query ?? {}).map(([name, value]) => [name, String(value)])).toString();
   return [
     `curl${method === "GET" ? "" : ` -X ${method}`} "$MAILSVC_URL${filled}${search === "" ? "" : `?${search}`}"`,
     access !== "public" && access !== "dev" && `  -H "Authorization: Bearer $${keyFor(access)}"`,
+    errors.includes("idempotency_key_required") && '  -H "Idempotency-Key: your-unique-key"',
     body !== undefined && '  -H "Content-Type: application/json"',
     body !== undefined && `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
   ]
@@ -38,14 +39,15 @@ function curlOf({ method, path, access }, { params, query, body }) {
 const keyFor = (access) => (access === "operator" ? "MAILSVC_OPERATOR_KEY" : isForAgents(access) ? "MAILSVC_AGENT_KEY" : "MAILSVC_API_KEY");
 
 /** A call of `Mailsvc`, or of `AgentClient`, which knows its activation. */
-function sdkOf(id, { access }, { query, body }, params) {
+function sdkOf(id, { access, stream }, { query, body }, params) {
   const [noun, verb] = [id.slice(0, id.lastIndexOf(".")), id.slice(id.lastIndexOf(".") + 1)];
   const agents = isForAgents(access);
   const known = agents ? agentContract[noun.replace(/^agent\./, "")] : contract[noun];
   if (!known?.[verb]) return null;
   const named = params.filter(([name]) => !(agents && name === "activationId")).map(([, value]) => value);
   const values = [...named, ...[query ?? body].filter((input) => input !== undefined)];
-  return `await ${agents ? id : `client.${id}`}(${values.map((value) => literal(value)).join(", ")});`;
+  const call = `${agents ? id : `client.${id}`}(${values.map((value) => literal(value)).join(", ")})`;
+  return stream ? `for await (const event of ${call}) console.log(event);` : `await ${call};`;
 }
 
 /** A value as TypeScript, on one line where it fits. */

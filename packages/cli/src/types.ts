@@ -254,6 +254,8 @@ export interface CommandSpec {
   words: readonly string[];
   /** Fields that may be given as arguments, in order, with the value used when absent. */
   positional: readonly { field: string; fallback?: string }[];
+  /** The field of which the command reads the values from a file, its only argument. */
+  fromFile?: string;
   /** Body fields whose values follow from the command's name. */
   fixed?: Readonly<Record<string, unknown>>;
   /** The id of the spec whose command also covers this endpoint; there is no command of its own. */

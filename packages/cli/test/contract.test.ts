@@ -22,9 +22,6 @@ const idsOf = (groups: Contract, before: string): string[] =>
 const find = (node: CommandNode, words: readonly string[]): CommandNode | undefined =>
   words.reduce<CommandNode | undefined>((at, word) => at?.commands.find((c) => c.name === word), node);
 
-/** Commands that read a file where the endpoint takes rows. */
-const FROM_FILES: Readonly<Record<string, string>> = { "contacts.import": "rows", "suppressions.import": "entries" };
-
 /** Splits a command line as a POSIX shell would, as far as the examples go. */
 const shellWords = (line: string): string[] =>
   [...line.matchAll(/(?:'[^']*'|\\'|[^\s'])+/g)].map(([word]) =>
@@ -47,12 +44,12 @@ describe("every endpoint of the contract", () => {
       const flags = new Set(node?.options.map((o) => o.flag));
       const fields = place.id === "emails.send" ? listSendFields() : listFields(place.endpoint);
       for (const field of fields)
-        if (FROM_FILES[place.id] === field.name) expect(node?.arguments.map((a) => a.name)).toEqual(["file"]);
+        if (place.fromFile === field.name) expect(node?.arguments.map((a) => a.name)).toEqual(["file"]);
         else expect(flags, `${place.id} ${field.name}`).toContain(`--${field.flag}`);
     }
   });
 
-  const sent = listCommandSpecs().filter((place) => FROM_FILES[place.id] === undefined && place.coveredBy === undefined);
+  const sent = listCommandSpecs().filter((place) => place.fromFile === undefined && place.coveredBy === undefined);
   const examples = sent.flatMap((place) =>
     (place.endpoint.examples ?? []).map((example) => {
       const fields = place.id === "emails.send" ? listSendFields().filter((f) => f.name !== "attachments") : listFields(place.endpoint);

@@ -17,6 +17,8 @@ interface CommandOverride {
   words?: readonly string[];
   /** Fields that may be given as arguments, in order, with the value used when absent. */
   positional?: readonly { field: string; fallback?: string }[];
+  /** The field of which the values come from a file, the only argument. */
+  fromFile?: string;
   /** The endpoint whose command also covers this one, so that there is one command for one task. */
   coveredBy?: string;
   /** Works, but is listed nowhere: for endpoints that only the links in emails call. */
@@ -37,6 +39,8 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "emails.send": { words: ["send"] },
   "emails.sendTemplate": { coveredBy: "emails.send" },
   "templates.send": { coveredBy: "emails.send" },
+  "contacts.import": { fromFile: "rows" },
+  "suppressions.import": { fromFile: "entries" },
   "suppressions.create": { positional: [{ field: "email" }] },
   "suppressions.remove": { positional: [{ field: "entries" }] },
   "suppressions.delete": { coveredBy: "suppressions.remove" },
@@ -104,8 +108,8 @@ function mapGroups(groups: Contract, before: readonly string[]): CommandSpec[] {
   return Object.entries(groups).flatMap(([group, operations]) =>
     Object.entries(operations).map(([verb, endpoint]) => {
       const id = [...before, group, verb].join(".");
-      const { words = [...before, toKebabCase(group), toKebabCase(verb)], positional = [], coveredBy, hidden } = COMMAND_MAP[id] ?? {};
-      return { id, endpoint, words, positional, ...(coveredBy === undefined ? {} : { coveredBy }), ...(hidden ? { hidden } : {}) };
+      const { words = [...before, toKebabCase(group), toKebabCase(verb)], positional = [], ...rest } = COMMAND_MAP[id] ?? {};
+      return { id, endpoint, words, positional, ...rest };
     }),
   );
 }

@@ -12,7 +12,9 @@ export function formatCommandLine(spec: CommandSpec, fields: readonly Field[], e
     delete values["fileName"];
     delete values["contentBase64"];
   }
-  const positional = spec.positional.map((p) => p.field);
+  const { fromFile } = spec;
+  if (fromFile !== undefined && values[fromFile] !== undefined) values[fromFile] = `${spec.words[0]}.csv`;
+  const positional = [...spec.positional.map((p) => p.field), ...(fromFile === undefined ? [] : [fromFile])];
   const ids = listPathArguments(spec.endpoint).map((name) => shellQuote(example.params?.[name] ?? "…"));
   const first = positional.flatMap((name) =>
     values[name] === undefined ? [] : [values[name]].flat().map((one) => shellQuote(String(one))),

@@ -1,0 +1,173 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import type { ReadableStream } from "node:stream/web";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { runInThisContext } from "node:vm";
+import { AgentClient, ApiError, Mailsvc } from "@mailsvc/sdk";
+import { type Endpoint, isForAgents, served } from "@mailsvc/sdk/contract";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cli, TERMINAL } from "../packages/cli/test/harness.ts";
+import { blocksOf } from "./markdown.ts";
+import { MARKETPLACE } from "./support/example-agents.ts";
+import { SENDING } from "./support/example-objects.ts";
+import { type Ids, openStage, type Stage } from "./support/example-stage.ts";
+
+/*
+ * Every call that the reference shows is made, with curl, with the SDK and on the command line, on a server that has the objects which
+ * the examples name: it is understood and succeeds.
+ */
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const OBJECTS = { ...SENDING, ...MARKETPLACE };
+
+/** What calls answer that cannot succeed as the reference shows them, because it cannot show what they need. */
+const REFUSED: Readonly<Record<string, number>> = {
+  // A job is dead only after a fault of the server.
+  "jobs.retry": 404,
+  // Only providers call these, with signatures, and only where they are configured.
+  "stripe.webhook": 404,
+  "inbound.ses": 404,
+  "inbound.postmark": 404,
+  "inbound.sendgrid": 404,
+  "inbound.mailgun": 404,
+  "inbound.connection": 404,
+};
+
+/** The examples of an endpoint, by the label of their block. */
+const examples = new Map<string, ReadonlyMap<string, string>>();
+for (const page of globSync("docs/reference/*.md", { cwd: root })) {
+  const calls = blocksOf(join(root, page)).filter(({ label }) => label !== "");
+  for (const [id, blocks] of Map.groupBy(calls, ({ heading }) => heading))
+    examples.set(id, new Map(blocks.map(({ label, text }) => [label, text.trim()])));
+}
+
+let folder = "";
+let server: Server;
+let stage: Stage | undefined;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "mailsvc-reference-"));
+  writeFileSync(join(folder, "contacts.csv"), "email,first_name\nada@example.com,Ada\n");
+  writeFileSync(join(folder, "suppressions.csv"), "email,reason\nada@example.com,bounce\n");
+  // curl needs a port; behind it is the server of the example that is tried.
+  server = createServer(async (request, response) => {
+    const { method = "GET", url = "/" } = request;
+    const body = method === "GET" ? undefined : new Uint8Array(await buffer(request));
+    const headers = Object.entries(request.headers).filter(([name]) => /^(?:authorization|content-type|idempotency-key)$/.test(name));
+    const { world } = stage as Stage;
+    const answer = await world.fetch(`${world.url}${url}`, { method, headers: headers as [string, string][], ...(body && { body }) });
+    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+    response.flushHeaders();
+    if (answer.body) Readable.fromWeb(answer.body as ReadableStream).pipe(response);
+    else response.end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const endpoints = Object.entries(served).flatMap(([noun, verbs]) =>
+  Object.entries(verbs).map(([verb, endpoint]): [string, Endpoint] => [`${noun}.${verb}`, endpoint]),
+);
+
+test("the reference shows a call of each endpoint", () => {
+  expect([...examples.keys()].sort()).toEqual(endpoints.map(([id]) => id).sort());
+});
+
+test.each(endpoints)("the calls of %s are understood", async (id, endpoint) => {
+  const noun = id.slice(0, id.lastIndexOf("."));
+  const shown = [...(examples.get(id) ?? [])] as [keyof typeof CALLS, string][];
+  const { fileName, contentBase64 } = (endpoint.examples?.[0]?.body ?? {}) as { fileName?: string; contentBase64?: string };
+  if (fileName && contentBase64) writeFileSync(join(folder, fileName), Buffer.from(contentBase64, "base64"));
+  const tried = async (its: Stage, calls: typeof shown): Promise<object> => {
+    stage = its;
+    const ids = await (OBJECTS[id] ?? OBJECTS[noun])?.(its);
+    const keys = await keysFor(its, noun, endpoint);
+    const statuses: Record<string, number> = {};
+    for (const [label, text] of calls) statuses[label] = await CALLS[label](fill(text, ids ?? {}), keys, its, endpoint);
+    return statuses;
+  };
+  const statuses: object[] = [];
+  // What only reads leaves the objects to the next call; what writes gets new ones.
+  for (const calls of endpoint.method === "GET" ? [shown] : shown.map((call) => [call])) {
+    await using its = await openStage();
+    statuses.push(await tried(its, calls));
+  }
+  const expected = REFUSED[id] ?? expect.toSatisfy((status: number) => status >= 200 && status < 300);
+  expect(Object.assign({}, ...statuses)).toEqual(Object.fromEntries(shown.map(([label]) => [label, expected])));
+});
+
+function fill(text: string, ids: Ids): string {
+  return Object.entries(ids).reduce((said, [there, here]) => said.replaceAll(`'${there}'`, here).replaceAll(there, here), text);
+}
+
+async function keysFor({ world, agent }: Stage, noun: string, { access }: Endpoint): Promise<Record<string, string>> {
+  const ofBuilder = ["listings", "deliveries", "payments"].includes(noun);
+  const keys = { MAILSVC_API_KEY: ofBuilder ? world.builder.apiKey : world.apiKey, MAILSVC_OPERATOR_KEY: world.operatorKey };
+  if (!isForAgents(access)) return keys;
+  const { key, activationId } = await agent();
+  return { ...keys, MAILSVC_AGENT_KEY: key, MAILSVC_ACTIVATION_ID: activationId };
+}
+
+/** A fetch that tells the status of the first response. */
+function recorded(inProcess: typeof fetch): { fetch: typeof fetch; answered: Promise<number> } {
+  const { promise: answered, resolve } = Promise.withResolvers<number>();
+  const recording: typeof fetch = async (input, init) => {
+    const response = await inProcess(input, init);
+    resolve(response.status);
+    return response;
+  };
+  return { fetch: recording, answered };
+}
+
+type Call = (text: string, keys: Readonly<Record<string, string>>, stage: Stage, endpoint: Endpoint) => Promise<number>;
+
+/** How a call is made; answers with the status of the response. */
+const CALLS: Readonly<Record<"curl" | "SDK" | "Command line", Call>> = {
+  curl: async (text, keys, _stage, { stream }) => {
+    const env = { ...process.env, ...keys, MAILSVC_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    // What is followed never ends.
+    const command = text.replace(/^curl/, `curl -sS ${stream ? "--max-time 1" : ""} -o /dev/null -w '%{http_code}'`);
+    const { stdout } = await promisify(execFile)("bash", ["-c", `${command} || test $? -eq 28`], { env });
+    return Number(stdout);
+  },
+  SDK: async (text, keys, { world }, { access, stream }) => {
+    const { fetch, answered } = recorded(world.fetch);
+    const client = new Mailsvc({
+      baseUrl: world.url,
+      apiKey: keys[access === "operator" ? "MAILSVC_OPERATOR_KEY" : "MAILSVC_API_KEY"] ?? "",
+      fetch,
+    });
+    const { MAILSVC_ACTIVATION_ID: activationId = "none", MAILSVC_AGENT_KEY: apiKey = "none" } = keys;
+    const agent = new AgentClient({ baseUrl: world.url, activationId, apiKey, fetch });
+    const made: Promise<unknown> = runInThisContext(`(async (client, agent) => { ${text} })`)(client, agent);
+    const refusal = (error: Error): number => {
+      if (error instanceof ApiError) return error.status;
+      throw error;
+    };
+    return Promise.race([made.then(() => answered, refusal), ...(stream ? [answered] : [])]);
+  },
+  "Command line": async (text, keys, { world }, { stream }) => {
+    const { fetch, answered } = recorded(world.fetch);
+    const words = [...text.matchAll(/(?:'[^']*'|\\'|[^\s'])+/g)].map(([word]) =>
+      word.replace(/'([^']*)'|\\(')/g, (_all, quoted, mark) => quoted ?? mark),
+    );
+    const setup = { env: { ...keys, MAILSVC_URL: world.url }, fetch, home: folder, tty: TERMINAL, answers: ["y"] };
+    const interrupt = (signal: (name: "SIGINT") => void) => void (stream && answered.then(() => signal("SIGINT")));
+    const { code, stderr } = await cli(words.slice(2), { ...setup, onStart: interrupt });
+    const status = await Promise.race([answered, Promise.resolve(0)]);
+    if (code !== 0 && !stream && status < 400) throw new Error(`${text}: exit ${code}\n${stderr}`);
+    return status;
+  },
+};

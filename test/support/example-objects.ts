@@ -1,0 +1,165 @@
+import { eq } from "drizzle-orm";
+import { type Ids, idOf, nothing, type Objects, type Stage } from "./example-stage.ts";
+
+const ADA = "ada@example.com";
+const FROM = "Acme <hello@acme.example>";
+const DAY_MS = 86_400_000;
+
+/** The objects that the examples of sending name, and those of the server itself. */
+export const SENDING: Objects = {
+  emails: async ({ world }) => {
+    const scheduledAt = new Date(world.clock.now() + DAY_MS);
+    const { id } = await world.sdk.emails.send({ from: FROM, to: ADA, subject: "Later", text: "Later", scheduledAt });
+    return { [idOf("em")]: id };
+  },
+  "emails.sendTemplate": template,
+  templates: template,
+  "templates.create": nothing,
+  "templates.unarchive": async (stage) => {
+    const ids = await template(stage);
+    await stage.world.sdk.templates.archive(ids[idOf("tpl")] as string);
+    return ids;
+  },
+  senders: sender,
+  "senders.create": nothing,
+  suppressions: async ({ world }) => {
+    for (const email of [ADA, "grace@example.com"]) await world.sdk.suppressions.create({ email });
+    return {};
+  },
+  "suppressions.create": nothing,
+  "suppressions.import": nothing,
+  providers: async ({ world }) => {
+    const { id } = await world.sdk.providers.add({ provider: "ses", key: "arn:aws:sns:eu-west-1:123456789012:others" });
+    return { [idOf("prv")]: id };
+  },
+  contacts: contact,
+  "contacts.create": nothing,
+  people: contact,
+  lists: async (stage) => {
+    const ids = await contact(stage);
+    const list = await stage.world.sdk.lists.create({ name: "News", doubleOptIn: true, confirmationFrom: FROM });
+    await stage.world.sdk.lists.add(list.id, { contacts: [ADA] });
+    const mail = await stage.world.inbox.waitFor({ to: ADA });
+    return { ...ids, [idOf("list")]: list.id, "<token>": tokenIn(mail.text) };
+  },
+  segments: async ({ world }) => {
+    const { id } = await world.sdk.segments.create({ name: "All", rules: { field: "tags", operator: "contains", value: "vip" } });
+    return { [idOf("seg")]: id };
+  },
+  campaigns: campaign,
+  "campaigns.pause": sending,
+  "campaigns.cancel": sending,
+  "campaigns.resume": async (stage) => {
+    const ids = await sending(stage);
+    await stage.world.sdk.campaigns.pause(ids[idOf("cmp")] as string);
+    return ids;
+  },
+  "campaigns.winner": async ({ world }) => {
+    await world.sdk.contacts.import({ rows: Array.from({ length: 20 }, (_, i) => ({ email: `p${i}@example.com` })) });
+    const { id } = await world.sdk.campaigns.create({
+      name: "Test",
+      fromEmail: "news@acme.example",
+      html: "<p>Hello</p>",
+      subjectLine: "Hello",
+      abTest: { variants: [{}, { subjectLine: "Hi" }], winner: "manual" },
+    });
+    await world.sdk.campaigns.send(id);
+    await world.settle();
+    return { [idOf("cmp")]: id };
+  },
+  automations: automation,
+  "automations.pause": activeAutomation,
+  "automations.unarchive": async (stage) => {
+    const ids = await automation(stage);
+    await stage.world.sdk.automations.archive(ids[idOf("aut")] as string);
+    return ids;
+  },
+  "events.get": async (stage) => {
+    await contact(stage);
+    const [event] = (await stage.world.sdk.events.list()).data;
+    return { evt_0000000001a: event?.id ?? "" };
+  },
+  "events.track": contact,
+  webhooks: webhook,
+  "webhooks.create": nothing,
+  "webhooks.resume": async (stage) => {
+    const ids = await webhook(stage);
+    await stage.world.sdk.webhooks.pause(ids[idOf("whk")] as string);
+    return ids;
+  },
+  "world.restore": async ({ world }) => {
+    await world.sdk.world.snapshot({ name: "before" });
+    return {};
+  },
+  keys: async ({ world }) => ({ [idOf("key")]: (await world.sdk.keys.create({ name: "x", permissions: ["transactional:send"] })).id }),
+  workspaces: async ({ world }) => ({ [idOf("ws")]: (await world.createWorkspace("Other")).workspaceId }),
+  "inbox.clear": nothing,
+  inbox: async ({ world }) => {
+    await world.sdk.emails.send({ from: FROM, to: ADA, subject: "Welcome", text: "Hello", html: "<p>Hello</p>" });
+    const { id } = await world.inbox.waitFor({ to: ADA });
+    return { [idOf("mail")]: id, "<id>": id };
+  },
+};
+
+async function template({ world }: Stage): Promise<Ids> {
+  const content = { name: "Order shipped", from: FROM, subject: "On its way", html: "<p>Hi {{ name }}</p>" };
+  const { id } = await world.sdk.templates.create({ ...content, slug: "order-shipped", publish: true });
+  await world.sdk.templates.update(id, { subject: "Nearly there", publish: true });
+  await world.sdk.templates.update(id, { subject: "There" });
+  return { [idOf("tpl")]: id };
+}
+
+async function sender({ world }: Stage): Promise<Ids> {
+  const { id } = await world.sdk.senders.create({ email: "ada@other.com" });
+  // In dev mode a sender is verified at once, without the mail that would show this.
+  const { db } = world.app.deps;
+  const [row] = await db.read.select().from(db.read.t.senders).where(eq(db.read.t.senders.id, id));
+  return { [idOf("snd")]: id, "<token>": row?.token ?? "" };
+}
+
+async function contact({ world }: Stage): Promise<Ids> {
+  const { id } = await world.sdk.contacts.create({ email: ADA, firstName: "Ada" });
+  return { [idOf("con")]: id };
+}
+
+async function campaign({ world }: Stage): Promise<Ids> {
+  await world.sdk.contacts.create({ email: ADA, firstName: "Ada" });
+  const draft = { name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", html: "<p>Hello</p>" };
+  return { [idOf("cmp")]: (await world.sdk.campaigns.create(draft)).id };
+}
+
+/** A campaign that has more mail than it may send at once. */
+async function sending({ world }: Stage): Promise<Ids> {
+  await world.sdk.contacts.import({ rows: Array.from({ length: 20 }, (_, i) => ({ email: `p${i}@example.com` })) });
+  const draft = { name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", html: "<p>Hello</p>" };
+  const { id } = await world.sdk.campaigns.create({ ...draft, throttle: { perSecond: 1 } });
+  await world.sdk.campaigns.send(id);
+  return { [idOf("cmp")]: id };
+}
+
+async function automation(stage: Stage): Promise<Ids> {
+  const ids = { ...(await contact(stage)), ...(await template(stage)) };
+  const { id } = await stage.world.sdk.automations.create({
+    name: "Welcome",
+    trigger: { type: "contact.created" },
+    steps: [{ id: "wait", type: "delay", for: "3d" }],
+    connections: [{ from: "trigger", to: "wait" }],
+  });
+  return { ...ids, [idOf("aut")]: id };
+}
+
+async function activeAutomation(stage: Stage): Promise<Ids> {
+  const ids = await automation(stage);
+  await stage.world.sdk.automations.activate(ids[idOf("aut")] as string);
+  return ids;
+}
+
+async function webhook({ world, hooks }: Stage): Promise<Ids> {
+  const { id } = await world.sdk.webhooks.create({ url: hooks.url });
+  await world.sdk.contacts.create({ email: ADA });
+  await world.settle();
+  const [delivery] = (await world.sdk.webhooks.deliveries(id)).data;
+  return { [idOf("whk")]: id, whd_0000000001ay5z7a1b2c0q4w6x: delivery?.id ?? "" };
+}
+
+const tokenIn = (text: string | null): string => /\/confirm\/(\S+)/.exec(text ?? "")?.[1] ?? "";

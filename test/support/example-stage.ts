@@ -1,0 +1,64 @@
+import { AGENT_SCOPES, type AgentScope } from "@mailsvc/sdk/contract";
+import { createWorld, type TestWorld } from "../../packages/server/src/testing.ts";
+import { connectAgent, type TestAgent } from "../../packages/server/test/agent-at-work.ts";
+import { activateAgent, payFor } from "../../packages/server/test/marketplace.ts";
+import { type Receiver, receiver } from "../../packages/server/test/receiver.ts";
+
+/** What examples name, each with what it is called on this server. */
+export type Ids = Readonly<Record<string, string>>;
+
+/** Makes the objects that examples name: by the id of an endpoint, or, for all others of a noun, by that. */
+export type Objects = Readonly<Record<string, (stage: Stage) => Promise<Ids>>>;
+
+/** A server on which examples are tried. */
+export interface Stage extends AsyncDisposable {
+  readonly world: TestWorld;
+  /** The webhook of agents and developers. */
+  readonly hooks: Receiver;
+  /** Makes the listing launch-writer of the builder, unpaid. */
+  list(permissions?: readonly AgentScope[]): Promise<void>;
+  /** Its agent, turned on by the brand; the same one each time. */
+  agent(): Promise<TestAgent>;
+}
+
+export const SLUG = "launch-writer";
+
+/** The id that examples give an object of this kind. */
+export function idOf(prefix: string): string {
+  return `${prefix}_01jc3v2m9k8q4w6x0y5z7a1b2c`;
+}
+
+/** For examples that make what others name. */
+export async function nothing(): Promise<Ids> {
+  return {};
+}
+
+export async function openStage(): Promise<Stage> {
+  const hooks = await receiver();
+  // Examples name instants around the beginning of this month.
+  const world = await createWorld({ now: "2030-01-31T08:00:00Z" });
+  let agent: Promise<TestAgent> | undefined;
+  const list = async (permissions: readonly AgentScope[] = AGENT_SCOPES): Promise<void> => {
+    const listing = { slug: SLUG, name: "Launch Writer", description: "It writes.", webhookUrl: hooks.url, permissions: [...permissions] };
+    await world.builder.sdk.listings.create(listing);
+  };
+  const turnOn = async (): Promise<TestAgent> => {
+    await list();
+    await payFor(world.builder.sdk, SLUG);
+    const { id } = await activateAgent(world.sdk, SLUG);
+    await world.sdk.credits.grant({ amount: 1000 });
+    await world.settle();
+    const bodies = hooks.received.map(({ body }) => body);
+    return connectAgent(world, { url: hooks.url, bodies, [Symbol.asyncDispose]: async () => {} }, id);
+  };
+  return {
+    world,
+    hooks,
+    list,
+    agent: () => (agent ??= turnOn()),
+    [Symbol.asyncDispose]: async () => {
+      await world.dispose();
+      await hooks[Symbol.asyncDispose]();
+    },
+  };
+}
