@@ -37,8 +37,8 @@ const runs = [
     { name: "sdk", format, entry: { index: "src/index.ts", "contract/index": "src/contract/index.ts" } },
     { name: "agent-kit", format, entry: entriesOf("agent-kit") },
   ]),
-  // The program: one lean file, and chunks that only some starts load.
-  { name: "server", format: "esm", entry: { main: "src/main.ts" }, bundle: true, external: ["better-sqlite3"] },
+  // The program: one lean file, and chunks that only some starts load. The command line starts the same server.
+  { name: "server", format: "esm", entry: { main: "src/main.ts", bundled: "src/index.ts" }, bundle: true, external: ["better-sqlite3"] },
   // The library: the SDK stays external, so that a process has one ApiError class.
   {
     name: "server",
@@ -47,8 +47,20 @@ const runs = [
     bundle: true,
     external: ["better-sqlite3", "zod", "@mailsvc/sdk"],
   },
-  { name: "cli", format: "esm", entry: { main: "src/main.ts" }, bundle: true, external: ["@mailsvc/server"] },
+  {
+    name: "cli",
+    format: "esm",
+    entry: { main: "src/main.ts" },
+    bundle: true,
+    external: ["@mailsvc/server/bundled", "@mailsvc/server/testing"],
+  },
 ];
+
+/** The command line starts the server with everything inside it: the library would load zod and the contract file by file. */
+const bundledServer = {
+  name: "bundled-server",
+  setup: (pass) => pass.onResolve({ filter: /^@mailsvc\/server$/ }, () => ({ path: "@mailsvc/server/bundled", external: true })),
+};
 
 /** The folders of the packages inside the bundles of each of ours. */
 const inside = new Map();
@@ -82,7 +94,7 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
       ? {
           noExternal: [new RegExp(`^(?!node:|(?:${outside.join("|")})(?:/|$))`)],
           banner: { js: requireShim },
-          esbuildPlugins: [collectPackages(bundled(name)), ...bundlePlugins],
+          esbuildPlugins: [collectPackages(bundled(name)), ...(name === "cli" ? [bundledServer] : []), ...bundlePlugins],
         }
       : // The paths of tsconfig.json would make other packages part of this one.
         { skipNodeModulesBundle: true, tsconfig: join(root, "tsconfig.build.json") }),

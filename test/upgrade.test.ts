@@ -71,7 +71,7 @@ describe.each(names)("the data of %s", (name) => {
         baseUrl: () => URL_OF_SERVER,
       });
       try {
-        const inProcess: typeof fetch = async (input, init) => app.http.h3.fetch(new Request(input, init));
+        const inProcess: typeof fetch = async (input, init) => (await app.http.routed()).fetch(new Request(input, init));
         await expectServed(new Mailsvc({ baseUrl: URL_OF_SERVER, apiKey: known.apiKey, fetch: inProcess }), known, added);
         await app.deps.queue.idle();
       } finally {

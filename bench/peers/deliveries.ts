@@ -202,7 +202,11 @@ async function campaign(): Promise<number> {
   const { app, stop } = await startApp();
   const { deps, installation } = app;
   const apiKey = installation.apiKey ?? "";
-  const sdk = new Mailsvc({ apiKey, baseUrl: "http://bench", fetch: async (input, init) => app.http.h3.fetch(new Request(input, init)) });
+  const sdk = new Mailsvc({
+    apiKey,
+    baseUrl: "http://bench",
+    fetch: async (input, init) => (await app.http.routed()).fetch(new Request(input, init)),
+  });
   const recipients = EVENTS / 2;
   for (let i = 0; i < recipients; i += 500)
     await sdk.contacts.import({ rows: Array.from({ length: 500 }, (_, n) => ({ email: `r${i + n}@reader.example`, firstName: `R${n}` })) });

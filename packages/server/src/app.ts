@@ -24,8 +24,6 @@ import {
 import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
-import { mountDevPages } from "./http/public/dev-pages.ts";
-import { mountPublicPages } from "./http/public/public-pages.ts";
 import { createRouter, type Router, type ServedRequest } from "./http/router.ts";
 import { StorageHealth } from "./http/storage-health.ts";
 import { createReturnPath, SnsClient } from "./inbound/inbound.ts";
@@ -213,9 +211,14 @@ export async function createApp(parts: AppParts): Promise<App> {
     limiter,
     faults: world?.faults ?? null,
     observe: createObserver(parts),
+    mount: async (h3) => {
+      const { mountPublicPages } = await import("./http/public/public-pages.ts");
+      mountPublicPages(h3, publicPages(deps, limiter), { ids, log, inFlight, storage });
+      if (!world) return;
+      const { mountDevPages } = await import("./http/public/dev-pages.ts");
+      mountDevPages(h3, dashboardPages(deps, installation), deps);
+    },
   });
-  mountPublicPages(http.h3, publicPages(deps, limiter), { ids, log, inFlight, storage });
-  if (world) mountDevPages(http.h3, dashboardPages(deps, installation), deps);
   await runClock.start();
   await startWorkers();
   let stopping: Promise<void> | undefined;

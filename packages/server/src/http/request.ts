@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type H3Event, HTTPResponse as H3Response } from "h3";
-import { readNodeBody, readWebBody } from "./body/read.ts";
+import type { HTTPResponse as H3Response } from "h3";
+import { readNodeBody } from "./body/read.ts";
 import type { HeaderReader } from "./headers.ts";
-import { type AnyResponse, isStreamed, sendResponse, writeResponse } from "./response.ts";
+import { type AnyResponse, isStreamed, writeResponse } from "./response.ts";
 
 /** A request and the way to respond to it, however it arrived. */
 export interface HttpRequest {
@@ -17,61 +17,14 @@ export interface HttpRequest {
   body(limit: number): Promise<Uint8Array>;
   /** Aborted when the client disconnects. */
   signal(): AbortSignal;
-  respond(response: AnyResponse): H3Response;
+  /** Responds; gives what h3 makes a response of, and undefined for a request that did not come through it. */
+  respond(response: AnyResponse): H3Response | undefined;
   /** Ends the connection without a response. */
   cut(): void;
 }
 
-/** A request that came through h3's router, over a connection or in process. */
-export class RoutedRequest implements HttpRequest {
-  readonly #event: H3Event;
-  readonly #node: IncomingMessage | undefined;
-
-  constructor(event: H3Event) {
-    this.#event = event;
-    this.#node = event.runtime?.node?.req as IncomingMessage | undefined;
-  }
-
-  get headers(): HeaderReader {
-    return this.#event.req.headers;
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.#node?.socket.remoteAddress;
-  }
-
-  pathname(): string {
-    return this.#event.url.pathname;
-  }
-
-  search(): URLSearchParams {
-    return this.#event.url.searchParams;
-  }
-
-  params(): Readonly<Record<string, string>> {
-    return this.#event.context.params ?? {};
-  }
-
-  body(limit: number): Promise<Uint8Array> {
-    return this.#node ? readNodeBody(this.#node, limit) : readWebBody(this.#event.req, limit);
-  }
-
-  signal(): AbortSignal {
-    return this.#event.req.signal;
-  }
-
-  respond(response: AnyResponse): H3Response {
-    return sendResponse(this.#event, response);
-  }
-
-  cut(): void {
-    this.#node?.socket.destroy();
-  }
-}
-
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_SEARCH = new URLSearchParams();
-const WRITTEN = new H3Response(null);
 
 /** A request to a path without parameters or query: it skips the router, which saves a quarter of a small request. */
 export class DirectRequest implements HttpRequest, HeaderReader {
@@ -115,11 +68,10 @@ export class DirectRequest implements HttpRequest, HeaderReader {
     return disconnected.signal;
   }
 
-  respond(response: AnyResponse): H3Response {
+  respond(response: AnyResponse): undefined {
     const { status, headers, body } = response;
     if (isStreamed(body)) throw new Error("Only reads are streamed, and those go through the router.");
     writeResponse(this.#res, { status, headers, body });
-    return WRITTEN;
   }
 
   cut(): void {

@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import type { ErrorBody, StreamMessage } from "@mailsvc/sdk/contract";
-import { type H3Event, HTTPResponse as H3Response } from "h3";
 import type { ApiError } from "../lib/api-error.ts";
 import type { HeaderList, HeaderReader } from "./headers.ts";
 
@@ -11,9 +10,6 @@ const BASE_HEADERS: Readonly<HeaderList> = [
   ["cache-control", "no-store"],
   ["x-content-type-options", "nosniff"],
 ];
-
-// A connection on which nothing moves for this long is dead: streams send a message more often.
-const STUCK_MS = 60_000;
 
 /** A response that has not been written yet. */
 export interface HttpResponse<Body = string | Uint8Array> {
@@ -99,41 +95,9 @@ export function writeResponse(res: ServerResponse, { status, headers, body }: Ht
   res.end(body);
 }
 
-/**
- * Sends the response to a routed request: over its connection, or in process as a value that h3 makes a Response of. It is no Response yet,
- * because h3 recognizes those by the global class, which frameworks such as Hono's server replace while a process runs.
- */
-export function sendResponse({ runtime }: Pick<H3Event, "runtime">, response: AnyResponse): H3Response {
-  const res = runtime?.node?.res as ServerResponse | undefined;
-  const { status, headers, body } = response;
-  if (isStreamed(body)) {
-    // srvx writes it as fast as the client reads. One that reads nothing for a minute is disconnected.
-    res?.setTimeout(STUCK_MS, () => res.destroy());
-    return new H3Response(toWebStream(body), { status, headers });
-  }
-  if (!res) return new H3Response(status === 304 ? null : (body as BodyInit), { status, headers });
-  writeResponse(res, { status, headers, body });
-  // Nothing is left to write; srvx sees that the response has ended.
-  return new H3Response(null);
-}
-
 /** Whether a body comes in chunks. */
 export function isStreamed(body: AnyResponse["body"]): body is AsyncIterable<string> {
   return typeof body === "object" && Symbol.asyncIterator in body;
-}
-
-function toWebStream(chunks: AsyncIterable<string>): ReadableStream<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    pull: async (controller) => {
-      const { done, value } = await iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    // Without waiting: the iterator ends when it looks next.
-    cancel: () => void iterator.return?.(),
-  });
 }
 
 function toETag(text: string): string {

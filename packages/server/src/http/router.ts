@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
-import { H3, type H3Event, type HTTPResponse as H3Response } from "h3";
+import type { H3 } from "h3";
 import type { Deps } from "../deps.ts";
-import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import type { KeyLookup } from "./auth.ts";
 import { toApiError } from "./errors.ts";
 import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
 import type { PublicContext } from "./handler.ts";
-import type { HeaderList, HeaderReader } from "./headers.ts";
+import type { HeaderList } from "./headers.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { type Call, createPerform } from "./perform.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
-import { DirectRequest, type HttpRequest, RoutedRequest } from "./request.ts";
-import { type AnyResponse, errorResponse, sendResponse } from "./response.ts";
+import { DirectRequest } from "./request.ts";
+import { type AnyResponse, errorResponse } from "./response.ts";
+import type { Refuse, Route, Serve } from "./routes.ts";
 import type { AnyHandler } from "./transaction.ts";
 import { check } from "./validation.ts";
 
@@ -30,6 +30,8 @@ export interface RouterParts {
   readonly faults: FaultInjector | null;
   /** Called after each request, for the access log and metrics; null when nothing observes. */
   readonly observe: ((request: ServedRequest) => void) | null;
+  /** Adds what is served beside the contract. */
+  readonly mount: (h3: H3) => Promise<void>;
 }
 
 /** A request that was served, without any personal data: neither address nor path parameters. */
@@ -45,15 +47,17 @@ export interface ServedRequest {
 }
 
 export interface Router {
-  readonly h3: H3;
-  /** Serves a write whose path has neither parameters nor a query without h3; false for any other request. */
+  /** The router for all requests. It is loaded when it is first needed: with what it needs of Node, that takes a fifth of a start. */
+  routed(): Promise<H3>;
+  /** Serves a probe, or a write whose path has neither parameters nor a query, without h3; false for any other request. */
   serveDirectly(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
-type Serve = (request: HttpRequest) => Promise<H3Response>;
+/** A load balancer's probes: served at once, however busy the server is. */
+export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
-export function createRouter({ contract, handlers, deps, keys, inFlight, limiter, faults, observe }: RouterParts): Router {
+export function createRouter({ contract, handlers, deps, keys, inFlight, limiter, faults, observe, mount }: RouterParts): Router {
   const { config, ids, clock, tracing } = deps;
   const choosePerform = createPerform({ deps, keys, limiter });
 
@@ -101,60 +105,37 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
   };
 
   /** Answers a request that no endpoint takes. */
-  const refuse =
-    (makeError: () => ApiError) =>
-    (event: H3Event): H3Response => {
-      const requestId = ids("req");
-      const headers: HeaderList = [["x-request-id", requestId]];
-      const error = makeError();
-      observe?.({ requestId, method: event.req.method, route: null, status: error.status, ms: 0, keyId: null });
-      return sendResponse(
-        event,
-        prefersHtml(event.req.headers) ? errorPage(error, requestId, headers) : errorResponse(error, requestId, headers),
-      );
-    };
+  const refuse: Refuse = (request, method, error) => {
+    const requestId = ids("req");
+    const headers: HeaderList = [["x-request-id", requestId]];
+    observe?.({ requestId, method, route: null, status: error.status, ms: 0, keyId: null });
+    return request.respond(prefersHtml(request.headers) ? errorPage(error, requestId, headers) : errorResponse(error, requestId, headers));
+  };
 
-  const h3 = new H3({
-    silent: true,
-    // Called only for what h3 itself refuses: a path that cannot be decoded.
-    onError: (_error, event) =>
-      refuse(() => new ApiError("validation_error", "Invalid path: a % must be followed by two hexadecimal digits."))(event as H3Event),
-  });
+  const routes: Route[] = [];
   const direct = new Map<string, Serve>();
-  const methodsByPath = new Map<string, string[]>();
   for (const [noun, group] of Object.entries(contract)) {
     for (const [verb, endpoint] of Object.entries(group)) {
       if (endpoint.access === "dev" && !config.dev) continue;
       const serveVerb = (name: string): Serve => createServe(group[name] as Endpoint, handlers[noun]?.[name] as AnyHandler);
       const serve = serveVerb(verb);
       const follow = endpoint.followedBy === undefined ? null : serveVerb(endpoint.followedBy);
-      const serveEvent = (event: H3Event): Promise<H3Response> => {
-        const request = new RoutedRequest(event);
-        return follow && event.req.method === "GET" && prefersEvents(request.headers) ? follow(request) : serve(request);
-      };
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
-        h3.on(endpoint.method, path, serveEvent);
-        if (endpoint.method === "GET" && !endpoint.stream) h3.on("HEAD", path, serveEvent);
-        else if (endpoint.method !== "GET" && !path.includes(":")) direct.set(`${endpoint.method} ${path}`, serve);
-        const shape = normalizeParams(path);
-        methodsByPath.set(shape, [...(methodsByPath.get(shape) ?? []), endpoint.method]);
+        routes.push({ endpoint, path, serve, follow });
+        if (PROBES.has(path) || (endpoint.method !== "GET" && !path.includes(":"))) direct.set(`${endpoint.method} ${path}`, serve);
       }
     }
   }
-  for (const [path, methods] of methodsByPath) {
-    const allow = methods.join(", ");
-    h3.all(
-      path,
-      refuse(() => new ApiError("method_not_allowed", `Method not allowed. This path accepts ${allow}.`, { headers: { allow } })),
-    );
-  }
-  h3.all(
-    "/**",
-    refuse(() => new ApiError("not_found", "There is nothing at this address.", { hint: "The API is described at /openapi.json." })),
-  );
+  let loading: Promise<H3> | undefined;
+  const load = async (): Promise<H3> => {
+    const { createRoutes } = await import("./routes.ts");
+    const h3 = createRoutes(routes, refuse);
+    await mount(h3);
+    return h3;
+  };
 
   return {
-    h3,
+    routed: () => (loading ??= load()),
     serveDirectly: (req, res) => {
       const serve = direct.get(`${req.method} ${req.url}`);
       if (!serve) return false;
@@ -163,11 +144,6 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
       return true;
     },
   };
-}
-
-/** True for a client that wants server-sent events, as EventSource does. */
-function prefersEvents(headers: HeaderReader): boolean {
-  return /\btext\/event-stream\b/i.test(headers.get("accept") ?? "");
 }
 
 /** Serves a request in a span that continues the trace of the caller. */
@@ -182,10 +158,4 @@ function traceRequest(tracing: Tracing, call: Call, respond: (call: Call) => Pro
     if (response.status >= 500) span.fail(String(response.status));
     return response;
   });
-}
-
-/** Paths that differ only in the names of their parameters become the same text. */
-function normalizeParams(path: string): string {
-  let count = 0;
-  return path.replace(/:\w+/g, () => `:x${count++}`);
 }

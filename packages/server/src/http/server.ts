@@ -1,11 +1,10 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { toNodeHandler } from "srvx/node";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { toListenError } from "./listen-error.ts";
-import type { Router } from "./router.ts";
+import { PROBES, type Router } from "./router.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
 export interface ListenOptions {
@@ -49,15 +48,12 @@ const UNPARSED_STATUS: Readonly<Record<string, string>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Content Too Large",
 };
 
-/** A load balancer's probes are served at once, however busy the server is. */
-const PROBES = new Set(["/healthz", "/readyz"]);
-
 /** Listens for HTTP. Throws ListenError. */
-export async function listen({ h3, serveDirectly }: Router, options: ListenOptions): Promise<ListeningServer> {
+export async function listen(router: Router, options: ListenOptions): Promise<ListeningServer> {
   const budget = new TurnBudget(options.real);
-  const serveRouted = toNodeHandler(h3.fetch) as RequestListener;
+  const serveRouted = routeLazily(router, options.log);
   const serve: RequestListener = (req, res) => {
-    if (!serveDirectly(req, res)) serveRouted(req, res);
+    if (!router.serveDirectly(req, res)) serveRouted(req, res);
   };
   const handler: RequestListener = (req, res) => {
     if (PROBES.has(req.url ?? "")) serve(req, res);
@@ -103,6 +99,30 @@ export async function listen({ h3, serveDirectly }: Router, options: ListenOptio
       server.closeAllConnections();
       await closed;
     },
+  };
+}
+
+/** Serves requests with h3, which is loaded at the first of them. */
+function routeLazily(router: Router, log: Log): RequestListener {
+  let route: RequestListener | undefined;
+  const load = async (): Promise<RequestListener> => {
+    const [{ toNodeHandler }, h3] = await Promise.all([import("srvx/node"), router.routed()]);
+    return toNodeHandler(h3.fetch) as RequestListener;
+  };
+  let loading: Promise<RequestListener> | undefined;
+  return (req, res) => {
+    if (route) return route(req, res);
+    loading ??= load();
+    loading.then(
+      (loaded) => {
+        route = loaded;
+        loaded(req, res);
+      },
+      (error: unknown) => {
+        log.error("requests cannot be routed", { error: String(error) });
+        res.destroy();
+      },
+    );
   };
 }
 

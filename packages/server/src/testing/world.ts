@@ -144,7 +144,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
   });
 
   const inProcess: typeof fetch = async (input, init) => {
-    const response = await app.http.h3.fetch(new Request(input, init));
+    const response = await (await app.http.routed()).fetch(new Request(input, init));
     // This is how a caller sees a cut connection.
     if (response.headers.has(DROP_HEADER))
       throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });

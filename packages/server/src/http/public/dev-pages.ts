@@ -3,7 +3,8 @@ import { ApiError } from "../../lib/api-error.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { HeaderList } from "../headers.ts";
-import { buildResponse, errorResponse, sendResponse } from "../response.ts";
+import { buildResponse, errorResponse } from "../response.ts";
+import { sendResponse } from "../routed-request.ts";
 import { guardDev } from "./dev-guard.ts";
 
 /** The content of a page. */

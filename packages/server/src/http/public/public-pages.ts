@@ -6,7 +6,7 @@ import type { Log } from "../../lib/log.ts";
 import { getClientAddress } from "../client-address.ts";
 import type { HeaderList } from "../headers.ts";
 import type { InFlightRequests } from "../in-flight.ts";
-import { RoutedRequest } from "../request.ts";
+import { RoutedRequest } from "../routed-request.ts";
 import type { StorageHealth } from "../storage-health.ts";
 import { errorPage } from "./error-page.ts";
 

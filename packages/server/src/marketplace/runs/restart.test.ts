@@ -51,7 +51,7 @@ const live = async (backend: Backend, now: number): Promise<Life> => {
     baseUrl: () => WORLD,
   });
   apiKey = app.installation.apiKey ?? apiKey;
-  const inProcess: typeof fetch = async (input, init) => app.http.h3.fetch(new Request(input, init));
+  const inProcess: typeof fetch = async (input, init) => (await app.http.routed()).fetch(new Request(input, init));
   return {
     app,
     clock,
