@@ -200,7 +200,9 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
   });
   const parts = { db, clock: systemClock, random: seededRandom(1), log: silentLog };
   const queue = createQueue(postgresJobStore(parts), parts);
-  await db.tx((tx) => queue.enqueue(tx, { kind: "work", payload: { n: 1 }, lane: "bulk", runAt: 4_000_000_000_000, dedupeKey: "once" }));
+  await db.tx(async (tx) =>
+    queue.enqueue(tx, { kind: "work", payload: { n: 1 }, lane: "bulk", runAt: 4_000_000_000_000, dedupeKey: "once" }),
+  );
   expect(await createBackup({ data, databaseUrl: from.url, target: file })).toMatchObject({ key: "included" });
 
   await restoreBackup({ ...here(), file });

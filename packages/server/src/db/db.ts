@@ -59,8 +59,9 @@ export interface Tx<T = Schema> extends Session<T>, Queries {
   /**
    * Inserts many rows into one table, at a few µs a row: SQLite runs a prepared statement per row, Postgres one statement
    * for all. Throws UniqueViolation if one of the unique keys exists; if another transaction has just taken it, this one runs again.
+   * No promise on SQLite.
    */
-  insertAll<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): Promise<void>;
+  insertAll<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): void | Promise<void>;
   /**
    * Inserts rows into a table with a counter and gives their numbers, in the order of the rows. No promise on SQLite.
    */
@@ -95,7 +96,7 @@ export interface Db {
    * Transactions of a `kind` that only insert rows and look rows up share commits on Postgres, as all do on SQLite; `kind` is any
    * object, by which the database remembers whether such transactions do.
    */
-  tx<T>(fn: (tx: Tx) => Promise<T>, kind?: object): Promise<T>;
+  tx<T>(fn: (tx: Tx) => T | Promise<T>, kind?: object): Promise<T>;
   /** Whether writes succeed at the moment: false while the disk is full or the database is read-only. */
   health(): DbHealth;
   /** True for an error which says that the database cannot work at the moment. */

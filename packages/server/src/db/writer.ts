@@ -49,7 +49,7 @@ export const currentScope = new AsyncLocalStorage<Scope>();
 
 /** A call of `run` that has not settled yet. */
 interface Caller {
-  run(scope: Scope): Promise<unknown>;
+  run(scope: Scope): unknown;
   resolve(value: unknown): void;
   reject(error: unknown): void;
   /** True once it was rejected: its work failed without changing a row. */
@@ -150,7 +150,7 @@ export class Writer {
   }
 
   /** Runs `fn` in a transaction. Settles after its rows are durable or rolled back. */
-  run<T>(fn: (scope: Scope) => Promise<T>): Promise<T> {
+  run<T>(fn: (scope: Scope) => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (currentScope.getStore()?.open)
         throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
@@ -325,8 +325,12 @@ export class Writer {
   #runOne(caller: Pick<Caller, "run">, scope: Scope): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#stall = reject;
-      // `then` is called inside the scope, because a query that is returned rather than awaited runs only then.
-      currentScope.run(scope, () => caller.run(scope).then(resolve, reject));
+      currentScope.run(scope, () => {
+        const running = caller.run(scope);
+        // `then` is called inside the scope, because a query that is returned rather than awaited runs only then.
+        if (isThenable(running)) running.then(resolve, reject);
+        else resolve(running);
+      });
     });
   }
 
@@ -362,6 +366,10 @@ export class Writer {
     if (this.#running || this.#undurable > 0) return;
     for (const done of this.#idle.splice(0)) done();
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value;
 }
 
 function hasChanges(done: readonly Finished[]): boolean {

@@ -19,8 +19,8 @@ interface Position {
 }
 
 /** Lets a job try deferred emails again at once: those to a domain, or all. */
-export function requeueDeferred(tx: Tx, { queue }: Pick<Deps, "queue">, domain: string | null): Promise<void> {
-  return queue.enqueue(tx, { kind: REQUEUE_JOB, payload: { domain, workspaceId: null, after: null } });
+export async function requeueDeferred(tx: Tx, { queue }: Pick<Deps, "queue">, domain: string | null): Promise<void> {
+  await queue.enqueue(tx, { kind: REQUEUE_JOB, payload: { domain, workspaceId: null, after: null } });
 }
 
 /** Walks through the deferred emails of all workspaces, some at a time: each run adds the next one. */

@@ -101,11 +101,13 @@ export async function send(
     unlisted,
     contactId: template?.contactId ?? null,
   }));
-  await insertEmails(tx, emails);
+  const insertingEmails = insertEmails(tx, emails);
+  if (insertingEmails) await insertingEmails;
   for (const { id, toKey } of emails) {
     if (scheduledAt !== null) await recordQueued(tx, deps, { workspaceId, id, createdAt: now });
     const bytes = measureMessage(messageOf(toKey), files);
-    await deps.queue.enqueue(tx, buildDeliveryJob({ workspaceId, emailId: id, bytes }, scheduledAt, now));
+    const enqueuing = deps.queue.enqueue(tx, buildDeliveryJob({ workspaceId, emailId: id, bytes }, scheduledAt, now));
+    if (enqueuing) await enqueuing;
   }
   const ids = emails.map(({ id }) => id);
   if (!batch) return { id: ids[0] as string, status: "queued" };

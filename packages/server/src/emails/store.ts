@@ -58,8 +58,8 @@ export type NewEmail = Pick<
   "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt" | "unlisted" | "contactId"
 >;
 
-/** Inserts emails that wait for their delivery. */
-export function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {
+/** Inserts emails that wait for their delivery; no promise on SQLite. */
+export function insertEmails(tx: Tx, rows: readonly NewEmail[]): void | Promise<void> {
   return tx.insertAll(
     tx.t.emails,
     rows.map((row) => ({ ...row, status: "queued" as const, attempts: 0, inDoubt: false, updatedAt: row.createdAt })),

@@ -135,10 +135,12 @@ export function createWriter({ db, clock, seal, log }: Deps): Write {
     }
   };
 
-  return async (endpoint, handler, input, caller, claim) => {
+  return (endpoint, handler, input, caller, claim) => {
     if (claim) return writeWithClaim(endpoint, handler, input, caller, claim);
     const preparing = prepare(handler, input, caller);
-    return writeWithoutClaim(endpoint, handler, input, caller, preparing instanceof Promise ? await preparing : preparing);
+    return preparing instanceof Promise
+      ? preparing.then((prepared) => writeWithoutClaim(endpoint, handler, input, caller, prepared))
+      : writeWithoutClaim(endpoint, handler, input, caller, preparing);
   };
 }
 

@@ -142,7 +142,7 @@ test("everything arrives: rows, counts, order of keys, bytes, jobs with what is 
       .returning({ n: events.sequence }),
   );
   expect(event?.n).toBe(EMAILS + 1);
-  await db.tx((tx) => queue.enqueue(tx, { kind: "later", payload: {}, dedupeKey: "five" }));
+  await db.tx(async (tx) => queue.enqueue(tx, { kind: "later", payload: {}, dedupeKey: "five" }));
   expect(await queue.list(db.read, { limit: 1, offset: 0 })).toMatchObject({ total: 1200 });
   await db.close();
 });

@@ -12,7 +12,7 @@ export interface JobStore {
    */
   readonly restRatio: number;
   /** Adds a job. `batch` allows it to share a row with others of the same commit. */
-  add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
+  add(tx: Tx, job: Addition, batch: boolean): void | Promise<void>;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Moves ready jobs to the instant `now`. */
   advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;

@@ -257,7 +257,7 @@ export function runningLaws(t: LawsContext): void {
     test("can be further jobs, which run too", async () => {
       const chain: JobHandler = async ({ payload }) => {
         const n = Number(payload.n);
-        return n === 5 ? {} : { commit: (tx) => t.queue.enqueue(tx, work(n + 1)) };
+        return n === 5 ? {} : { commit: async (tx) => t.queue.enqueue(tx, work(n + 1)) };
       };
       await start(note(chain), 1);
       await add(work(1));

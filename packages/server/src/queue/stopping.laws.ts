@@ -113,7 +113,7 @@ export function stoppingLaws(t: LawsContext): void {
       await start(
         note(async ({ payload }) => {
           await realTime.sleep(3);
-          return payload.n === 3 ? {} : { commit: (tx) => t.queue.enqueue(tx, work(Number(payload.n) + 1)) };
+          return payload.n === 3 ? {} : { commit: async (tx) => t.queue.enqueue(tx, work(Number(payload.n) + 1)) };
         }),
       );
       await add(work(1), work("later", { runAt: t.clock.now() + HOUR }));

@@ -57,6 +57,12 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
   const insertJob = (q: Queries) => insert(q).prepare("enqueue");
   const insertKeyedJob = (q: Queries) => insert(q).onConflictDoNothing().prepare("enqueue_keyed");
 
+  const addOne = async (tx: Tx, job: Addition): Promise<void> => {
+    const row = { ...job, lane: LANES.indexOf(job.lane) };
+    if (job.dedupeKey === null) await tx.prepared("enqueue", insertJob).execute(row);
+    else await tx.prepared("enqueue_keyed", insertKeyedJob).execute(row);
+  };
+
   const selectDue = (tx: Tx, now: number, lane: Lane, limit: number) =>
     tx
       .prepared("claim_due", (q) =>
@@ -132,15 +138,7 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     tx: db.tx,
     announce: () => {},
     writersIdle: () => db.writer.idle(),
-    add: async (tx, { dedupeKey, ...job }: Addition, batch) => {
-      if (batch) {
-        batches.add(job);
-        return;
-      }
-      const row = { ...job, dedupeKey, lane: LANES.indexOf(job.lane) };
-      if (dedupeKey === null) await tx.prepared("enqueue", insertJob).execute(row);
-      else await tx.prepared("enqueue_keyed", insertKeyedJob).execute(row);
-    },
+    add: (tx, job, batch) => (batch ? batches.add(job) : addOne(tx, job)),
     cancel: async (tx, kind, dedupeKey) => {
       await tx.delete(jobs).where(and(eq(jobs.dedupeKey, dedupeKey), eq(jobs.kind, kind), eq(jobs.state, "ready")));
     },

@@ -17,7 +17,10 @@ const MAX_STATEMENTS = 64;
 export function createInserts(
   session: Pick<Tx, "select">,
   compile: (sql: string) => Run,
-): Pick<Tx, "insertAll" | "nextNumbers"> & { insertNumbered(table: PgTable, rows: readonly object[]): number[] } {
+): Pick<Tx, "nextNumbers"> & {
+  insertAll(table: PgTable, rows: readonly object[]): void;
+  insertNumbered(table: PgTable, rows: readonly object[]): number[];
+} {
   const shapes = new Map<PgTable, TableShape>();
   const shapeOf = (table: PgTable): TableShape => {
     let shape = shapes.get(table);
@@ -46,7 +49,7 @@ export function createInserts(
     return run(...params);
   };
   return {
-    insertAll: async (table, rows) => {
+    insertAll: (table, rows) => {
       const [first] = rows as readonly Row[];
       if (!first) return;
       const { counter, whole, counted } = shapeOf(table);

@@ -17,8 +17,8 @@ const CHUNK = 250;
 const SECOND_PASS_MS = 60_000;
 
 /** When a listing ends: schedules the end of its activations. */
-export function scheduleListingEnd(tx: Tx, deps: Deps, { id, workspaceId, period }: ListingRow): Promise<void> {
-  return deps.queue.enqueue(tx, { kind: LISTING_END_JOB, payload: { workspaceId, listingId: id, period, after: "" } });
+export async function scheduleListingEnd(tx: Tx, deps: Deps, { id, workspaceId, period }: ListingRow): Promise<void> {
+  await deps.queue.enqueue(tx, { kind: LISTING_END_JOB, payload: { workspaceId, listingId: id, period, after: "" } });
 }
 
 /**

@@ -155,8 +155,8 @@ export async function endPayments(tx: Tx, deps: Deps, listing: ListingRow): Prom
 }
 
 /** Has a job cancel a subscription at the provider. */
-export function stopSubscription(tx: Tx, { queue }: Deps, workspaceId: string, subscription: string): Promise<void> {
-  return queue.enqueue(tx, { kind: CANCEL_SUBSCRIPTION_JOB, payload: { workspaceId, subscription } });
+export async function stopSubscription(tx: Tx, { queue }: Deps, workspaceId: string, subscription: string): Promise<void> {
+  await queue.enqueue(tx, { kind: CANCEL_SUBSCRIPTION_JOB, payload: { workspaceId, subscription } });
 }
 
 /** Expires the open checkouts of a listing except one. A payment that arrives for them later lists nothing. */

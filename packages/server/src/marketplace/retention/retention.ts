@@ -67,8 +67,8 @@ function sweepJob(deps: Pick<Deps, "config">, position: Position, runAt: number)
 }
 
 /** Schedules a sweep at an instant (ms), unless one with the same policy is scheduled. */
-function scheduleSweep(tx: Tx, deps: Pick<Deps, "queue" | "config">, at: number): Promise<void> {
-  return deps.queue.enqueue(tx, { ...sweepJob(deps, START, at), dedupeKey: `${RETENTION_JOB}:${policyKey(deps)}` });
+async function scheduleSweep(tx: Tx, deps: Pick<Deps, "queue" | "config">, at: number): Promise<void> {
+  await deps.queue.enqueue(tx, { ...sweepJob(deps, START, at), dedupeKey: `${RETENTION_JOB}:${policyKey(deps)}` });
 }
 
 /** How long records are kept, ms. */

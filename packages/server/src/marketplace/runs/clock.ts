@@ -17,8 +17,8 @@ export const SWEEP_JOB = "agent.runs.sweep";
  * the next. So every RUNNING run has a job at or before its end, and a heartbeat, which only moves the deadline to later,
  * needs none.
  */
-export function scheduleSweep(tx: AgentTx, deps: AgentDeps, at: number): Promise<void> {
-  return deps.queue.enqueue(tx, { kind: SWEEP_JOB, payload: {}, runAt: at, dedupeKey: `${SWEEP_JOB}:${Math.floor(at / 1000)}` });
+export async function scheduleSweep(tx: AgentTx, deps: AgentDeps, at: number): Promise<void> {
+  await deps.queue.enqueue(tx, { kind: SWEEP_JOB, payload: {}, runAt: at, dedupeKey: `${SWEEP_JOB}:${Math.floor(at / 1000)}` });
 }
 
 /**

@@ -17,8 +17,8 @@ export function wakeupJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
 }
 
 /** Schedules the job that fires a wakeup at an instant (ms). */
-export function scheduleFire(tx: AgentTx, deps: AgentDeps, { id, workspaceId }: DueWakeup, at: number): Promise<void> {
-  return deps.queue.enqueue(tx, { kind: FIRE_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${FIRE_JOB}:${id}` });
+export async function scheduleFire(tx: AgentTx, deps: AgentDeps, { id, workspaceId }: DueWakeup, at: number): Promise<void> {
+  await deps.queue.enqueue(tx, { kind: FIRE_JOB, payload: { workspaceId, wakeupId: id }, runAt: at, dedupeKey: `${FIRE_JOB}:${id}` });
 }
 
 /** When an activation resumes: schedules all its wakeups again, since those that fell due during the pause were held. */
