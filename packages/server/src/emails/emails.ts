@@ -15,6 +15,7 @@ import {
   type FullEmail,
   findEmail,
   findEmails,
+  type ListedEmail,
   listAttachmentInfo,
   measureAttachments,
   selectEmails,
@@ -68,7 +69,7 @@ export interface EmailQuery extends PageInput {
 export async function listEmails(read: Reader, workspaceId: string, { to, status, inDoubt, ...page }: EmailQuery): Promise<Page<Email>> {
   const toKey = to === undefined ? undefined : parseAddress(to).key;
   const chosen = await chooseEmails(read, workspaceId, { status, inDoubt, toKey });
-  return paginateById<FullEmail & { id: string }, Email>(
+  return paginateById<ListedEmail & { id: string }, Email>(
     page,
     (slice) => selectEmails(read, workspaceId, chosen, slice),
     () => countEmails(read, chosen),
@@ -129,7 +130,7 @@ function parseTemplate(name: string | null): Email["template"] {
   return { slug: name.slice(0, at), version: Number(name.slice(at + 1)) };
 }
 
-function toEmail({ email, contents }: FullEmail): Email {
+function toEmail({ email, contents }: ListedEmail): Email {
   return {
     id: email.id,
     status: email.status,

@@ -25,6 +25,12 @@ export interface FullEmail {
   contents: ContentsRow;
 }
 
+/** An email with what a list shows of its contents; their texts may be megabytes. */
+export interface ListedEmail {
+  email: EmailRow;
+  contents: Pick<ContentsRow, "from" | "subject" | "tags" | "template">;
+}
+
 const ph = sql.placeholder;
 
 /** The traces that emails belong to, as traceparents by the id of the email; those without one are left out. */
@@ -265,16 +271,20 @@ export async function selectEmails(
   workspaceId: string,
   chosen: ChosenEmails,
   slice: Slice,
-): Promise<(FullEmail & { id: string })[]> {
+): Promise<(ListedEmail & { id: string })[]> {
   const { emails, contents } = q.t;
   // Ids first: rows that the offset skips are not read.
   const page = selectIds(q, chosen, slice).as("page");
   return q
-    .select({ id: emails.id, email: emails, contents })
+    .select({ id: emails.id, email: emails, contents: listedColumns(contents) })
     .from(page)
     .innerJoin(emails, and(eq(emails.workspaceId, workspaceId), eq(emails.id, page.id)))
     .innerJoin(contents, eq(contents.id, emails.contentsId))
     .orderBy(desc(page.id));
+}
+
+function listedColumns({ from, subject, tags, template }: Tables["contents"]) {
+  return { from, subject, tags, template };
 }
 
 /** Emails of a workspace by their ids, newest first. */
@@ -290,10 +300,10 @@ export function findEmails(q: Reader, workspaceId: string, ids: readonly string[
   );
 }
 
-export async function selectNewestEmails(q: Reader, limit: number): Promise<FullEmail[]> {
+export async function selectNewestEmails(q: Reader, limit: number): Promise<ListedEmail[]> {
   const { emails, contents } = q.t;
   return q
-    .select({ email: emails, contents })
+    .select({ email: emails, contents: listedColumns(contents) })
     .from(emails)
     .innerJoin(contents, eq(contents.id, emails.contentsId))
     .orderBy(desc(emails.id))

@@ -1,4 +1,4 @@
-import { forEachInTurns } from "../lib/turn.ts";
+import { forEachInTurns, yieldToEventLoop } from "../lib/turn.ts";
 import { decodeAttribute, decodeText } from "./escape.ts";
 import { type Attribute, type Token, tokenize } from "./tokenizer.ts";
 
@@ -9,14 +9,19 @@ import { type Attribute, type Token, tokenize } from "./tokenizer.ts";
 export function toPlainText(html: string): string {
   const writer = new Writer();
   for (const token of tokenize(html)) writer.write(token);
-  return writer.finish();
+  const lines = new Lines();
+  for (const piece of writer.pieces) lines.add(piece);
+  return lines.join();
 }
 
 /** The same, yielding to the event loop in between: half a second for 5 MB. */
 export async function toPlainTextInTurns(html: string): Promise<string> {
   const writer = new Writer();
   await forEachInTurns(tokenize(html), (token) => writer.write(token));
-  return writer.finish();
+  const lines = new Lines();
+  await forEachInTurns(writer.pieces, (piece) => lines.add(piece));
+  await yieldToEventLoop();
+  return lines.join();
 }
 
 const BLOCK = words(
@@ -48,7 +53,7 @@ interface Element {
 
 /** Writes the text of a page as it would be read, without its styling. */
 class Writer {
-  // Joined at the end; only the text of a link is read again before.
+  // Joined to lines at the end; only the text of a link is read again before.
   readonly #out: string[] = [];
   #breaks = 0;
   #space = false;
@@ -184,13 +189,34 @@ class Writer {
     });
   }
 
-  finish(): string {
-    const lines = this.#out.join("").split("\n");
-    return lines
-      .map((line) => line.trimEnd())
-      .join("\n")
-      .replace(/\n{3,}/g, "\n\n")
-      .trim();
+  /** The text in pieces. */
+  get pieces(): readonly string[] {
+    return this.#out;
+  }
+}
+
+/** Joins pieces of text to lines: without blanks at their ends, and with one empty line at most between others. */
+class Lines {
+  readonly #lines: string[] = [];
+  #open = "";
+
+  add(piece: string): void {
+    const [first = "", ...others] = piece.split("\n");
+    this.#open += first;
+    for (const other of others) {
+      this.#end();
+      this.#open = other;
+    }
+  }
+
+  join(): string {
+    this.#end();
+    return this.#lines.join("\n").trim();
+  }
+
+  #end(): void {
+    const line = this.#open.trimEnd();
+    if (line !== "" || this.#lines.at(-1) !== "") this.#lines.push(line);
   }
 }
 

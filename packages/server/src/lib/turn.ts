@@ -9,12 +9,12 @@ export function yieldToEventLoop(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }
 
-/** Does `work` for each of many small items, and lets the event loop serve others in between. */
-export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
+/** Does `work` for each of many small items, and lets the event loop serve others after some of them. */
+export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => void, perTurn = ITEMS_PER_TURN): Promise<void> {
   let done = 0;
   for (const item of items) {
     work(item);
     done += 1;
-    if (done % ITEMS_PER_TURN === 0) await yieldToEventLoop();
+    if (done % perTurn === 0) await yieldToEventLoop();
   }
 }

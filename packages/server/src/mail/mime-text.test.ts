@@ -113,6 +113,8 @@ test("a long text is encoded as in one go, and other work has its turn meanwhile
     "é".repeat(400_000),
     `${"From here =\r\n".repeat(50_000)}end `,
     "plain\n".repeat(100_000),
+    // Where it is cut for the first time there is a line end, a character of two halves, a lone half.
+    ...["\r\n", "👋", "\ud83d"].map((cut) => `${"x".repeat(256 * 1024 - 1)}${cut}${"y\r\n".repeat(100_000)}`),
   ]) {
     let turns = 0;
     let counting = true;

@@ -16,12 +16,13 @@ const EQUALS = 61;
 const TILDE = 126;
 const HEX = Buffer.from("0123456789ABCDEF");
 const FROM = "From ";
+const LINE_END = /\r\n|\r|\n/g;
 // Text that is worked on in one stretch: some milliseconds.
 const PIECE_BYTES = 256 * 1024;
 
 /** Encodes a text as an entity of the given media type, in UTF-8. Line ends become CRLF. */
 export function encodeText(mediaType: "text/plain" | "text/html", text: string): MimeEntity {
-  const content = text.includes("\n") || text.includes("\r") ? text.replace(/\r\n|\r|\n/g, "\r\n") : text;
+  const content = text.includes("\n") || text.includes("\r") ? text.replace(LINE_END, "\r\n") : text;
   const transferEncoding = chooseEncoding(content);
   return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: encode(content, transferEncoding) };
 }
@@ -29,9 +30,10 @@ export function encodeText(mediaType: "text/plain" | "text/html", text: string):
 /** The same for a text of any length: lets other work have a turn every few milliseconds. */
 export async function encodeLongText(mediaType: "text/plain" | "text/html", text: string): Promise<MimeEntity> {
   if (text.length <= PIECE_BYTES) return encodeText(mediaType, text);
-  const content = text.replace(/\r\n|\r|\n/g, "\r\n");
-  await yieldToEventLoop();
-  const transferEncoding = chooseEncoding(content);
+  const content = await setLineEnds(text);
+  const scan = createScan(content);
+  while (!scan.read(PIECE_BYTES)) await yieldToEventLoop();
+  const transferEncoding = scan.choose();
   await yieldToEventLoop();
   return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: await encodeInTurns(content, transferEncoding) };
 }
@@ -42,25 +44,61 @@ export async function encodeLongText(mediaType: "text/plain" | "text/html", text
  * quoted-printable and base64, by the share of characters beyond ASCII.
  */
 export function chooseEncoding(text: string): TransferEncoding {
+  const scan = createScan(text);
+  scan.read(text.length);
+  return scan.choose();
+}
+
+/** Reads a text for `chooseEncoding`, `count` characters at a time; true once all are read. */
+function createScan(text: string): { read(count: number): boolean; choose(): TransferEncoding } {
   let plain = true;
   let encoded = 0;
   let lineStart = 0;
   let previous = LF;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === CR || code === LF) {
-      if (previous === SPACE || previous === TAB || at - lineStart > LINE_LENGTH) plain = false;
-      lineStart = at + 1;
-    } else if (code > TILDE || (code < SPACE && code !== TAB)) {
-      encoded += 1;
-    } else if (at === lineStart && code === 70 && text.startsWith(FROM, at)) {
-      plain = false;
+  let start = 0;
+  const read = (count: number): boolean => {
+    const until = Math.min(start + count, text.length);
+    for (let at = start; at < until; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === CR || code === LF) {
+        if (previous === SPACE || previous === TAB || at - lineStart > LINE_LENGTH) plain = false;
+        lineStart = at + 1;
+      } else if (code > TILDE || (code < SPACE && code !== TAB)) {
+        encoded += 1;
+      } else if (at === lineStart && code === 70 && text.startsWith(FROM, at)) {
+        plain = false;
+      }
+      previous = code;
     }
-    previous = code;
+    start = until;
+    return until === text.length;
+  };
+  const choose = (): TransferEncoding => {
+    if (previous === SPACE || previous === TAB || text.length - lineStart > LINE_LENGTH) plain = false;
+    if (plain && encoded === 0) return "7bit";
+    return encoded * 3 < text.length ? "quoted-printable" : "base64";
+  };
+  return { read, choose };
+}
+
+/** Replaces line ends by CRLF, piece by piece. */
+async function setLineEnds(text: string): Promise<string> {
+  const pieces: string[] = [];
+  for (const piece of cutText(text)) {
+    pieces.push(piece.replace(LINE_END, "\r\n"));
+    await yieldToEventLoop();
   }
-  if (previous === SPACE || previous === TAB || text.length - lineStart > LINE_LENGTH) plain = false;
-  if (plain && encoded === 0) return "7bit";
-  return encoded * 3 < text.length ? "quoted-printable" : "base64";
+  return pieces.join("");
+}
+
+/** Cuts a text into pieces that take some milliseconds each, but neither a line end nor a character in two. */
+export function* cutText(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    let end = at + PIECE_BYTES;
+    if (/^(?:\r\n|[\ud800-\udbff][\udc00-\udfff])/.test(text.slice(end - 1, end + 1))) end += 1;
+    yield text.slice(at, end);
+    at = end;
+  }
 }
 
 function encode(content: string, encoding: TransferEncoding): Buffer {
@@ -74,7 +112,12 @@ function encode(content: string, encoding: TransferEncoding): Buffer {
 
 async function encodeInTurns(content: string, encoding: TransferEncoding): Promise<Buffer> {
   if (encoding === "7bit") return Buffer.from(content, "latin1");
-  const bytes = Buffer.from(content);
+  const pieces: Buffer[] = [];
+  for (const piece of cutText(content)) {
+    pieces.push(Buffer.from(piece));
+    await yieldToEventLoop();
+  }
+  const bytes = Buffer.concat(pieces);
   if (encoding === "base64") return encodeLongBase64(bytes);
   const encoder = createQuotedPrintable(bytes);
   for (let done = false; !done; await yieldToEventLoop()) done = encoder.encode(PIECE_BYTES);

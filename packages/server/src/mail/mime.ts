@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { parseMailbox } from "@mailsvc/sdk/contract";
+import { CHUNK_BYTES, yieldToEventLoop } from "../lib/turn.ts";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
 import type { EncodedTexts, MimeCache } from "./mime-cache.ts";
 import { encodeLongBase64, joinEntities, listEntityHeaders, type MimeEntity } from "./mime-entity.ts";
-import { encodeLongText, encodeText } from "./mime-text.ts";
+import { cutText, encodeLongText, encodeText } from "./mime-text.ts";
 
 const CRLF = Buffer.from("\r\n");
 
@@ -18,6 +19,7 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?:
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
   const content = await composeContent(mail, cache);
+  if (content.body.length > CHUNK_BYTES) await yieldToEventLoop();
   const head = [
     mailboxHeader("From", from),
     mailboxHeader("To", parseMailbox(mail.to)),
@@ -77,7 +79,7 @@ async function encodeFile({ filename, contentType, contentId, content }: MailAtt
 async function encodeTexts(mail: OutgoingMail): Promise<EncodedTexts> {
   const parts: MimeEntity[] = [];
   for (const [mediaType, text] of listTexts(mail)) parts.push(await encodeLongText(mediaType, text));
-  return { parts: parts.length === 0 ? [encodeText("text/plain", "")] : parts, digest: digestTexts(mail) };
+  return { parts: parts.length === 0 ? [encodeText("text/plain", "")] : parts, digest: await digestTexts(mail) };
 }
 
 function listTexts(mail: OutgoingMail): ["text/plain" | "text/html", string][] {
@@ -92,10 +94,12 @@ function createBoundary({ messageId }: OutgoingMail, { digest }: Pick<EncodedTex
   return createHash("sha256").update(digest).update(messageId).digest("hex").slice(0, 32);
 }
 
-function digestTexts({ text, html }: OutgoingMail): Buffer {
-  return createHash("sha256")
-    .update(text ?? "")
-    .update("\0")
-    .update(html ?? "")
-    .digest();
+async function digestTexts({ text, html }: OutgoingMail): Promise<Buffer> {
+  const hash = createHash("sha256");
+  for (const one of [text ?? "", "\0", html ?? ""])
+    for (const piece of cutText(one)) {
+      hash.update(piece);
+      if (piece.length < one.length) await yieldToEventLoop();
+    }
+  return hash.digest();
 }

@@ -2,9 +2,10 @@ import type { Tracking } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { PendingMail } from "../emails/emails.ts";
+import { forEachInTurns } from "../lib/turn.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL, TrackedLinks } from "./links.ts";
-import { addUtm, assemble, cutHtml, type LinkCut, type Skeleton, toAttribute } from "./skeleton.ts";
+import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type LinkCut, type Skeleton, toAttribute } from "./skeleton.ts";
 
 export { eraseLinks } from "./links.ts";
 export { trackingPages } from "./pages.ts";
@@ -79,12 +80,15 @@ export async function trackMails(_read: Reader, deps: Deps, mails: readonly Pend
     const urls = getOrCreate(wanted, mail.email.workspaceId);
     if (tracking.opens) urls.add(PIXEL);
     if (!tracking.clicks) continue;
-    for (const cut of skeletonOf(html).cuts) if (cut.kind === "link" && !isOwn(cut, own)) urls.add(toTarget(cut, tracking));
+    const addUrl = (cut: Cut): void => {
+      if (cut.kind === "link" && !isOwn(cut, own)) urls.add(toTarget(cut, tracking));
+    };
+    await forEachInTurns(skeletonOf(html).cuts, addUrl, CUTS_PER_TURN);
   }
   const idOf = await deps.tracker.links.load(deps, wanted);
   for (const { mail, tracking, html } of tracked) {
     const { workspaceId, id: emailId } = mail.email;
-    mail.html = assemble(skeletonOf(html), (cut) => {
+    mail.html = await assemble(skeletonOf(html), (cut) => {
       if (cut.kind === "pixel") {
         if (!tracking.opens) return "";
         const token = makeToken(deps.macs, "open", { emailId, linkId: idOf(workspaceId, PIXEL) });
