@@ -42,7 +42,7 @@ function groupEvents(events: readonly NewEvent[]): Map<string, NewEvent[]> {
 
 async function reactToKeys(tx: Tx, deps: Deps, workspaceId: string, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
   const { automations: t } = tx.t;
-  const keys = [...eventsByKey.keys()];
+  const keys = await keepListened(tx, workspaceId, [...eventsByKey.keys()]);
   const select = (column: typeof t.triggerKey | typeof t.goalKey): Promise<AutomationRow[]> =>
     Promise.all(
       splitIntoChunks(keys).map((chunk) =>
@@ -71,6 +71,21 @@ async function reactToKeys(tx: Tx, deps: Deps, workspaceId: string, eventsByKey:
     const latest = new Map(events.map((event) => [event.contactId ?? "", event]));
     for (const chunk of splitIntoChunks([...latest])) await enter(tx, deps, automation, await loadEntrants(tx, workspaceId, chunk));
   }
+}
+
+// Below this, asking for the automations of the keys themselves costs less.
+const MANY_KEYS = 500;
+
+/** The keys that an automation may listen to: of the hundred thousand that an import can bring, few are left. */
+async function keepListened(tx: Tx, workspaceId: string, keys: readonly string[]): Promise<readonly string[]> {
+  if (keys.length <= MANY_KEYS) return keys;
+  const { automations: t } = tx.t;
+  const rows = await tx
+    .select({ trigger: t.triggerKey, goal: t.goalKey })
+    .from(t)
+    .where(and(INSIDE, eq(t.workspaceId, workspaceId)));
+  const listened = new Set(rows.flatMap(({ trigger, goal }) => [trigger, goal]));
+  return keys.filter((key) => listened.has(key));
 }
 
 async function loadEntrants(tx: Tx, workspaceId: string, events: readonly (readonly [string, NewEvent])[]): Promise<Entrant[]> {

@@ -78,3 +78,39 @@ test("waiting entries leave nothing to do until they are due: no timer before th
   expect(own.length).toBeLessThanOrEqual(3);
   expect(own.every(({ runAt }) => runAt === "2026-01-01T01:00:00.000Z")).toBe(true);
 });
+
+test("of the hundreds of tags that an import brings, the one that an automation listens to is noticed, as trigger, goal and awaited event", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const start = async (automation: NewAutomation): Promise<string> => {
+    const { id } = await sdk.automations.create(automation);
+    await sdk.automations.activate(id);
+    return id;
+  };
+  const triggered = await start({ name: "Trigger", trigger: { type: "tag.added", tag: "vip" }, ...waitAndReach });
+  const reached = await start({
+    name: "Goal",
+    trigger: { type: "contact.created" },
+    goal: { type: "tag.added", tag: "vip" },
+    steps: [{ id: "wait", type: "delay", for: "9d" }],
+    connections: [{ from: "trigger", to: "wait" }],
+  });
+  const awaited = await start({
+    name: "Wait",
+    trigger: { type: "contact.created" },
+    steps: [{ id: "wait", type: "wait_for_event", event: { type: "tag.added", tag: "vip" }, timeout: "9d" }],
+    connections: [{ from: "trigger", to: "wait" }],
+  });
+  await enter(world, ["ada", "grace"]);
+  await world.settle();
+  const rows = ["ada", "grace"].map((name) => ({
+    email: `${name}@example.com`,
+    tags: [...Array.from({ length: 40 }, (_, i) => `${name} ${i}`), ...(name === "ada" ? ["VIP"] : [])],
+  }));
+  for (let i = 0; i < 20; i += 1) rows.push({ email: `p${i}@example.com`, tags: Array.from({ length: 40 }, (_, j) => `${i} ${j}`) });
+  await sdk.contacts.import({ rows });
+  await world.settle();
+  expect(await sdk.automations.stats(triggered)).toMatchObject({ entered: 1 });
+  expect(await sdk.automations.stats(reached)).toMatchObject({ entered: 22, goalConversions: 1 });
+  expect(await sdk.automations.stats(awaited)).toMatchObject({ entered: 22, inside: 21, completed: 1 });
+});

@@ -1,4 +1,4 @@
-import { and, inArray } from "drizzle-orm";
+import { and, inArray, isNotNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { NewEvent } from "../events/events.ts";
@@ -13,14 +13,14 @@ export async function endWaits(tx: Tx, deps: Deps, eventsByKey: ReadonlyMap<stri
   const { automationEntries: e } = tx.t;
   const contacts = [...new Set([...eventsByKey.values()].flat().map(({ contactId }) => contactId ?? ""))];
   const waiting: EntryRow[] = [];
-  for (const keys of splitIntoChunks([...eventsByKey.keys()]))
-    for (const ids of splitIntoChunks(contacts))
-      waiting.push(
-        ...(await tx
-          .select()
-          .from(e)
-          .where(and(inArray(e.contactId, ids), inArray(e.waitsFor, keys)))),
-      );
+  // By contact alone: an import can bring a hundred thousand keys, while a contact waits in few entries.
+  for (const ids of splitIntoChunks(contacts)) {
+    const rows = await tx
+      .select()
+      .from(e)
+      .where(and(inArray(e.contactId, ids), isNotNull(e.waitsFor)));
+    waiting.push(...rows.filter(({ waitsFor }) => eventsByKey.has(waitsFor ?? "")));
+  }
   if (waiting.length === 0) return;
   const versions = await loadVersions(tx, waiting);
   const now = deps.clock.now();

@@ -5,6 +5,7 @@ import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask, type Scenario, scenarios } from "../../test/scenario.ts";
 import { listContactEvents } from "../events/events.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { importContacts } from "./import.ts";
 
 const PATH = "/api/v1/contacts/import";
 const numbered = (n: number) => Array.from({ length: n }, (_, i) => ({ email: `r${i}@example.com` }));
@@ -186,5 +187,42 @@ test("exported contacts equal the imported ones, with any content", { timeout: 6
     }),
     { numRuns: propertyRuns(25), seed: 5 },
   );
+  await expectCountsToBeTrue(world);
+});
+
+test("a large import lets the event loop serve others while it writes, and is still all or nothing", async () => {
+  await using world = await createWorld();
+  const { deps } = world.app;
+  const [{ id: workspaceId } = { id: "" }] = await deps.db.read.select().from(deps.db.read.t.workspaces);
+  const rowsWith = (tag: string) =>
+    numbered(200).map(({ email }, i) => ({ contact: { email, tags: Array.from({ length: 50 }, (_, j) => `${tag} ${i} ${j}`) } }));
+  const importInOne = (tag: string, end: () => void = () => {}) =>
+    deps.db.tx(async (tx) => {
+      const result = await importContacts(tx, deps, workspaceId, rowsWith(tag), { mode: "upsert", dryRun: false });
+      end();
+      return result;
+    });
+  /** The turns of the event loop during some work. */
+  const countTurns = async (work: () => Promise<unknown>): Promise<number> => {
+    let turns = 0;
+    let running = true;
+    const turn = (): void => {
+      turns += 1;
+      if (running) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await work();
+    running = false;
+    return turns;
+  };
+  const fail = (): never => {
+    throw new Error("boom");
+  };
+  await expect(importInOne("a", fail)).rejects.toThrow("boom");
+  expect((await world.sdk.contacts.list()).pagination.total).toBe(0);
+  expect(await countTurns(() => importInOne("a"))).toBeGreaterThan(20);
+  expect(await countTurns(() => importInOne("b"))).toBeGreaterThan(20);
+  expect((await world.sdk.contacts.list({ tag: "A 199 49" })).pagination.total).toBe(0);
+  expect((await world.sdk.contacts.list({ tag: "B 199 49" })).data).toMatchObject([{ email: "r199@example.com" }]);
   await expectCountsToBeTrue(world);
 });

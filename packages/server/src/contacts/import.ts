@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
 import { resolveUpsertStatus } from "./contacts.ts";
-import { type ContactRow, findByEmailKeys } from "./store.ts";
+import { type ContactRow, findByEmailKeys, inTurns } from "./store.ts";
 import { buildContact, type ContactChange, patchContact, saveContacts } from "./write.ts";
 
 /** A row of an import: a contact, or the errors that make it invalid. */
@@ -58,7 +58,7 @@ export async function importContacts(
     else state.now = after;
     return state ? "updated" : "created";
   };
-  const results = rows.map((row, index): ImportResult => {
+  const importRow = (row: ImportRow, index: number): ImportResult => {
     if ("errors" in row) return fail(index, row.errors);
     try {
       return applyRow(row.contact);
@@ -66,7 +66,9 @@ export async function importContacts(
       if (error instanceof ApiError) return fail(index, error.details);
       throw error;
     }
-  });
+  };
+  const results: ImportResult[] = [];
+  await inTurns(tx, rows, (row) => results.push(importRow(row, results.length)));
 
   if (!dryRun) {
     const all = [...states.values()];

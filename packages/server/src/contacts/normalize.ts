@@ -14,7 +14,10 @@ export function tagKeys(tags: readonly string[]): string[] {
 /** Tags without duplicates, in the spelling that came first. */
 export function uniqueTags(tags: readonly string[]): string[] {
   const byKey = new Map<string, string>();
-  for (const tag of tags) if (!byKey.has(tagKey(tag))) byKey.set(tagKey(tag), tag);
+  for (const tag of tags) {
+    const key = tagKey(tag);
+    if (!byKey.has(key)) byKey.set(key, tag);
+  }
   return [...byKey.values()];
 }
 

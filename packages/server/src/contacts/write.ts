@@ -6,7 +6,7 @@ import { type NewEvent, recordEvents } from "../events/events.ts";
 import { invalid } from "../lib/api-error.ts";
 import { CountChanges, scheduleFold } from "./counters.ts";
 import { emptyToNull, isReachableDomain, mergeCustomFields, tagKey, toSearchText, uniqueTags } from "./normalize.ts";
-import { type ContactRow, insertContacts, updateContactRow } from "./store.ts";
+import { type ContactRow, insertContacts, inTurns, updateContactRow } from "./store.ts";
 
 /** Where a contact or a change came from, as events tell it. */
 export type ContactSource = "api" | "import" | "form" | "automation" | "delivery" | "unsubscribe";
@@ -85,18 +85,17 @@ export async function saveContacts(
   const seqs = created.length > 0 ? await tx.nextNumbers(tx.t.contacts, created.length) : [];
   const rows = created.map((row, i): ContactRow => ({ ...row, seq: seqs[i] as number }));
   await insertContacts(tx, rows);
-  for (const row of rows) {
+  await inTurns(tx, rows, (row) => {
     counts.add(row, 1);
     events.push(buildCreatedEvent(row, cause.source));
-  }
+  });
   const effective = changes.filter(({ before, after }) => before !== after);
-  // In parallel: where the database is a network away, this costs one round trip instead of one per contact.
-  await Promise.all(effective.map(({ before, after }) => updateContactRow(tx, before, after)));
-  for (const { before, after } of effective) {
+  await inTurns(tx, effective, ({ before, after }) => updateContactRow(tx, before, after));
+  await inTurns(tx, effective, ({ before, after }) => {
     counts.add(before, -1);
     counts.add(after, 1);
     events.push(...buildChangeEvents(before, after, cause));
-  }
+  });
   await recordEvents(tx, deps, events);
   await scheduleFold(tx, deps, await counts.write(tx));
   const written = [...rows, ...effective.map(({ after }) => after)];

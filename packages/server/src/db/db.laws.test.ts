@@ -93,6 +93,37 @@ describeDb("every database", (t) => {
     expect(await names()).toEqual(["kept"]);
   });
 
+  test("a transaction that breathes lets others read meanwhile, and stays one: all of its rows or none", async () => {
+    const seen: string[][] = [];
+    const long = (end: () => void) =>
+      t.db.tx(async (tx) => {
+        for (let i = 0; i < 5; i += 1) {
+          await put(tx, `part-${i}`);
+          await Promise.all([tx.breathe(), tx.breathe()]);
+        }
+        end();
+      });
+    let reading = true;
+    const reader = (async () => {
+      while (reading) {
+        seen.push(await names());
+        await new Promise((next) => setImmediate(next));
+      }
+    })();
+    await expect(
+      long(() => {
+        throw boom;
+      }),
+    ).rejects.toBe(boom);
+    const beside = long(() => {});
+    await Promise.all([beside, t.db.tx((tx) => put(tx, "other"))]);
+    reading = false;
+    await reader;
+    expect(seen.length).toBeGreaterThan(4);
+    for (const rows of seen) expect([0, 5]).toContain(rows.filter((name) => name.startsWith("part-")).length);
+    expect((await names()).sort()).toEqual(["other", ...Array.from({ length: 5 }, (_, i) => `part-${i}`)]);
+  });
+
   test("a thousand parallel read-modify-writes lose nothing", async () => {
     await t.db.tx((tx) => put(tx, "counter", "0"));
     const { meta } = t.db.read.t;

@@ -52,14 +52,14 @@ export interface RowChange<Table extends PgTable> {
 }
 
 /**
- * An open transaction. Inside it, await only its own queries: waiting for the network, a timer or a file would block every
+ * An open transaction. Inside it, await only its own queries and `breathe`: waiting for the network, a timer or a file would block every
  * other writer.
  */
 export interface Tx<T = Schema> extends Session<T>, Queries {
   /**
    * Inserts many rows into one table, at a few µs a row: SQLite runs a prepared statement per row, Postgres one statement
    * for all. Throws UniqueViolation if one of the unique keys exists; if another transaction has just taken it, this one runs again.
-   * No promise on SQLite.
+   * No promise on SQLite for fewer than some thousand rows.
    */
   insertAll<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): void | Promise<void>;
   /**
@@ -74,6 +74,11 @@ export interface Tx<T = Schema> extends Session<T>, Queries {
   updateAll<Table extends PgTable>(table: Table, changes: readonly RowChange<Table>[]): Promise<boolean[]>;
   /** Reserves the next `n` values of a table's counter, for rows that refer to each other. */
   nextNumbers(table: PgTable, n: number): Promise<number[]>;
+  /**
+   * Lets the event loop serve others between chunks of long work; the transaction stays open and other writers wait. Loops over
+   * hundreds of rows call it every few milliseconds. Not needed in short transactions, where it would cost a turn.
+   */
+  breathe(): Promise<void>;
   /** Runs a hook once the rows are durable, and not at all after a rollback. For waking workers and refreshing caches. */
   afterCommit(fn: () => void): void;
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import { errorCode, MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
 
 /** What the writer needs of a connection. */
@@ -102,8 +103,9 @@ export function runHook(hook: () => void): void {
  * durable yet. No caller is answered before they are: neither those who wrote a row nor those who only read it in a
  * transaction. When a flush fails it is unknown what the disk holds, so nothing more is written until the next start.
  *
- * Inside a transaction only queries may be awaited. They settle within the same turn of the event loop, so a transaction that is
- * still open in the next turn waits for something else, which would block every other writer: it is rolled back and rejected.
+ * Inside a transaction only queries and `breathe` may be awaited. Queries settle within the same turn of the event loop, so a
+ * transaction that is still open in the next turn, and is not breathing, waits for something else, which would block every other
+ * writer: it is rolled back and rejected.
  *
  * | group is   | trigger                                           | becomes                                          |
  * | ---------- | ------------------------------------------------- | ------------------------------------------------ |
@@ -128,6 +130,8 @@ export class Writer {
   #idle: (() => void)[] = [];
   /** Rejects the transaction that is open now, if it stalls. */
   #stall: ((error: Error) => void) | null = null;
+  /** How many pauses the open transaction is making. */
+  #breathing = 0;
   #accepted = false;
   #waitingSince = 0;
   /** How many callers waited at the end of the last turn. */
@@ -161,6 +165,13 @@ export class Writer {
       this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject, rejected: false });
       if (!this.#running) this.#schedule();
     });
+  }
+
+  /** Lets the event loop serve others for one turn, in the open transaction. */
+  async breathe(): Promise<void> {
+    this.#breathing += 1;
+    await yieldToEventLoop();
+    this.#breathing -= 1;
   }
 
   /** Why nothing can be written at the moment; null when the last commit succeeded. */
@@ -339,7 +350,7 @@ export class Writer {
     const watch = { handle: setImmediate(() => check()) };
     const check = (): void => {
       watch.handle = setImmediate(check);
-      this.#stall?.(new MisplacedQuery(STALLED));
+      if (this.#breathing === 0) this.#stall?.(new MisplacedQuery(STALLED));
     };
     return watch;
   }

@@ -1,5 +1,6 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import pg from "pg";
+import { yieldToEventLoop } from "../../lib/turn.ts";
 import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "../errors.ts";
 import { currentScope, newScope, runHook, type Scope } from "../writer.ts";
@@ -192,6 +193,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
       // If it fails, so does the first query.
       begun.catch(() => {});
       const tx: PgTx = Object.assign(Object.create(connection.session) as PgSession, {
+        breathe: yieldToEventLoop,
         afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
         defer: (insert: BulkInsert, values: unknown[]) => {
           const list = deferred.get(insert);

@@ -1,4 +1,5 @@
 import type { PgTable } from "drizzle-orm/pg-core";
+import { yieldToEventLoop } from "../../lib/turn.ts";
 import type { Schema } from "../db.ts";
 import { MisplacedQuery } from "../errors.ts";
 import { currentScope, type Scope } from "../writer.ts";
@@ -111,6 +112,7 @@ export function openLightTx(scope: Scope, t: Schema, reads: SharedReads, likely:
       guard();
       collect(insert, values);
     },
+    breathe: yieldToEventLoop,
     afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
     ...Object.fromEntries(ORDINARY_ONLY.map((name) => [name, refuse])),
   } as unknown as PgTx;

@@ -46,9 +46,9 @@ export function openConnection(file: string, synchronous: "NORMAL" | "OFF"): Raw
 
 /**
  * Wraps a connection in queries with their own cache of prepared statements. `guard` runs before each query and returns the
- * open transaction, if there is one, which is marked when a query changes rows.
+ * open transaction, if there is one, which is marked when a query changes rows; `breathe` is called between many of them.
  */
-export function createSession(connection: RawConnection, schema: DatabaseSchema, guard: () => Scope | null) {
+export function createSession(connection: RawConnection, schema: DatabaseSchema, guard: () => Scope | null, breathe: () => Promise<void>) {
   const { tables, searched } = schema;
   const client = guardStatements(connection, guard);
   const queries = drizzle(client as unknown as RawConnection) as unknown as Queries;
@@ -65,7 +65,7 @@ export function createSession(connection: RawConnection, schema: DatabaseSchema,
   return Object.assign(
     session,
     { searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(session, one)) },
-    createInserts(session, (text) => client.prepare(text).run),
+    createInserts(session, (text) => client.prepare(text).run, breathe),
     createUpdates(session),
     createLookups(session),
   );

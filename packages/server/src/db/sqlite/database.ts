@@ -100,19 +100,22 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
   const assertOpen = (): void => {
     if (closed) throw new StorageUnavailable("The database is closed.");
   };
-  const read: Reader = createSession(reader, schema, () => {
+  const breathe = (): Promise<void> => writer.breathe();
+  const assertReadable = (): null => {
     assertOpen();
     if (currentScope.getStore()?.open)
       throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
     return null;
-  });
-  const write = createSession(connection, schema, () => {
+  };
+  const findScope = (): Scope => {
     const scope = currentScope.getStore();
     if (!scope?.open) throw new MisplacedQuery("A query was made after its transaction had ended.");
     return scope;
-  });
+  };
+  const read: Reader = createSession(reader, schema, assertReadable, breathe);
+  const write = createSession(connection, schema, findScope, breathe);
   const bindTx = (scope: Scope): Tx =>
-    Object.assign(Object.create(write) as typeof write, { afterCommit: (fn: () => void) => void scope.afterCommit.push(fn) });
+    Object.assign(Object.create(write) as typeof write, { breathe, afterCommit: (fn: () => void) => void scope.afterCommit.push(fn) });
 
   const coalescedWrites = new Map<Coalescer<unknown>, CoalescedWrite<unknown>>();
   const toCoalescedWrite = (coalescer: Coalescer<unknown>): CoalescedWrite<unknown> => {
