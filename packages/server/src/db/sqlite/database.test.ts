@@ -288,7 +288,7 @@ describe("group commit", () => {
 describe("a transaction that waits for something else than its queries", () => {
   /** Calls a server on this machine that takes its time. */
   const knock = async (): Promise<void> => {
-    const server = createServer((socket) => void realTime.sleep(20).then(() => socket.end("late")));
+    const server = createServer((socket) => void realTime.sleep(500).then(() => socket.end("late")));
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
     await new Promise((answered) => socket.once("data", answered));
@@ -297,7 +297,7 @@ describe("a transaction that waits for something else than its queries", () => {
   const stalled = /waited for something other than its queries/;
 
   test.each([
-    ["a timer", () => realTime.sleep(5)],
+    ["a timer", () => realTime.sleep(1000)],
     ["the network", () => knock()],
     ["something that never comes", () => new Promise<void>(() => {})],
   ])("is rolled back and told so: %s", async (_what, wait) => {
@@ -316,7 +316,7 @@ describe("a transaction that waits for something else than its queries", () => {
     const before = put(db, "before");
     const waiting = db.tx(async (tx) => {
       await tx.insert(tx.t.meta).values({ name: "lost", value: "1" });
-      await realTime.sleep(5);
+      await realTime.sleep(1000);
     });
     const after = put(db, "after");
     await expect(waiting).rejects.toThrow(stalled);
