@@ -112,6 +112,7 @@ async function write({ url, apiKey }) {
     if (data.length <= 1) break;
     await sleep(100);
   }
+  const inFlight = await begin({ ask, post });
   const total = async (path) => (await ask("GET", path)).pagination.total;
   const emails = [];
   for (const id of sent) {
@@ -120,7 +121,44 @@ async function write({ url, apiKey }) {
   }
   const totals = {};
   for (const path of ["/contacts", "/lists", "/segments", "/suppressions", "/templates", "/emails"]) totals[path] = await total(path);
-  return { emails, totals, listId: list.id, templateId: template.id, activationId: activation.id };
+  return { emails, totals, listId: list.id, templateId: template.id, activationId: activation.id, inFlight };
+}
+
+/** Begins what a later version must go on with: a campaign, an automation, and events for a webhook that does not answer. */
+async function begin({ ask, post }) {
+  const webhook = await post("/v1/webhooks", { url: "http://127.0.0.1:9/webhook", events: ["contact.created"] });
+  const automation = await post("/automations", {
+    name: "Welcome",
+    trigger: { type: "contact.created" },
+    steps: [
+      { id: "wait", type: "delay", for: "2d" },
+      { id: "tag", type: "add_tag", tag: "welcomed" },
+    ],
+    connections: [
+      { from: "trigger", to: "wait" },
+      { from: "wait", to: "tag" },
+    ],
+  });
+  await post(`/automations/${automation.id}/activate`);
+  const contact = await post("/contacts", { email: "late@example.com" });
+  // A mail each 100 seconds.
+  const content = { name: "Launch", subjectLine: "Hello {{firstName}}", html: "<p>Hello</p>", fromEmail: "hello@acme.example" };
+  const campaign = await post("/campaigns", { ...content, throttle: { perSecond: 0.01 } });
+  await post(`/campaigns/${campaign.id}/send`);
+  const met = {
+    "a mail of the campaign": async () => (await ask("GET", `/campaigns/${campaign.id}/stats`)).recipients.delivered > 0,
+    "a waiting entry": async () => (await ask("GET", `/automations/${automation.id}/entries?status=ACTIVE`)).pagination.total > 0,
+    "a failed delivery": async () => (await ask("GET", `/v1/webhooks/${webhook.id}/deliveries`)).data[0]?.attempts > 0,
+  };
+  for (const [what, holds] of Object.entries(met))
+    for (let left = 100; !(await holds()); left -= 1) {
+      if (left === 0) throw new Error(`There was not ${what}.`);
+      await sleep(100);
+    }
+  const { recipients } = await ask("GET", `/campaigns/${campaign.id}/stats`);
+  const events = (await ask("GET", "/v1/events?limit=100")).data.map(({ id }) => id);
+  const ids = { webhookId: webhook.id, automationId: automation.id, contactId: contact.id, campaignId: campaign.id };
+  return { ...ids, recipients: recipients.total, events };
 }
 
 function sleep(ms) {
