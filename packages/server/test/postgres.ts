@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
 import { postgresBackend } from "../src/backend.pg.ts";
+import { openPool } from "../src/db/postgres/database.ts";
 
 /** A database of its own, which is gone after `drop`. */
 export interface TestDatabase {
@@ -27,6 +28,11 @@ let template: Promise<string> | undefined;
 
 /** Connections by which databases are emptied, by their names: a new one would have to learn all tables first, 25 ms. */
 const cleaners = new Map<string, pg.Client>();
+
+/** Pools of databases, by their URLs, for one world after another: a new connection costs as much as most tests. */
+const pools = new Map<string, pg.Pool>();
+/** The databases whose pool a world has. */
+const lent = new Set<string>();
 
 /** Databases that were used and emptied again. */
 const spare: string[] = [];
@@ -66,6 +72,15 @@ export function isMigrated(url: string): boolean {
   return migratedUrls.has(url);
 }
 
+/** The pool of a database, for the first who asks after it was made or emptied; others open their own, as further servers do. */
+export function borrowPool(url: string): pg.Pool | undefined {
+  if (lent.has(url)) return;
+  lent.add(url);
+  const pool = pools.get(url) ?? openPool(url);
+  pools.set(url, pool);
+  return pool;
+}
+
 /** A database that holds nothing: with our tables, or without. */
 export async function createDatabase(kind: "migrated" | "empty" = "migrated"): Promise<TestDatabase> {
   const used = kind === "migrated" ? spare.pop() : undefined;
@@ -99,9 +114,10 @@ function nameOf(kind: "template" | "test"): string {
 }
 
 async function drop(name: string): Promise<void> {
-  const cleaner = cleaners.get(name);
+  const url = await databaseUrl(name);
+  await Promise.all([cleaners.get(name)?.end(), pools.get(url)?.end()]).catch(() => {});
   cleaners.delete(name);
-  await cleaner?.end().catch(() => {});
+  pools.delete(url);
   await admin((c) => c.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`));
 }
 
@@ -131,5 +147,6 @@ function migrated(): Promise<string> {
 
 async function recycle(name: string): Promise<void> {
   await (await cleanerOf(name)).query(EMPTY);
+  lent.delete(await databaseUrl(name));
   spare.push(name);
 }

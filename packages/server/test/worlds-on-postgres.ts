@@ -1,6 +1,6 @@
 import { afterAll, vi } from "vitest";
 import type { TestWorld, WorldOptions } from "../src/testing/world.ts";
-import { createDatabase, dropDatabases, isMigrated } from "./postgres.ts";
+import { borrowPool, createDatabase, dropDatabases, isMigrated } from "./postgres.ts";
 
 // The same tests once more: every world they make has a Postgres database of its own.
 vi.mock("../src/testing/world.ts", async (importOriginal) => {
@@ -21,11 +21,11 @@ vi.mock("../src/testing/world.ts", async (importOriginal) => {
   return { ...original, createWorld };
 });
 
-// Looking for migrations takes a third of the time in which a world begins.
+// Looking for migrations takes a third of the time in which a world begins, and new connections most of the rest.
 vi.mock("../src/backend.pg.ts", async (importOriginal) => {
   const { postgresBackend } = await importOriginal<typeof import("../src/backend.pg.ts")>();
   const migratedBackend: typeof postgresBackend = (url, options) =>
-    postgresBackend(url, { ...(isMigrated(url) && { migrate: false }), ...options });
+    postgresBackend(url, { ...(isMigrated(url) && { migrate: false, pool: borrowPool(url) }), ...options });
   return { postgresBackend: migratedBackend };
 });
 

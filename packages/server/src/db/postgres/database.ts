@@ -19,6 +19,8 @@ import { analyzeGrownTables } from "./statistics.ts";
 export interface PostgresOptions {
   /** Connections in the pool of this process, at most. */
   connections?: number | undefined;
+  /** A pool for this database that stays open when it is closed; by default it has one of its own. */
+  pool?: pg.Pool | undefined;
   /** False to leave the tables as they are. */
   migrate?: boolean;
   /** Further tables to migrate, under the same lock. */
@@ -110,10 +112,10 @@ interface Connection {
 export async function openPostgres(url: string, schema: DatabaseSchema, options: PostgresOptions = {}): Promise<PostgresDb> {
   const base = clientOptions(url);
   const size = options.connections ?? CONNECTIONS;
-  const pool = new pg.Pool({ ...base, max: size, idleTimeoutMillis: 30_000 } as pg.PoolConfig);
-  // The pool drops an unused connection that breaks; one in use fails its query.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
+  const pool = options.pool ?? openPool(url, size);
+  const closePool = async (): Promise<void> => {
+    if (pool !== options.pool) await pool.end();
+  };
 
   let closed = false;
   const assertOpen = (): void => {
@@ -128,7 +130,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
         "A move into this database has not ended. Run the same `mailsvc migrate` again; it continues where it stopped.",
       );
   } catch (error) {
-    await pool.end();
+    await closePool();
     throw storageError(error);
   }
 
@@ -324,9 +326,18 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
       if (closed) return;
       closed = true;
       await Promise.allSettled(running);
-      await pool.end();
+      await closePool();
     },
   };
+}
+
+/** A pool of connections to a database, which are opened as they are needed. */
+export function openPool(url: string, size = CONNECTIONS): pg.Pool {
+  const pool = new pg.Pool({ ...clientOptions(url), max: size, idleTimeoutMillis: 30_000 } as pg.PoolConfig);
+  // The pool drops an unused connection that breaks; one in use fails its query.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
 }
 
 async function insertDeferred({ raw }: PgSession, insert: BulkInsert, rows: readonly unknown[][]): Promise<void> {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type pg from "pg";
 import { StorageUnavailable, storageError } from "../errors.ts";
 import { Batcher } from "./batcher.ts";
@@ -57,7 +58,8 @@ export function createGroups(pool: pg.Pool): Groups {
       });
       const last = parts.pop() as string;
       const text = parts.length === 0 ? last : `with ${parts.map((part, i) => `i${i} as (${part})`).join(", ")} ${last}`;
-      statement = { name: `group_${texts.size}`, text };
+      // The name says which inserts these are: a connection may outlive this object, and keeps what it has prepared.
+      statement = { name: `group_${createHash("sha256").update(key).digest("hex").slice(0, 24)}`, text };
       texts.set(key, statement);
     }
     return statement;
