@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import semver from "semver";
 import { build } from "tsup";
 import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
+import { freshSchema } from "./fresh-schema.mjs";
 import { documentDeclarations } from "./hover-docs.mjs";
 import { collectPackages, writeLicenses } from "./licenses.mjs";
 import { writeSbom } from "./sbom.mjs";
@@ -202,6 +203,7 @@ const inputs = () => {
       "package-lock.json",
       "scripts/build.mjs",
       "scripts/bundle-plugins.mjs",
+      "scripts/fresh-schema.mjs",
       "scripts/hover-docs.mjs",
       "scripts/licenses.mjs",
       "scripts/sbom.mjs",
@@ -259,7 +261,8 @@ const main = async () => {
   await documentDeclarations(dist("sdk"));
   for (const name of ["sdk", "agent-kit"]) declareCommonJs(name);
   const migrations = join(root, "packages/server/migrations");
-  if (existsSync(migrations)) cpSync(migrations, join(dist("server"), "migrations"), { recursive: true });
+  cpSync(migrations, join(dist("server"), "migrations"), { recursive: true });
+  writeFileSync(join(dist("server"), "migrations/sqlite/fresh.sql"), freshSchema());
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, key);
   console.error(`Built in ${((performance.now() - from) / 1000).toFixed(1)} s.`);

@@ -1,5 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
+import Database from "better-sqlite3";
+import { drizzle } from "drizzle-orm/better-sqlite3";
+import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { expect, test } from "vitest";
+import { freshSchema } from "../scripts/fresh-schema.mjs";
 import { generated } from "../scripts/generated.mjs";
 import { dialects, staleMigrations } from "../scripts/migrations.mjs";
 
@@ -26,6 +30,19 @@ test.each(dialects)("the $name migrations are those of the journal, and no other
   const { entries } = JSON.parse(committed(`${folder}/meta/_journal.json`)) as { entries: { tag: string }[] };
   const files = readdirSync(new URL(`../${folder}/`, import.meta.url)).filter((file) => file.endsWith(".sql"));
   expect(files.sort()).toEqual(entries.map(({ tag }) => `${tag}.sql`).sort());
+});
+
+test("a new database of SQLite has the tables, and the record, of one that went through all migrations", () => {
+  const fresh = new Database(":memory:");
+  fresh.exec(freshSchema());
+  const migrated = new Database(":memory:");
+  migrate(drizzle(migrated), { migrationsFolder: "packages/server/migrations/sqlite" });
+  const facts = (db: Database.Database) => ({
+    schema: db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").all(),
+    done: db.prepare("SELECT hash, created_at FROM __drizzle_migrations ORDER BY created_at").all(),
+  });
+  expect(facts(fresh).schema.length).toBeGreaterThan(200);
+  expect(facts(fresh)).toEqual(facts(migrated));
 });
 
 test("docs/reference has no page of a noun that is gone (else: npm run generate)", () => {

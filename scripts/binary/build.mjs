@@ -20,6 +20,7 @@ import { readMigrationFiles } from "drizzle-orm/migrator";
 import { build } from "esbuild";
 import { inject } from "postject";
 import { ABSENT, bundlePlugins } from "../bundle-plugins.mjs";
+import { freshSchema } from "../fresh-schema.mjs";
 import { collectPackages, writeLicenses } from "../licenses.mjs";
 import { nodeComponent, writeSbom } from "../sbom.mjs";
 import { rehearse } from "./rehearse.mjs";
@@ -62,6 +63,7 @@ function embeddedMigrations() {
 const migrations = ${JSON.stringify(migrations)};
 export const readMigrationFiles = ({ migrationsFolder }) => migrations[migrationsFolder];
 export const migrationsFolder = (dialect) => dialect;
+export const readFreshSchema = (folder) => (folder === "sqlite" ? ${JSON.stringify(freshSchema())} : null);
 export const lastMigration = (folder) => migrations[folder].at(-1)?.folderMillis ?? 0;
 `;
 }

@@ -13,6 +13,12 @@ export function migrationsFolder(dialect: "sqlite" | "pg"): string {
   return found;
 }
 
+/** The SQL that makes a new database, which the build writes; null in the sources, where all migrations make it. */
+export function readFreshSchema(folder: string): string | null {
+  const file = join(folder, "fresh.sql");
+  return existsSync(file) ? readFileSync(file, "utf8") : null;
+}
+
 /** When the last migration in a folder was made, ms. */
 export function lastMigration(folder: string): number {
   const { entries } = JSON.parse(readFileSync(join(folder, "meta/_journal.json"), "utf8")) as { entries: { when: number }[] };

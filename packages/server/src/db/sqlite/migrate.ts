@@ -1,18 +1,20 @@
 import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
-import { migrationsFolder } from "../migration-files.ts";
+import { migrationsFolder, readFreshSchema } from "../migration-files.ts";
 import { needsMigration, type SchemaState } from "../migrations.ts";
 
 /**
- * Migrates a database. Each migration is one transaction, so a kill in the middle leaves nothing half done. The migrations of a
- * database that is up to date are not read, which saves a twentieth of a start. Throws StorageUnavailable when a newer version
- * of mailsvc has migrated it.
+ * Migrates a database in one transaction, so a kill in the middle leaves nothing half done. A new database is made at once, because
+ * altering its empty tables takes as long as the rest of a start. The migrations of a database that is up to date are not read.
+ * Throws StorageUnavailable when a newer version of mailsvc has migrated it.
  */
 export function migrateSqlite(connection: Database.Database, version: string): void {
   const folder = migrationsFolder("sqlite");
   if (!needsMigration(readState(connection), folder, version, connection.name)) return;
-  migrate(drizzle(connection), { migrationsFolder: folder });
+  const fresh = isEmpty(connection) ? readFreshSchema(folder) : null;
+  if (fresh === null) migrate(drizzle(connection), { migrationsFolder: folder });
+  else connection.transaction(() => void connection.exec(fresh))();
   connection.transaction(() => {
     connection.exec("CREATE TABLE IF NOT EXISTS __mailsvc (version TEXT NOT NULL); DELETE FROM __mailsvc");
     connection.prepare("INSERT INTO __mailsvc VALUES (?)").run(version);
@@ -38,6 +40,10 @@ export function assertNotNewer(file: string, version: string, name = file): void
   } finally {
     connection.close();
   }
+}
+
+function isEmpty(connection: Database.Database): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
 }
 
 function readState(connection: Database.Database): SchemaState {
