@@ -94,6 +94,8 @@ export interface ScriptedPeer {
   commands: string[];
   /** Messages that came in whole. */
   messages: number;
+  /** Those of them that came in one piece, with their final dots. */
+  pieces: number;
   /** Their recipients, in order. */
   recipients: string[];
   /** How many connections have met silence and are still open. */
@@ -124,6 +126,7 @@ export async function scriptedPeer(...scripts: readonly Script[]): Promise<Scrip
     port: 0,
     commands: [],
     messages: 0,
+    pieces: 0,
     recipients: [],
     get silent() {
       return silent.size;
@@ -170,6 +173,7 @@ export async function scriptedPeer(...scripts: readonly Script[]): Promise<Scrip
           pending = pending.slice(end + 3);
           inData = false;
           peer.messages += 1;
+          if (chunk.length > end) peer.pieces += 1;
           peer.recipients.push(recipient);
           play(own.dot);
           continue;

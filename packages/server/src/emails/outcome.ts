@@ -60,27 +60,17 @@ export async function storeDeliveries(tx: Tx, deps: Deps, effects: readonly Effe
     return suppressed.has(one.mail) ? { move: toSuppressed(email, now) } : { move: toSending(one.mail, now), mark: one };
   });
   for (const round of splitRepeats(steps)) {
+    const done: Delivery[] = [];
     const moved = await moveEmails(
       tx,
       deps,
       round.map(({ move }) => move),
+      async (moved) => {
+        done.push(...round.flatMap(({ delivery }, i) => (moved[i] && delivery) || []));
+        await recordEffects(tx, deps, done);
+      },
     );
-    const done: Delivery[] = [];
-    for (const [i, { move, mark, delivery }] of round.entries()) {
-      if (!moved[i]) continue;
-      if (mark) mark.marked = { ...move.email, ...move.patch };
-      if (delivery) done.push(delivery);
-    }
-    if (done.length === 0) continue;
-    await recordDeliveries(
-      tx,
-      done.flatMap(({ record }) => record ?? []),
-    );
-    await deps.audience.emailsEngaged(
-      tx,
-      deps,
-      done.flatMap(({ engagement }) => engagement ?? []),
-    );
+    for (const [i, { move, mark }] of round.entries()) if (mark && moved[i]) mark.marked = { ...move.email, ...move.patch };
     for (const delivery of done) await storeConsequences(tx, deps, delivery);
     const open = done.filter(({ move }) => OPEN.includes(move.patch.status));
     await leaveSharedJobs(
@@ -89,6 +79,12 @@ export async function storeDeliveries(tx: Tx, deps: Deps, effects: readonly Effe
       open.map(({ move, sharedJob }) => ({ emailId: move.email.id, sharedJob })),
     );
   }
+}
+
+async function recordEffects(tx: Tx, deps: Deps, done: readonly Delivery[]): Promise<void> {
+  const records = done.flatMap(({ record }) => record ?? []);
+  const engagements = done.flatMap(({ engagement }) => engagement ?? []);
+  await Promise.all([recordDeliveries(tx, records), deps.audience.emailsEngaged(tx, deps, engagements)]);
 }
 
 interface Step {

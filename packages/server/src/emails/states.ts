@@ -49,12 +49,18 @@ export interface Move {
 
 /**
  * Moves emails to other states, all in one statement, records their events and tells the listeners. Tells for each whether it was
- * moved: not if its status or the number of its attempts has changed since it was read. No email may be among them twice.
+ * moved: not if its status or the number of its attempts has changed since it was read. No email may be among them twice. What
+ * `along` writes, once it is known which were moved, is sent together with the events.
  *
  * An email that goes out at once leaves `queued` some milliseconds after it was accepted, so its `email.queued` event is
  * written then: it would cost accepting it a third more. A scheduled email has the event from the start.
  */
-export async function moveEmails(tx: Tx, deps: Deps, moves: readonly Move[]): Promise<boolean[]> {
+export async function moveEmails(
+  tx: Tx,
+  deps: Deps,
+  moves: readonly Move[],
+  along?: (moved: readonly boolean[]) => Promise<void>,
+): Promise<boolean[]> {
   const moved = await updateEmails(tx, moves);
   const events: NewEvent[] = [];
   const changes: StatusChange[] = [];
@@ -64,7 +70,7 @@ export async function moveEmails(tx: Tx, deps: Deps, moves: readonly Move[]): Pr
     for (const { type, data = null } of own) events.push({ ...toSubject(email), type, at: patch.updatedAt, data });
     if (email.status !== patch.status) changes.push({ email, from: email.status, to: patch.status, skipReason: patch.skipReason ?? null });
   }
-  await recordEvents(tx, deps, events);
+  await Promise.all([recordEvents(tx, deps, events), along?.(moved)]);
   if (changes.length > 0) for (const listener of deps.deliveryHooks.statusChanged) await listener(tx, deps, changes);
   return moved;
 }

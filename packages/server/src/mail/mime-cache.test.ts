@@ -40,7 +40,10 @@ test("the content of a later mail is the one that was encoded for the first", as
 
 test("what was used least recently is dropped once 8 MB are full, and a very large content is not kept", () => {
   const cache = createMimeCache();
-  const encode = (size: number) => ({ parts: [{ contentType: "text/html", body: Buffer.alloc(size) }], digest: Buffer.alloc(32) });
+  const encode = (size: number) => {
+    const whole = { contentType: "text/html", body: Buffer.alloc(size) };
+    return { parts: [whole], whole, boundary: "b" };
+  };
   const content = encode(400_000);
   const texts = (n: number) => ({ text: null, html: `content ${n}` });
   cache.set(texts(0), content);

@@ -1,12 +1,14 @@
 import type { OutgoingMail } from "./mailer.ts";
 import type { MimeEntity } from "./mime-entity.ts";
 
-/** The texts of a mail without attachments, encoded. */
+/** The texts of a mail, encoded. */
 export interface EncodedTexts {
   /** One or two alternatives. */
   readonly parts: readonly MimeEntity[];
-  /** A hash of both texts. */
-  readonly digest: Buffer;
+  /** The alternatives together, or the only one: the content of a mail without files. */
+  readonly whole: MimeEntity;
+  /** What the boundaries of multiparts that hold these texts end with. */
+  readonly boundary: string;
 }
 
 type Texts = Pick<OutgoingMail, "text" | "html">;
@@ -44,7 +46,8 @@ export function createMimeCache(): MimeCache {
       const key = keyOf({ text, html });
       if (entries.get(key)?.encoded === encoded) return;
       // Characters of a string take up to two bytes.
-      const bytes = 2 * ((text?.length ?? 0) + (html?.length ?? 0)) + encoded.parts.reduce((sum, { body }) => sum + body.length, 0);
+      const entities = [...encoded.parts, ...(encoded.parts.length > 1 ? [encoded.whole] : [])];
+      const bytes = 2 * ((text?.length ?? 0) + (html?.length ?? 0)) + entities.reduce((sum, { body }) => sum + body.length, 0);
       if (bytes > MAX_ENTRY_BYTES) return;
       remove(key);
       entries.set(key, { text, html, encoded, bytes });

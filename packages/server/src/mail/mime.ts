@@ -52,15 +52,24 @@ export async function detectMediaType(filename: string): Promise<string> {
 async function composeContent(mail: OutgoingMail, cache: MimeCache | undefined): Promise<MimeEntity> {
   const texts = cache?.get(mail) ?? (await encodeTexts(mail));
   cache?.set(mail, texts);
+  if (mail.attachments.length === 0) return texts.whole;
   const inline: MimeEntity[] = [];
   const files: MimeEntity[] = [];
   for (const file of mail.attachments) (file.contentId !== null && mail.html !== null ? inline : files).push(await encodeFile(file));
-  /** A multipart of two or more entities; its boundary begins with a letter of its own. */
-  const join = (mediaType: `multipart/${string}`, first: MimeEntity, others: readonly MimeEntity[], letter: string): MimeEntity =>
-    others.length === 0 ? first : joinEntities(mediaType, [first, ...others], letter + createBoundary(mail, texts));
-  const related = join('multipart/related; type="text/html"', texts.parts.at(-1) as MimeEntity, inline, "r");
-  const [only, ...preferred] = [...texts.parts.slice(0, -1), related];
-  return join("multipart/mixed", join("multipart/alternative", only as MimeEntity, preferred, "a"), files, "m");
+  const { boundary } = texts;
+  const root = texts.parts.at(-1) as MimeEntity;
+  const related = join('multipart/related; type="text/html"', [root, ...inline], `r${boundary}`);
+  const alternative = inline.length === 0 ? texts.whole : joinAlternatives([...texts.parts.slice(0, -1), related], boundary);
+  return join("multipart/mixed", [alternative, ...files], `m${boundary}`);
+}
+
+function joinAlternatives(parts: readonly MimeEntity[], boundary: string): MimeEntity {
+  return join("multipart/alternative", parts, `a${boundary}`);
+}
+
+/** A multipart of two or more entities, or the only one. */
+function join(mediaType: `multipart/${string}`, parts: readonly MimeEntity[], boundary: string): MimeEntity {
+  return parts.length === 1 ? (parts[0] as MimeEntity) : joinEntities(mediaType, parts, boundary);
 }
 
 async function encodeFile({ filename, contentType, contentId, content }: MailAttachment): Promise<MimeEntity> {
@@ -77,9 +86,11 @@ async function encodeFile({ filename, contentType, contentId, content }: MailAtt
 }
 
 async function encodeTexts(mail: OutgoingMail): Promise<EncodedTexts> {
-  const parts: MimeEntity[] = [];
-  for (const [mediaType, text] of listTexts(mail)) parts.push(await encodeLongText(mediaType, text));
-  return { parts: parts.length === 0 ? [encodeText("text/plain", "")] : parts, digest: await digestTexts(mail) };
+  const texts: MimeEntity[] = [];
+  for (const [mediaType, text] of listTexts(mail)) texts.push(await encodeLongText(mediaType, text));
+  const parts = texts.length === 0 ? [encodeText("text/plain", "")] : texts;
+  const boundary = await createBoundary(mail);
+  return { parts, whole: joinAlternatives(parts, boundary), boundary };
 }
 
 function listTexts(mail: OutgoingMail): ["text/plain" | "text/html", string][] {
@@ -89,17 +100,13 @@ function listTexts(mail: OutgoingMail): ["text/plain" | "text/html", string][] {
   ];
 }
 
-/** The same for the same message, and not to be guessed by the author of its text, because the text is part of the hash. */
-function createBoundary({ messageId }: OutgoingMail, { digest }: Pick<EncodedTexts, "digest">): string {
-  return createHash("sha256").update(digest).update(messageId).digest("hex").slice(0, 32);
-}
-
-async function digestTexts({ text, html }: OutgoingMail): Promise<Buffer> {
+/** The same for the same texts, and not to be guessed by their author, because it is a hash of them. Files cannot hold it: they are base64. */
+async function createBoundary({ text, html }: OutgoingMail): Promise<string> {
   const hash = createHash("sha256");
   for (const one of [text ?? "", "\0", html ?? ""])
     for (const piece of cutText(one)) {
       hash.update(piece);
       if (piece.length < one.length) await yieldToEventLoop();
     }
-  return hash.digest();
+  return hash.digest("hex").slice(0, 32);
 }

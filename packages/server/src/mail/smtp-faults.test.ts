@@ -108,6 +108,14 @@ describe("What the SMTP mailer makes of a peer's behaviour", () => {
     expect(peer.messages).toBe(1);
   });
 
+  test("writes a small message and its final dot in one piece, and takes any number of pieces for a large one", async () => {
+    const { peer, mailer } = await open("", {});
+    expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
+    expect([peer.messages, peer.pieces]).toEqual([1, 1]);
+    expect(await mailer.send(sampleMail({ text: "x".repeat(300_000) }))).toMatchObject({ outcome: "sent" });
+    expect([peer.messages, peer.pieces]).toEqual([2, 1]);
+  });
+
   test("defers when the connection is lost while the message is being written", async () => {
     const { peer, mailer } = await open("", { during: hangUp });
     expect(await mailer.send(sampleMail(big))).toMatchObject({ outcome: "deferred" });

@@ -1,6 +1,8 @@
-import { Readable } from "node:stream";
+import { isAscii as isAsciiBytes } from "node:buffer";
+import { Readable, type Writable } from "node:stream";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../lib/clock.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import type { Receipt } from "./mailer.ts";
 import { deferred, failureReceipt, getAcceptedText, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
@@ -34,8 +36,12 @@ export interface SmtpSession {
   abort(why: string): void;
 }
 
-// Not in the published types. The pinned version has both, as the tests of SMTPUTF8 and AUTH check.
-type Connection = SMTPConnection & { readonly allowsAuth: boolean; readonly _supportedExtensions: readonly string[] };
+// Not in the published types. The pinned version has them, as the tests of SMTPUTF8, AUTH and of what is written together check.
+type Connection = SMTPConnection & {
+  readonly allowsAuth: boolean;
+  readonly _supportedExtensions: readonly string[];
+  readonly _socket: Writable;
+};
 
 const SECOND = 1000;
 const DEFAULTS = { connectMs: 15 * SECOND, greetingMs: 30 * SECOND, socketMs: 300 * SECOND } as const;
@@ -85,11 +91,26 @@ function isAscii(text: string): boolean {
 
 // Bodies are always encoded in ASCII; a local part beyond ASCII is written into the headers as it is.
 function hasUtf8Headers(message: Buffer): boolean {
-  return message.subarray(0, message.indexOf("\r\n\r\n")).some((byte) => byte > 127);
+  return !isAsciiBytes(message.subarray(0, message.indexOf("\r\n\r\n")));
 }
 
-function* splitMessage(message: Buffer): Generator<Buffer> {
-  for (let at = 0; at < message.length; at += CHUNK) yield message.subarray(at, at + CHUNK);
+/** What is written in this turn of the event loop leaves in one segment: a small message and its final dot. */
+function writeTogether(socket: Writable): void {
+  socket.cork();
+  void yieldToEventLoop().then(() => socket.uncork());
+}
+
+/** A message in pieces. `begun` is called before the first one. */
+function toStream(message: Buffer, begun: () => void): Readable {
+  let at = 0;
+  return new Readable({
+    read() {
+      if (at === 0) begun();
+      this.push(message.subarray(at, at + CHUNK));
+      at += CHUNK;
+      if (at >= message.length) this.push(null);
+    },
+  });
 }
 
 function createSession(connection: Connection, time: Clock["real"]): SmtpSession {
@@ -106,7 +127,7 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
       messages += 1;
       // nodemailer does not tell whether the final dot is written. It writes it when this stream ends, and reads from it only
       // after a 354 reply. So once `end` has fired, the message may have arrived.
-      const source = Readable.from(splitMessage(message), { objectMode: false });
+      const source = toStream(message, () => writeTogether(connection._socket));
       let phase: Phase = "message";
       source.once("end", () => {
         phase = "answer";

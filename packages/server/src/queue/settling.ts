@@ -105,23 +105,23 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
       if (settlement.again !== undefined) tx.afterCommit(poll);
     });
 
-  /** Returns the settlements whose attempts had lost their jobs. */
-  const writeTogether = (group: readonly Waiting[]): Promise<readonly Waiting[]> =>
+  /**
+   * Ends the jobs of a group and writes its effects, all sent together. Throws if an attempt had lost its job: then nothing is stored,
+   * and each of the group is to be stored alone.
+   */
+  const writeTogether = (group: readonly Waiting[]): Promise<void> =>
     store.tx(async (tx) => {
-      const final = group.filter(({ again, more }) => again === undefined && !more);
-      const held = await store.endMany(
-        tx,
-        final.map(({ job }) => job),
-      );
-      const missed = new Set<Waiting>(held.size === final.length ? [] : final.filter(({ job }) => !held.has(job)));
-      for (const one of group) {
-        if (one.again === undefined || one.more) continue;
-        if (await store.end(tx, one.job, one.again)) tx.afterCommit(poll);
-        else missed.add(one);
-      }
-      await writeEffects(tx, missed.size === 0 ? group : group.filter((one) => !missed.has(one)));
-      return [...missed];
+      await Promise.all([endJobs(tx, group), writeEffects(tx, group)]);
+      if (group.some(({ again, more }) => again !== undefined && !more)) tx.afterCommit(poll);
     });
+
+  const endJobs = async (tx: Tx, group: readonly Waiting[]): Promise<void> => {
+    const final = group.filter(({ again, more }) => again === undefined && !more).map(({ job }) => job);
+    const postponed = group.filter(({ again, more }) => again !== undefined && !more);
+    const [held, ...kept] = await Promise.all([store.endMany(tx, final), ...postponed.map(({ job, again }) => store.end(tx, job, again))]);
+    const missed = final.find((job) => !held.has(job)) ?? postponed.find((_, i) => !kept[i])?.job;
+    if (missed) throw lost(missed);
+  };
 
   const storeAlone = async (one: Waiting): Promise<void> => {
     try {
@@ -136,11 +136,7 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
     const [only, ...others] = group;
     if (only && others.length === 0) return storeAlone(only);
     try {
-      let missed: readonly Waiting[] = [];
-      await persist(`${group.length} jobs`, async () => {
-        missed = await writeTogether(group);
-      });
-      for (const one of missed) one.failed(lost(one.job));
+      await persist(`${group.length} jobs`, () => writeTogether(group));
       for (const one of group) one.done();
     } catch {
       await Promise.all(group.map(storeAlone));

@@ -44,6 +44,31 @@ export function toElement(row: Row, { key, column }: NamedColumn): unknown {
   return value === undefined || value === null ? null : column.mapToDriverValue(value);
 }
 
+// The object id of the type bytea.
+const BYTEA = 17;
+
+/**
+ * An array of bytea in Postgres' binary format (`array_send`), which the driver passes on as it is. As text each byte would be two
+ * digits that both sides look at one by one.
+ */
+export function encodeBytesArray(values: readonly (Uint8Array | null)[]): Buffer {
+  const header = Buffer.alloc(20);
+  header.writeInt32BE(values.length === 0 ? 0 : 1, 0);
+  header.writeInt32BE(values.includes(null) ? 1 : 0, 4);
+  header.writeInt32BE(BYTEA, 8);
+  header.writeInt32BE(values.length, 12);
+  // Arrays begin at 1.
+  header.writeInt32BE(1, 16);
+  const chunks: Uint8Array[] = [values.length === 0 ? header.subarray(0, 12) : header];
+  for (const value of values) {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(value === null ? -1 : value.length);
+    chunks.push(length);
+    if (value !== null) chunks.push(value);
+  }
+  return Buffer.concat(chunks);
+}
+
 /** The name of a table or column as it stands in a statement. */
 export function quote(name: string): string {
   return `"${name}"`;

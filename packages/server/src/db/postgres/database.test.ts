@@ -4,6 +4,7 @@ import { createDatabase, dropDatabases, type TestDatabase } from "../../../test/
 import { type PostgresServer, startPostgres } from "../../../test/postgres-server.ts";
 import { postgresSchema } from "../../schema.pg.ts";
 import { StorageUnavailable } from "../errors.ts";
+import { encodeBytesArray } from "./arrays.ts";
 import { openPostgres, type PostgresDb, type PostgresOptions } from "./database.ts";
 
 const databases: TestDatabase[] = [];
@@ -30,6 +31,15 @@ const fresh = async (kind: "migrated" | "empty" = "migrated"): Promise<string> =
 const put = (db: PostgresDb, name: string): Promise<void> =>
   db.tx(async (tx) => void (await tx.insert(tx.t.meta).values({ name, value: "1" })));
 const count = (db: PostgresDb): Promise<number> => Promise.resolve(db.read.$count(db.read.t.meta));
+
+test("an array of bytes is passed in binary, and arrives as it was", async () => {
+  const db = await open(await fresh());
+  const every = Uint8Array.from({ length: 256 }, (_, i) => i);
+  for (const values of [[every, null, new Uint8Array(0), new Uint8Array(70_000).fill(7)], [every], []]) {
+    const rows = await db.read.raw<{ v: Buffer | null }>("select v from unnest($1::bytea[]) v", [encodeBytesArray(values)]);
+    expect(rows.map(({ v }) => v)).toEqual(values.map((value) => value && Buffer.from(value)));
+  }
+});
 
 describe("opening", () => {
   test("many servers on an empty database at once: one migrates, the others wait and find it done", async () => {

@@ -1,7 +1,18 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 import { UniqueViolation } from "../errors.ts";
-import { findCounter, listColumns, type NamedColumn, nameOf, quote, type Row, toArrayType, toElement, toValue } from "./arrays.ts";
+import {
+  encodeBytesArray,
+  findCounter,
+  listColumns,
+  type NamedColumn,
+  nameOf,
+  quote,
+  type Row,
+  toArrayType,
+  toElement,
+  toValue,
+} from "./arrays.ts";
 import type { Run } from "./session.ts";
 
 /**
@@ -42,8 +53,11 @@ export function listArrays({ types }: BulkInsert, start = 0): string {
 }
 
 /** An array for each value of a row. */
-export function toArrays({ types }: BulkInsert, rows: readonly (readonly unknown[])[]): unknown[][] {
-  return types.map((_, i) => rows.map((row) => row[i]));
+export function toArrays({ types }: BulkInsert, rows: readonly (readonly unknown[])[]): (unknown[] | Buffer)[] {
+  return types.map((type, i) => {
+    const values = rows.map((row) => row[i]);
+    return type === "bytea[]" ? encodeBytesArray(values as (Uint8Array | null)[]) : values;
+  });
 }
 
 /** `insertAll`, `insertNumbered` and `nextNumbers` of an ordinary transaction. */

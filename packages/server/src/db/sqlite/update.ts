@@ -21,7 +21,12 @@ export function createUpdates(session: Pick<Tx, "prepared">): Pick<Tx, "updateAl
           .returning({ returned: returned as PgColumn })
           .prepare(name);
       });
-      const results = changes.map((change) => statement.execute({ ...prefix("where_", change.where), ...prefix("set_", change.set) }));
+      const results = changes.map((change) => {
+        const values: Record<string, unknown> = {};
+        for (const key of where) values[`where_${key}`] = (change.where as Record<string, unknown>)[key] ?? null;
+        for (const key of set) values[`set_${key}`] = (change.set as Record<string, unknown>)[key] ?? null;
+        return statement.execute(values);
+      });
       return (await Promise.all(results)).map((rows) => rows.length > 0);
     },
   };
@@ -33,8 +38,4 @@ function bind(name: string, column: PgColumn): SQL {
 
 function isValue(column: PgColumn, name: string): SQL {
   return column.notNull ? eq(column, bind(name, column)) : sql`${column} is ${bind(name, column)}`;
-}
-
-function prefix(text: string, row: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).map(([key, value]) => [text + key, value ?? null]));
 }
