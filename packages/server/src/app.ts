@@ -156,7 +156,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       seal,
       macs,
       tracker,
-      sns: new SnsClient(parts.fetchText ?? fetchText),
+      sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),
       returnPath: createReturnPath(macs, config.inboundDomain),
       payments,
       webhooks,

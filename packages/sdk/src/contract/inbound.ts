@@ -11,7 +11,7 @@ const common = {
   access: "public",
   raw: true,
   output,
-  errors: ["invalid_signature", "not_found", "not_ready"],
+  errors: ["invalid_signature", "not_found", "rate_limited", "not_ready"],
 } as const;
 
 /** Endpoints that sending providers call with bounces, complaints and deliveries. They have no client method or command. */

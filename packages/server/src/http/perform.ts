@@ -19,6 +19,7 @@ import { checkMediaType, parseJson } from "./body/json.ts";
 import { readUpload } from "./body/upload.ts";
 import { getClientAddress } from "./client-address.ts";
 import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
+import { ForgeryLimiter } from "./forgery-limiter.ts";
 import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import { parseClaim } from "./idempotency.ts";
@@ -77,6 +78,7 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
   const { config, db, clock, storage } = deps;
   const { rates } = config;
   const write = createWriter(deps);
+  const forgeries = new ForgeryLimiter(clock);
   const failedAuth = new FailedAuthLimiter({ limiter, rate: rates.agent, clock });
   const developerUploads = new UploadLimiter("key", 100);
   const agentUploads = new UploadLimiter("activation", 16);
@@ -191,7 +193,13 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
   };
 
   /** Public and dev endpoints, which take no key. */
-  const performOpen: Perform = async ({ request, endpoint, handler, base, headers }) => {
+  const performOpen: Perform = (call) => {
+    if (!call.endpoint.raw) return open(call);
+    const address = getClientAddress(call.request.remoteAddress, call.request.headers.get("x-forwarded-for"));
+    return forgeries.run(address, call.headers, () => open(call));
+  };
+
+  const open: Perform = async ({ request, endpoint, handler, base, headers }) => {
     const dev = endpoint.access === "dev";
     if (dev) guardDev(request, request.remoteAddress);
     let body: Input = {};

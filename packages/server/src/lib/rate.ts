@@ -65,6 +65,11 @@ export class TokenBuckets implements Limiter {
     return { allowed, limit: rate.burst, remaining: Math.floor(bucket.tokens), reset: allowed ? seconds : Math.max(1, seconds) };
   }
 
+  /** Fills a bucket. */
+  forget(name: string): void {
+    this.#buckets.delete(name);
+  }
+
   clear(): void {
     this.#buckets.clear();
   }

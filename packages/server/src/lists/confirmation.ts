@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { LIST_LIMITS } from "@mailsvc/sdk/contract";
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
@@ -64,13 +64,18 @@ export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invi
 
 /** The pending or confirmed membership of a link's token. Throws ApiError not_found for an unknown or expired token. */
 export async function findInvitation(q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> {
-  const { listMembers: m, lists: l, contacts: c } = q.t;
+  const name = "find_invitation";
   const [found] = await q
-    .select({ member: m, list: l, contact: c })
-    .from(m)
-    .innerJoin(l, eq(l.seq, m.listSeq))
-    .innerJoin(c, eq(c.seq, m.contactSeq))
-    .where(and(eq(m.tokenHash, hashToken(token)), isNull(l.deletedAt)));
+    .prepared(name, (build, { listMembers: m, lists: l, contacts: c }) =>
+      build
+        .select({ member: m, list: l, contact: c })
+        .from(m)
+        .innerJoin(l, eq(l.seq, m.listSeq))
+        .innerJoin(c, eq(c.seq, m.contactSeq))
+        .where(and(eq(m.tokenHash, sql.placeholder("tokenHash")), isNull(l.deletedAt)))
+        .prepare(name),
+    )
+    .execute({ tokenHash: hashToken(token) });
   if (!found || (found.member.status === "PENDING" && (found.member.expiresAt ?? 0) <= deps.clock.now()))
     throw brokenLink("This link is invalid or has expired.", "Ask for another confirmation email.");
   return found;

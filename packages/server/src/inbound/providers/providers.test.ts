@@ -113,6 +113,26 @@ describe("Amazon SES", () => {
     expect((await world.sdk.suppressions.list()).pagination.total).toBe(0);
   });
 
+  test("forged messages that name ever new certificates cost few requests to Amazon, and the true one is still accepted", async () => {
+    const { world, send, post, fetched } = await start();
+    await using _ = world;
+    const { returnPath } = await send();
+    const body = signSns(bounce(returnPath));
+    const naming = (name: string) => body.replace(/SimpleNotificationService-1\.pem/, name);
+    expect((await post("ses", signSns({}))).status).toBe(200);
+    for (const name of ["SimpleNotificationService-1.pem?x", "a/SimpleNotificationService-1.pem", "x.pem"])
+      expect((await post("ses", naming(name.replace("?x", "%3Fx")))).body.error?.code).toBe("invalid_signature");
+    expect(fetched).toHaveLength(1);
+    const answers = [];
+    for (let i = 0; i < 40; i += 1) answers.push((await post("ses", naming(`SimpleNotificationService-f${i}.pem`))).body.error?.code);
+    expect(new Set(answers)).toEqual(new Set(["invalid_signature", "not_ready"]));
+    expect(fetched.length).toBeLessThanOrEqual(25);
+    expect((await post("ses", body)).body).toMatchObject({ applied: 1 });
+    const asked = fetched.length;
+    await Promise.all(Array.from({ length: 5 }, () => post("ses", body)));
+    expect(fetched).toHaveLength(asked);
+  });
+
   test("a subscription is confirmed, at Amazon only", async () => {
     const { world, post, fetched } = await start();
     await using _ = world;
@@ -326,4 +346,28 @@ describe("every provider", () => {
       expect([provider, body.slice(0, 20), status >= 400 && status < 500]).toEqual([provider, body.slice(0, 20), true]);
     }
   });
+});
+
+test("of 1,000 forged webhooks none is recorded; after 600 in a minute their address has to wait", async () => {
+  const { world, post } = await start();
+  await using _ = world;
+  const { read } = world.app.deps.db;
+  const count = async () => (await read.select().from(read.t.events)).length + (await read.select().from(read.t.inboundReports)).length;
+  const before = await count();
+  const forgeries: readonly [provider: string, body: string, headers: Record<string, string>][] = [
+    ["ses", signSns({ a: 1 }).replace(/"Signature":"./, '"Signature":"-'), {}],
+    ["postmark", "{}", authorizePostmark("hook:wrong")],
+    ["sendgrid", "[]", signSendgrid("[1]")],
+    ["mailgun", signMailgun({ event: "failed" }, 1_767_225_600, "another-key"), {}],
+    [`connections/${"0".repeat(48)}`, "{}", {}],
+  ];
+  const statuses = new Map<number, number>();
+  for (let i = 0; i < 1000; i += 1) {
+    const [provider, body, headers] = forgeries[i % forgeries.length] as (typeof forgeries)[number];
+    const { status } = await post(provider, body, headers);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  expect([...statuses.keys()].sort()).toEqual([401, 404, 429]);
+  expect((statuses.get(401) ?? 0) + (statuses.get(404) ?? 0)).toBeGreaterThanOrEqual(600);
+  expect(await count()).toBe(before);
 });

@@ -1,26 +1,49 @@
 import { type KeyObject, X509Certificate } from "node:crypto";
 import { ApiError } from "../../lib/api-error.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { FetchText } from "../../lib/fetch-text.ts";
+import { perMinute, TokenBuckets } from "../../lib/rate.ts";
 import { badSignature } from "./provider.ts";
 
 // Few regions, and a new certificate each year.
 const MAX_KEYS = 20;
 
+// Certificates that may be asked for: a message that names another one can be forged, and each would cost a request to Amazon.
+const FETCHES = perMinute(20);
+
+// How Amazon names its certificates.
+const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-z]{1,64}\.pem$/;
+
 /** What is asked of Amazon SNS itself. It talks to the SNS host of a topic's region and to no other one. */
 export class SnsClient {
   readonly #fetchText: FetchText;
+  readonly #fetches: TokenBuckets;
   readonly #keys = new Map<string, KeyObject>();
+  /** Certificates that are being fetched. */
+  readonly #pending = new Map<string, Promise<KeyObject>>();
 
-  constructor(fetchText: FetchText) {
+  constructor(fetchText: FetchText, clock: Clock) {
     this.#fetchText = fetchText;
+    this.#fetches = new TokenBuckets(() => clock.real.now());
   }
 
-  /** The key of a certificate that Amazon publishes. Throws ApiError invalid_signature, or not_ready if Amazon cannot be reached. */
+  /**
+   * The key of a certificate that Amazon publishes. Throws ApiError invalid_signature, or not_ready if Amazon cannot be reached or
+   * too many certificates were asked for: Amazon repeats its message.
+   */
   async getKey(topic: string, url: string): Promise<KeyObject> {
-    if (!isSnsOf(topic, url) || !new URL(url).pathname.endsWith(".pem"))
+    if (!isSnsOf(topic, url) || !CERTIFICATE_PATH.test(new URL(url).pathname))
       throw badSignature("The SigningCertURL does not lead to Amazon SNS in the region of the topic.");
     const known = this.#keys.get(url);
     if (known) return known;
+    const pending = this.#pending.get(url) ?? this.#fetchKey(url).finally(() => this.#pending.delete(url));
+    this.#pending.set(url, pending);
+    return pending;
+  }
+
+  async #fetchKey(url: string): Promise<KeyObject> {
+    if (!this.#fetches.take("certificates", FETCHES).allowed)
+      throw new ApiError("not_ready", "Too many different certificates of Amazon SNS were named. Send this again.");
     const key = readKey(await this.#get(url));
     if (this.#keys.size >= MAX_KEYS) this.#keys.clear();
     this.#keys.set(url, key);
