@@ -79,7 +79,7 @@ export async function send(
   }
 
   // One row for all recipients, unless a template gives them different messages.
-  const accepted = boxes.filter(({ key }) => !suppressed.has(key));
+  const accepted = suppressed.size === 0 ? boxes : boxes.filter(({ key }) => !suppressed.has(key));
   const messageOf = (key: string): MessageContent => template?.messages.get(key) ?? request;
   const messages = template ? [...new Set(accepted.map(({ key }) => messageOf(key)))] : [request];
   const traceparent = deps.tracing?.current() ?? null;

@@ -9,7 +9,8 @@ const CROWD_MS = 50;
 export class InFlightRequests {
   readonly #real: Clock["real"];
   #count = 0;
-  #crowdedAt = Number.NEGATIVE_INFINITY;
+  /** When a crowd last ended. */
+  #dispersedAt = Number.NEGATIVE_INFINITY;
   /** True once the server is shutting down: responses then ask clients to close their connection. */
   draining = false;
 
@@ -23,15 +24,15 @@ export class InFlightRequests {
 
   /** Whether at least 16 requests were in flight within the last 50 ms. */
   get crowded(): boolean {
-    return this.#real.now() - this.#crowdedAt < CROWD_MS;
+    return this.#count >= CROWD || this.#real.now() - this.#dispersedAt < CROWD_MS;
   }
 
   begin(): void {
     this.#count += 1;
-    if (this.#count >= CROWD) this.#crowdedAt = this.#real.now();
   }
 
   end(): void {
+    if (this.#count === CROWD) this.#dispersedAt = this.#real.now();
     this.#count -= 1;
   }
 }

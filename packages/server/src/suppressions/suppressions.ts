@@ -179,8 +179,8 @@ export function findSuppressed(
   emails: readonly string[],
   { bypassUnsubscribe = false }: { bypassUnsubscribe?: boolean | undefined } = {},
 ): ReadonlySet<string> | Promise<ReadonlySet<string>> {
-  const scopes: readonly Scope[] = bypassUnsubscribe ? ["all"] : ["all", "marketing"];
-  return deps.suppressionFilter.mayContain(workspaceId, emails) ? querySuppressed(q, workspaceId, emails, scopes) : NONE;
+  if (!deps.suppressionFilter.mayContain(workspaceId, emails)) return NONE;
+  return querySuppressed(q, workspaceId, emails, bypassUnsubscribe ? ["all"] : ["all", "marketing"]);
 }
 
 /** One suppression, by its id or its address. Throws ApiError not_found. */

@@ -114,8 +114,12 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
   };
   const read: Reader = createSession(reader, schema, assertReadable, breathe);
   const write = createSession(connection, schema, findScope, breathe);
-  const bindTx = (scope: Scope): Tx =>
-    Object.assign(Object.create(write) as typeof write, { breathe, afterCommit: (fn: () => void) => void scope.afterCommit.push(fn) });
+  const bindTx = (scope: Scope): Tx => {
+    const tx = Object.create(write) as Tx;
+    tx.breathe = breathe;
+    tx.afterCommit = (fn) => void scope.afterCommit.push(fn);
+    return tx;
+  };
 
   const coalescedWrites = new Map<Coalescer<unknown>, CoalescedWrite<unknown>>();
   const toCoalescedWrite = (coalescer: Coalescer<unknown>): CoalescedWrite<unknown> => {
