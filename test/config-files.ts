@@ -1,9 +1,10 @@
 // Proves the configuration files that the documentation shows, each with the program it is for.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { parseDocument } from "yaml";
@@ -11,6 +12,7 @@ import { SERVE_FLAGS } from "../packages/server/src/config.ts";
 import type { Block } from "./markdown.ts";
 
 const exec = promisify(execFile);
+const root = fileURLToPath(new URL("../", import.meta.url));
 const PUBLIC = "mail.example.com";
 const UPSTREAM = "127.0.0.1:2526";
 
@@ -49,6 +51,7 @@ async function proveYaml({ text }: Block, { bash }: Place): Promise<void> {
   const document = parseDocument(text);
   expect(document.errors).toEqual([]);
   const content = document.toJS() as Workflow & Compose;
+  if (content.services) expectComposed(content);
   for (const { environment = {}, command = "" } of Object.values(content.services ?? {})) {
     const variables = SERVE_FLAGS.map(({ env }) => env as string);
     expect(variables).toEqual(expect.arrayContaining(Object.keys(environment).filter((name) => name.startsWith("MAILSVC_"))));
@@ -64,7 +67,34 @@ interface Workflow {
   readonly test?: { readonly script: readonly string[] };
 }
 interface Compose {
-  readonly services?: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>>; readonly command?: string }>>;
+  readonly services?: Readonly<Record<string, Service>>;
+  readonly volumes?: Readonly<Record<string, unknown>>;
+}
+interface Service {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly command?: string;
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+}
+
+/** Services of Docker Compose: what they name exists, and ours are given what our image has. */
+function expectComposed({ services = {}, volumes = {} }: Compose): void {
+  const version = (JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as { version: string }).version;
+  const dockerfile = readFileSync(join(root, "Dockerfile"), "utf8");
+  const [, port] = /^EXPOSE (\d+)$/m.exec(dockerfile) ?? [];
+  const [, data] = /^VOLUME (\S+)$/m.exec(dockerfile) ?? [];
+  const mounts = Object.values(services).flatMap((service) => service.volumes ?? []);
+  expect(mounts.map((mount) => mount.split(":")[0])).toEqual(Object.keys(volumes));
+  for (const { depends_on: needed = {} } of Object.values(services))
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(needed)));
+  const { image, ports = [], volumes: own = [], environment = {} } = services["mailsvc"] as Service;
+  expect(image).toBe(`mailsvc:${version}`);
+  for (const published of ports) expect(published.split(":").at(-1)).toBe(port);
+  for (const mount of own) expect(mount.split(":")[1]).toBe(data);
+  // It has a place for its data: a volume or another database.
+  expect(own.length > 0).not.toBe("MAILSVC_DATABASE_URL" in environment);
 }
 
 function expectKnownFlags(text: string): void {

@@ -96,9 +96,9 @@ describe.each(packages)("$name", ({ name }) => {
     ).toEqual([]);
   });
 
-  test.runIf(["@mailsvc/server", "mailsvc"].includes(name))("has a bill of materials of what its bundle holds", () => {
+  test.runIf(["@mailsvc/server", "mailsvc"].includes(name))("has a bill of materials of what its bundle holds", async () => {
     const dist = join(work, "node_modules", name, "dist");
-    const components = checkSbom(join(dist, "sbom.cdx.json"), join(dist, "THIRD-PARTY-LICENSES.txt"));
+    const components = await checkSbom(join(dist, "sbom.cdx.json"), join(dist, "THIRD-PARTY-LICENSES.txt"));
     expect(components.map((component) => component.name)).toContain(name === "mailsvc" ? "ink" : "h3");
   });
 

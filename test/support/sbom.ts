@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { Spec, Validation } from "@cyclonedx/cyclonedx-library";
 import { expect } from "vitest";
 
 interface Component {
@@ -20,10 +21,15 @@ interface Sbom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** Reads a bill of materials, and checks that it is whole and names what the file of licences names. Returns its components. */
-export function checkSbom(file: string, licencesFile: string): readonly Component[] {
-  const { bomFormat, specVersion, serialNumber, metadata, components, dependencies } = JSON.parse(readFileSync(file, "utf8")) as Sbom;
+/**
+ * Reads a bill of materials, and checks that it follows the schema of CycloneDX, is whole, and names what the file of licences names.
+ * Returns its components.
+ */
+export async function checkSbom(file: string, licencesFile: string): Promise<readonly Component[]> {
+  const text = readFileSync(file, "utf8");
+  const { bomFormat, specVersion, serialNumber, metadata, components, dependencies } = JSON.parse(text) as Sbom;
   expect([bomFormat, specVersion]).toEqual(["CycloneDX", "1.6"]);
+  expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull();
   expect(serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   const refs = [metadata.component, ...components].map((component) => component["bom-ref"]);
   expect(new Set(refs).size).toBe(refs.length);
