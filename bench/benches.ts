@@ -16,6 +16,7 @@ import { segments } from "./figures/segments.ts";
 import { sizing } from "./figures/sizing.ts";
 import { soak } from "./figures/soak.ts";
 import { start } from "./figures/start.ts";
+import { stretches } from "./figures/stretches.ts";
 import { tail } from "./figures/tail.ts";
 import { templates } from "./figures/templates.ts";
 import { verify } from "./figures/verify.ts";
@@ -28,6 +29,7 @@ export const benches: readonly Bench[] = [
   tail,
   start,
   memory,
+  stretches,
   drain,
   deliveries,
   postgres,
