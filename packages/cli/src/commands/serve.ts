@@ -122,7 +122,9 @@ async function start(
     const { jsonLog, readConfig, serve } = await import("@mailsvc/server");
     const config = readConfig({ flags: readFlags(table, flags), env: session.host.env, dev });
     const log = createLog(session, jsonLog);
-    return { server: await serve(config, log.log), log };
+    const server = await serve(config, log.log);
+    session.host.serverStarted?.();
+    return { server, log };
   } catch (error) {
     throw startError(error);
   }
