@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { hook } from "../../../test/hook.ts";
 import { activateAgent, listAgent } from "../../../test/marketplace.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
+import { emitAll } from "./agent-events.ts";
 
 const codeOf = async (call: Promise<unknown>): Promise<string> => {
   try {
@@ -148,6 +149,32 @@ test("the oldest waiting event can be redelivered; those after it cannot", async
   await world.settle();
   // Its stream continues at once.
   expect((await world.builder.sdk.deliveries.list("writer")).data.map(({ state }) => state)).toEqual(["delivered", "delivered"]);
+});
+
+test("what waits for the end of a pause has no next attempt, and waits for no other event", async () => {
+  await using hooks = await hook();
+  await using world = await createWorld();
+  await listAgent(world.builder.sdk, hooks.url);
+  const { id } = await activateAgent(world.sdk);
+  await world.settle();
+  hooks.script = () => 410;
+  const { deps } = world.app;
+  const fields = { wakeupId: "wku_1", reason: "again", payload: null, scheduledFor: "2026-01-01T00:00:00.000Z" };
+  const wakeup = { type: "agent.wakeup" as const, at: deps.clock.now(), fields };
+  await deps.db.tx(async (tx) => {
+    await emitAll(tx, deps, [id], wakeup);
+    await emitAll(tx, deps, [id], wakeup);
+  });
+  await world.settle();
+  const wakeups = async () => (await world.builder.sdk.deliveries.list("writer", { type: "agent.wakeup" })).data.reverse();
+  expect(await wakeups()).toMatchObject([
+    { state: "dead", nextAttemptAt: null, waitsFor: null },
+    { state: "pending", attempts: 0, nextAttemptAt: null, waitsFor: null },
+  ]);
+  hooks.script = () => 200;
+  await world.builder.sdk.listings.resume("writer", id);
+  await world.settle();
+  expect((await wakeups()).map(({ state }) => state)).toEqual(["delivered", "delivered"]);
 });
 
 test("redeliver refuses a cancelled event, but not the other events of an activation that has ended", async () => {
