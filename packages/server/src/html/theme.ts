@@ -42,7 +42,7 @@ img{max-width:100%;height:auto;border-radius:.5rem}
 figcaption,.muted,small{color:var(--muted);font-size:.9rem}
 figure img{display:block}
 figcaption{margin-top:.5em}
-blockquote{margin-left:0;padding:.2em 0 .2em 1.1em;border-left:4px solid var(--edge);font-size:1.1em}
+blockquote{margin-inline-start:0;padding:.2em 0;padding-inline-start:1.1em;border-inline-start:4px solid var(--edge);font-size:1.1em}
 blockquote p{margin-bottom:.5em}
 blockquote p:last-child{margin-bottom:0}
 blockquote footer{color:var(--muted);font-size:.9rem}

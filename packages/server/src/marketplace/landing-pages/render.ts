@@ -162,7 +162,7 @@ function renderForm(form: PageForm | null, action: string, brandName: string, er
   const honeypot = `<p class="trap" aria-hidden="true"><label for="${HONEYPOT}">Leave this empty</label><input id="${HONEYPOT}" name="${HONEYPOT}" type="text" tabindex="-1" autocomplete="off"></p>`;
   return `<form class="signup" id="signup" method="post" action="${action}#signup" accept-charset="utf-8">${title}${fields}${honeypot}${agree}<button type="submit">${escapeHtml(
     form?.button ?? "Sign up",
-  )}</button>${form?.consentCheckbox ? "" : `<p class="consent">${consent}</p>`}</form>`;
+  )}</button>${form?.consentCheckbox ? "" : `<p class="consent" dir="auto">${consent}</p>`}</form>`;
 }
 
 function renderError(name: string, errors: FormErrors | null): [attributes: string, text: string] {
