@@ -9,6 +9,7 @@ const SLOW = [
   "marketplace-steps",
   "packages",
   "quickstarts",
+  "reference",
   "newcomer",
   "agent-templates",
   "cluster",
