@@ -59,7 +59,7 @@ export default defineConfig({
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
           testTimeout: 30_000,
           // The first hook that wants Postgres starts it.
-          hookTimeout: 60_000,
+          hookTimeout: 180_000,
           sequence: { groupOrder: 0 },
         },
       },
@@ -72,8 +72,8 @@ export default defineConfig({
           // They run in full on SQLite.
           provide: { propertyShare: 1 / 3 },
           setupFiles: [...setup, "./packages/server/test/worlds-on-postgres.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           sequence: { groupOrder: 0 },
         },
       },

@@ -36,9 +36,10 @@ export interface Registry extends AsyncDisposable {
  */
 export async function startRegistry(folder: string): Promise<Registry> {
   const packages = new Map<string, Packument>();
+  const offers = new Map<string, Promise<Packument | undefined>>();
   const tarballs = new Map<string, string>();
   const lock = readFileSync(join(modules, ".package-lock.json"), "utf8");
-  const { packages: installed } = JSON.parse(lock) as { packages: Record<string, { readonly link?: boolean }> };
+  const { packages: installed } = JSON.parse(lock) as { packages: Record<string, { readonly link?: boolean; readonly version?: string }> };
   let url = "";
 
   function keep(name: string, file: string, bytes: Buffer): void {
@@ -48,16 +49,26 @@ export async function startRegistry(folder: string): Promise<Registry> {
     tarballs.set(name, path);
   }
 
-  /** Adds the versions of a package in this repository's node_modules. */
-  async function offer(name: string): Promise<Packument | undefined> {
+  /** Adds the versions of a package in this repository's node_modules: once, because two packings of a folder differ in their bytes. */
+  function offer(name: string): Promise<Packument | undefined> {
+    const offered = offers.get(name) ?? packVersions(name);
+    offers.set(name, offered);
+    return offered;
+  }
+
+  async function packVersions(name: string): Promise<Packument | undefined> {
     // The packages of this repository are links there, and must be published first.
     const folders = Object.keys(installed).filter((path) => path.endsWith(`node_modules/${name}`) && !installed[path]?.link);
     if (folders.length === 0) return undefined;
-    const offered = await Promise.all(folders.map((path) => pack(name, join(modules, "..", path))));
-    const versions = Object.fromEntries(offered.map((manifest) => [manifest.version, manifest]));
-    // The shortest path is the one that this repository imports.
-    const latest = offered[folders.indexOf(folders.toSorted((a, b) => a.length - b.length)[0] ?? "")]?.version ?? "";
-    const packument = { name, "dist-tags": { latest }, versions };
+    const folderOf = new Map<string, string>();
+    // The shortest path is the one that this repository imports, and the first.
+    for (const path of folders.toSorted((a, b) => a.length - b.length)) {
+      const { version = "" } = installed[path] ?? {};
+      if (!folderOf.has(version)) folderOf.set(version, join(modules, "..", path));
+    }
+    const manifests = await Promise.all([...folderOf.values()].map((folder) => pack(name, folder)));
+    const versions = Object.fromEntries(manifests.map((manifest) => [manifest.version, manifest]));
+    const packument = { name, "dist-tags": { latest: manifests[0]?.version ?? "" }, versions };
     packages.set(name, packument);
     return packument;
   }

@@ -96,20 +96,10 @@ export const STATE_CASES: readonly StateCase[] = [
     perform: async (stage) => {
       const first = given(stage.first);
       if (!stage.answersMessages) return { skipped: "The agent makes no call after a message, so its work cannot be counted." };
-      await stage.rest();
-      const before = await stage.effects(first);
-      const { slug, world } = stage.market;
-      const [event] = (await world.builder.sdk.deliveries.list(slug, { type: "message.posted", activationId: first.id })).data;
-      for (let n = 0; n < 3 && event; n += 1) {
-        await world.builder.sdk.deliveries.redeliver(slug, event.id);
-        await stage.rest();
-      }
-      await stage.sleep(stage.limits.quietMs);
-      const after = await stage.effects(first);
-      const more = Object.keys(after).filter((name) => (after[name] ?? 0) > (before[name] ?? 0));
-      return more.length === 0
-        ? null
-        : `three repeats of one message.posted led to more ${more.map((name) => `${name} (${before[name]}, then ${after[name]})`).join(", ")}`;
+      const more = await listRepeatedWork(stage, first);
+      // An agent that was slow with an earlier event may have ended its work in between. It does so once.
+      if (more.length === 0 || (await listRepeatedWork(stage, first)).length === 0) return null;
+      return `three repeats of one message.posted led to more ${more.join(", ")}`;
     },
   },
   {
@@ -263,6 +253,22 @@ export const STATE_CASES: readonly StateCase[] = [
     },
   },
 ];
+
+/** Delivers the newest message.posted three times more. Returns which effects there are more of, with their numbers. */
+async function listRepeatedWork(stage: Stage, activation: StagedActivation): Promise<string[]> {
+  await stage.rest();
+  const before = await stage.effects(activation);
+  const { slug, world } = stage.market;
+  const [event] = (await world.builder.sdk.deliveries.list(slug, { type: "message.posted", activationId: activation.id })).data;
+  for (let n = 0; n < 3 && event; n += 1) {
+    await world.builder.sdk.deliveries.redeliver(slug, event.id);
+    await stage.rest();
+  }
+  await stage.sleep(stage.limits.quietMs);
+  const after = await stage.effects(activation);
+  const more = Object.keys(after).filter((name) => (after[name] ?? 0) > (before[name] ?? 0));
+  return more.map((name) => `${name} (${before[name]}, then ${after[name]})`);
+}
 
 /** The id of a run that is RUNNING: it neither ended nor waits. */
 async function findRunAtWork({ first, second }: Stage): Promise<string | null> {

@@ -1,6 +1,7 @@
-// A crash leaves the marked emails in doubt, so only few of them may wait.
+/** The most emails that are marked ahead of their hand-over. A crash leaves them in doubt, so they are few. */
+export const MAX_LEAD = 64;
+
 const WINDOW_MS = 50;
-const MAX_LEAD = 64;
 
 /** How many emails may be marked `sending` beyond those that are under way, so that many marks share a commit. */
 export interface Lead {
