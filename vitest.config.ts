@@ -57,7 +57,7 @@ export default defineConfig({
           name: "unit",
           setupFiles: setup,
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
-          testTimeout: 30_000,
+          testTimeout: 90_000,
           // The first hook that wants Postgres starts it.
           hookTimeout: 180_000,
           sequence: { groupOrder: 0 },
