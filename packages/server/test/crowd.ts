@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq, inArray, ne } from "drizzle-orm";
 import { emitAll } from "../src/marketplace/agent-webhooks/agent-events.ts";
 import type { TestWorld } from "../src/testing.ts";
 import { makeSecret, sealSecret } from "../src/webhooks/secrets.ts";
@@ -38,9 +38,23 @@ export function resumed({ app }: TestWorld, activationIds: readonly string[]): P
 export async function arrived(hooks: Hook, n: number, world: TestWorld): Promise<void> {
   const { real } = world.app.deps.clock;
   for (let left = 2000; hooks.calls.length < n; left -= 1) {
-    if (left === 0) throw new Error(`${hooks.calls.length} of ${n} events came.`);
+    if (left === 0) throw new Error(`${hooks.calls.length} of ${n} events came. ${await describeOpenEvents(world, hooks.url)}`);
     await real.sleep(5);
   }
+}
+
+/** The events that this webhook has not accepted, with what became of their last attempts. */
+async function describeOpenEvents({ app }: TestWorld, url: string): Promise<string> {
+  const { read } = app.deps.db;
+  const { listings: l, webhookEvents: e } = read.t;
+  const listings = await read.select({ id: l.id }).from(l).where(eq(l.webhookUrl, url));
+  const ids = listings.map(({ id }) => id);
+  const open = await read
+    .select({ id: e.id, state: e.state, attempts: e.attempts, lastClass: e.lastClass, lastError: e.lastError })
+    .from(e)
+    .where(and(inArray(e.endpointId, ids), ne(e.state, "delivered")))
+    .limit(5);
+  return `Not delivered: ${JSON.stringify(open)}`;
 }
 
 /** A webhook that answers after 5 ms and counts concurrent requests. */
