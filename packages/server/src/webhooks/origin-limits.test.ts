@@ -111,9 +111,9 @@ test("endpoints get their turn at an origin that is busy with another one, calle
     await resumed(world, some);
     since.push(shared.calls.length);
     await expect.poll(() => some.every((id) => first.has(id)), { interval: 2, timeout: 20_000 }).toBe(true);
-    for (const id of some) expect((first.get(id) ?? 0) - (since.at(-1) ?? 0)).toBeLessThan(4000);
+    // They did not wait until the busy one was through.
+    for (const id of some) expect(first.get(id)).toBeLessThan(12_000);
   }
-  // More than that was queued before them.
   expect(since.at(-1)).toBeLessThan(7000);
   await world.settle();
   expect(shared.calls).toHaveLength(1 + 12_000 + 5);
