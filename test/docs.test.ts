@@ -58,7 +58,7 @@ const started: ChildProcess[] = [];
  */
 const NPX = '#!/bin/sh\ncase "$1" in -*) echo "npx $1 is not run here" >&2; exit 2 ;; esac\nexec "$@"\n';
 
-/** Without installing: what a page installs is there. That it can be installed is tested by `quickstarts.test.ts`. */
+/** Leaves out the commands that install packages: they are installed here, and `quickstarts.test.ts` runs those commands. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
 const NPM = '#!/bin/sh\n[ "$1" = install ] || PATH=${PATH#*:} exec npm "$@"\n';
 

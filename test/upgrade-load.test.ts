@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { zstdDecompressSync } from "node:zlib";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { type Api, all, until } from "./support/api.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
@@ -99,9 +100,12 @@ test.each(["SQLite", "Postgres"] as const)(
     const place = await old[database]();
     const before = emails.map(({ id }) => id);
 
+    const seed = Number(process.env.UPGRADE_SEED ?? Date.now() % 1_000_000);
+    console.log(`upgrade test: seed ${seed} (UPGRADE_SEED repeats its choices)`);
+    const random = seededRandom(seed);
     for (let i = 0; i < KILLS; i += 1) {
       const killed = start(place);
-      await new Promise((later) => setTimeout(later, 50 + Math.random() * 400));
+      await new Promise((later) => setTimeout(later, 50 + random.fraction() * 400));
       await killed.kill("SIGKILL");
     }
     const server = start(place);

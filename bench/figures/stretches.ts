@@ -13,7 +13,7 @@ const POLL_MS = 200;
 const PROBE = pathToFileURL(join(import.meta.dirname, "../load/stretches.ts"));
 const FROM = "Acme <hello@bench.acme.dev>";
 
-/** The longest stretches in which the event loop serves nobody else. */
+/** The longest stretches in which the event loop serves no other request. */
 export const stretches: Bench = {
   name: "stretches",
   meaning:

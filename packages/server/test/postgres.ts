@@ -72,7 +72,7 @@ export function isMigrated(url: string): boolean {
   return migratedUrls.has(url);
 }
 
-/** The pool of a database, for the first who asks after it was made or emptied; others open their own, as further servers do. */
+/** Lends the pool of a database to its first user after it was made or emptied. Later users open their own, as further servers do. */
 export function borrowPool(url: string): pg.Pool | undefined {
   if (lent.has(url)) return;
   lent.add(url);

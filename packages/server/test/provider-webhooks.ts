@@ -18,7 +18,7 @@ export function makeSendgridKeys(): { privateKey: KeyObject; publicKey: string }
   return { privateKey, publicKey: publicKey.export({ format: "der", type: "spki" }).toString("base64") };
 }
 
-/** Stands in for Amazon: its certificate, and nothing else; records what was asked for. */
+/** A fake of Amazon's server, which has only its certificate. Records the URLs of requests. */
 export function standInForAmazon() {
   const fetched: string[] = [];
   const fetchText = async (url: string): Promise<string> => {

@@ -53,7 +53,7 @@ test("bulk mail needs a job for every 64 emails, each of which is sent once and 
   expect((await t.w.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
 });
 
-test("bulk mail runs again only for what failed, not for what was deferred or held and is under way by another job", async () => {
+test("a bulk job that runs again hands over the emails that failed, and leaves out those that another job has by now", async () => {
   const hanging: (() => void)[] = [];
   let failures = 0;
   await using t = await world(({ envelopeTo, attempt }) => {

@@ -15,7 +15,7 @@ export interface MailContent {
   readonly button: { readonly label: string; readonly url: string };
   /** What follows the button, in small letters. */
   readonly notes: readonly string[];
-  /** Absent where nobody subscribed to anything. */
+  /** Absent in mail that does not belong to a subscription. */
   readonly unsubscribeUrl?: string;
 }
 

@@ -12,7 +12,7 @@ const FORGED_PER_ADDRESS = perMinute(600);
 const MAX_REFUSED = 10_000;
 
 /**
- * Limits webhooks that nobody signed, by the address they come from. After 600 in a minute the response is 429, before the body is
+ * Limits webhooks without a valid signature, by the address they come from. After 600 in a minute the response is 429, before the body is
  * read, except for ten a second. A webhook with a valid signature costs nothing, and gives its address the whole allowance again:
  * providers send thousands a second from few addresses, and others may send something forged from there.
  */

@@ -4,7 +4,7 @@ import { parsePublicKey } from "./public-key.ts";
 interface KeyForm {
   /** The name of the provider for people. */
   readonly name: string;
-  /** What a key is, to end the sentence "It takes …". */
+  /** Describes the key, as the end of the sentence "It takes …". */
   readonly takes: string;
   readonly isValid: (key: string) => boolean;
   /** The flag of `serve` that sets keys for all workspaces. */

@@ -131,7 +131,7 @@ export function stoppingLaws(t: LawsContext): void {
       expect(t.ran).toHaveLength(1);
     });
 
-    test("what was running when the process died is run again, and the attempt is not counted", async () => {
+    test("a job that ran when the process died runs again, and the attempt is not counted", async () => {
       await add(work("x", { maxAttempts: 1 }));
       const dead = await begin(t.queue);
       const next = t.restarted();
