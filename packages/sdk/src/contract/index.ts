@@ -96,6 +96,15 @@ export * from "./segments.ts";
 export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS, Tracking, Utm } from "./send-fields.ts";
 export * from "./senders.ts";
 export * from "./suppressions.ts";
+export {
+  Slug,
+  TEMPLATE_KINDS,
+  TEMPLATE_LIMITS,
+  TEMPLATE_STATUSES,
+  TEMPLATE_TYPES,
+  VARIABLE_TYPES,
+  VariableDeclaration,
+} from "./template-fields.ts";
 export * from "./template-send.ts";
 export * from "./templates.ts";
 export * from "./time-of-day.ts";

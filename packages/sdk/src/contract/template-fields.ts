@@ -1,0 +1,113 @@
+import { MailboxText } from "./address.ts";
+import { issue } from "./send-fields.ts";
+import * as z from "./zod.ts";
+
+/** Limits of a template. Sizes in characters. */
+export const TEMPLATE_LIMITS = {
+  name: 200,
+  slug: 100,
+  description: 1000,
+  category: 100,
+  subject: 998,
+  source: 1024 * 1024,
+  variables: 200,
+  blocks: 1000,
+  /** Number of versions kept; publishing one more deletes the oldest. */
+  versions: 100,
+  /** Maximum recipients of one test send. */
+  testRecipients: 5,
+} as const;
+
+/** The type of a template. A layout wraps other templates, a partial is included in them; neither is sent itself. */
+export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"] as const;
+/** The kind of its content: HTML, or the blocks of an editor, which cannot be rendered for sending (SPEC 2). */
+export const TEMPLATE_KINDS = ["HTML", "JSON_BLOCKS"] as const;
+export const TEMPLATE_STATUSES = ["ACTIVE", "INACTIVE"] as const;
+export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "object", "html"] as const;
+const refused = { message: "The text holds a U+0000 character or a lone surrogate.", params: { code: "invalid_characters" } };
+
+/** Identifies a template in paths: lower-case letters and digits, with dashes or underscores between them. */
+export const Slug = z
+  .string()
+  .max(TEMPLATE_LIMITS.slug)
+  .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, "Lower-case letters and digits are needed, with - or _ between them.")
+  .meta({ description: "Identifier used in sends and in {{> …}}: lower-case letters, digits, - and _", examples: ["order-shipped"] });
+
+const Source = z.string().max(TEMPLATE_LIMITS.source).refine(storable, refused);
+
+const VARIABLE_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*(?:(?:\[\])?\.[\p{L}_$][\p{L}\p{N}_$-]*)*$/u;
+
+/** A variable as the author declares it. Undeclared variables are inferred from the template. */
+export const VariableDeclaration = z
+  .strictObject({
+    name: z
+      .string()
+      .max(100)
+      .regex(VARIABLE_NAME, "A name such as firstName, user.name or items[].price is needed.")
+      .refine((name) => !name.split(/\[?\]?\./).some((part) => /^(?:prototype|constructor|__.*__)$/.test(part)), {
+        message: "This name is reserved and cannot be a variable.",
+        params: { code: "prototype" },
+      }),
+    type: z.enum(VARIABLE_TYPES).optional(),
+    required: z.boolean().optional(),
+    default: z.unknown().optional(),
+    description: Line(500).optional(),
+  })
+  .meta({ id: "VariableDeclaration" });
+
+/** What a template is made of, as a request gives it. */
+export const templateFields = {
+  name: Line(TEMPLATE_LIMITS.name).min(1).meta({ description: "Display name" }),
+  slug: Slug,
+  description: Line(TEMPLATE_LIMITS.description).nullable().meta({ description: "Description" }),
+  category: Line(TEMPLATE_LIMITS.category).min(1).nullable().meta({ description: "Category to sort it under" }),
+  type: z.enum(TEMPLATE_TYPES).meta({ description: "Purpose of the template: transactional, marketing, layout or partial" }),
+  subject: Line(TEMPLATE_LIMITS.subject).nullable().meta({ description: "Subject; may contain {{ variables }}" }),
+  from: MailboxText.nullable().meta({ description: "Default sender; a send may override it" }),
+  replyTo: MailboxText.nullable().meta({ description: "Reply-To address" }),
+  html: Source.nullable().meta({ description: "HTML with Handlebars" }),
+  text: Source.nullable().meta({ description: "Plain text with Handlebars; generated from the HTML when absent" }),
+  blocks: z
+    .array(z.record(z.string(), z.unknown()))
+    .max(TEMPLATE_LIMITS.blocks)
+    .refine(storableJson, refused)
+    .refine((blocks) => JSON.stringify(blocks).length <= TEMPLATE_LIMITS.source, { message: "At most 1 MiB.", params: { code: "too_big" } })
+    .nullable()
+    .meta({ description: "Content of a JSON_BLOCKS template" }),
+  layout: Slug.nullable().meta({ description: "Slug of the layout around it" }),
+  variables: z
+    .array(VariableDeclaration)
+    .max(TEMPLATE_LIMITS.variables)
+    .refine(storableJson, refused)
+    .superRefine((list, ctx) => {
+      const seen = new Map<string, number>();
+      list.forEach(({ name }, i) => {
+        const first = seen.get(name);
+        if (first === undefined) seen.set(name, i);
+        else issue(ctx, [i, "name"], "duplicate", `Repeats variables[${first}].`);
+      });
+    })
+    .meta({ description: "Declared variables: type, required, default, description" }),
+  publish: z.boolean().meta({ description: "Publish it at once" }),
+};
+
+function storable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
+function Line(max: number) {
+  return z
+    .string()
+    .max(max)
+    .refine((s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s), {
+      message: "This holds no line breaks or control characters.",
+      params: { code: "invalid_characters" },
+    });
+}
+
+// Every text must be storable, at any depth.
+function storableJson(value: unknown): boolean {
+  return typeof value === "string"
+    ? storable(value)
+    : typeof value !== "object" || value === null || Object.entries(value).every(([key, inner]) => storable(key) && storableJson(inner));
+}
