@@ -16,6 +16,8 @@ import { createDatabase, type TestDatabase } from "../packages/server/test/postg
 import { PROOFS } from "./config-files.ts";
 import { cleanEnvironment, until } from "./dev-server.ts";
 import { anchorsOf, type Block, blocksOf, linksOf, tableUnder, usageOf } from "./markdown.ts";
+import { type CliDesk, openCliDesk } from "./support/cli-desk.ts";
+import { ONE_CHECKER } from "./support/compiler.ts";
 import { freePort } from "./support/free-port.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -50,13 +52,20 @@ const STARTS_SERVER = /^(?:npm start|(?:[A-Z_]+=\S+ )*npx mailsvc (?:serve|dev)\
 const AGENT_PORT = "4000";
 
 let folder = "";
+let desk: CliDesk;
 const started: ChildProcess[] = [];
 
 /**
  * Runs an installed program as npx does, without loading npm, which takes a third of a second for each of the hundreds of commands. That
- * npx itself finds the programs is tested by `newcomer.test.ts`.
+ * npx itself finds the programs is tested by `newcomer.test.ts`. Calls of the service are made by the command line in this process: that
+ * they work from the installed program is tested by `quickstarts.test.ts`.
  */
-const NPX = '#!/bin/sh\ncase "$1" in -*) echo "npx $1 is not run here" >&2; exit 2 ;; esac\nexec "$@"\n';
+const npx = (desk: CliDesk): string => `#!/bin/sh
+case "$1" in -*) echo "npx $1 is not run here" >&2; exit 2 ;; esac
+case "$1 $2" in "mailsvc "serve | "mailsvc "dev | "mailsvc "agent | "mailsvc "backup | "mailsvc "migrate) ;; "mailsvc "*)
+${desk.script};; esac
+exec "$@"
+`;
 
 /** Leaves out the commands that install packages: they are installed here, and `quickstarts.test.ts` runs those commands. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
@@ -71,12 +80,14 @@ beforeAll(async () => {
   await run(process.execPath, [join(root, "scripts/build.mjs")], { cwd: root });
   folder = mkdtempSync(join(tmpdir(), "mailsvc-docs-"));
   mkdirSync(join(folder, "bin"));
-  writeFileSync(join(folder, "bin/npx"), NPX, { mode: 0o755 });
+  desk = await openCliDesk(join(folder, "desk"));
+  writeFileSync(join(folder, "bin/npx"), npx(desk), { mode: 0o755 });
   writeFileSync(join(folder, "bin/npm"), NPM, { mode: 0o755 });
   objections = await checkScripts();
   verdicts = await runTests();
 }, 900_000);
-afterAll(() => {
+afterAll(async () => {
+  await desk?.[Symbol.asyncDispose]();
   for (const child of started) if (child.exitCode === null) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
@@ -107,7 +118,7 @@ const checkScripts = async (): Promise<string[]> => {
   const project = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*/*.ts", "*/*.mts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
   try {
-    await run(join(bin, "tsc"), ["-p", ".", "--pretty", "false"], { cwd: folder, env: environment({}) });
+    await run(join(bin, "tsc"), ["-p", ".", "--pretty", "false", ...ONE_CHECKER], { cwd: folder, env: environment({}) });
     return [];
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
@@ -183,7 +194,8 @@ const startAndStop = async (written: string, cwd: string, more: Record<string, s
 
 const bash = async (text: string, cwd: string, env: Record<string, string>): Promise<void> => {
   try {
-    await run("bash", ["-euo", "pipefail", "-c", text], { cwd, env: environment(env), timeout: 100_000 });
+    // Its stdin is empty, not one that never ends.
+    await run("bash", ["-euo", "pipefail", "-c", `exec </dev/null\n${text}`], { cwd, env: environment(env), timeout: 100_000 });
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`${(error as Error).message}\n${stdout}\n${stderr}`);

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { ABSENT, bundlePlugins } from "../../scripts/bundle-plugins.mjs";
 import type { Api } from "./api.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 
@@ -27,25 +28,30 @@ export interface DoomedProgram {
   remove(): void;
 }
 
-/** Builds it: about a second. */
+/** Builds it, about a second, as lean as the one that is shipped: it starts a hundred times. */
 export async function buildDoomed(): Promise<DoomedProgram> {
   // Below the repository, so that what stays outside is found.
   const folder = mkdtempSync(join(root, "node_modules/.cache/doomed-"));
+  // Compiled code is cached beside it.
+  const outdir = join(folder, "program");
   await build({
     entryPoints: [join(root, "test/support/doomed.ts")],
-    outdir: folder,
+    outdir,
     bundle: true,
     splitting: true,
     platform: "node",
     target: "node22",
     format: "esm",
-    external: ["better-sqlite3", "pg-native"],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    external: ["better-sqlite3", ...ABSENT],
+    plugins: bundlePlugins,
     banner: { js: shim },
     tsconfig: join(root, "tsconfig.json"),
     logLevel: "error",
   });
-  cpSync(join(root, "packages/server/migrations"), join(folder, "migrations"), { recursive: true });
-  return { program: join(folder, "doomed.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  cpSync(join(root, "packages/server/migrations"), join(outdir, "migrations"), { recursive: true });
+  return { program: join(outdir, "doomed.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** A server that can be ordered to die. */

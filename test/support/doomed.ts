@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { ServerResponse } from "node:http";
+import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
 import Database from "better-sqlite3";
 import type { Order } from "./doomed-server.ts";
@@ -25,6 +26,8 @@ if (process.argv.includes("--database-url")) await watchPostgres();
 watchRequests();
 watchAnswers();
 await import("../../packages/server/src/main.ts");
+// A process that is killed leaves no compiled code behind: the first one writes down what the others start from.
+setTimeout(flushCompileCache, 100).unref();
 
 /** The order that stands now: a step that is reached later is judged by what was ordered last. */
 function standing(): { order: Order; text: string } | null {

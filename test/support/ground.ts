@@ -83,30 +83,24 @@ async function onSqlite(): Promise<Ground> {
 async function onPostgres(): Promise<Ground> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-ground-"));
   const { url, drop } = await createDatabase();
-  const connected = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
-  };
+  // One connection for all that is looked up: to open one costs more than most queries.
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
   return {
     folder,
     flags: ["--database-url", url],
-    bytes: () =>
-      connected(async (client) => {
-        const { rows: tables } = await client.query<{ name: string }>(TABLES);
-        const texts: string[] = [];
-        for (const { name } of tables) {
-          const { rows } = await client.query<{ all: string | null }>(`select string_agg(t::text, '\n') as all from ${name} t`);
-          texts.push(rows[0]?.all ?? "");
-        }
-        return Buffer.from(texts.join("\n"));
-      }),
-    query: async <R>(sql: string) => connected(async (client) => (await client.query(sql)).rows as R[]),
+    bytes: async () => {
+      const { rows: tables } = await client.query<{ name: string }>(TABLES);
+      const texts: string[] = [];
+      for (const { name } of tables) {
+        const { rows } = await client.query<{ all: string | null }>(`select string_agg(t::text, '\n') as all from ${name} t`);
+        texts.push(rows[0]?.all ?? "");
+      }
+      return Buffer.from(texts.join("\n"));
+    },
+    query: async <R>(sql: string) => (await client.query(sql)).rows as R[],
     clear: async () => {
+      await client.end();
       rmSync(folder, { recursive: true, force: true });
       await drop();
     },

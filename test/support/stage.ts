@@ -25,10 +25,10 @@ export class Stage {
   readonly hooks: Hook;
   readonly #program: string;
   #server: DoomedServer | null = null;
-  /** What the database held each time the server had died. */
-  readonly #corpses: Buffer[] = [];
-  /** Everything a server of this stage has said: answers and logs. */
-  readonly #said: string[] = [];
+  /** What the database held each time the server had died in this scene; null where nobody looks for keys in it. */
+  #corpses: Buffer[] | null = null;
+  /** Everything a server has said in this scene: answers and logs. */
+  #said: string[] = [];
   /** Where the clock was moved to, ISO 8601: a server that starts again begins with the machine's. */
   #moved = "";
   /** How often each key had been sent when its scene was over. */
@@ -99,8 +99,10 @@ export class Stage {
     return answered.body;
   }
 
-  /** Makes a listing and pays for it; answers with its webhook secret. */
+  /** Begins a scene: makes a listing and pays for it; answers with its webhook secret. Its keys can be nowhere yet. */
   async list(slug: string): Promise<string> {
+    this.#corpses = [];
+    this.#said = [];
     const { webhookSecret } = await this.done<{ webhookSecret: string }>("POST", `${MARKET}/listings`, {
       slug,
       name: slug,
@@ -150,7 +152,7 @@ export class Stage {
     expect(await process.ended).toEqual({ code: null, signal: "SIGKILL" });
     const result = await acting;
     this.#said.push(process.stderr(), process.stdout());
-    this.#corpses.push(await this.ground.bytes());
+    this.#corpses?.push(await this.ground.bytes());
     const came = this.hooks.calls.length;
     await this.start();
     return { result, came };
@@ -206,7 +208,7 @@ export class Stage {
     await this.#expectWhole();
     for (const key of new Set(keys)) {
       this.#sent.set(key, sent);
-      const places = [await this.ground.bytes(), ...this.#corpses, Buffer.from(this.#said.join("\n"))];
+      const places = [await this.ground.bytes(), ...(this.#corpses ?? []), Buffer.from(this.#said.join("\n"))];
       expect(places.map((place) => holds(place, key))).toEqual(places.map(() => false));
     }
   }

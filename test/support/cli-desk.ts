@@ -1,0 +1,76 @@
+import { createReadStream, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { processHost } from "../../packages/cli/src/process-host.ts";
+import { run } from "../../packages/cli/src/run.ts";
+import type { Host, In } from "../../packages/cli/src/types.ts";
+
+/** Runs command lines of `mailsvc` in this process for shells, which spares each of them a process of 170 ms. */
+export interface CliDesk extends AsyncDisposable {
+  /** The part of a shell script that hands its own command line in, `mailsvc` first, and exits as the command did. */
+  readonly script: string;
+}
+
+/**
+ * Opens a desk that keeps its notes in a folder. Arguments, variables, folder and stdin are those of the shell that asks, which must be
+ * on this Linux; where there is none, the script does nothing.
+ */
+export async function openCliDesk(folder: string): Promise<CliDesk> {
+  mkdirSync(folder);
+  const socket = join(folder, "desk");
+  const server = createServer(async (request, response) => {
+    const pid = (request.url ?? "").slice(1);
+    const stop = new AbortController();
+    response.on("close", () => stop.abort());
+    let said = "";
+    const stderr = new Writable({
+      write: (chunk, _encoding, next) => {
+        said += chunk;
+        next();
+      },
+    });
+    const code = await run({ ...hostOf(pid, stop.signal), stdout: response, stderr }).catch((error: Error) => {
+      said += error.stack;
+      return 1;
+    });
+    writeFileSync(join(folder, `${pid}.err`), said);
+    writeFileSync(join(folder, `${pid}.code`), `${code}`);
+    response.end();
+  });
+  await new Promise<void>((open) => server.listen(socket, open));
+  const script = `if [ -d /proc/$$ ]; then
+  curl -sN --unix-socket '${socket}' "http://desk/$$"
+  cat '${folder}'/$$.err >&2
+  exit "$(cat '${folder}'/$$.code)"
+fi
+`;
+  return {
+    script,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** The machine as a process sees it. */
+function hostOf(pid: string, stop: AbortSignal): Host {
+  const words = (file: string): string[] => readFileSync(`/proc/${pid}/${file}`, "utf8").split("\0").slice(0, -1);
+  const argv = words("cmdline");
+  const env = Object.fromEntries(words("environ").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+  return {
+    ...processHost,
+    argv: argv.slice(argv.indexOf("mailsvc") + 1),
+    env,
+    stdin: createReadStream(`/proc/${pid}/fd/0`) as unknown as In,
+    home: env["HOME"] ?? processHost.home,
+    cwd: readlinkSync(`/proc/${pid}/cwd`),
+    onSignal: (fire) => {
+      const hear = (): void => fire("SIGTERM");
+      stop.addEventListener("abort", hear);
+      return () => stop.removeEventListener("abort", hear);
+    },
+    onParentExit: () => () => {},
+  };
+}
