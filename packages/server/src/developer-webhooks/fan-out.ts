@@ -1,5 +1,5 @@
 import { listMatchingTypes } from "@mailsvc/sdk/contract";
-import { and, eq, gte, inArray, lte } from "drizzle-orm";
+import { and, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { findTraces } from "../emails/emails.ts";
@@ -10,6 +10,8 @@ import { RECEIVING, type WebhookRow } from "./webhook.ts";
 
 // The events of one email or contact arrive in their order; those of different ones travel in so many streams beside each other.
 const STREAMS = 64;
+
+const ph = sql.placeholder;
 
 /** The type of events that go to the webhook they name, and to no other one. */
 export const ADDRESSED = "automation.webhook";
@@ -25,7 +27,7 @@ export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "
  * some thousand events, so that a webhook which another server has just registered misses nothing.
  */
 export const fanOut: StreamListener = async (tx, deps, advances) => {
-  const { developerWebhooks: w, events: e, eventNumbers: n } = tx.t;
+  const { developerWebhooks: w } = tx.t;
   const webhooks = await tx
     .select()
     .from(w)
@@ -43,13 +45,7 @@ export const fanOut: StreamListener = async (tx, deps, advances) => {
     const own = webhooks.filter((webhook) => webhook.workspaceId === workspaceId);
     const types = new Set(own.flatMap(listWanted));
     if (types.size === 0) continue;
-    const rows = await tx
-      .select(sentColumns(tx.t))
-      .from(n)
-      .innerJoin(e, eq(e.sequence, n.eventKey))
-      .where(and(eq(n.workspaceId, workspaceId), gte(n.position, first), lte(n.position, last)))
-      .orderBy(n.position);
-    await writeForWebhooks(tx, deps, own, rows);
+    await writeForWebhooks(tx, deps, own, await listNumbered(tx, workspaceId, first, last));
   }
 };
 
@@ -88,9 +84,30 @@ export async function writeForWebhooks(tx: Tx, deps: Deps, webhooks: readonly We
       type === ADDRESSED ? addressees.get(sequence) === webhook.id : wanted.has(type);
     return events
       .filter(isFor)
-      .map((event) => ({ ...toWebhookEvent(webhook, event), ...(traces && { traceparent: traces.get(event.emailId ?? "") ?? null }) }));
+      .map((event) => toWebhookEvent(webhook, event, traces ? (traces.get(event.emailId ?? "") ?? null) : undefined));
   });
   await writeDeliveries(tx, deps, written);
+}
+
+/** The events of a workspace with these numbers, in their order. */
+function listNumbered(tx: Tx, workspaceId: string, first: number, last: number): Promise<SentEvent[]> {
+  return tx
+    .prepared("list_numbered", (q, t) =>
+      q
+        .select(sentColumns(t))
+        .from(t.eventNumbers)
+        .innerJoin(t.events, eq(t.events.sequence, t.eventNumbers.eventKey))
+        .where(
+          and(
+            eq(t.eventNumbers.workspaceId, ph("workspaceId")),
+            gte(t.eventNumbers.position, ph("first")),
+            lte(t.eventNumbers.position, ph("last")),
+          ),
+        )
+        .orderBy(t.eventNumbers.position)
+        .prepare("list_numbered"),
+    )
+    .execute({ workspaceId, first, last });
 }
 
 /** The webhooks that events name, by the keys of the events. */
@@ -122,7 +139,7 @@ export function toStreamPrefix(webhookId: string): string {
   return `${webhookId}.`;
 }
 
-function toWebhookEvent({ id }: WebhookRow, event: SentEvent): NewWebhookEvent {
+function toWebhookEvent({ id }: WebhookRow, event: SentEvent, traceparent: string | null | undefined): NewWebhookEvent {
   return {
     id: toDeliveryId(id, event.sequence),
     endpointId: id,
@@ -136,6 +153,7 @@ function toWebhookEvent({ id }: WebhookRow, event: SentEvent): NewWebhookEvent {
     body: "",
     secretBody: null,
     passesHold: false,
+    traceparent,
   };
 }
 

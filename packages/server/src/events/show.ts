@@ -54,10 +54,10 @@ export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: r
         .prepare("events_by_keys"),
     )
     .execute({ keys: JSON.stringify(keys) });
-  return rows.map(({ to, contactOfEmail, campaignOfEmail, position, ...event }) => ({
-    event,
-    position,
-    email: to === null ? null : { to, contactId: contactOfEmail, campaignId: campaignOfEmail },
+  return rows.map((row) => ({
+    event: row,
+    position: row.position,
+    email: row.to === null ? null : { to: row.to, contactId: row.contactOfEmail, campaignId: row.campaignOfEmail },
   }));
 }
 

@@ -38,6 +38,11 @@ export class Connection {
   readonly #client: Client;
   readonly #options: ConnectionOptions;
   #socket: Socket | null = null;
+  #exchange: Exchange | null = null;
+  /** When the request in flight has taken too long, and when the timer for that fires, real time. */
+  #deadline = 0;
+  #timer: Timer | null = null;
+  #timerAt = 0;
   #closed = false;
 
   constructor(origin: string, options: ConnectionOptions) {
@@ -68,26 +73,42 @@ export class Connection {
 
   /** Sends a request and calls `done` once, within `limitMs` of real time. */
   send({ path, headers, body }: WebhookRequest, limitMs: number, real: Clock["real"], done: (result: Result) => void): void {
-    const exchange = new Exchange(limitMs, real, (result, complete) => {
+    const exchange = new Exchange((result, complete) => {
+      this.#exchange = null;
       // A response that came before the whole request was taken: the rest of the request would be read as the next one.
       if (!complete || this.#socket?.writableLength !== 0) this.close();
       done(result);
     });
+    this.#exchange = exchange;
+    this.#deadline = real.now() + limitMs;
+    if (this.#timer === null || this.#timerAt > this.#deadline) this.#setTimer(limitMs, real);
     this.#client.dispatch({ path, method: "POST", headers, body }, exchange);
   }
 
   close(error = new Error("The connection was closed.")): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#timer?.cancel();
     void this.#client.destroy(error);
     this.#options.closed(this);
+  }
+
+  /** One timer serves request after request: it goes on for what the last one has left. One for each would cost 3 of 75 µs. */
+  #setTimer(ms: number, real: Clock["real"]): void {
+    this.#timer?.cancel();
+    this.#timerAt = this.#deadline;
+    this.#timer = real.after(ms, () => {
+      this.#timer = null;
+      const left = this.#deadline - real.now();
+      if (left > 0) this.#setTimer(left, real);
+      else this.#exchange?.timeOut();
+    });
   }
 }
 
 /** A request in flight, and what has come of its response. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #done: (result: Result, complete: boolean) => void;
-  readonly #timer: Timer;
   #ended = false;
   #responding = false;
   #status = 0;
@@ -95,9 +116,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] | null = null;
   #read = 0;
 
-  constructor(limitMs: number, real: Clock["real"], done: (result: Result, complete: boolean) => void) {
+  constructor(done: (result: Result, complete: boolean) => void) {
     this.#done = done;
-    this.#timer = real.after(limitMs, () => this.#end({ error: new AttemptTimeout(), responding: this.#responding }, false));
+  }
+
+  timeOut(): void {
+    this.#end({ error: new AttemptTimeout(), responding: this.#responding }, false);
   }
 
   onRequestStart(): void {}
@@ -144,7 +168,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(result: Result, complete: boolean): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#timer.cancel();
     this.#done(result, complete);
   }
 }

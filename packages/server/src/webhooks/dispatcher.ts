@@ -51,7 +51,8 @@ import { canContinue, type Job, takeOverStreams, toClaim } from "./streams.ts";
 // Outcomes recorded, and streams claimed, in one transaction: some ms of work, during which other writers wait.
 const BATCH = 512;
 // While this many requests are in flight, their outcomes are gathered for a moment and recorded together, and for up to three while
-// each brings many: the rows of outcomes share pages, so those of a large batch cost less to write.
+// each brings many: the rows of outcomes share pages, so those of a large batch cost less to write. With fewer the streams have run
+// dry, as those that were claimed together do at the same time: what goes on waiting then sends nothing.
 const GATHER_FROM = 16;
 const GATHER_MS = 15;
 const GATHER_MOMENTS = 3;
@@ -169,7 +170,7 @@ export class WebhookDispatcher implements WebhookWorker {
       completed: (outcomes) => {
         this.#outcomes.push(...outcomes);
         for (const { attempt } of outcomes) if (attempt) this.attempts.set(attempt.class, (this.attempts.get(attempt.class) ?? 0) + 1);
-        if (this.#outcomes.length >= BATCH) this.#gathered();
+        if (this.#hasGathered()) this.#gathered();
         this.#run();
       },
     });
@@ -220,7 +221,7 @@ export class WebhookDispatcher implements WebhookWorker {
       while (this.#runAgain) {
         this.#runAgain = false;
         do {
-          if (this.#limiter.inFlight >= GATHER_FROM && this.#outcomes.length < BATCH) await this.#gather();
+          if (!this.#hasGathered()) await this.#gather();
         } while (await this.#runBatch());
         this.#setTimer();
       }
@@ -270,8 +271,13 @@ export class WebhookDispatcher implements WebhookWorker {
         this.#gathered = resolve;
         void this.#deps.clock.real.sleep(GATHER_MS).then(resolve);
       });
-      if (this.#outcomes.length >= BATCH || this.#outcomes.length - before < GATHER_MANY) return;
+      if (this.#hasGathered() || this.#outcomes.length - before < GATHER_MANY) return;
     }
+  }
+
+  /** Whether a batch has completed, or too few requests are in flight to wait for theirs. */
+  #hasGathered(): boolean {
+    return this.#outcomes.length >= BATCH || this.#limiter.inFlight < GATHER_FROM;
   }
 
   #waitUntilIdle(): Promise<void> {

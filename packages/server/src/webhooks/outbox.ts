@@ -1,5 +1,5 @@
 import type { AgentEventState } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, type Placeholder, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { AgentDeps, AgentTx } from "../deps.ts";
 import type { Tables } from "../schema.ts";
@@ -26,7 +26,7 @@ export interface NewWebhookEvent {
   /** Goes out although its stream is held. */
   readonly passesHold: boolean;
   /** The trace it belongs to, as a traceparent; that of its writer when absent. */
-  readonly traceparent?: string | null;
+  readonly traceparent?: string | null | undefined;
 }
 
 type OutboxDeps = Pick<AgentDeps, "clock" | "seal" | "webhooks" | "tracing">;
@@ -47,26 +47,29 @@ async function writeInto(outbox: Outbox, tx: AgentTx, deps: OutboxDeps, events: 
   const current = deps.tracing?.current() ?? null;
   await tx.insertAll(
     outbox,
-    events.map(({ secretBody, eventKey = null, traceparent = current, ...event }) => ({
-      ...event,
-      eventKey,
-      traceparent,
-      sealed: secretBody === null ? null : deps.seal.seal(secretBody, sealContext(event.id)),
+    // Each column by its name: copying the rest of an event takes longer than all else here.
+    events.map((event) => ({
+      id: event.id,
+      endpointId: event.endpointId,
+      streamId: event.streamId,
+      workspaceId: event.workspaceId,
+      type: event.type,
+      subjectId: event.subjectId,
+      sequence: event.sequence,
+      at: event.at,
+      eventKey: event.eventKey ?? null,
+      body: event.body,
+      sealed: event.secretBody === null ? null : deps.seal.seal(event.secretBody, sealContext(event.id)),
+      passesHold: event.passesHold,
       state: "pending" as const,
       attempts: 0,
       tries: 0,
       dueAt: now,
+      traceparent: event.traceparent === undefined ? current : event.traceparent,
     })),
   );
-  const { webhookStreams: s } = tx.t;
   const streams = new Map(events.map(({ streamId, endpointId }) => [streamId, endpointId]));
-  // Written also while a worker has the stream: on Postgres it then sees that there is more, or runs its transaction again.
-  await tx
-    .insert(s)
-    .values(
-      [...streams].map(([streamId, endpointId]) => ({ streamId, endpointId, dueAt: now, claim: null, interrupted: false, held: false })),
-    )
-    .onConflictDoUpdate({ target: s.streamId, set: { dueAt: dueNow(s, now) } });
+  await wakeStreams(tx, streams, now);
   tx.afterCommit(() => deps.webhooks.wake(new Set(streams.values())));
 }
 
@@ -92,15 +95,11 @@ export async function reviveEvents(
   events: readonly { readonly id: string; readonly streamId: string }[],
 ): Promise<void> {
   if (events.length === 0) return;
-  const { webhookDeliveries: e, webhookStreams: s } = tx.t;
+  const { webhookDeliveries: e } = tx.t;
   const now = deps.clock.now();
   const ids = events.map(({ id }) => id);
   await tx.update(e).set({ state: "pending", tries: 0, dueAt: now, settledAt: null }).where(inArray(e.id, ids));
-  const streamIds = [...new Set(events.map(({ streamId }) => streamId))];
-  await tx
-    .insert(s)
-    .values(streamIds.map((streamId) => ({ streamId, endpointId, dueAt: now, claim: null, interrupted: false, held: false })))
-    .onConflictDoUpdate({ target: s.streamId, set: { dueAt: dueNow(s, now) } });
+  await wakeStreams(tx, new Map(events.map(({ streamId }) => [streamId, endpointId])), now);
   tx.afterCommit(() => deps.webhooks.wake([endpointId]));
 }
 
@@ -136,11 +135,34 @@ export async function getLatestEventAt(read: Reader): Promise<number | null> {
   return latest?.at ?? null;
 }
 
+/** Creates streams, or makes them due: ids of streams with those of their endpoints. */
+async function wakeStreams(tx: AgentTx, streams: ReadonlyMap<string, string>, now: number): Promise<void> {
+  // Written also while a worker has the stream: on Postgres it then sees that there is more, or runs its transaction again.
+  const known = await tx
+    .prepared("wake_streams", (q, { webhookStreams: s }) =>
+      q
+        .update(s)
+        .set({ dueAt: dueNow(s, sql.placeholder("now")) })
+        .where(tx.sqlDialect.among(s.streamId, sql.placeholder("streamIds")))
+        .returning({ streamId: s.streamId })
+        .prepare("wake_streams"),
+    )
+    .execute({ now, streamIds: JSON.stringify([...streams.keys()]) });
+  if (known.length === streams.size) return;
+  const { webhookStreams: s } = tx.t;
+  await tx
+    .insert(s)
+    .values(
+      [...streams].map(([streamId, endpointId]) => ({ streamId, endpointId, dueAt: now, claim: null, interrupted: false, held: false })),
+    )
+    .onConflictDoUpdate({ target: s.streamId, set: { dueAt: dueNow(s, now) } });
+}
+
 /**
  * When a stream is looked at next: now, unless a worker has it and will look by itself. One that is due already keeps its place:
  * otherwise events that follow each other fast would put it off again and again.
  */
-function dueNow(s: AgentTx["t"]["webhookStreams"], now: number) {
+function dueNow(s: AgentTx["t"]["webhookStreams"], now: number | Placeholder) {
   return sql`case when ${s.claim} is null and (${s.dueAt} is null or ${s.dueAt} > ${now}) then ${now} else ${s.dueAt} end`;
 }
 
