@@ -1,4 +1,5 @@
-import { PROVIDERS, type Provider, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
+import type { Provider } from "@mailsvc/sdk/contract";
+import { PROVIDERS, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract/facts";
 import { parseKey } from "./lib/key-file.ts";
 import { PROVIDER_KEYS } from "./lib/provider-keys.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";

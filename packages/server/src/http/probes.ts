@@ -1,0 +1,2 @@
+/** A load balancer's probes: served at once, however busy the server is. */
+export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
