@@ -1,9 +1,10 @@
-import { eq, inArray } from "drizzle-orm";
+import { inArray, lte, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Timer } from "../lib/clock.ts";
+import type { Tables } from "../schema.ts";
 
 /*
  * Each workspace has one stream of events, numbered from 1 without gaps. Transactions that record events do not number them: on
@@ -53,7 +54,7 @@ export interface EventStreamWorker extends EventStream {
 // Arrivals whose events one transaction numbers, up to 16 events each: some ten ms of work, during which other writers wait.
 const BATCH = 256;
 // Between two ticks, so that under load a tick numbers many events (real time).
-const REST_MS = 10;
+const REST_MS = 25;
 // While another process is numbering, or the database is unavailable, look again after this long (real time).
 const BUSY_MS = 50;
 const RETRY_MS = 1000;
@@ -233,21 +234,29 @@ async function numberEvents(tx: Tx): Promise<{ advances: Advance[]; busy: boolea
   const byWorkspace = Map.groupBy(arrivals, ({ workspaceId }) => workspaceId);
   const streams = await lockStreams(tx, [...byWorkspace.keys()]);
   if (streams.size === 0) return { advances: [], busy: true };
-  const { eventStreams: s, eventNumbers, eventArrivals: a } = tx.t;
   const advances: Advance[] = [];
+  const numbers: Tables["eventNumbers"]["$inferInsert"][] = [];
   for (const [workspaceId, before] of streams) {
     const keys = (byWorkspace.get(workspaceId) ?? []).flatMap(({ eventKeys }) => eventKeys).sort((one, other) => one - other);
-    const last = before + keys.length;
-    await tx.insertAll(
-      eventNumbers,
-      keys.map((eventKey, i) => ({ workspaceId, position: before + i + 1, eventKey })),
-    );
-    await tx.update(s).set({ last }).where(eq(s.workspaceId, workspaceId));
-    advances.push({ workspaceId, first: before + 1, last });
+    for (const [i, eventKey] of keys.entries()) numbers.push({ workspaceId, position: before + i + 1, eventKey });
+    advances.push({ workspaceId, first: before + 1, last: before + keys.length });
   }
-  const numbered = arrivals.filter(({ workspaceId }) => streams.has(workspaceId)).map(({ id }) => id);
-  await tx.delete(a).where(inArray(a.id, numbered));
-  return { advances, busy: streams.size < byWorkspace.size };
+  const { eventStreams, eventNumbers } = tx.t;
+  const busy = streams.size < byWorkspace.size;
+  await Promise.all([
+    tx.insertAll(eventNumbers, numbers),
+    tx.updateAll(
+      eventStreams,
+      advances.map(({ workspaceId, last }) => ({ where: { workspaceId }, set: { last } })),
+    ),
+    busy
+      ? deleteArrivals(
+          tx,
+          arrivals.filter(({ workspaceId }) => streams.has(workspaceId)).map(({ id }) => id),
+        )
+      : deleteArrivalsUpTo(tx, arrivals.at(-1)?.id ?? 0),
+  ]);
+  return { advances, busy };
 }
 
 /** The oldest arrivals. */
@@ -257,14 +266,39 @@ function listArrivals(tx: Tx) {
     .execute();
 }
 
+async function deleteArrivals(tx: Tx, ids: readonly number[]): Promise<void> {
+  const { eventArrivals: a } = tx.t;
+  await tx.delete(a).where(inArray(a.id, [...ids]));
+}
+
+/** Deletes the oldest arrivals, as this transaction sees them: those that another one commits meanwhile stay, whatever their ids. */
+async function deleteArrivalsUpTo(tx: Tx, last: number): Promise<void> {
+  await tx
+    .prepared("delete_arrivals", (q, { eventArrivals: a }) =>
+      q
+        .delete(a)
+        .where(lte(a.id, sql.placeholder("last")))
+        .prepare("delete_arrivals"),
+    )
+    .execute({ last });
+}
+
 /** Locks streams until the end of the transaction, creating those that are missing, and gives their newest numbers. */
 async function lockStreams(tx: Tx, workspaceIds: readonly string[]): Promise<Map<string, number>> {
   const { eventStreams: s } = tx.t;
-  const select = tx
-    .select({ workspaceId: s.workspaceId, last: s.last })
-    .from(s)
-    .where(inArray(s.workspaceId, [...workspaceIds]));
-  const locked = new Map((await tx.sqlDialect.passingLocked(select)).map(({ workspaceId, last }) => [workspaceId, last]));
+  const rows = await tx
+    .prepared("lock_streams", (q, { eventStreams: t }) =>
+      tx.sqlDialect
+        .passingLocked(
+          q
+            .select({ workspaceId: t.workspaceId, last: t.last })
+            .from(t)
+            .where(tx.sqlDialect.among(t.workspaceId, sql.placeholder("ids"))),
+        )
+        .prepare("lock_streams"),
+    )
+    .execute({ ids: JSON.stringify(workspaceIds) });
+  const locked = new Map(rows.map(({ workspaceId, last }) => [workspaceId, last]));
   const missing = workspaceIds.filter((id) => !locked.has(id));
   if (missing.length === 0) return locked;
   const created = await tx
