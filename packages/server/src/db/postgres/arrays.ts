@@ -1,5 +1,5 @@
-import { getTableColumns } from "drizzle-orm";
-import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
+import { getTableColumns, getTableName } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 
 /** A row as features pass it: values by the names of properties. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -76,7 +76,7 @@ export function quote(name: string): string {
 
 /** The name of a table. */
 export function nameOf(table: PgTable): string {
-  return getTableConfig(table).name;
+  return getTableName(table);
 }
 
 /** A column with its position in the table, which is shorter than its name: Postgres cuts off names of statements after 63 bytes. */
