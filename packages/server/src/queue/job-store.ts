@@ -11,6 +11,8 @@ export interface JobStore {
    * delivering.
    */
   readonly restRatio: number;
+  /** Transactions that store outcomes of single handlers at the same time, at most. */
+  readonly groupsAtOnce: number;
   /** Adds a job. `batch` allows it to share a row with others of the same commit. */
   add(tx: Tx, job: Addition, batch: boolean): void | Promise<void>;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;

@@ -17,11 +17,18 @@ export const JOB_INTERRUPTIONS = "coalesce((j.flags ->> 'interruptions')::int, 0
 /** The workspace that the payload of a job `j` names. */
 export const JOB_WORKSPACE = "j.payload ->> 'workspaceId'";
 
-// For the lists of a workspace and for metrics. graphile-worker has an index only for claiming.
-const INDEXES: Readonly<Record<string, string | null>> = {
-  mailsvc_workspace: null,
-  mailsvc_running: JOB_STATES.running,
-  mailsvc_dead: JOB_STATES.dead,
+/**
+ * The order of lists: the newest job `j` first. In the order of `id` Postgres would rather walk down the ids of all workspaces, and
+ * with the workspace as a part of the order it would parse each payload: to count 10,000 jobs took 20 ms.
+ */
+export const JOB_NEWEST = "(-j.id)";
+
+// For the lists of a workspace and for metrics. graphile-worker has an index only for claiming. There is one for each state, so that a
+// claim writes one entry: another one, in an index of all states, was a quarter of what a claim costs.
+const INDEXES: Readonly<Record<string, string>> = {
+  mailsvc_ready_newest: JOB_STATES.ready,
+  mailsvc_running_newest: JOB_STATES.running,
+  mailsvc_dead_newest: JOB_STATES.dead,
 };
 
 const silent = new Logger(() => () => {});
@@ -33,7 +40,10 @@ export async function migrateQueue(pgPool: PgPool): Promise<void> {
   const existing = new Set(rows.map(({ name }) => name));
   for (const [name, where] of Object.entries(INDEXES)) {
     if (existing.has(name)) continue;
-    const on = `create index ${name} on ${QUEUE_SCHEMA}._private_jobs ((${JOB_WORKSPACE}), id)${where ? ` where ${where}` : ""}`;
+    const on = `create index ${name} on ${QUEUE_SCHEMA}._private_jobs ((${JOB_WORKSPACE}), ${JOB_NEWEST}) where ${where}`;
     await pgPool.query(on.replaceAll("j.", ""));
   }
+  // Those of earlier versions.
+  for (const name of existing)
+    if (name.startsWith("mailsvc_") && !(name in INDEXES)) await pgPool.query(`drop index ${QUEUE_SCHEMA}.${name}`);
 }

@@ -15,6 +15,10 @@ const STOP_MS = 3000;
 // Outcomes in one transaction, and what they write. More would only lengthen the turn of the event loop.
 const MAX_GROUP = 256;
 const MAX_GROUP_BYTES = 1024 * 1024;
+// Outcomes that are worth a transaction beside one that is under way.
+const MIN_BESIDE = 16;
+// After two transactions wrote the same rows, they run one after the other for this long (real time).
+const CONTENDED_MS = 1000;
 // 1 s, 2 s, 4 s … up to an hour.
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 3_600_000;
@@ -66,13 +70,12 @@ interface Waiting extends Settlement {
 /**
  * Creates what stores outcomes: those that settle in one turn of the event loop, or while earlier ones are being stored, share a
  * transaction that ends their jobs in one statement and writes their effects. When that fails, each is stored alone, so that one
- * effect that cannot be written hurts only its own job.
+ * effect that cannot be written hurts only its own job. Where the store takes several transactions at a time, those of single
+ * handlers run beside each other, because each effect waits for its own round trip.
  */
 export function createSettling({ store, clock, random, log, isStarted, poll, idle }: SettlingOptions): Settling {
-  let waiting: Waiting[] = [];
-  /** True while a group is being stored: what settles meanwhile is the next one. */
-  let storing = false;
-  let scheduled = false;
+  /** Until then transactions run one after the other, because one had met another one and had to run again. */
+  let contendedUntil = 0;
   /** Ended without an effect, waiting to be deleted together. */
   let ended: ClaimedJob[] = [];
   /** Being deleted. */
@@ -109,11 +112,15 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
    * Ends the jobs of a group and writes its effects, all sent together. Throws if an attempt had lost its job: then nothing is stored,
    * and each of the group is to be stored alone.
    */
-  const writeTogether = (group: readonly Waiting[]): Promise<void> =>
-    store.tx(async (tx) => {
+  const writeTogether = async (group: readonly Waiting[]): Promise<void> => {
+    let runs = 0;
+    await store.tx(async (tx) => {
+      runs += 1;
       await Promise.all([endJobs(tx, group), writeEffects(tx, group)]);
       if (group.some(({ again, more }) => again !== undefined && !more)) tx.afterCommit(poll);
     });
+    if (runs > 1) contendedUntil = clock.real.now() + CONTENDED_MS;
+  };
 
   const endJobs = async (tx: Tx, group: readonly Waiting[]): Promise<void> => {
     const final = group.filter(({ again, more }) => again === undefined && !more).map(({ job }) => job);
@@ -143,26 +150,40 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
     }
   };
 
-  const storeWaiting = async (): Promise<void> => {
-    scheduled = false;
-    storing = true;
-    while (waiting.length > 0) {
-      const size = countGroup(waiting);
+  /** Collects outcomes and stores them in groups, of which at most `most` are under way. Returns what adds one. */
+  const createLine = (most: number): ((one: Waiting) => void) => {
+    let waiting: Waiting[] = [];
+    /** Groups that are being stored: what settles meanwhile waits for one to end, or for enough others. */
+    let storing = 0;
+    let scheduled = false;
+    const mayBegin = (): boolean => storing === 0 || (storing < most && waiting.length >= MIN_BESIDE && clock.real.now() >= contendedUntil);
+    /** At the end of the turn of the event loop: replies of several connections arrive in one turn. */
+    const schedule = (): void => {
+      if (scheduled || !mayBegin()) return;
+      scheduled = true;
+      void yieldToEventLoop().then(() => {
+        scheduled = false;
+        while (waiting.length > 0 && mayBegin()) void storeNext();
+      });
+    };
+    const storeNext = async (): Promise<void> => {
+      const size = countGroup(waiting, waiting.length < 2 * MIN_BESIDE ? MAX_GROUP : Math.ceil(waiting.length / (most - storing)));
       const group = waiting.slice(0, size);
       waiting = waiting.slice(size);
+      storing += 1;
       await storeGroup(group);
+      storing -= 1;
       // Between large groups others have a turn.
-      if (waiting.length > 0) await yieldToEventLoop();
-    }
-    storing = false;
+      if (waiting.length > 0) schedule();
+    };
+    return (one) => {
+      waiting.push(one);
+      schedule();
+    };
   };
-
-  /** At the end of the turn of the event loop: replies of several connections arrive in one turn. */
-  const schedule = (): void => {
-    if (scheduled || storing) return;
-    scheduled = true;
-    void yieldToEventLoop().then(storeWaiting);
-  };
+  const addSingle = createLine(store.groupsAtOnce);
+  // Those of batch handlers update the same rows, such as the counters of a campaign: at the same time they would only conflict.
+  const addShared = store.groupsAtOnce === 1 ? addSingle : createLine(1);
 
   /** Deletes ended jobs: one statement for all that ended while the one before was on its way. */
   const deleteEnded = async (): Promise<void> => {
@@ -187,8 +208,7 @@ export function createSettling({ store, clock, random, log, isStarted, poll, idl
   return {
     store: (settlement) =>
       new Promise((done, failed) => {
-        waiting.push({ ...settlement, done, failed });
-        schedule();
+        (settlement.commit ? addSingle : addShared)({ ...settlement, done, failed });
       }),
     end: (job) => {
       ended.push(job);
@@ -222,14 +242,15 @@ export function backoff(attempt: number, fraction: number): number {
   return Math.round(Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS) * (0.8 + 0.4 * fraction));
 }
 
-/** How many of these outcomes one transaction stores: at least one. */
-function countGroup(waiting: readonly Settlement[]): number {
+/** How many of these outcomes one transaction stores: at least one, and `most` unless what they write is large. */
+function countGroup(waiting: readonly Settlement[], most: number): number {
+  const limit = Math.min(Math.max(most, MIN_BESIDE), MAX_GROUP);
   let bytes = 0;
-  const end = waiting.slice(0, MAX_GROUP).findIndex((one) => {
+  const end = waiting.slice(0, limit).findIndex((one) => {
     bytes += one.bytes ?? 0;
     return bytes > MAX_GROUP_BYTES;
   });
-  return end < 0 ? MAX_GROUP : Math.max(1, end);
+  return end < 0 ? limit : Math.max(1, end);
 }
 
 async function writeEffects(tx: Tx, settlements: readonly Settlement[]): Promise<void> {

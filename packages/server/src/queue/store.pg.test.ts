@@ -304,4 +304,54 @@ describe("several server processes", () => {
     await add(m, 1, { maxAttempts: 1_000_000 });
     expect((await m.queue.list(m.db.read, { limit: 1, offset: 0 })).rows).toMatchObject([{ maxAttempts: 32_767 }]);
   });
+
+  /** Runs 32 jobs that end in the same turn of the event loop, each with this effect. */
+  const endTogether = async (m: { db: PostgresDb; queue: Queue }, commit: (tx: Tx) => Promise<void>): Promise<void> => {
+    let begun = 0;
+    let begin = (): void => {};
+    const all = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    await add(m, 32);
+    await m.queue.start(
+      {
+        work: async () => {
+          begun += 1;
+          if (begun === 32) begin();
+          await all;
+          return { commit };
+        },
+      },
+      32,
+    );
+    await m.queue.idle();
+  };
+
+  test("effects of many single jobs are written by several transactions at a time", async () => {
+    const m = await member();
+    let first: Tx | undefined;
+    let meet = (): void => {};
+    const second = new Promise<void>((resolve) => {
+      meet = resolve;
+    });
+    await endTogether(m, async (tx) => {
+      first ??= tx;
+      if (tx !== first) meet();
+      await second;
+    });
+    expect(await total(m)).toBe(0);
+  });
+
+  test("of effects that read and write the same row at the same time none is lost", async () => {
+    const m = await member();
+    await m.db.read.raw("create table tally (n int)");
+    await m.db.read.raw("insert into tally values (0)");
+    await endTogether(m, async (tx) => {
+      const { raw } = tx as unknown as PostgresDb["read"];
+      const [row] = await raw<{ n: number }>("select n from tally");
+      await raw("update tally set n = $1", [(row?.n ?? 0) + 1]);
+    });
+    expect(await total(m)).toBe(0);
+    expect(await m.db.read.raw("select n from tally")).toEqual([{ n: 32 }]);
+  });
 });

@@ -9,7 +9,7 @@ import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
 import type { Addition, JobStore, StoreEvents } from "./job-store.ts";
 import { PAUSE_ROW, PAUSED_LANES } from "./pause.ts";
 import { type ClaimedJob, type JobFilter, type JobList, type JobRow, LANES, type Lane, type QueueStats } from "./queue.ts";
-import { JOB_INTERRUPTIONS, JOB_STATES, JOB_WORKSPACE, QUEUE_SCHEMA } from "./schema.pg.ts";
+import { JOB_INTERRUPTIONS, JOB_NEWEST, JOB_STATES, JOB_WORKSPACE, QUEUE_SCHEMA } from "./schema.pg.ts";
 import type { JobState } from "./tables.ts";
 
 export interface PostgresStoreOptions extends HeartbeatTimes {
@@ -23,6 +23,8 @@ export interface PostgresStoreOptions extends HeartbeatTimes {
 const MOST_ATTEMPTS = 32_767;
 // Rows counted for a list or a metric, at most.
 const MAX_COUNTED = 10_000;
+
+const STATES: readonly JobState[] = ["ready", "running", "dead"];
 
 const JOBS = `${QUEUE_SCHEMA}._private_jobs`;
 const TASKS = `${QUEUE_SCHEMA}._private_tasks`;
@@ -164,6 +166,8 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
     // The database may have cores of its own, so deliveries get twice the share they get on SQLite. Without a rest, accepting lost
     // a third of its rate to them.
     restRatio: 9,
+    // A quarter of the pool.
+    groupsAtOnce: 4,
     isUnavailable: db.isUnavailable,
     tx: db.tx,
     announce: () => heartbeat.announce(),
@@ -304,7 +308,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
 }
 
 async function readStats(read: Reader | Tx): Promise<QueueStats> {
-  const count = async (state: JobState): Promise<number> => (await countJobs(read, JOB_STATES[state], [])).total;
+  const count = async (state: JobState): Promise<number> => (await countJobs(read, [JOB_STATES[state]], [])).total;
   const [row] = await raw(read)<{ at: number | null }>(OLDEST, []);
   return {
     jobs: { ready: await count("ready"), running: await count("running"), dead: await count("dead") },
@@ -315,25 +319,32 @@ async function readStats(read: Reader | Tx): Promise<QueueStats> {
 async function listJobs(read: Reader, { workspaceId, state, below, limit, offset }: JobFilter): Promise<JobList> {
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
-  // A range of one workspace, in the order of the indexes: with "=" Postgres would not need the workspace in the order, and walk down
-  // the ids of all workspaces, reading each payload.
-  const workspace = workspaceId === undefined ? undefined : bind(workspaceId);
-  const inWorkspace = workspace && `${JOB_WORKSPACE} between ${workspace}::text and ${workspace}::text`;
-  const order = workspace ? `${JOB_WORKSPACE} desc, j.id desc` : "j.id desc";
-  const where = [state && JOB_STATES[state], inWorkspace].filter(Boolean).join(" and ") || "true";
-  const total = await countJobs(read, workspace ? `${where} order by ${order}` : where, [...values]);
-  const older = below === undefined ? "" : ` and j.id < ${bind(below)}`;
-  const page = `select j.* from ${JOBS} j where ${where}${older} order by ${order} limit ${bind(limit)} offset ${bind(offset)}`;
+  // The jobs of a workspace have an index for each state.
+  const inWorkspace = workspaceId === undefined ? undefined : `${JOB_WORKSPACE} = ${bind(workspaceId)}::text`;
+  const states = state ? [state] : inWorkspace ? STATES : [];
+  const conditions = states.map((one) => [JOB_STATES[one], inWorkspace].filter(Boolean).join(" and "));
+  const branches = conditions.length === 0 ? ["true"] : conditions;
+  const order = inWorkspace ? JOB_NEWEST : "j.id desc";
+  // In the order of the index, so that it is used: without it Postgres may read the whole table.
+  const total = await countJobs(read, inWorkspace ? branches.map((where) => `${where} order by ${order}`) : branches, [...values]);
+  const older = below === undefined ? "" : inWorkspace ? ` and ${JOB_NEWEST} > -${bind(below)}::bigint` : ` and j.id < ${bind(below)}`;
+  const [limited, skipped] = [bind(limit), bind(offset)];
+  const ids = branches
+    .map((where) => `(select j.id from ${JOBS} j where ${where}${older} order by ${order} limit ${limited}::int + ${skipped}::int)`)
+    .join(" union all ");
+  const page = `select id from (${ids}) as found order by id desc limit ${limited} offset ${skipped}`;
   const rows = await raw(read)<JobRow & Record<string, unknown>>(
-    `select ${COLUMNS} from (${page}) j join ${TASKS} t on t.id = j.task_id order by j.id desc`,
+    `select ${COLUMNS} from ${JOBS} j join ${TASKS} t on t.id = j.task_id where j.id = any (array(${page})) order by j.id desc`,
     values,
   );
   return { rows, ...total };
 }
 
-async function countJobs(read: Reader, where: string, values: unknown[]): Promise<Total> {
+/** Counts jobs that satisfy one of these conditions, of which no job satisfies two. */
+async function countJobs(read: Reader, conditions: readonly string[], values: unknown[]): Promise<Total> {
+  const found = conditions.map((where) => `(select 1 from ${JOBS} j where ${where} limit ${MAX_COUNTED + 1})`).join(" union all ");
   const [row] = await raw(read)<{ n: number }>(
-    `select count(*)::float8 as n from (select 1 from ${JOBS} j where ${where} limit ${MAX_COUNTED + 1}) as counted`,
+    `select count(*)::float8 as n from (select from (${found}) as each limit ${MAX_COUNTED + 1}) as counted`,
     values,
   );
   const n = row?.n ?? 0;

@@ -134,6 +134,8 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     // Claiming costs little without a round trip.
     maxPrefetch: 0,
     restRatio: 19,
+    // There is one writer.
+    groupsAtOnce: 1,
     isUnavailable: db.isUnavailable,
     tx: db.tx,
     announce: () => {},
