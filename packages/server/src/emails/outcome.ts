@@ -70,7 +70,7 @@ export async function storeDeliveries(tx: Tx, deps: Deps, effects: readonly Effe
         await recordEffects(tx, deps, done);
       },
     );
-    for (const [i, { move, mark }] of round.entries()) if (mark && moved[i]) mark.marked = { ...move.email, ...move.patch };
+    for (const [i, { move, mark }] of round.entries()) if (mark && moved[i]) mark.marked = { ...move.email, ...move.patch, unlisted: null };
     for (const delivery of done) await storeConsequences(tx, deps, delivery);
     const open = done.filter(({ move }) => OPEN.includes(move.patch.status));
     await leaveSharedJobs(

