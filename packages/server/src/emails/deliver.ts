@@ -31,9 +31,9 @@ export { RETRY_DELAYS } from "./outcome.ts";
 const MEMORY_BYTES = 16 * 1024 * 1024;
 // A claim that is used up faster than this may be larger the next time.
 const AHEAD_MS = 250;
-const MAX_AHEAD = 64;
+const MAX_AHEAD = 128;
 // How long an outcome may wait for the next marks.
-const HOLD_MS = 10;
+const HOLD_MS = 25;
 // Work done in one stretch, ms: other callers wait no longer.
 const STRETCH_MS = 8;
 

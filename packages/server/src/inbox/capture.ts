@@ -36,7 +36,7 @@ export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer 
     name: "capture",
     transactional: true,
     // Many at the same time, so that they share a commit.
-    concurrency: 128,
+    concurrency: 256,
     send: async (mail) => {
       const raw = await composeMime(mail, undefined, cache);
       const row: InboxRow = {

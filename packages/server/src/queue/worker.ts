@@ -36,7 +36,7 @@ const OVERLOADED_BATCH = 16;
 const MAX_REST_MS = 200;
 // Jobs claimed for free slots in one statement. More would only lengthen the turn of the event loop.
 const MAX_CLAIM = 32;
-const MAX_BATCH_CLAIM = 128;
+const MAX_BATCH_CLAIM = 256;
 // Outcomes of single jobs that may wait to be stored while further jobs run: as many as share a transaction. With none, 32 jobs at a
 // time that write a row were half as many a second on Postgres.
 const MAX_UNSTORED = 256;
