@@ -48,7 +48,10 @@ function toUpdate(table: PgTable, where: readonly string[], set: readonly string
   const columns = getTableColumns(table) as Record<string, PgColumn>;
   const toField = (key: string): Field => {
     const column = columns[key] as PgColumn;
-    return { key, encode: column.mapToDriverValue === Column.prototype.mapToDriverValue ? null : (value) => column.mapToDriverValue(value) };
+    return {
+      key,
+      encode: column.mapToDriverValue === Column.prototype.mapToDriverValue ? null : (value) => column.mapToDriverValue(value),
+    };
   };
   const quote = (key: string): string => `"${(columns[key] as PgColumn).name}"`;
   const assignments = set.map((key) => `${quote(key)} = ?`);
