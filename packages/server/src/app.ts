@@ -90,9 +90,6 @@ export interface AppParts {
   ownPort?: () => number | null;
   /** Makes spans; without it there are none. */
   tracing?: Tracing;
-  /** What `serve.ts` uses before there is an app. */
-  inFlight?: InFlightRequests;
-  storage?: StorageHealth;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
   firstKeys?: FirstKeyStore;
 }
@@ -123,7 +120,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     parts.mailer ? circuitBreaker(parts.mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals }),
   );
   const mailer = tracing ? traceMailer(untraced, tracing) : untraced;
-  const inFlight = parts.inFlight ?? new InFlightRequests(clock.real);
+  const inFlight = new InFlightRequests(clock.real);
   const isLoopBusy = measureLoopPressure(clock.real);
   // Many callers alone do not delay deliveries, as long as they leave the process time for them.
   const overloaded = (): boolean => inFlight.crowded && isLoopBusy();
@@ -142,7 +139,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const runClock = makeRunClock({ db, clock, log, controllable: isControllable(clock) });
   const limiter = backend.makeLimiter(clock, isControllable(clock));
   const staging = createStaging(() => deps);
-  const storage = parts.storage ?? new StorageHealth(clock.real, log);
+  const storage = new StorageHealth(clock.real, log);
   const deps: Deps = {
     ...parts,
     ...{

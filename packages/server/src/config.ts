@@ -1,5 +1,4 @@
-import type { Provider } from "@mailsvc/sdk/contract";
-import { PROVIDERS, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract/facts";
+import { PROVIDERS, type Provider, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { parseKey } from "./lib/key-file.ts";
 import { PROVIDER_KEYS } from "./lib/provider-keys.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";

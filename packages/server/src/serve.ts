@@ -1,29 +1,23 @@
 import { readFileSync, rmSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
-import type { App, AppParts } from "./app.ts";
+import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError } from "./config.ts";
 import type { StorageUnavailable } from "./db/errors.ts";
 import { watchDisk } from "./health/disk-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
-import { checkReadiness } from "./health/readiness.ts";
-import { createEntrance } from "./http/entrance.ts";
-import { InFlightRequests } from "./http/in-flight.ts";
 import { toListenError } from "./http/listen-error.ts";
 import { listen } from "./http/server.ts";
-import { StorageHealth } from "./http/storage-health.ts";
-import type { TlsFiles } from "./inbound/inbound.ts";
+import { openTlsFiles, serveInboundSmtp, type TlsFiles } from "./inbound/inbound.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
-import { assertSeal, findInstallation } from "./installation/installation.ts";
 import { systemClock } from "./lib/clock.ts";
 import { controllableClock } from "./lib/controllable-clock.ts";
-import { makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import { assertNodeVersion } from "./lib/node-version.ts";
-import { type Random, secureRandom } from "./lib/random.ts";
-import { makeSeal, SealBroken } from "./lib/seal.ts";
+import { secureRandom } from "./lib/random.ts";
+import { SealBroken } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { listReadyFiles, removeDevFile, removeReadyFile, writeReadyFile } from "./ready-file.ts";
@@ -47,8 +41,6 @@ export interface RunningServer extends Installation {
   close(): Promise<void>;
 }
 
-// A server that listens waits this long for a first probe, before it loads the app: the probe would have to wait for that.
-const QUIET_MS = 50;
 // Time to answer the requests that were waiting for the disk.
 const FATAL_MS = 1000;
 // EX_IOERR of sysexits.h.
@@ -76,59 +68,45 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
   // Only now: until the folder is locked, the dev file may belong to a running server.
   if (config.dev) removeDevFile(config);
   const clock = config.dev ? controllableClock(systemClock.now(), "running") : systemClock;
-  const random = secureRandom();
-  const { db } = backend;
-  const inFlight = new InFlightRequests(clock.real);
-  const storage = new StorageHealth(clock.real, log);
-  const entrance = createEntrance(
-    {
-      "/healthz": async () => ({ status: "ok", version }),
-      "/readyz": () => checkReadiness({ db, storage, clock, version }),
-    },
-    makeIds(clock, random),
-  );
-  const parts: AppParts = {
-    config,
-    version,
-    backend,
-    clock,
-    random,
-    log,
-    dns: systemDns,
-    inFlight,
-    storage,
-    ...(mailer && { mailer }),
-    ...(payments && { payments }),
-    ...(firstKeys && { firstKeys }),
-    ...(tracing && { tracing }),
-    ...(metrics && { observe: metrics.observe }),
-    baseUrl: () => config.publicUrl ?? url,
-    ownPort: () => (url === "" ? null : getPort(new URL(url))),
-  };
-  let closeApp = (): Promise<void> => db.close();
-  const cleanups: (() => Promise<void> | void)[] = [() => tracing?.close(), () => closeApp()];
+  let app: App;
+  try {
+    app = await createApp({
+      config,
+      version,
+      backend,
+      clock,
+      random: secureRandom(),
+      log,
+      dns: systemDns,
+      ...(mailer && { mailer }),
+      ...(payments && { payments }),
+      ...(firstKeys && { firstKeys }),
+      ...(tracing && { tracing }),
+      ...(metrics && { observe: metrics.observe }),
+      baseUrl: () => config.publicUrl ?? url,
+      ownPort: () => (url === "" ? null : getPort(new URL(url))),
+    });
+  } catch (error) {
+    await backend.db.close();
+    if (error instanceof SealBroken)
+      throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
+    throw error;
+  }
+  const cleanups: (() => Promise<void> | void)[] = [() => tracing?.close(), () => app.close()];
   const close = async (): Promise<void> => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   };
-  const startApp = async (): Promise<App> => {
-    const { createApp } = await import("./app.ts");
-    const app = await createApp(parts);
-    closeApp = app.close;
-    entrance.open(app.http);
-    return app;
-  };
   try {
-    await assertMasterKey(config, backend, random);
     if (config.databaseUrl === null && config.minFreeBytes > 0)
-      cleanups.push(await watchDisk({ folder: config.data, minFreeBytes: config.minFreeBytes, storage, real: clock.real, log }));
-    const found = needsAppFirst(config) ? null : await findInstallation({ config, db }, firstKeys);
-    let app = found === null ? await startApp() : null;
-    const metricsUrl = app && metrics && config.metrics ? await startMetrics(metrics, config.metrics, { app, backend }, cleanups) : null;
-    const listening = await listen(entrance.router, {
+      cleanups.push(
+        await watchDisk({ folder: config.data, minFreeBytes: config.minFreeBytes, storage: app.deps.storage, real: clock.real, log }),
+      );
+    const metricsUrl = metrics && config.metrics ? await startMetrics(metrics, config.metrics, { app, backend }, cleanups) : null;
+    const listening = await listen(app.http, {
       host: config.host,
       port: config.port,
       https: config.https,
-      inFlight,
+      inFlight: app.inFlight,
       real: clock.real,
       log,
       maxConnections: config.maxConnections,
@@ -136,63 +114,31 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
     });
     cleanups.push(async () => {
       // At the same time: a mail server that hangs must not add its ten seconds to those of slow requests.
-      const stopped = app?.stopWork();
+      const stopped = app.stopWork();
       await listening.close(GRACE_MS);
       await stopped;
     });
     url = listening.url;
-    if (app && config.inboundSmtp) cleanups.push(await startInbound(app, config.inboundSmtp, log));
-    const installation = found ?? app?.installation;
-    if (!installation) throw new Error("The server has no installation.");
-    const known = {
+    if (config.inboundSmtp) cleanups.push(await startInbound(app, config.inboundSmtp, log));
+    const running: RunningServer = {
       url,
-      ...installation,
+      ...app.installation,
       dashboardUrl: config.dev ? `${url}/` : null,
-      keysFile: installation.apiKey !== null ? (firstKeys?.path ?? null) : null,
+      metricsUrl,
+      app,
+      keysFile: app.installation.apiKey !== null ? (firstKeys?.path ?? null) : null,
+      keysShown: () => firstKeys?.remove(),
+      close,
     };
     cleanups.push(() => {
-      for (const file of listReadyFiles(config)) removeReadyFile(file, known);
+      for (const file of listReadyFiles(config)) removeReadyFile(file, running);
     });
-    for (const file of listReadyFiles(config)) writeReadyFile(file, known);
-    if (app === null) {
-      await settlesWithin(entrance.asked, QUIET_MS);
-      app = await startApp();
-    }
-    return { ...known, metricsUrl, app, keysShown: () => firstKeys?.remove(), close };
+    for (const file of listReadyFiles(config)) writeReadyFile(file, running);
+    return running;
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-/**
- * Whether the app is needed before the server listens. Otherwise probes are answered before the app is loaded, which takes as long
- * as everything before it.
- */
-function needsAppFirst({ accessLog, metrics, inboundSmtp, tracing, trustedSenders }: Config): boolean {
-  return accessLog || metrics !== null || inboundSmtp !== null || tracing !== null || trustedSenders.length > 0;
-}
-
-/** Throws ConfigError if the data was encrypted with another key. */
-async function assertMasterKey({ secretKey }: Config, backend: Backend, random: Random): Promise<void> {
-  try {
-    await assertSeal(backend.db, makeSeal(secretKey ?? (await backend.masterKey(random)), random));
-  } catch (error) {
-    if (error instanceof SealBroken)
-      throw new ConfigError("The data was encrypted with another key. Pass that key with --secret-key, or restore its secret.key.");
-    throw error;
-  }
-}
-
-/** Waits until `event` settles, but `ms` at most. */
-function settlesWithin(event: Promise<void>, ms: number): Promise<void> {
-  return new Promise((done) => {
-    const late = systemClock.real.after(ms, done);
-    void event.then(() => {
-      late.cancel();
-      done();
-    });
-  });
 }
 
 async function startMetrics(
@@ -216,8 +162,7 @@ async function startInbound(
   address: { readonly host: string; readonly port: number },
   log: Log,
 ): Promise<() => Promise<void>> {
-  const { openTlsFiles, serveInboundSmtp } = await import("./inbound/inbound.ts");
-  const inbound = await serveInboundSmtp(deps, { ...address, tls: openTls(deps.config.inboundTls, openTlsFiles) }).catch(
+  const inbound = await serveInboundSmtp(deps, { ...address, tls: openTls(deps.config.inboundTls) }).catch(
     (error: NodeJS.ErrnoException) => {
       throw toListenError(error, address);
     },
@@ -230,9 +175,9 @@ async function startInbound(
   return inbound.close;
 }
 
-function openTls(files: readonly string[], open: (files: readonly string[]) => TlsFiles): TlsFiles | null {
+function openTls(files: readonly string[]): TlsFiles | null {
   try {
-    return files.length === 0 ? null : open(files);
+    return files.length === 0 ? null : openTlsFiles(files);
   } catch (error) {
     throw new ConfigError(`--inbound-smtp-tls: ${(error as Error).message}`);
   }

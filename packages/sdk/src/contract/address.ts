@@ -1,7 +1,107 @@
-import { type Mailbox, parseAddress, parseMailbox } from "./mailbox.ts";
 import * as z from "./zod.ts";
 
-export * from "./mailbox.ts";
+/** A mailbox: the address to deliver to, and the name people see. */
+export interface Mailbox {
+  /** Display name, decoded; empty if there is none. */
+  readonly name: string;
+  /**
+   * `local@domain` in its one canonical spelling: the local part in Unicode form C and without needless quotes and backslashes,
+   * the domain in lower-case ASCII (IDNA). Upper case in the local part is kept.
+   */
+  readonly address: string;
+  readonly local: string;
+  readonly domain: string;
+  /** What `addressKey` returns for it: equal for all spellings of one mailbox. */
+  readonly key: string;
+}
+
+/** Why a text is not a mailbox; `message` is a complete sentence for people. */
+export class AddressError extends Error {
+  override name = "AddressError";
+}
+
+// RFC 5321 4.5.3.1: 64 octets before the @, 254 in all.
+const MAX_LOCAL = 64;
+const MAX_ADDRESS = 254;
+// RFC 5322 atext, plus everything beyond ASCII (RFC 6532).
+const ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10ffff}-]+$/u;
+// Quoted local parts: printable text, with backslash escapes.
+const QUOTED = /^"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"$/u;
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const PLAIN = /^[a-z0-9.-]+$/;
+const ASCII = /^[ -~]*$/;
+const encoder = new TextEncoder();
+
+/**
+ * A domain in lower-case ASCII; `bücher.example` becomes `xn--bcher-kva.example`. A label that looks like Punycode must decode to
+ * a valid international label and encode back to itself. Throws AddressError.
+ */
+export function toDomain(text: string): string {
+  // The URL parser is the one IDNA implementation every runtime has, but it also reads ports, paths and IP literals.
+  if (text === "" || /[\s/:?#@\\[\]<>^|%"'`{}()*,;!$&=+~]/.test(text)) fail(`"${text}" is not a domain name.`);
+  // Plain lower-case ASCII needs no IDNA.
+  let ascii = PLAIN.test(text) && !text.includes("xn--") ? text : "";
+  try {
+    ascii ||= new URL(`http://${text}`).hostname;
+  } catch {
+    fail(`"${text}" is not a domain name.`);
+  }
+  if (ascii.length > 253) fail("The domain is longer than 253 characters.");
+  const labels = ascii.split(".");
+  if (labels.length < 2) fail(`"${text}" has no dot; use a full domain such as example.com.`);
+  if (!labels.every((l) => LABEL.test(l))) fail(`"${text}" is not a domain name.`);
+  if (/^[0-9]+$/.test(labels.at(-1) as string)) fail(`"${text}" is an IP address, not a domain.`);
+  // URL parsers accept labels such as xn--0 in names that are ASCII throughout.
+  for (const label of labels)
+    if (label.startsWith("xn--") && decodeLabel(label) === null) fail(`"${text}" is not a domain name: ${label} is not valid Punycode.`);
+  return ascii;
+}
+
+/** A domain as from `toDomain` in Unicode: `xn--bcher-kva.example` becomes `bücher.example`. */
+export function toUnicodeDomain(domain: string): string {
+  if (!domain.includes("xn--")) return domain;
+  return domain
+    .split(".")
+    .map((label) => (label.startsWith("xn--") ? (decodeLabel(label) ?? label) : label))
+    .join(".");
+}
+
+/**
+ * Parses one mailbox: `ada@example.com`, `Ada <ada@example.com>` or `"Lovelace, Ada" <ada@example.com>` (RFC 5322 3.4,
+ * UTF-8 as in RFC 6532, IDN domains). Groups, lists, comments and source routes are refused. Throws AddressError.
+ */
+export function parseMailbox(input: string): Mailbox {
+  let box = seen.get(input);
+  if (box === undefined) {
+    box = Object.freeze(readMailbox(input));
+    if (seen.size >= MAX_SEEN) seen.clear();
+    seen.set(input, box);
+  }
+  return box;
+}
+
+// Each text is parsed twice, to validate it and to use it, and senders repeat: parsing costs 2 µs, a lookup 0.1.
+const seen = new Map<string, Mailbox>();
+const MAX_SEEN = 1000;
+
+/** Parses a bare address, without a name. Throws AddressError. */
+export function parseAddress(input: string): Mailbox {
+  const box = parseMailbox(input);
+  if (box.name !== "" || input.trimEnd().endsWith(">")) fail("Use a bare address, without a name.");
+  return box;
+}
+
+/**
+ * The form under which addresses are compared and stored as keys: canonical and in lower case. Mailboxes differ by case in
+ * theory (RFC 5321 2.4), in practice they never do. Text that is not an address is only normalized.
+ */
+export function addressKey(text: string): string {
+  try {
+    return parseAddress(text).key;
+  } catch {
+    return toLowerCaseNfc(text);
+  }
+}
 
 /** A bare address. */
 export const EmailAddress = z
@@ -16,6 +116,126 @@ export const MailboxText = z
   .max(640)
   .superRefine(checked(parseMailbox))
   .meta({ description: "A bare address or: Name <address>", examples: ["Acme <hello@acme.example>"] });
+
+function fail(why: string): never {
+  throw new AddressError(why);
+}
+
+/** True when a text takes more than `limit` bytes in UTF-8; a character is three at most, so most texts need no counting. */
+function longer(text: string, limit: number): boolean {
+  return text.length > limit || (text.length * 3 > limit && encoder.encode(text).length > limit);
+}
+
+function splitAddress(written: string): Mailbox {
+  // Before any check: form C turns some characters beyond ASCII into ASCII, U+037E into a semicolon.
+  const text = toNfc(written);
+  const at = text.lastIndexOf("@");
+  if (at < 0) fail(`"${text}" has no @.`);
+  const local = toCanonicalLocal(text.slice(0, at), text);
+  if (longer(local, MAX_LOCAL)) fail(`The part before the @ is longer than ${MAX_LOCAL} bytes.`);
+  const domain = toDomain(text.slice(at + 1));
+  const address = `${local}@${domain}`;
+  if (longer(address, MAX_ADDRESS)) fail(`The address is longer than ${MAX_ADDRESS} bytes.`);
+  return { name: "", address, local, domain, key: toLowerCaseNfc(address) };
+}
+
+/**
+ * The one spelling of a local part: `"gone"`, `"g\\one"` and `gone` name the same mailbox (RFC 5321 4.1.2), so quotes and
+ * backslashes stay only where they are needed. Throws AddressError.
+ */
+function toCanonicalLocal(local: string, text: string): string {
+  if (local === "") fail(`"${text}" has nothing before the @.`);
+  if (!local.startsWith('"')) {
+    if (!isDotAtom(local)) fail(`The part before the @ in "${text}" has a character or dot that is not allowed there.`);
+    return local;
+  }
+  if (!QUOTED.test(local)) fail(`The quoted part of "${text}" is not closed or holds control characters.`);
+  const content = local.slice(1, -1).replace(/\\(.)/gu, "$1");
+  return isDotAtom(content) ? content : `"${content.replace(/["\\]/g, "\\$&")}"`;
+}
+
+function isDotAtom(text: string): boolean {
+  return text.split(".").every((part) => ATOM.test(part));
+}
+
+/** Lower case can undo form C, so it is applied on both sides. */
+function toLowerCaseNfc(text: string): string {
+  return toNfc(toNfc(text).toLowerCase());
+}
+
+/** Most addresses are ASCII, for which form C changes nothing and would take as long as the rest of the parsing. */
+function toNfc(text: string): string {
+  return ASCII.test(text) ? text : text.normalize("NFC");
+}
+
+/** The Unicode form of a label such as `xn--bcher-kva`; null if it is not the Punycode of a valid label. */
+function decodeLabel(label: string): string | null {
+  const decoded = decodePunycode(label.slice(4));
+  if (decoded === null) return null;
+  try {
+    return new URL(`http://${decoded}.example`).hostname === `${label}.example` ? decoded : null;
+  } catch {
+    return null;
+  }
+}
+
+/** RFC 3492 6.2, with its names. Null for text that is not Punycode. */
+function decodePunycode(text: string): string | null {
+  const [base, tMin, tMax, skew, damp] = [36, 1, 26, 38, 700];
+  const output = [...text.slice(0, Math.max(0, text.lastIndexOf("-")))];
+  let [n, i, bias] = [128, 0, 72];
+  for (let at = output.length > 0 ? output.length + 1 : 0; at < text.length; ) {
+    const before = i;
+    for (let [weight, k] = [1, base]; ; k += base, at += 1) {
+      const digit = "abcdefghijklmnopqrstuvwxyz0123456789".indexOf(text.charAt(at) || " ");
+      if (digit < 0) return null;
+      i += digit * weight;
+      const t = Math.min(Math.max(k - bias, tMin), tMax);
+      if (digit < t) break;
+      weight *= base - t;
+    }
+    at += 1;
+    const length = output.length + 1;
+    let delta = Math.floor((i - before) / (before === 0 ? damp : 2));
+    delta += Math.floor(delta / length);
+    let k = 0;
+    for (; delta > ((base - tMin) * tMax) >> 1; k += base) delta = Math.floor(delta / (base - tMin));
+    bias = k + Math.floor(((base - tMin + 1) * delta) / (delta + skew));
+    n += Math.floor(i / length);
+    i %= length;
+    if (n > 0x10ffff) return null;
+    output.splice(i, 0, String.fromCodePoint(n));
+    i += 1;
+  }
+  return output.join("");
+}
+
+function unquote(phrase: string): string {
+  const text = phrase.trim();
+  if (!text.startsWith('"')) {
+    if (/["<>@,;:\\[\]()]/.test(text)) fail(`Put the name in double quotes: "${text.replaceAll('"', "")}" <…>.`);
+    return text.replace(/\s+/g, " ");
+  }
+  if (!/^"(?:[^"\\]|\\.)*"$/u.test(text)) fail("The quoted name is not closed, or has an unescaped quote inside.");
+  return text.slice(1, -1).replace(/\\(.)/gu, "$1");
+}
+
+function readMailbox(input: string): Mailbox {
+  if (/[\p{Cc}\u2028\u2029]/u.test(input)) fail("An address cannot contain line breaks or control characters.");
+  if (!input.isWellFormed()) fail("The address is not valid Unicode.");
+  const text = input.trim();
+  if (text === "") fail("The address is empty.");
+  if (!text.endsWith(">")) {
+    if (/^[^"]*</.test(text)) fail(`"${text}" opens < but does not end with >.`);
+    if (!text.startsWith('"') && /[,;]/.test(text)) fail("Use one address only.");
+    return splitAddress(text);
+  }
+  const open = text.lastIndexOf("<");
+  if (open < 0) fail(`"${text}" closes > but does not open <.`);
+  const name = unquote(text.slice(0, open));
+  if (longer(name, 255)) fail("The name is longer than 255 bytes.");
+  return { ...splitAddress(text.slice(open + 1, -1).trim()), name };
+}
 
 function checked(read: (text: string) => Mailbox) {
   return (text: string, ctx: z.RefinementCtx) => {

@@ -1,7 +1,5 @@
 // What the contract says without its schemas. The command line's overview and its server load this alone, because zod and the
-// schemas take as long to load as everything else of theirs; and the server, to answer before it has loaded them.
+// schemas take as long to load as everything else of theirs.
 export { DURATION, durationMs } from "./duration.ts";
 export { type Endpoint, isForAgents, paramNames } from "./endpoint.ts";
 export { ERRORS, type ErrorCode } from "./errors.ts";
-export { parseAddress, parseMailbox, toDomain } from "./mailbox.ts";
-export { PROVIDERS } from "./provider-names.ts";

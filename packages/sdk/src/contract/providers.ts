@@ -1,9 +1,10 @@
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
-import { PROVIDERS } from "./provider-names.ts";
 import * as z from "./zod.ts";
 
-export * from "./provider-names.ts";
+/** The mail providers whose webhooks report bounces, complaints and deliveries. */
+export const PROVIDERS = ["ses", "postmark", "sendgrid", "mailgun"] as const;
+export type Provider = (typeof PROVIDERS)[number];
 
 export const PROVIDER_LIMITS = {
   /** Connections of one workspace. */

@@ -1,15 +1,36 @@
 import { type contract, served } from "@mailsvc/sdk/contract";
+import type { Deps } from "../deps.ts";
 import type { Handlers } from "../http/handler.ts";
 import { buildOpenApi } from "../http/openapi.ts";
-import { checkReadiness } from "./readiness.ts";
+import { ApiError } from "../lib/api-error.ts";
 
 let document: Record<string, unknown> | undefined;
 
 export const healthHandlers: Handlers<typeof contract.health> = {
   live: async (_input, { deps }) => ({ status: "ok", version: deps.version }),
-  ready: (_input, { deps }) => checkReadiness(deps),
+  ready: async (_input, { deps }) => {
+    const { db, queue, storage } = deps;
+    await db.ping();
+    await storage.probe(() => writeProbe(deps));
+    const problem = storage.problem ?? db.health().reason;
+    if (problem !== null) throw new ApiError("storage_unavailable", problem, { headers: { "retry-after": "5" } });
+    // A paused server still accepts mail, so it is ready.
+    return { status: "ready", version: deps.version, sendingPaused: (await queue.readPause(db.read)) !== null };
+  },
   openapi: async () => {
     document ??= buildOpenApi(served) as Record<string, unknown>;
     return document;
   },
 };
+
+// The row that probes write.
+const PROBE_ROW = "readiness.probe";
+
+/** Writes a row and waits until it is durable. Throws StorageUnavailable when the disk is full or broken. */
+function writeProbe({ db, clock }: Deps): Promise<void> {
+  return db.tx(async (tx) => {
+    const { meta } = tx.t;
+    const value = String(clock.now());
+    await tx.insert(meta).values({ name: PROBE_ROW, value }).onConflictDoUpdate({ target: meta.name, set: { value } });
+  });
+}

@@ -11,7 +11,6 @@ import type { PublicContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { type Call, createPerform } from "./perform.ts";
-import { PROBES } from "./probes.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
 import { DirectRequest } from "./request.ts";
 import { type AnyResponse, errorResponse } from "./response.ts";
@@ -53,6 +52,9 @@ export interface Router {
   /** Serves a probe, or a write whose path has neither parameters nor a query, without h3; false for any other request. */
   serveDirectly(req: IncomingMessage, res: ServerResponse): boolean;
 }
+
+/** A load balancer's probes: served at once, however busy the server is. */
+export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
 export function createRouter({ contract, handlers, deps, keys, inFlight, limiter, faults, observe, mount }: RouterParts): Router {

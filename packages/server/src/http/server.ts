@@ -4,8 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { toListenError } from "./listen-error.ts";
-import { PROBES } from "./probes.ts";
-import type { Router } from "./router.ts";
+import { PROBES, type Router } from "./router.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
 export interface ListenOptions {

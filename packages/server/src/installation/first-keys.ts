@@ -1,14 +1,12 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { createFolder } from "../lib/folder.ts";
 import { writeKey } from "../lib/key-file.ts";
 
 /** The keys of a new installation. The database has only their hashes. */
-export interface FirstKeys {
-  readonly workspaceId: string;
-  readonly apiKey: string;
-  readonly operatorKey: string;
-}
+const FirstKeys = z.object({ workspaceId: z.string(), apiKey: z.string(), operatorKey: z.string() });
+export type FirstKeys = z.infer<typeof FirstKeys>;
 
 /**
  * Where the keys of a new installation are until somebody has seen them. They are saved before the transaction that makes
@@ -30,7 +28,7 @@ export function firstKeyFile(folder: string): FirstKeyStore {
     path,
     load: () => {
       try {
-        return readKeys(JSON.parse(readFileSync(path, "utf8")));
+        return FirstKeys.parse(JSON.parse(readFileSync(path, "utf8")));
       } catch {
         return null;
       }
@@ -41,10 +39,4 @@ export function firstKeyFile(folder: string): FirstKeyStore {
     },
     remove: () => rmSync(path, { force: true }),
   };
-}
-
-/** Every start reads the file before it loads zod. */
-function readKeys({ workspaceId, apiKey, operatorKey }: Partial<Record<keyof FirstKeys, unknown>>): FirstKeys | null {
-  const isComplete = typeof workspaceId === "string" && typeof apiKey === "string" && typeof operatorKey === "string";
-  return isComplete ? { workspaceId, apiKey, operatorKey } : null;
 }

@@ -35,8 +35,8 @@ interface DevCredentials {
  * did not show are known again.
  */
 export async function ensureInstallation(deps: Deps, store: FirstKeyStore | null = null): Promise<Installation> {
-  const found = await findInstallation(deps, store);
-  if (found !== null) return found;
+  const workspaceId = await readFact(deps.db, FIRST_WORKSPACE);
+  if (workspaceId !== null) return readInstallation(deps, workspaceId, store);
   const saved = store?.load() ?? null;
   try {
     return await deps.db.tx(async (tx) => {
@@ -50,12 +50,6 @@ export async function ensureInstallation(deps: Deps, store: FirstKeyStore | null
     if (error instanceof UniqueViolation) return ensureInstallation(deps, store);
     throw error;
   }
-}
-
-/** Reads the workspaces and keys of an earlier start; null for an empty database. */
-export async function findInstallation(deps: Pick<Deps, "config" | "db">, store: FirstKeyStore | null): Promise<Installation | null> {
-  const workspaceId = await readFact(deps.db, FIRST_WORKSPACE);
-  return workspaceId === null ? null : readInstallation(deps, workspaceId, store);
 }
 
 /** Deletes all data with `empty` and writes the first workspaces again, with the ids and keys they had. */
@@ -116,11 +110,7 @@ async function seedInstallation(tx: Tx, deps: Deps, before: Installation | null)
   return { ...brand, operatorKey, profiles };
 }
 
-async function readInstallation(
-  { config, db }: Pick<Deps, "config" | "db">,
-  workspaceId: string,
-  store: FirstKeyStore | null,
-): Promise<Installation> {
+async function readInstallation({ config, db }: Deps, workspaceId: string, store: FirstKeyStore | null): Promise<Installation> {
   const credentials = config.dev ? await readFact(db, DEV_CREDENTIALS) : null;
   if (credentials === null) {
     const saved = store?.load();

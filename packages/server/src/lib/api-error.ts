@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorDetail } from "@mailsvc/sdk/contract";
-import { ERRORS } from "@mailsvc/sdk/contract/facts";
+import { ERRORS } from "@mailsvc/sdk/contract";
 
 export interface ApiErrorOptions {
   details?: ErrorDetail[];

@@ -1,2 +1,0 @@
-/** A load balancer's probes: served at once, however busy the server is. */
-export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
