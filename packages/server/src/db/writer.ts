@@ -6,7 +6,10 @@ import { errorCode, MisplacedQuery, StorageUnavailable, storageError } from "./e
 export interface WriterConnection {
   /** Whether a transaction is open: SQLite ends one by itself when the disk is full. */
   readonly active: boolean;
-  begin(): void;
+  /** Begins a transaction, with savepoints or without. */
+  begin(savepoints: boolean): void;
+  /** Writes what transactions without savepoints have put off. Throws when it cannot be written; absent where nothing is put off. */
+  complete?(): void;
   commit(): void;
   rollback(): void;
   savepoint(): void;
@@ -36,13 +39,15 @@ export interface Scope {
   open: boolean;
   /** True once it has changed a row. */
   wrote: boolean;
+  /** True if a row that it inserts may be written at the end of the commit, because nobody looks before. */
+  light: boolean;
   readonly afterCommit: (() => void)[];
   /** What it defers to the end of the commit. */
   readonly coalesced: [write: CoalescedWrite<unknown>, item: unknown][];
 }
 
 export function newScope(): Scope {
-  return { open: true, wrote: false, afterCommit: [], coalesced: [] };
+  return { open: true, wrote: false, light: false, afterCommit: [], coalesced: [] };
 }
 
 /** The transaction that the current code runs in, if any. */
@@ -114,6 +119,7 @@ export function runHook(hook: () => void): void {
  * | running    | all callers have run                              | committed                                        |
  * | running    | a caller throws before it has written             | running; that caller is rejected                 |
  * | running    | a caller throws after it has written              | rolled back, then running again with savepoints  |
+ * | running    | a row that was put off cannot be inserted         | rolled back, then running again with savepoints  |
  * | running    | a caller stalls                                   | as if it had thrown                              |
  * | running    | COMMIT fails                                      | rolled back; all callers are rejected            |
  * | committed  | the flush that covers it ends                     | durable: callers resolve, hooks run              |
@@ -283,7 +289,7 @@ export class Writer {
    */
   async #runGroup(group: Caller[], savepoints: boolean): Promise<Finished[] | null> {
     const done: Finished[] = [];
-    this.#connection.begin();
+    this.#connection.begin(savepoints);
     for (const caller of group) {
       if (caller.rejected) continue;
       if (savepoints) this.#connection.savepoint();
@@ -312,10 +318,23 @@ export class Writer {
         this.#stall = null;
       }
     }
+    if (!savepoints && !this.#complete()) return null;
     await this.#writeCoalesced(done);
     if (!this.#connection.active) throw new StorageUnavailable("The database rolled back the transaction.");
     this.#connection.commit();
     return done;
+  }
+
+  /** Writes what callers have put off; false when that failed, and everything is rolled back. */
+  #complete(): boolean {
+    try {
+      this.#connection.complete?.();
+      return true;
+    } catch (error) {
+      if (!this.#connection.active) throw error;
+      this.#connection.rollback();
+      return false;
+    }
   }
 
   async #writeCoalesced(done: readonly Finished[]): Promise<void> {

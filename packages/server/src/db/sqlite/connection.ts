@@ -6,6 +6,7 @@ import { createSearchIndexes } from "../search-index.ts";
 import type { Scope } from "../writer.ts";
 import { bindOnce } from "./bind.ts";
 import { FOLD, foldText, sqliteDialect } from "./dialect.ts";
+import type { HeldRows } from "./held-rows.ts";
 import { createInserts } from "./insert.ts";
 import { createLookups } from "./lookup.ts";
 import { createSearchIndex } from "./search-index.ts";
@@ -44,13 +45,22 @@ export function openConnection(file: string, synchronous: "NORMAL" | "OFF"): Raw
   return connection;
 }
 
-/**
- * Wraps a connection in queries with their own cache of prepared statements. `guard` runs before each query and returns the
- * open transaction, if there is one, which is marked when a query changes rows; `breathe` is called between many of them.
- */
-export function createSession(connection: RawConnection, schema: DatabaseSchema, guard: () => Scope | null, breathe: () => Promise<void>) {
+/** What a session needs to know of its connection. */
+export interface SessionParts {
+  readonly connection: RawConnection;
+  readonly schema: DatabaseSchema;
+  /** Runs before each query and returns the open transaction, if there is one, which is marked when a query changes rows. */
+  readonly guard: () => Scope | null;
+  /** Called between many queries. */
+  readonly breathe: () => Promise<void>;
+  /** Where rows to be inserted are held back; null on a connection that only reads. */
+  readonly held: HeldRows | null;
+}
+
+/** Wraps a connection in queries with their own cache of prepared statements. */
+export function createSession({ connection, schema, guard, breathe, held }: SessionParts) {
   const { tables, searched } = schema;
-  const client = guardStatements(connection, guard);
+  const client = guardStatements(connection, held ? () => writeHeld(held, guard()) : guard);
   const queries = drizzle(client as unknown as RawConnection) as unknown as Queries;
   const statements = new Map<string, unknown>();
   const prepared = <S>(name: string, build: (q: Queries, t: Schema) => S): S => {
@@ -65,7 +75,24 @@ export function createSession(connection: RawConnection, schema: DatabaseSchema,
   return Object.assign(
     session,
     { searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(session, one)) },
-    createInserts(session, (text) => client.prepare(text).run, breathe),
+    createInserts(session, {
+      compile: (text) => client.prepare(text).run,
+      compileHeld: (text) => {
+        const statement = connection.prepare(text);
+        return (...params) => statement.run(...params);
+      },
+      compileNumber: (text) => {
+        const statement = connection.prepare<[], number | null>(text).pluck();
+        return () => statement.get() ?? null;
+      },
+      breathe,
+      holding: () => {
+        const scope = guard();
+        if (!held?.holding || !scope?.light) return null;
+        scope.wrote = true;
+        return held;
+      },
+    }),
     createUpdates((text) => client.prepare(text).run),
     createLookups(session),
   );
@@ -111,6 +138,18 @@ function guardStatements(connection: RawConnection, guard: () => Scope | null): 
       return statement;
     },
   };
+}
+
+/** Writes the rows that are held back before another query. One that cannot be inserted may be another caller's: the whole commit runs again. */
+function writeHeld(held: HeldRows, scope: Scope | null): Scope | null {
+  if (!held.waiting) return scope;
+  try {
+    held.write();
+  } catch (error) {
+    if (scope) scope.wrote = true;
+    throw error;
+  }
+  return scope;
 }
 
 /** Whether a write changed rows, by its result: rows, or a count. */

@@ -6,6 +6,7 @@ import { Checkpoints } from "./checkpoints.ts";
 import { createSession, openConnection, type RawConnection } from "./connection.ts";
 import { Flusher } from "./flush.ts";
 import { assertNotEmptied, createDataFolder, DATABASE_FILE, lockFolder, openError } from "./folder.ts";
+import { HeldRows } from "./held-rows.ts";
 import { migrateSqlite } from "./migrate.ts";
 
 export type { RawConnection };
@@ -73,18 +74,29 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
     const statement = connection.prepare(sql);
     return () => void statement.run();
   };
+  const begin = command("BEGIN IMMEDIATE");
   const commit = command("COMMIT");
+  const rollback = command("ROLLBACK");
+  const held = new HeldRows();
   const writer = new Writer(
     {
       get active() {
         return connection.inTransaction;
       },
-      begin: command("BEGIN IMMEDIATE"),
+      begin: (savepoints) => {
+        begin();
+        held.begin(!savepoints);
+      },
+      complete: () => held.write(),
       commit: () => {
+        held.write();
         commit();
         checkpoints?.committed();
       },
-      rollback: command("ROLLBACK"),
+      rollback: () => {
+        held.drop();
+        rollback();
+      },
       savepoint: command("SAVEPOINT caller"),
       release: command("RELEASE caller"),
       rollbackToSavepoint: command("ROLLBACK TO caller"),
@@ -112,8 +124,8 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
     if (!scope?.open) throw new MisplacedQuery("A query was made after its transaction had ended.");
     return scope;
   };
-  const read: Reader = createSession(reader, schema, assertReadable, breathe);
-  const write = createSession(connection, schema, findScope, breathe);
+  const read: Reader = createSession({ connection: reader, schema, guard: assertReadable, breathe, held: null });
+  const write = createSession({ connection, schema, guard: findScope, breathe, held });
   const bindTx = (scope: Scope): Tx => {
     const tx = Object.create(write) as Tx;
     tx.breathe = breathe;
@@ -139,7 +151,11 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
     file,
     read,
     health: () => ({ writable: writer.refusal === null, reason: writer.refusal?.message ?? null }),
-    tx: (fn) => writer.run((scope) => fn(bindTx(scope))),
+    tx: (fn, kind) =>
+      writer.run((scope) => {
+        scope.light = kind !== undefined;
+        return fn(bindTx(scope));
+      }),
     coalesce: (coalescer, item) => {
       const scope = currentScope.getStore();
       if (!scope?.open) throw new MisplacedQuery("A write was deferred to a transaction that has ended.");

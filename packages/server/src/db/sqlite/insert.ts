@@ -1,6 +1,7 @@
 import { Column, getTableColumns, getTableName, max } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
+import type { HeldInsert, HeldRows, HeldTable } from "./held-rows.ts";
 
 // Rows inserted in one stretch: about ten milliseconds.
 const ROWS_PER_TURN = 2000;
@@ -13,14 +14,26 @@ const MAX_COLUMNS = 52;
 // Statements kept for one table: one for each set of columns that were null together.
 const MAX_STATEMENTS = 64;
 
+export interface InsertParts {
+  /** Gives the function that runs a statement. */
+  readonly compile: (sql: string) => Run;
+  /** The same without a look at rows that are held back, for these rows themselves. */
+  readonly compileHeld: (sql: string) => Run;
+  /** Gives the function that reads one number. */
+  readonly compileNumber: (sql: string) => () => number | null;
+  /** Called between many rows. */
+  readonly breathe: Tx["breathe"];
+  /** Where the open transaction holds rows back; null when it does not. */
+  readonly holding: () => HeldRows | null;
+}
+
 /**
  * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running a prepared statement per row costs less than building
- * one for all rows. `compile` gives the function that runs a statement; `breathe` is called between many rows.
+ * one for all rows.
  */
 export function createInserts(
   session: Pick<Tx, "select">,
-  compile: (sql: string) => Run,
-  breathe: Tx["breathe"],
+  { compile, compileHeld, compileNumber, breathe, holding }: InsertParts,
 ): Pick<Tx, "nextNumbers"> & {
   insertAll(table: PgTable, rows: readonly object[]): void | Promise<void>;
   insertNumbered(table: PgTable, rows: readonly object[]): number[];
@@ -34,8 +47,8 @@ export function createInserts(
     }
     return shape;
   };
-  /** Inserts a row; values that it lacks are null. Nulls are part of the statement: binding one costs as much as binding a value. */
-  const insert = ({ table, fields, statements }: RowShape, row: Row): unknown => {
+  /** Inserts a row, or holds it back; values that it lacks are null. Nulls are part of the statement: binding one costs as much as binding a value. */
+  const insert = ({ table, fields, statements, held }: RowShape, row: Row, rows: HeldRows | null): unknown => {
     let nulls = 0;
     const params: unknown[] = [];
     for (const { key, encode } of fields) {
@@ -43,34 +56,51 @@ export function createInserts(
       nulls = nulls * 2 + (value === null ? 1 : 0);
       if (value !== null) params.push(encode === null ? value : encode(value));
     }
-    let run = statements.get(nulls);
-    if (!run) {
-      const values = fields.map(({ key }) => ((row[key] ?? null) === null ? "null" : "?"));
-      run = compile(`insert into "${table}" (${fields.map(({ name }) => `"${name}"`).join(", ")}) values (${values.join(", ")})`);
+    let statement = statements.get(nulls);
+    if (!statement) {
+      const values = `(${fields.map(({ key }) => ((row[key] ?? null) === null ? "null" : "?")).join(", ")})`;
+      const text = (n: number): string =>
+        `insert into "${table}" (${fields.map(({ name }) => `"${name}"`).join(", ")}) values ${Array.from({ length: n }, () => values).join(", ")}`;
+      statement = { run: compile(text(1)), compile: (n) => compileHeld(text(n)), one: null, ten: null, params: [], rows: 0 };
       if (statements.size >= MAX_STATEMENTS) statements.clear();
-      statements.set(nulls, run);
+      statements.set(nulls, statement);
     }
-    return run(...params);
+    return rows ? rows.hold(held, statement, params) : statement.run(...params);
   };
   const insertInTurns = async (shape: RowShape, rows: readonly Row[]): Promise<void> => {
     for (const [i, row] of rows.entries()) {
       if (i > 0 && i % ROWS_PER_TURN === 0) await breathe();
-      insert(shape, row);
+      insert(shape, row, null);
     }
+  };
+  const findLast = (shape: TableShape): number => {
+    shape.readLast ??= compileNumber(`select max("${shape.counter?.column.name}") from "${shape.name}"`);
+    return shape.readLast() ?? 0;
   };
   return {
     insertAll: (table, rows) => {
       const [first] = rows as readonly Row[];
       if (!first) return;
-      const { counter, whole, counted } = shapeOf(table);
+      const { counter, whole, counted, held: ofTable } = shapeOf(table);
       const shape = counter !== null && first[counter.key] === undefined ? counted : whole;
       if (rows.length > ROWS_PER_TURN) return insertInTurns(shape, rows as readonly Row[]);
-      for (const row of rows as readonly Row[]) insert(shape, row);
+      const held = holding();
+      // Its rows may bring or be given the next numbers.
+      ofTable.lastNumber = null;
+      for (const row of rows as readonly Row[]) insert(shape, row, held);
     },
     insertNumbered: (table, rows) => {
-      const { counter, counted } = shapeOf(table);
+      const shape = shapeOf(table);
+      const { counter, counted, whole } = shape;
       if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
-      return (rows as readonly Row[]).map((row) => Number((insert(counted, row) as { lastInsertRowid: number }).lastInsertRowid));
+      const held = rows.length > 0 ? holding() : null;
+      if (!held)
+        return (rows as readonly Row[]).map((row) => Number((insert(counted, row, null) as { lastInsertRowid: number }).lastInsertRowid));
+      return (rows as readonly Row[]).map((row) => {
+        const number = held.nextNumber(shape.held, () => findLast(shape));
+        insert(whole, { ...row, [counter.key]: number }, held);
+        return number;
+      });
     },
     // There is no other writer, so the numbers after the largest one are free.
     nextNumbers: async (table, n) => {
@@ -93,15 +123,26 @@ interface Field {
   readonly encode: ((value: unknown) => unknown) | null;
 }
 
+/** The statement for one set of columns that were null. */
+interface Insert extends HeldInsert {
+  readonly run: Run;
+}
+
 /** The columns that are written, and a statement for each set of columns that were null. */
 interface RowShape {
   readonly table: string;
   readonly fields: readonly Field[];
-  readonly statements: Map<number, Run>;
+  readonly statements: Map<number, Insert>;
+  /** Shared by all shapes of a table. */
+  readonly held: HeldTable;
 }
 
 /** What inserts need to know of a table, found once: looking through its columns would cost a send 2 µs. */
 interface TableShape {
+  readonly name: string;
+  readonly held: HeldTable;
+  /** Reads the largest number; null before its first use. */
+  readLast: (() => number | null) | null;
   /** The auto-incremented column; null in a table without one. */
   readonly counter: { readonly key: string; readonly column: PgColumn } | null;
   /** For rows with all columns. */
@@ -115,8 +156,13 @@ function toShape(table: PgTable): TableShape {
   if (columns.length > MAX_COLUMNS) throw new Error(`${getTableName(table)} has more than ${MAX_COLUMNS} columns.`);
   const fields = columns.map(([key, column]) => ({ key, name: column.name, encode: findEncoder(column) }));
   const counter = columns.find(([, column]) => column.primary && column.dataType === "number");
-  const toRowShape = (own: readonly Field[]): RowShape => ({ table: getTableName(table), fields: own, statements: new Map() });
+  const held: HeldTable = { held: null, lastNumber: null };
+  const name = getTableName(table);
+  const toRowShape = (own: readonly Field[]): RowShape => ({ table: name, fields: own, statements: new Map(), held });
   return {
+    name,
+    held,
+    readLast: null,
     counter: counter ? { key: counter[0], column: counter[1] } : null,
     whole: toRowShape(fields),
     counted: toRowShape(fields.filter(({ key }) => key !== counter?.[0])),
