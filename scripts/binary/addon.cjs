@@ -4,12 +4,12 @@ const fs = require("node:fs");
 const { randomBytes } = require("node:crypto");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
-const { zstdDecompressSync } = require("node:zlib");
 
 // From <fcntl.h>: Node has no name for it. __O_TMPFILE | O_DIRECTORY.
 const O_TMPFILE = 0o20200000;
 
 let created;
+let unpacked;
 
 /** Everything the program asks of the driver. `asset` reads a file of the build. */
 exports.create = (asset) => {
@@ -17,10 +17,21 @@ exports.create = (asset) => {
   return created;
 };
 
+/** Unpacks the driver on another thread, for a program that will use it. Otherwise its first use does. */
+exports.unpack = (asset) =>
+  new Promise((done, failed) => {
+    require("node:zlib").zstdDecompress(asset("addon.zst"), (error, bytes) => {
+      unpacked = bytes;
+      if (error) failed(error);
+      else done();
+    });
+  });
+
 function makeDriver(asset) {
   let loaded;
   const load = () => {
-    loaded ??= openAddon(zstdDecompressSync(asset("addon.zst")));
+    loaded ??= openAddon(unpacked ?? require("node:zlib").zstdDecompressSync(asset("addon.zst")));
+    unpacked = undefined;
     return loaded;
   };
   return {
