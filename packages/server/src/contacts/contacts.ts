@@ -15,7 +15,7 @@ import { iso } from "../lib/clock.ts";
 import { deleteSuppressions, findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
 import type { SuppressedAddress } from "./audience.ts";
 import { type ContactRow, deleteContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
-import { buildContact, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
+import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
 export type { Audience, Engagement } from "./audience.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
@@ -139,7 +139,7 @@ export async function upsertContact(
 /**
  * Changes the fields of a contact that were sent (SPEC 4). Status UNSUBSCRIBED suppresses the address in scope `marketing`, and
  * SUBSCRIBED lifts that suppression. Throws ApiError not_found, or invalid_state or email_suppressed if the address is
- * suppressed in scope `all`.
+ * suppressed in scope `all`. The events name the cause, by default a call.
  */
 export async function updateContact(
   tx: Tx,
@@ -147,11 +147,12 @@ export async function updateContact(
   workspaceId: string,
   id: string,
   { status, ...patch }: ContactPatch,
+  cause: Cause = { source: "api" },
 ): Promise<ContactRow> {
   const before = await findContact(tx, workspaceId, id);
   if (status === "SUBSCRIBED") await liftUnsubscribe(tx, deps, before);
   const after = patchContact(deps, before, patch, status ?? before.status);
-  await saveContacts(tx, deps, [], [{ before, after }], { source: "api" });
+  await saveContacts(tx, deps, [], [{ before, after }], cause);
   if (status === "UNSUBSCRIBED") await suppressUnsubscribed(tx, deps, workspaceId, [before.emailKey], "api");
   return after;
 }

@@ -9,7 +9,7 @@ import { emptyToNull, isReachableDomain, mergeCustomFields, tagKey, toSearchText
 import { type ContactRow, insertContacts, inTurns, updateContactRow } from "./store.ts";
 
 /** Where a contact or a change came from, as events tell it. */
-export type ContactSource = "api" | "import" | "form" | "automation" | "delivery" | "unsubscribe";
+export type ContactSource = "api" | "import" | "form" | "automation" | "delivery" | "unsubscribe" | "preferences";
 
 /** Why contacts are written. */
 export interface Cause {

@@ -1,4 +1,5 @@
 import { addressKey } from "@mailsvc/sdk/contract";
+import { type ContactRow, findContactByEmail, updateContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { findEmail } from "../emails/emails.ts";
@@ -48,14 +49,41 @@ export async function isUnsubscribed(q: Tx | Reader, { workspaceId, email }: Sub
   return (await findSuppressions(q, workspaceId, [addressKey(email)])).size > 0;
 }
 
+/** Whether a person may undo that they unsubscribed. */
+export async function canResubscribe(q: Tx | Reader, subscriber: Subscriber): Promise<boolean> {
+  return (await findUnsubscribed(q, subscriber)) !== null;
+}
+
+/**
+ * Undoes that a person unsubscribed, by their own wish, of which `contact.subscribed` is the proof: it names the email whose page was
+ * used. Does nothing where `canResubscribe` says no.
+ */
+export async function resubscribe(tx: Tx, deps: Deps, subscriber: Subscriber): Promise<void> {
+  const contact = await findUnsubscribed(tx, subscriber);
+  if (!contact) return;
+  const email = await findOrigin(tx, subscriber);
+  const cause = { source: "preferences", emailId: email?.id, campaignId: email?.campaignId } as const;
+  await updateContact(tx, deps, subscriber.workspaceId, contact.id, { status: "SUBSCRIBED" }, cause);
+}
+
+/** The contact of a person whom only their own word keeps from getting marketing mail: no bounce, no complaint, no decision of the sender. */
+async function findUnsubscribed(q: Tx | Reader, { workspaceId, email }: Subscriber): Promise<ContactRow | null> {
+  const key = addressKey(email);
+  const suppression = (await findSuppressions(q, workspaceId, [key])).get(key);
+  if (suppression?.reason !== "unsubscribe" || suppression.scope !== "marketing") return null;
+  const contact = await findContactByEmail(q, workspaceId, email);
+  return contact?.status === "UNSUBSCRIBED" ? contact : null;
+}
+
+/** The email whose link was used, if it still exists. */
+async function findOrigin(q: Tx, { workspaceId, emailId }: Subscriber) {
+  return emailId === undefined ? undefined : (await findEmail(q, workspaceId, emailId))?.email;
+}
+
 /** Records the event of the email whose link was used, if it still exists. Returns its campaign. */
-async function recordUnsubscribed(
-  tx: Tx,
-  deps: Deps,
-  { workspaceId, emailId }: Subscriber,
-  data: Record<string, unknown>,
-): Promise<string | null> {
-  const email = emailId === undefined ? undefined : (await findEmail(tx, workspaceId, emailId))?.email;
+async function recordUnsubscribed(tx: Tx, deps: Deps, subscriber: Subscriber, data: Record<string, unknown>): Promise<string | null> {
+  const { workspaceId } = subscriber;
+  const email = await findOrigin(tx, subscriber);
   if (!email) return null;
   const { id, contactId, campaignId } = email;
   await recordEvents(tx, deps, [

@@ -3,19 +3,32 @@ import { escapeHtml } from "../html/escape.ts";
 import { type PageBrand, type RenderedPage, renderMessage, renderName } from "../html/page.ts";
 import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import { getPageBrand } from "../marketplace/brand/brand.ts";
-import { isUnsubscribed, leaveLists, type SubscriberList, type SubscriberLists, unsubscribe } from "./apply.ts";
+import {
+  canResubscribe,
+  isUnsubscribed,
+  leaveLists,
+  resubscribe,
+  type SubscriberList,
+  type SubscriberLists,
+  unsubscribe,
+} from "./apply.ts";
 import { openToken, type Subscriber } from "./link.ts";
 
 // A form with a few hundred lists.
 const FORM_BYTES = 64 * 1024;
+// To the address of this page itself.
+const CHANGE = `<p><a href="">Change something else</a></p>`;
 
 /**
  * The page behind the links. Opening it changes nothing, because mail scanners open links. Its form and the one click of a
- * mail program (RFC 8058 3.1) send a POST: with `action=save` the person leaves the lists that are not ticked; every other
- * POST unsubscribes from all marketing mail, so that no mail program's way to say it is lost.
+ * mail program (RFC 8058 3.1) send a POST: with `action=save` the person leaves the lists that are not ticked, with `action=again`
+ * one who unsubscribed is subscribed again; every other POST unsubscribes from all marketing mail, so that no mail program's way to
+ * say it is lost.
  */
 export function unsubscribePages(deps: Deps, lists: SubscriberLists): readonly PublicPage[] {
   const { read } = deps.db;
+  const done = async (brand: PageBrand, subscriber: Subscriber): Promise<PageResponse> =>
+    toResponse(renderDone(brand, subscriber, await canResubscribe(read, subscriber)));
   return [
     {
       path: "/unsubscribe/:token",
@@ -24,13 +37,19 @@ export function unsubscribePages(deps: Deps, lists: SubscriberLists): readonly P
         const subscriber = openToken(deps, params.token ?? "");
         const brand = await getPageBrand(read, subscriber.workspaceId);
         if (method !== "POST") {
-          if (await isUnsubscribed(read, subscriber)) return toResponse(renderDone(brand, subscriber));
+          if (await isUnsubscribed(read, subscriber)) return done(brand, subscriber);
           return toResponse(renderChoice(brand, subscriber, await lists.find(read, subscriber)));
         }
         const form = new URLSearchParams(Buffer.from(await body(FORM_BYTES)).toString("utf8"));
-        if (form.get("action") !== "save") {
-          await deps.db.tx((tx) => unsubscribe(tx, deps, subscriber, form.has("action") ? "page" : "one-click"));
-          return toResponse(renderDone(brand, subscriber));
+        const action = form.get("action");
+        if (action === "again") {
+          await deps.db.tx((tx) => resubscribe(tx, deps, subscriber));
+          if (await isUnsubscribed(read, subscriber)) return done(brand, subscriber);
+          return toResponse(renderAgain(brand, subscriber));
+        }
+        if (action !== "save") {
+          await deps.db.tx((tx) => unsubscribe(tx, deps, subscriber, action === null ? "one-click" : "page"));
+          return done(brand, subscriber);
         }
         const kept = new Set(form.getAll("list"));
         const shown = new Set(form.getAll("shown"));
@@ -64,10 +83,19 @@ function renderChoice(brand: PageBrand, { email }: Subscriber, lists: readonly S
   );
 }
 
-function renderDone(brand: PageBrand, { email }: Subscriber): RenderedPage {
+function renderDone(brand: PageBrand, { email }: Subscriber, undoable: boolean): RenderedPage {
+  const again = `<form method="post"><p>Was that a mistake?</p><button class="plain" name="action" value="again">Subscribe again</button></form>`;
   return renderMessage(
     "You're unsubscribed",
-    `<p>${renderName(email)} will no longer receive marketing email from ${renderName(brand.name)}.</p>`,
+    `<p>${renderName(email)} will no longer receive marketing email from ${renderName(brand.name)}.</p>${undoable ? again : ""}`,
+    brand,
+  );
+}
+
+function renderAgain(brand: PageBrand, { email }: Subscriber): RenderedPage {
+  return renderMessage(
+    "You're subscribed again",
+    `<p>${renderName(email)} receives marketing email from ${renderName(brand.name)} again.</p>${CHANGE}`,
     brand,
   );
 }
@@ -75,11 +103,9 @@ function renderDone(brand: PageBrand, { email }: Subscriber): RenderedPage {
 function renderSaved(brand: PageBrand, { email }: Subscriber, lists: readonly SubscriberList[]): RenderedPage {
   const address = renderName(email);
   const rest = lists.map(({ name }) => `<li><bdi>${escapeHtml(name)}</bdi></li>`).join("");
-  // To the address of this page itself.
-  const back = `<p><a href="">Change something else</a></p>`;
   return renderMessage(
     "Your preferences are saved",
-    rest === "" ? `<p>${address} is on none of these lists any more.</p>` : `<p>${address} is on:</p><ul>${rest}</ul>${back}`,
+    rest === "" ? `<p>${address} is on none of these lists any more.</p>` : `<p>${address} is on:</p><ul>${rest}</ul>${CHANGE}`,
     brand,
   );
 }

@@ -247,3 +247,45 @@ test("every mail of a campaign offers to unsubscribe, and the events name the ca
     expect(events.filter((event) => event.type === type)).toMatchObject([{ campaignId: id, emailId: expect.stringMatching(/^em_/) }]);
   expect(await sdk.suppressions.get(to)).toMatchObject({ scope: "marketing" });
 });
+
+test("a person who unsubscribed by mistake subscribes again on the page, and the events prove it", async () => {
+  const { world, sdk, contact, post, listNames, url } = await offered();
+  await using _ = world;
+  const before = (await listNames()).sort();
+  const done = await post({ action: "all" });
+  expect(done.text).toMatch(
+    /<h1>You&#x27;re unsubscribed<\/h1>.*<form method="post">.*<button[^>]* name="action" value="again">Subscribe again/s,
+  );
+  const [suppression] = (await sdk.suppressions.list()).data;
+  // A scanner that opens the link changes nothing.
+  for (const method of ["GET", "HEAD"]) await world.fetch(`${url}?action=again`, { method });
+  expect((await sdk.contacts.get(contact.id)).status).toBe("UNSUBSCRIBED");
+  expect((await open(world, url)).text).toContain('value="again"');
+  for (let i = 0; i < 2; i += 1) expect((await post({ action: "again" })).text).toContain("<h1>You&#x27;re subscribed again</h1>");
+  expect((await sdk.contacts.get(contact.id)).status).toBe("SUBSCRIBED");
+  expect((await sdk.suppressions.list()).data).toEqual([]);
+  expect((await listNames()).sort()).toEqual(before);
+  const { read } = world.app.deps.db;
+  const events = await read.select().from(read.t.events);
+  const of = (wanted: string) => events.filter(({ type }) => type === wanted);
+  expect(of("contact.subscribed")).toMatchObject([
+    { contactId: contact.id, emailId: suppression?.emailId, data: { source: "preferences", before: "UNSUBSCRIBED" } },
+  ]);
+  expect(of("suppression.removed")).toMatchObject([{ data: { suppressionId: suppression?.id } }]);
+  // The link unsubscribes again.
+  await post({ "List-Unsubscribe": "One-Click" });
+  expect((await sdk.contacts.get(contact.id)).status).toBe("UNSUBSCRIBED");
+});
+
+test("nobody undoes a bounce, a complaint, the sender's decision or an erasure on the page", async () => {
+  for (const reason of ["bounce", "complaint", "manual", "erasure"] as const) {
+    const { world, sdk, post, url } = await offered();
+    await using _ = world;
+    if (reason === "erasure") await sdk.people.erase("ada@example.com");
+    else await sdk.suppressions.create({ email: "ada@example.com", reason, ...(reason === "manual" && { scope: "marketing" }) });
+    if (reason === "erasure") await post({ action: "all" });
+    expect((await open(world, url)).text).not.toContain("again");
+    expect((await post({ action: "again" })).text).toContain("<h1>You&#x27;re unsubscribed</h1>");
+    expect(await sdk.suppressions.get("ada@example.com")).toBeDefined();
+  }
+});
