@@ -153,17 +153,17 @@ export interface EmailChange {
  * other way to update one, so of two callers at once exactly one succeeds. No email may be among them twice.
  */
 export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
-  // A column that is not named keeps its indexes: on SQLite writing `unlisted` would move each entry of the index of recipients.
-  const columns = new Set<keyof Mutable>(["updatedAt"]);
-  for (const { patch } of changes) for (const column of Object.keys(patch)) columns.add(column as keyof Mutable);
+  // Most are in the indexes already. On SQLite writing the column would move each entry of the index of recipients.
   const enter = changes.some(({ email }) => email.unlisted !== null);
   return tx.updateAll(
     tx.t.emails,
     changes.map(({ email, patch }) => {
-      const set: Partial<EmailRow> = {};
-      for (const column of columns) Object.assign(set, { [column]: column in patch ? patch[column] : email[column] });
-      if (enter) set.unlisted = null;
-      return { where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status }, set };
+      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt } = { ...email, ...patch };
+      const set = { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt };
+      return {
+        where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status },
+        set: enter ? { ...set, unlisted: null } : set,
+      };
     }),
   );
 }
