@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "./support/api.ts";
+import { buildBinary } from "./support/binary.ts";
 
 const root = dirname(fileURLToPath(new URL(".", import.meta.url)));
 const exec = promisify(execFile);
@@ -21,7 +22,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailsvc-packages-"));
-  await script("binary/build.mjs");
+  await buildBinary();
 }, 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Hook, hook } from "../packages/server/test/hook.ts";
 import { createDatabase } from "../packages/server/test/postgres.ts";
 import { until } from "./support/api.ts";
+import { buildBinary } from "./support/binary.ts";
 import { checkSbom } from "./support/sbom.ts";
 
 const root = dirname(fileURLToPath(new URL(".", import.meta.url)));
@@ -23,7 +24,7 @@ let program: string;
 let agents: Hook;
 
 beforeAll(async () => {
-  await exec(process.execPath, [join(root, "scripts/binary/build.mjs")], { maxBuffer: 1e8 });
+  await buildBinary();
   folder = mkdtempSync(join(tmpdir(), "mailsvc-binary-"));
   chmodSync(folder, 0o755);
   mkdirSync(join(folder, "bin"));

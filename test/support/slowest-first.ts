@@ -1,24 +1,29 @@
 import { basename } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-// Those that take more than twenty seconds, the longest first. On a fresh clone Vitest knows only how large files are, and would leave
+// Those that take more than ten seconds, the longest first. On a fresh clone Vitest knows only how large files are, and would leave
 // some of these to the end, where they run alone.
 const SLOW = [
   "docs",
-  "uploads-crash",
-  "marketplace-steps",
-  "packages",
   "quickstarts",
+  "packages",
   "reference",
+  "marketplace-steps",
+  "uploads-crash",
   "newcomer",
   "agent-templates",
-  "cluster",
+  "binary",
+  "contacts-import",
   "site",
+  "cluster",
   "automation-kills",
-  "marketplace-cluster",
-  "campaign-crash",
   "developer-webhooks-crash",
   "marketplace-crash",
+  "upgrade",
+  "campaign-crash",
+  "marketplace-cluster",
+  "delivery-kills",
+  "binary-packages",
 ].map((name) => `${name}.test.ts`);
 
 /** Starts the slowest files first, so that no core is idle at the end. */
