@@ -52,7 +52,6 @@ const runs = [
     name: "cli",
     format: "esm",
     entry: { main: "src/main.ts" },
-    core: "src/run.ts",
     bundle: true,
     external: ["@mailsvc/server/bundled", "@mailsvc/server/testing"],
   },
