@@ -22,6 +22,8 @@ const idsOf = (groups: Contract, before: string): string[] =>
 const find = (node: CommandNode, words: readonly string[]): CommandNode | undefined =>
   words.reduce<CommandNode | undefined>((at, word) => at?.commands.find((c) => c.name === word), node);
 
+const listNodes = (node: CommandNode): CommandNode[] => [node, ...node.commands.flatMap(listNodes)];
+
 /** Splits a command line as a POSIX shell would, as far as the examples go. */
 const shellWords = (line: string): string[] =>
   [...line.matchAll(/(?:'[^']*'|\\'|[^\s'])+/g)].map(([word]) =>
@@ -166,10 +168,18 @@ describe("commands", () => {
     expect(JSON.stringify(tree)).not.toContain("__complete");
   });
 
+  test("every flag says what it is for", async () => {
+    const tree: CommandNode = (await cli(["commands"])).json;
+    const silent = listNodes(tree).flatMap((node) =>
+      // In parentheses are its values, its default and whether it is required.
+      node.options.filter((o) => o.description.replace(/ ?\([^()]*\)/g, "") === "").map((o) => `${node.command} ${o.flag}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
   test("every help page fits its terminal", async () => {
     const tree: CommandNode = (await cli(["commands"])).json;
-    const all = (node: CommandNode): CommandNode[] => [node, ...node.commands.flatMap(all)];
-    for (const node of all(tree)) {
+    for (const node of listNodes(tree)) {
       const { stdout, code } = await cli([...node.command.split(" ").slice(1), "--help"], { columns: 100 });
       expect(code, node.command).toBe(0);
       expect(stdout, node.command).toContain(`Usage: ${node.command}`);

@@ -119,8 +119,10 @@ const fields = {
   segmentId: z.string().min(1).max(100).meta({ description: "The segment, if recipientType is segment" }),
   listId: z.string().min(1).max(100).meta({ description: "The list, if recipientType is list" }),
   scheduledAt: Instant.meta({ description: "When to send (ISO 8601), in the future" }),
-  throttle: Throttle,
-  abTest: AbTest,
+  throttle: Throttle.meta({ description: "How fast, and at which hours: {perSecond, window}" }),
+  abTest: AbTest.meta({
+    description: "Variants to try on a sample, and how the winner is decided: {variants, samplePercent, winner, decideAfterMinutes}",
+  }),
   trackOpens: z.boolean().meta({ description: "Count opens" }),
   trackClicks: z.boolean().meta({ description: "Count clicks" }),
   utm: Utm,

@@ -71,7 +71,7 @@ export const agentCredits = {
       amount: z.int().min(1).max(CREDIT_LIMITS.consume).meta({ description: "Number of credits" }),
       action: Slug.meta({ description: "What they are spent on", examples: ["draft-page"] }),
       runId: RunId.optional().meta({ description: "The run that spends them" }),
-      description: line(200).optional(),
+      description: line(200).optional().meta({ description: "What was done, up to 200 characters" }),
       units: jsonValue(1024).optional().meta({ description: 'What was measured, e.g. {"words": 400}' }),
     }),
     status: 201,

@@ -50,9 +50,9 @@ const Question = z.strictObject({
 
 const Post = z
   .strictObject({
-    type: z.enum(["TEXT", "APPROVAL_REQUEST"]).default("TEXT"),
+    type: z.enum(["TEXT", "APPROVAL_REQUEST"]).default("TEXT").meta({ description: "A text, or a request for approval" }),
     text: words(10_000),
-    format: z.enum(MESSAGE_FORMATS).default("plain"),
+    format: z.enum(MESSAGE_FORMATS).default("plain").meta({ description: "How the text is written" }),
     runId: RunId.optional().meta({ description: "The run it belongs to" }),
     externalId: line(128).optional().meta({ description: "Your own id for the message, unique per activation" }),
     approval: Question.optional().meta({ description: "The question of an APPROVAL_REQUEST" }),

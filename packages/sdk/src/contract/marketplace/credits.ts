@@ -49,7 +49,7 @@ export const credits = {
     summary: "Add credits",
     body: z.strictObject({
       amount: z.int().min(1).max(CREDIT_LIMITS.grant).meta({ description: "Number of credits" }),
-      description: line(200).optional(),
+      description: line(200).optional().meta({ description: "What they are for, up to 200 characters" }),
     }),
     status: 201,
     output: CreditEntry,

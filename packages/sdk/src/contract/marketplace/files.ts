@@ -95,16 +95,19 @@ const assetFields = z.strictObject({
   contentBase64,
   contentType,
   alt: alt.optional(),
-  tags: z.array(line(60)).max(10).optional(),
+  tags: z.array(line(60)).max(10).optional().meta({ description: "Words to find it by, up to 10" }),
   externalId: line(128).nullable().optional().meta({ description: "Your own id for it" }),
 });
+
+const magnetTitle = line(200).meta({ description: "Title that visitors see, up to 200 characters" });
+const magnetDescription = prose(2000).nullable().optional().meta({ description: "What it contains, up to 2,000 characters" });
 
 const leadMagnetFields = z.strictObject({
   fileName,
   contentBase64,
   contentType,
-  title: line(200),
-  description: prose(2000).nullable().optional(),
+  title: magnetTitle,
+  description: magnetDescription,
   runId: RunId.optional().meta({ description: "The run that created it" }),
 });
 
@@ -254,7 +257,7 @@ export const agentLeadMagnets = {
     path: `${AGENT_BASE}/lead-magnets/:id`,
     access: { scope: "lead_magnets:write" },
     summary: "Update the title or description of a lead magnet this agent uploaded",
-    body: z.strictObject({ title: line(200).optional(), description: prose(2000).nullable().optional() }),
+    body: z.strictObject({ title: magnetTitle.optional(), description: magnetDescription }),
     output: LeadMagnet,
     errors: ["not_found"],
     examples: [{ summary: "Another title", params: { activationId, ...magnetId }, body: { title: "The summer guide" } }],

@@ -96,18 +96,18 @@ const day = z.iso.date();
 const statsQuery = z.object({
   from: day.optional().meta({ description: "First day, UTC; by default 29 days before `to`" }),
   to: day.optional().meta({ description: "Last day, UTC; today by default" }),
-  granularity: z.literal("day").default("day"),
+  granularity: z.enum(["day"]).default("day").meta({ description: "Length of each period" }),
 });
 
 const fields = {
   slug: PageSlug.optional(),
   html: PageHtml.nullable().optional(),
   blocks: PageBlocks.nullable().optional(),
-  seo: PageSeo.nullable().optional(),
+  seo: PageSeo.nullable().optional().meta({ description: "What search engines and link previews show" }),
   form: PageForm.nullable().optional().meta({ description: "The sign-up form; also added when leadMagnetId or listId is set" }),
   leadMagnetId: z.string().max(40).nullable().optional().meta({ description: "The lead magnet offered for signing up" }),
   listId: z.string().max(40).nullable().optional().meta({ description: "The brand's list that visitors join by signing up" }),
-  status: status.optional(),
+  status: status.optional().meta({ description: "State of the page" }),
 };
 
 const activationId = "act_01jc3v2m9k8q4w6x0y5z7a1b2c";
@@ -136,7 +136,7 @@ export const agentLandingPages = {
     description:
       "Set html or blocks, not both. HTML is sanitized; `removed` lists what was removed. If the brand requires it, a page can be published only after the brand approved an APPROVAL_REQUEST whose preview names the page.",
     body: z.strictObject({
-      title: line(200),
+      title: line(200).meta({ description: "Title, up to 200 characters" }),
       ...fields,
       runId: RunId.optional().meta({ description: "The run that created it" }),
     }),
@@ -177,7 +177,7 @@ export const agentLandingPages = {
     description:
       'With `version`, or an If-Match header such as "3", the update fails with 412 if the page has changed since that version. A new html replaces blocks, and vice versa.',
     body: z.strictObject({
-      title: line(200).optional(),
+      title: line(200).optional().meta({ description: "Title, up to 200 characters" }),
       ...fields,
       runId: RunId.optional().meta({ description: "The run that changed it" }),
       version: z.int().min(1).optional().meta({ description: "The version you read; a newer one answers 412" }),

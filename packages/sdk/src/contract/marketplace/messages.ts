@@ -144,7 +144,7 @@ export const messages = {
     summary: "Send a message to an agent",
     body: z.strictObject({
       text: words(10_000),
-      format: z.enum(MESSAGE_FORMATS).default("plain"),
+      format: z.enum(MESSAGE_FORMATS).default("plain").meta({ description: "How the text is written" }),
       inReplyTo: z.string().max(100).optional().meta({ description: "Id of the message it replies to, which is marked as read" }),
       runId: RunId.optional().meta({ description: "The run it is about" }),
     }),
