@@ -237,7 +237,7 @@ export const campaigns = {
     bucket: "send",
     summary: "Send a test of a campaign to up to five addresses",
     description:
-      "An address of a contact gets its fields; for other addresses they are empty. The subject begins with [Test]. Nothing is counted.",
+      "An address of a contact gets its fields; for other addresses they are empty. The subject begins with [Test]; the unsubscribe link works, for the address that gets the test. Nothing is counted.",
     body: z.strictObject({
       to: z.array(EmailAddress).min(1).max(CAMPAIGN_LIMITS.testRecipients).meta({ description: "Addresses, up to five" }),
       variant: z.enum(VARIANT_NAMES).optional().meta({ description: "Only this variant of an A/B test; all of them when absent" }),

@@ -180,13 +180,18 @@ test("a test goes to given addresses with the fields of their contacts, and coun
   await addContacts(world, 2);
   const { id } = await createCampaign(world, { abTest: { variants: [{}, { subjectLine: "B for {{firstName}}" }] } });
   expect(await sdk.campaigns.test(id, { to: ["p1@example.com", "me@acme.example"] })).toMatchObject({ count: 4 });
-  const subjects = (await world.inbox.all()).map((m) => `${m.to} ${m.subject}`).sort();
-  expect(subjects).toEqual([
+  const mails = await world.inbox.all();
+  expect(mails.map((m) => `${m.to} ${m.subject}`).sort()).toEqual([
     "me@acme.example [Test A] Hello",
     "me@acme.example [Test B] B for",
     "p1@example.com [Test A] Hello P1",
     "p1@example.com [Test B] B for P1",
   ]);
+  // Each has the footer of a campaign, with a link for its own address.
+  const bodies = await Promise.all(mails.map((m) => world.inbox.get(m.id)));
+  const links = bodies.map((m) => m.html?.match(/href="(\S+)"[^>]*>Unsubscribe</)?.[1]);
+  expect(links).not.toContain(undefined);
+  expect(new Set(links).size).toBe(4);
   expect(await sdk.campaigns.get(id)).toMatchObject({ status: "DRAFT" });
   expect((await sdk.campaigns.stats(id)).recipients.total).toBe(0);
   await expect(sdk.campaigns.test(id, { to: ["me@acme.example"], variant: "C" })).rejects.toMatchObject({ code: "validation_error" });

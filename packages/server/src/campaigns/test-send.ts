@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import { send } from "../emails/emails.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { loadParser, MissingVariables } from "../templates/templates.ts";
+import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { buildFrom, type CampaignRow, findCampaign } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import { compileSource, renderWith, toValues } from "./render.ts";
@@ -37,7 +38,9 @@ export async function prepareTest(read: Reader, workspaceId: string, { id, to, v
       const template = compileSource(parse, source, own.previewText);
       for (const address of to) {
         const contact = (await findContactByEmail(read, workspaceId, address)) ?? makeStranger(address);
-        const { subject, html, text } = renderWith(template, toValues(contact));
+        const { subject, ...bodies } = renderWith(template, toValues(contact));
+        // As in the mail of the campaign, the link is that of the address that gets it.
+        const { html, text } = await offerUnsubscribe(read, workspaceId, bodies);
         mails.push({ to: address, subject: `[Test${own.name === null ? "" : ` ${own.name}`}] ${subject}`.slice(0, 998), html, text });
       }
     }
