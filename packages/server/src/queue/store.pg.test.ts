@@ -354,4 +354,31 @@ describe("several server processes", () => {
     expect(await total(m)).toBe(0);
     expect(await m.db.read.raw("select n from tally")).toEqual([{ n: 32 }]);
   });
+
+  test("of effects that lock the same rows in opposite orders each is stored once", async () => {
+    const m = await member();
+    await m.db.read.raw("create table marks (name text, n int)");
+    await m.db.read.raw("insert into marks values ('a', 0), ('b', 0)");
+    let first: Tx | undefined;
+    const locked = new Set<Tx>();
+    let meet = (): void => {};
+    const bothLocked = new Promise<void>((resolve) => {
+      meet = resolve;
+    });
+    await endTogether(m, async (tx) => {
+      const { raw } = tx as unknown as PostgresDb["read"];
+      first ??= tx;
+      const [one, other] = tx === first ? ["a", "b"] : ["b", "a"];
+      const count = (name: string | undefined) => raw("update marks set n = n + 1 where name = $1", [name]);
+      await count(one);
+      if (locked.add(tx).size === 2) meet();
+      await bothLocked;
+      await count(other);
+    });
+    expect(await total(m)).toBe(0);
+    expect(await m.db.read.raw("select name, n from marks order by name")).toEqual([
+      { name: "a", n: 32 },
+      { name: "b", n: 32 },
+    ]);
+  });
 });
