@@ -8,7 +8,7 @@ import { call, mailsvc } from "../contenders.ts";
 import type { Bench, Figure } from "../figure.ts";
 import { CONNECTIONS, startSink } from "./drain.ts";
 
-const RECIPIENTS = SEND_LIMITS.recipients;
+const RECIPIENTS = 4;
 const POLL_MS = 200;
 const PROBE = pathToFileURL(join(import.meta.dirname, "../load/stretches.ts"));
 const FROM = "Acme <hello@bench.acme.dev>";

@@ -3,7 +3,7 @@ import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import type { Timer } from "../lib/clock.ts";
-import { yieldToEventLoop } from "../lib/turn.ts";
+import { waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
 import type { PendingMail } from "./delivery-hooks.ts";
@@ -187,7 +187,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
 
   const loadLarge = async (item: Item, bytes: number): Promise<void> => {
     item.freeMemory = await budget.take(bytes);
-    await yieldToEventLoop();
+    await waitForTurn();
     await load([item]);
   };
 

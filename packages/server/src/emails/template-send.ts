@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { yieldToEventLoop } from "../lib/turn.ts";
+import { waitForTurn } from "../lib/turn.ts";
 import {
   checkSubject,
   compileOwnSubject,
@@ -85,7 +85,7 @@ async function renderContents(request: Request, sendable: Sendable): Promise<Map
     const html = rendered.html || null;
     stretch += html?.length ?? 0;
     if (stretch > STRETCH) {
-      await yieldToEventLoop();
+      await waitForTurn();
       stretch = 0;
     }
     const text = rendered.text ?? (html === null ? null : await toPlainTextInTurns(html));

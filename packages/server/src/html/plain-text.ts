@@ -1,4 +1,4 @@
-import { forEachInTurns, yieldToEventLoop } from "../lib/turn.ts";
+import { forEachInTurns, waitForTurn } from "../lib/turn.ts";
 import { decodeAttribute, decodeText } from "./escape.ts";
 import { type Attribute, type Token, tokenize } from "./tokenizer.ts";
 
@@ -20,7 +20,7 @@ export async function toPlainTextInTurns(html: string): Promise<string> {
   await forEachInTurns(tokenize(html), (token) => writer.write(token));
   const lines = new Lines();
   await forEachInTurns(writer.pieces, (piece) => lines.add(piece));
-  await yieldToEventLoop();
+  await waitForTurn();
   return lines.join();
 }
 

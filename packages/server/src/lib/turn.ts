@@ -4,9 +4,23 @@ export const CHUNK_BYTES = 1024 * 1024;
 // Small items, such as the tokens of an HTML mail, that are worked on at a time: some milliseconds.
 const ITEMS_PER_TURN = 8000;
 
-/** Lets the event loop serve others, between chunks of long work. */
+/** Long works that wait for their turn, in order. */
+const waiting: (() => void)[] = [];
+
+/** Waits for the next turn of the event loop. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((done) => setImmediate(done));
+}
+
+/**
+ * Lets the event loop serve others, between chunks of long work. Of all long works one goes on in each turn, so that a turn lasts no
+ * longer with several of them: three mails of 5 MB that were composed side by side made turns of 0.2 s.
+ */
+export function waitForTurn(): Promise<void> {
+  return new Promise((done) => {
+    waiting.push(done);
+    if (waiting.length === 1) setImmediate(takeTurn);
+  });
 }
 
 /** Does `work` for each of many small items, and lets the event loop serve others after some of them. */
@@ -15,6 +29,11 @@ export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => v
   for (const item of items) {
     work(item);
     done += 1;
-    if (done % perTurn === 0) await yieldToEventLoop();
+    if (done % perTurn === 0) await waitForTurn();
   }
+}
+
+function takeTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(takeTurn);
 }

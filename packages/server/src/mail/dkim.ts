@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { toDomain } from "@mailsvc/sdk/contract";
-import { yieldToEventLoop } from "../lib/turn.ts";
+import { waitForTurn } from "../lib/turn.ts";
 
 /** A DKIM key. Its public half is in DNS at `<selector>._domainkey.<domain>`. */
 export interface DkimKey {
@@ -77,7 +77,7 @@ async function hashBody(body: Buffer): Promise<string> {
   let held = "";
   let isEmpty = true;
   for (let at = 0; at < body.length; ) {
-    if (at > 0) await yieldToEventLoop();
+    if (at > 0) await waitForTurn();
     // Whole lines, because a run of blanks must not be cut.
     const lineEnd = body.indexOf("\r\n", at + PIECE_BYTES);
     const end = lineEnd === -1 ? body.length : lineEnd + 2;

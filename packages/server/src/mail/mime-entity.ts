@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../lib/turn.ts";
+import { waitForTurn } from "../lib/turn.ts";
 
 /** An encoded MIME entity: its Content-* headers and its body. */
 export interface MimeEntity {
@@ -55,7 +55,7 @@ export async function encodeLongBase64(bytes: Buffer): Promise<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     if (at > 0) {
       pieces.push(CRLF);
-      await yieldToEventLoop();
+      await waitForTurn();
     }
     pieces.push(encodeBase64(bytes.subarray(at, at + PIECE_BYTES)));
   }

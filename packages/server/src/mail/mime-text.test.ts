@@ -92,7 +92,7 @@ describe("A text as a MIME entity", () => {
     ["a control character", "a\x0bbcdefgh", "quoted-printable"],
     ["nothing", "", "7bit"],
   ])("of %s", (_name, content, encoding) => {
-    expect(chooseEncoding(content)).toBe(encoding);
+    expect(chooseEncoding(Buffer.from(content))).toBe(encoding);
   });
 
   test("takes time in proportion to its length, whatever it looks like", () => {

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from "../lib/turn.ts";
+import { waitForTurn } from "../lib/turn.ts";
 import { encodeBase64, encodeLongBase64, type MimeEntity, type TransferEncoding } from "./mime-entity.ts";
 
 /**
@@ -22,73 +22,80 @@ const PIECE_BYTES = 256 * 1024;
 
 /** Encodes a text as an entity of the given media type, in UTF-8. Line ends become CRLF. */
 export function encodeText(mediaType: "text/plain" | "text/html", text: string): MimeEntity {
-  const content = text.includes("\n") || text.includes("\r") ? text.replace(LINE_END, "\r\n") : text;
-  const transferEncoding = chooseEncoding(content);
-  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: encode(content, transferEncoding) };
+  const bytes = toBytes(text);
+  const transferEncoding = chooseEncoding(bytes);
+  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: encode(bytes, transferEncoding) };
 }
 
 /** The same for a text of any length: lets other work have a turn every few milliseconds. */
 export async function encodeLongText(mediaType: "text/plain" | "text/html", text: string): Promise<MimeEntity> {
   if (text.length <= PIECE_BYTES) return encodeText(mediaType, text);
-  const content = await setLineEnds(text);
-  const scan = createScan(content);
-  while (!scan.read(PIECE_BYTES)) await yieldToEventLoop();
+  const pieces: Buffer[] = [];
+  for (const piece of cutText(text)) {
+    pieces.push(toBytes(piece));
+    await waitForTurn();
+  }
+  const bytes = Buffer.concat(pieces);
+  const scan = createScan(bytes);
+  while (!scan.read(PIECE_BYTES)) await waitForTurn();
   const transferEncoding = scan.choose();
-  await yieldToEventLoop();
-  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: await encodeInTurns(content, transferEncoding) };
+  await waitForTurn();
+  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: await encodeInTurns(bytes, transferEncoding) };
 }
 
 /**
- * The transfer encoding for a text with CRLF line ends. 7bit only if no relay has a reason to change the text: short ASCII lines
+ * The transfer encoding for a text in UTF-8 with CRLF line ends. 7bit only if no relay has a reason to change the text: short ASCII lines
  * without blanks at their ends and without "From " at their start, which mbox files quote. Otherwise whichever is shorter of
  * quoted-printable and base64, by the share of characters beyond ASCII.
  */
-export function chooseEncoding(text: string): TransferEncoding {
-  const scan = createScan(text);
-  scan.read(text.length);
+export function chooseEncoding(bytes: Buffer): TransferEncoding {
+  const scan = createScan(bytes);
+  scan.read(bytes.length);
   return scan.choose();
 }
 
-/** Reads a text for `chooseEncoding`, `count` characters at a time; true once all are read. */
-function createScan(text: string): { read(count: number): boolean; choose(): TransferEncoding } {
+/** Reads a text for `chooseEncoding`, `count` bytes at a time; true once all are read. */
+function createScan(bytes: Buffer): { read(count: number): boolean; choose(): TransferEncoding } {
   let plain = true;
   let encoded = 0;
+  // Bytes that begin no unit of UTF-16: the share is one of these.
+  let continued = 0;
   let lineStart = 0;
   let previous = LF;
   let start = 0;
   const read = (count: number): boolean => {
-    const until = Math.min(start + count, text.length);
+    const until = Math.min(start + count, bytes.length);
     for (let at = start; at < until; at += 1) {
-      const code = text.charCodeAt(at);
+      const code = bytes[at] as number;
       if (code === CR || code === LF) {
         if (previous === SPACE || previous === TAB || at - lineStart > LINE_LENGTH) plain = false;
         lineStart = at + 1;
       } else if (code > TILDE || (code < SPACE && code !== TAB)) {
-        encoded += 1;
-      } else if (at === lineStart && code === 70 && text.startsWith(FROM, at)) {
+        if ((code & 0xc0) === 0x80) continued += 1;
+        // Four bytes are two units of UTF-16.
+        else if (code >= 0xf0) {
+          encoded += 2;
+          continued -= 1;
+        } else encoded += 1;
+      } else if (at === lineStart && startsWithFrom(bytes, at)) {
         plain = false;
       }
       previous = code;
     }
     start = until;
-    return until === text.length;
+    return until === bytes.length;
   };
   const choose = (): TransferEncoding => {
-    if (previous === SPACE || previous === TAB || text.length - lineStart > LINE_LENGTH) plain = false;
+    if (previous === SPACE || previous === TAB || bytes.length - lineStart > LINE_LENGTH) plain = false;
     if (plain && encoded === 0) return "7bit";
-    return encoded * 3 < text.length ? "quoted-printable" : "base64";
+    return encoded * 3 < bytes.length - continued ? "quoted-printable" : "base64";
   };
   return { read, choose };
 }
 
-/** Replaces line ends by CRLF, piece by piece. */
-async function setLineEnds(text: string): Promise<string> {
-  const pieces: string[] = [];
-  for (const piece of cutText(text)) {
-    pieces.push(piece.replace(LINE_END, "\r\n"));
-    await yieldToEventLoop();
-  }
-  return pieces.join("");
+/** A text in UTF-8, with CRLF line ends. */
+function toBytes(text: string): Buffer {
+  return Buffer.from(text.includes("\n") || text.includes("\r") ? text.replace(LINE_END, "\r\n") : text);
 }
 
 /** Cuts a text into pieces that take some milliseconds each, but neither a line end nor a character in two. */
@@ -101,26 +108,19 @@ export function* cutText(text: string): Generator<string> {
   }
 }
 
-function encode(content: string, encoding: TransferEncoding): Buffer {
-  if (encoding === "7bit") return Buffer.from(content, "latin1");
-  const bytes = Buffer.from(content);
+function encode(bytes: Buffer, encoding: TransferEncoding): Buffer {
+  if (encoding === "7bit") return bytes;
   if (encoding === "base64") return encodeBase64(bytes);
   const encoder = createQuotedPrintable(bytes);
   encoder.encode(bytes.length);
   return encoder.result();
 }
 
-async function encodeInTurns(content: string, encoding: TransferEncoding): Promise<Buffer> {
-  if (encoding === "7bit") return Buffer.from(content, "latin1");
-  const pieces: Buffer[] = [];
-  for (const piece of cutText(content)) {
-    pieces.push(Buffer.from(piece));
-    await yieldToEventLoop();
-  }
-  const bytes = Buffer.concat(pieces);
+async function encodeInTurns(bytes: Buffer, encoding: TransferEncoding): Promise<Buffer> {
+  if (encoding === "7bit") return bytes;
   if (encoding === "base64") return encodeLongBase64(bytes);
   const encoder = createQuotedPrintable(bytes);
-  for (let done = false; !done; await yieldToEventLoop()) done = encoder.encode(PIECE_BYTES);
+  for (let done = false; !done; await waitForTurn()) done = encoder.encode(PIECE_BYTES);
   return encoder.result();
 }
 

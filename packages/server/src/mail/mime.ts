@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import { CHUNK_BYTES, yieldToEventLoop } from "../lib/turn.ts";
+import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
@@ -19,7 +19,7 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?:
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
   const content = await composeContent(mail, cache);
-  if (content.body.length > CHUNK_BYTES) await yieldToEventLoop();
+  if (content.body.length > CHUNK_BYTES) await waitForTurn();
   const head = [
     mailboxHeader("From", from),
     mailboxHeader("To", parseMailbox(mail.to)),
@@ -56,6 +56,7 @@ async function composeContent(mail: OutgoingMail, cache: MimeCache | undefined):
   const inline: MimeEntity[] = [];
   const files: MimeEntity[] = [];
   for (const file of mail.attachments) (file.contentId !== null && mail.html !== null ? inline : files).push(await encodeFile(file));
+  if (mail.attachments.some(({ content }) => content.byteLength > CHUNK_BYTES)) await waitForTurn();
   const { boundary } = texts;
   const root = texts.parts.at(-1) as MimeEntity;
   const related = join('multipart/related; type="text/html"', [root, ...inline], `r${boundary}`);
@@ -106,7 +107,7 @@ async function createBoundary({ text, html }: OutgoingMail): Promise<string> {
   for (const one of [text ?? "", "\0", html ?? ""])
     for (const piece of cutText(one)) {
       hash.update(piece);
-      if (piece.length < one.length) await yieldToEventLoop();
+      if (piece.length < one.length) await waitForTurn();
     }
   return hash.digest("hex").slice(0, 32);
 }

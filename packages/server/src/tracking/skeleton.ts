@@ -2,7 +2,7 @@ import type { Tracking } from "@mailsvc/sdk/contract";
 import { MAIL } from "../html/body-end.ts";
 import { decodeAttribute, serializeAttribute } from "../html/escape.ts";
 import { type LocatedTag, locateTags } from "../html/tokenizer.ts";
-import { forEachInTurns } from "../lib/turn.ts";
+import { forEachInTurns, waitForTurn } from "../lib/turn.ts";
 
 /** HTML cut at its links and at the place of the pixel. The texts between are its source, unchanged. */
 export interface Skeleton {
@@ -64,6 +64,7 @@ export async function cutHtml(html: string): Promise<Skeleton> {
 export async function assemble({ texts, cuts }: Skeleton, write: (cut: Cut) => string): Promise<string> {
   const pieces = [texts[0] as string];
   await forEachInTurns(cuts.entries(), ([i, cut]) => pieces.push(write(cut), texts[i + 1] as string), CUTS_PER_TURN);
+  if (cuts.length > CUTS_PER_TURN) await waitForTurn();
   return pieces.join("");
 }
 

@@ -1,4 +1,4 @@
-import { CHUNK_BYTES, yieldToEventLoop } from "../../lib/turn.ts";
+import { CHUNK_BYTES, waitForTurn } from "../../lib/turn.ts";
 
 const BACKSLASH = 0x5c;
 // The longest escape in JSON, \\u0000, has six characters.
@@ -25,7 +25,7 @@ export async function decodeBase64(text: Buffer): Promise<Uint8Array | null> {
     if (size !== Math.floor((digits.length * 3) / 4) || digits.length % 4 === 1) return null;
     written += size;
     from = to;
-    if (!last) await yieldToEventLoop();
+    if (!last) await waitForTurn();
   }
   return bytes.subarray(0, written);
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { ApiError } from "../../lib/api-error.ts";
+import { waitForTurn } from "../../lib/turn.ts";
 import type { HeaderReader } from "../headers.ts";
 
 // Deeper JSON is an attack: a million nested arrays parse well, and then overflow the stack of the code that walks them.
@@ -38,12 +39,20 @@ export function assertNotEncoded(headers: HeaderReader): void {
 
 /** Parses a body as one JSON object; an empty body is an empty object. Throws ApiError validation_error that says what is wrong. */
 export function parseJson(bytes: Uint8Array): Record<string, unknown> {
-  if (bytes.length === 0) return {};
-  if (exceedsJsonDepth(bytes)) throw invalidJson(`The body nests deeper than ${MAX_JSON_DEPTH} levels.`);
-  if (!isUtf8(bytes)) throw invalidJson("The body is not valid UTF-8.");
+  return bytes.length === 0 ? {} : parseText(decodeUtf8(bytes));
+}
+
+/** The same for a body of any size: others have a turn before the text is parsed, which is one call. */
+export async function parseLongJson(bytes: Uint8Array): Promise<Record<string, unknown>> {
+  const text = decodeUtf8(bytes);
+  await waitForTurn();
+  return parseText(text);
+}
+
+function parseText(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(decodeUtf8(bytes));
+    value = JSON.parse(text);
   } catch (error) {
     throw invalidJson(`The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`);
   }
@@ -84,8 +93,10 @@ function invalidJson(message: string, path = "", code = "invalid_json"): ApiErro
   return new ApiError("validation_error", message, { details: [{ path, code, message }] });
 }
 
-/** Decodes valid UTF-8 without the byte order mark some editors put before it. */
+/** Decodes a body, without the byte order mark some editors put before it. */
 function decodeUtf8(bytes: Uint8Array): string {
+  if (exceedsJsonDepth(bytes)) throw invalidJson(`The body nests deeper than ${MAX_JSON_DEPTH} levels.`);
+  if (!isUtf8(bytes)) throw invalidJson("The body is not valid UTF-8.");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { ApiError, invalid } from "../../lib/api-error.ts";
-import { CHUNK_BYTES, yieldToEventLoop } from "../../lib/turn.ts";
+import { CHUNK_BYTES, waitForTurn } from "../../lib/turn.ts";
 import type { HeaderReader } from "../headers.ts";
 import { decodeBase64 } from "./base64.ts";
 import { isForm, parseForm } from "./form.ts";
@@ -69,7 +69,7 @@ function cutContents(json: Buffer): { text: Buffer; rest: Buffer } | null {
 async function hashFile(bytes: Uint8Array): Promise<FileBody> {
   const hash = createHash("sha256");
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-    if (at > 0) await yieldToEventLoop();
+    if (at > 0) await waitForTurn();
     hash.update(bytes.subarray(at, at + CHUNK_BYTES));
   }
   return { bytes, sha256: hash.digest("hex") };
