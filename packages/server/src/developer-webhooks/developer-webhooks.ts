@@ -70,6 +70,7 @@ export async function createWebhook(
     updatedAt: now,
   };
   await tx.insert(w).values(row);
+  tx.afterCommit(() => deps.webhooks.prepare());
   return { ...showWebhook(row, now), secret };
 }
 

@@ -112,6 +112,10 @@ export class WebhookDispatcher implements WebhookWorker {
     if (this.#started) this.#run();
   }
 
+  prepare(): void {
+    this.#getSender().prepare();
+  }
+
   send(endpoint: Endpoint, message: Message): Promise<Attempt> {
     return this.#getSender().sendOnce(endpoint, message);
   }

@@ -73,6 +73,8 @@ export interface Webhooks {
   readonly attempts: ReadonlyMap<AttemptClass, number>;
   /** These endpoints have new events. Call it after the commit that wrote them. */
   wake(endpointIds: Iterable<string>): void;
+  /** Loads what sending needs, so that the first event does not wait for it. Call it when there is a webhook. */
+  prepare(): void;
   /** Sends a message once and at once, outside of all streams and limits. Never throws. */
   send(endpoint: Endpoint, message: Message): Promise<Attempt>;
 }

@@ -57,6 +57,12 @@ export class WebhookSender {
     });
   }
 
+  /** Loads the HTTP client: 60 ms of the processor, which the first event would wait for. */
+  prepare(): void {
+    // Who sends gets the error.
+    this.#getOpener().catch(() => {});
+  }
+
   /** One attempt. Throws SealBroken when the secret of the endpoint cannot be opened; never for what the receiver does. */
   send(client: EndpointClient, endpoint: Endpoint, message: Message): Promise<Attempt> {
     const { clock, version, tracing } = this.#deps;

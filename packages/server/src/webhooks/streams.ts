@@ -356,7 +356,7 @@ async function listHeads(tx: Tx, jobs: readonly Job[]): Promise<Map<Job, OpenEve
     for (const job of some)
       heads.set(
         job,
-        (byStream.get(job.event.streamId) ?? []).flatMap(({ claim, ...event }) => (claim === job.claim ? [event] : [])),
+        (byStream.get(job.event.streamId) ?? []).filter(({ claim }) => claim === job.claim),
       );
   }
   return heads;
