@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import semver from "semver";
 import { build } from "tsup";
-import { ABSENT, bundlePlugins, coreInOneFile } from "./bundle-plugins.mjs";
+import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
 import { freshSchema } from "./fresh-schema.mjs";
 import { documentDeclarations } from "./hover-docs.mjs";
 import { collectPackages, writeLicenses } from "./licenses.mjs";
@@ -39,14 +39,7 @@ const runs = [
     { name: "agent-kit", format, entry: entriesOf("agent-kit") },
   ]),
   // The program: one lean file, and chunks that only some starts load. The command line starts the same server.
-  {
-    name: "server",
-    format: "esm",
-    entry: { main: "src/main.ts", bundled: "src/index.ts" },
-    core: "src/index.ts",
-    bundle: true,
-    external: ["better-sqlite3"],
-  },
+  { name: "server", format: "esm", entry: { main: "src/main.ts", bundled: "src/index.ts" }, bundle: true, external: ["better-sqlite3"] },
   // The library: the SDK stays external, so that a process has one ApiError class.
   {
     name: "server",
@@ -77,9 +70,8 @@ const bundled = (name) => {
   return inside.get(name);
 };
 
-const bundle = ({ name, format, entry, core, bundle: whole, external = [] }) => {
+const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
   const outside = [...external, ...ABSENT];
-  const cores = core === undefined ? [] : [coreInOneFile(join(root, "packages", name, core))];
   const out = format === "cjs" ? join(dist(name), "cjs") : dist(name);
   return build({
     config: false,
@@ -103,7 +95,7 @@ const bundle = ({ name, format, entry, core, bundle: whole, external = [] }) => 
       ? {
           noExternal: [new RegExp(`^(?!node:|(?:${outside.join("|")})(?:/|$))`)],
           banner: { js: requireShim },
-          esbuildPlugins: [collectPackages(bundled(name)), ...(name === "cli" ? [bundledServer] : []), ...cores, ...bundlePlugins],
+          esbuildPlugins: [collectPackages(bundled(name)), ...(name === "cli" ? [bundledServer] : []), ...bundlePlugins],
         }
       : // The paths of tsconfig.json would make other packages part of this one.
         { skipNodeModulesBundle: true, tsconfig: join(root, "tsconfig.build.json") }),

@@ -1,5 +1,4 @@
 // Plugins for bundles that contain all their dependencies.
-import { dirname, join } from "node:path";
 
 // zod loads messages in 40 languages, a third of the code a start compiles; only English is used.
 const englishOnly = {
@@ -48,25 +47,6 @@ const undiciClient = {
     }));
   },
 };
-
-/**
- * Keeps the modules that every start needs, those `core` imports, in one file: without this each module goes to a file for the set of
- * lazy imports that share it, and finding and linking fifty files takes a tenth of a start. So every lazy import reaches all of the core.
- */
-export const coreInOneFile = (core) => ({
-  name: "core-in-one-file",
-  setup: (pass) => {
-    pass.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir, importer }) =>
-      kind === "dynamic-import" && !importer.includes("node_modules") ? { path: join(resolveDir, path), namespace: "lazy" } : undefined,
-    );
-    // Also a module that exports nothing.
-    pass.onResolve({ filter: /./, namespace: "lazy" }, ({ path }) => ({ path, sideEffects: true }));
-    pass.onLoad({ filter: /./, namespace: "lazy" }, ({ path }) => ({
-      contents: `export * from ${JSON.stringify(path)}; export * as core from ${JSON.stringify(core)};`,
-      resolveDir: dirname(path),
-    }));
-  },
-});
 
 /**
  * What is not bundled: optional dependencies of dependencies, which are not installed, and what listhen has for its own command
