@@ -29,7 +29,7 @@ export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer 
       const all = rows.map((row) => ({ ...row, id: ids("mail"), receivedAt }));
       const [large, small] = [all.filter(isLarge), all.filter((row) => !isLarge(row))];
       if (small.length > 0) await tx.insertAll(tx.t.inbox, small);
-      // Each in a turn of its own: inserting 27 MB is one call of some 50 ms.
+      // Each in a turn of its own: inserting 27 MB is one call of 50 to 60 ms.
       for (const row of large) {
         await tx.insertAll(tx.t.inbox, [row]);
         await tx.breathe();
