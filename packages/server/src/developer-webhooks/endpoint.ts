@@ -35,7 +35,7 @@ const OUTAGE_MS = MINUTE;
 const ERROR_MS = SECOND;
 const GONE = 410;
 // Events claimed of a stream at a time: one follows the other without waiting for the database, and their bodies are in memory.
-const CLAIMS = 32;
+const CLAIMS = 16;
 
 /** A webhook for the delivery engine; undefined for one that gets nothing now. */
 export function toEndpoint(row: WebhookRow): Endpoint | undefined {
