@@ -88,6 +88,8 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
+          // They wait for other programs more than the others do.
+          maxWorkers: 4,
         },
       },
     ],
