@@ -9,7 +9,7 @@ import { until } from "./api.ts";
 const root = dirname(dirname(fileURLToPath(new URL(".", import.meta.url))));
 const SECONDS = 590;
 
-/** Builds the program of one file into `build`, once in a run of tests: whoever else wants it waits. */
+/** Builds the program of one file into `build`, once in a run of tests. A second test file that needs it waits until the first one has built it. */
 export async function buildBinary(): Promise<void> {
   const place = join(root, "node_modules/.cache/mailsvc/binary-runs");
   const turn = join(place, inject("postgresRun"));

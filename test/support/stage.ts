@@ -25,7 +25,7 @@ export class Stage {
   readonly hooks: Hook;
   readonly #program: string;
   #server: DoomedServer | null = null;
-  /** What the database held each time the server had died in this scene; null where nobody looks for keys in it. */
+  /** What the database held each time the server had died in this scene; null in scenes that do not search it for keys. */
   #corpses: Buffer[] | null = null;
   /** Everything a server has said in this scene: answers and logs. */
   #said: string[] = [];

@@ -55,7 +55,7 @@ export const VariableDeclaration = z
   })
   .meta({ id: "VariableDeclaration" });
 
-/** What a template is made of, as a request gives it. */
+/** The fields of a template in requests that create, change or render one. */
 export const templateFields = {
   name: Line(TEMPLATE_LIMITS.name).min(1).meta({ description: "Display name" }),
   slug: Slug,

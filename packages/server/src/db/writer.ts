@@ -39,7 +39,7 @@ export interface Scope {
   open: boolean;
   /** True once it has changed a row. */
   wrote: boolean;
-  /** True if a row that it inserts may be written at the end of the commit, because nobody looks before. */
+  /** True if the rows that it inserts may be written later: before the next statement that could see them, and at COMMIT at the latest. */
   light: boolean;
   readonly afterCommit: (() => void)[];
   /** What it defers to the end of the commit. */

@@ -277,7 +277,7 @@ test("a person who unsubscribed by mistake subscribes again on the page, and the
   expect((await sdk.contacts.get(contact.id)).status).toBe("UNSUBSCRIBED");
 });
 
-test("nobody undoes a bounce, a complaint, the sender's decision or an erasure on the page", async () => {
+test("the page offers no way back after a bounce, a complaint, a suppression by the sender or an erasure", async () => {
   for (const reason of ["bounce", "complaint", "manual", "erasure"] as const) {
     const { world, sdk, post, url } = await offered();
     await using _ = world;

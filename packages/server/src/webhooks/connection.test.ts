@@ -78,7 +78,7 @@ function fakeTime(): Clock["real"] & { advance(ms: number): void; readonly pendi
       pending.set(timer, now + ms);
       return { cancel: () => void pending.delete(timer) };
     },
-    sleep: () => Promise.reject(new Error("Nobody sleeps here.")),
+    sleep: () => Promise.reject(new Error("A connection does not sleep.")),
     advance: (ms) => {
       now += ms;
       for (const [timer, at] of [...pending]) if (at <= now && pending.delete(timer)) timer();

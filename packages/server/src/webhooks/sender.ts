@@ -59,7 +59,7 @@ export class WebhookSender {
 
   /** Loads the HTTP client: 60 ms of the processor, which the first event would wait for. */
   prepare(): void {
-    // Who sends gets the error.
+    // If loading fails, the first delivery reports the error.
     this.#getOpener().catch(() => {});
   }
 
