@@ -16,7 +16,7 @@ import { createDatabase, type TestDatabase } from "../packages/server/test/postg
 import { PROOFS } from "./config-files.ts";
 import { cleanEnvironment, until } from "./dev-server.ts";
 import { anchorsOf, type Block, blocksOf, linksOf, tableUnder, usageOf } from "./markdown.ts";
-import { type CliDesk, openCliDesk } from "./support/cli-desk.ts";
+import { type CliServer, startCliServer } from "./support/cli-server.ts";
 import { ONE_CHECKER } from "./support/compiler.ts";
 import { freePort } from "./support/free-port.ts";
 
@@ -52,7 +52,7 @@ const STARTS_SERVER = /^(?:npm start|(?:[A-Z_]+=\S+ )*npx mailsvc (?:serve|dev)\
 const AGENT_PORT = "4000";
 
 let folder = "";
-let desk: CliDesk;
+let cliServer: CliServer;
 const started: ChildProcess[] = [];
 
 /**
@@ -60,10 +60,10 @@ const started: ChildProcess[] = [];
  * npx itself finds the programs is tested by `newcomer.test.ts`. Calls of the service are made by the command line in this process: that
  * they work from the installed program is tested by `quickstarts.test.ts`.
  */
-const npx = (desk: CliDesk): string => `#!/bin/sh
+const npx = (cliServer: CliServer): string => `#!/bin/sh
 case "$1" in -*) echo "npx $1 is not run here" >&2; exit 2 ;; esac
 case "$1 $2" in "mailsvc "serve | "mailsvc "dev | "mailsvc "agent | "mailsvc "backup | "mailsvc "migrate) ;; "mailsvc "*)
-${desk.script};; esac
+${cliServer.script};; esac
 exec "$@"
 `;
 
@@ -80,14 +80,14 @@ beforeAll(async () => {
   await run(process.execPath, [join(root, "scripts/build.mjs")], { cwd: root });
   folder = mkdtempSync(join(tmpdir(), "mailsvc-docs-"));
   mkdirSync(join(folder, "bin"));
-  desk = await openCliDesk(join(folder, "desk"));
-  writeFileSync(join(folder, "bin/npx"), npx(desk), { mode: 0o755 });
+  cliServer = await startCliServer(join(folder, "cli"));
+  writeFileSync(join(folder, "bin/npx"), npx(cliServer), { mode: 0o755 });
   writeFileSync(join(folder, "bin/npm"), NPM, { mode: 0o755 });
   objections = await checkScripts();
   verdicts = await runTests();
 }, 900_000);
 afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]();
+  await cliServer?.[Symbol.asyncDispose]();
   for (const child of started) if (child.exitCode === null) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });

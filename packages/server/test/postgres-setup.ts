@@ -8,7 +8,7 @@ import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 declare module "vitest" {
   export interface ProvidedContext {
     /** Where a test asks for the Postgres server of this run. */
-    postgresDesk: string;
+    postgresStarterUrl: string;
     /** Part of the name of each database made in this run. */
     postgresRun: string;
   }
@@ -39,7 +39,7 @@ async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_POSTGRES_URL;
   const run = randomBytes(4).toString("hex");
   let asked = false;
-  const desk = createServer(async (_request, response) => {
+  const starter = createServer(async (_request, response) => {
     try {
       asked = true;
       if (given === undefined) server ??= startPostgres();
@@ -49,12 +49,12 @@ async function setup(project: TestProject): Promise<() => Promise<void>> {
       response.end((error as Error).message);
     }
   });
-  await new Promise<void>((listening) => desk.listen(0, "127.0.0.1", listening));
-  project.provide("postgresDesk", `http://127.0.0.1:${(desk.address() as AddressInfo).port}`);
+  await new Promise<void>((listening) => starter.listen(0, "127.0.0.1", listening));
+  project.provide("postgresStarterUrl", `http://127.0.0.1:${(starter.address() as AddressInfo).port}`);
   project.provide("postgresRun", run);
   return async () => {
-    desk.closeAllConnections();
-    desk.close();
+    starter.closeAllConnections();
+    starter.close();
     await (await server?.catch(() => undefined))?.dispose();
     if (given !== undefined && asked) await clear(given, run);
   };

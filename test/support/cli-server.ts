@@ -7,18 +7,18 @@ import { run } from "../../packages/cli/src/run.ts";
 import type { Host, In } from "../../packages/cli/src/types.ts";
 
 /** Runs command lines of `mailsvc` in this process for shells, which spares each of them a process of 170 ms. */
-export interface CliDesk extends AsyncDisposable {
+export interface CliServer extends AsyncDisposable {
   /** The part of a shell script that hands its own command line in, `mailsvc` first, and exits as the command did. */
   readonly script: string;
 }
 
 /**
- * Opens a desk that keeps its notes in a folder. Arguments, variables, folder and stdin are those of the shell that asks, which must be
- * on this Linux; where there is none, the script does nothing.
+ * Starts the server, with its files in this folder. Arguments, variables, folder and stdin are those of the shell that calls, which must be
+ * a process of the same Linux machine; on other systems the script does nothing.
  */
-export async function openCliDesk(folder: string): Promise<CliDesk> {
+export async function startCliServer(folder: string): Promise<CliServer> {
   mkdirSync(folder);
-  const socket = join(folder, "desk");
+  const socket = join(folder, "socket");
   const server = createServer(async (request, response) => {
     const pid = (request.url ?? "").slice(1);
     const stop = new AbortController();
@@ -40,7 +40,7 @@ export async function openCliDesk(folder: string): Promise<CliDesk> {
   });
   await new Promise<void>((open) => server.listen(socket, open));
   const script = `if [ -d /proc/$$ ]; then
-  curl -sN --unix-socket '${socket}' "http://desk/$$"
+  curl -sN --unix-socket '${socket}' "http://cli/$$"
   cat '${folder}'/$$.err >&2
   exit "$(cat '${folder}'/$$.code)"
 fi
