@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { quickFolder } from "./packages/server/test/quick-folder.ts";
 import { SlowestFirst } from "./test/support/slowest-first.ts";
 import tsconfig from "./tsconfig.json" with { type: "json" };
 
@@ -37,6 +38,9 @@ const NOT_AGAIN = [
   /\/marketplace\/(?:agent-gate|landing-pages\/pages|payments\/stripe-answers)\./,
 ];
 
+// A world is a folder of files that are gone a second later: in memory, making and removing one does not wait for the disk.
+const inMemory = { TMPDIR: quickFolder() };
+
 const onPostgres = globSync("packages/server/{src,test}/**/*.test.ts").filter(
   (file) => /createWorld|scenario\.ts/.test(readFileSync(file, "utf8")) && !NOT_AGAIN.some((pattern) => pattern.test(file)),
 );
@@ -57,6 +61,7 @@ export default defineConfig({
           name: "unit",
           setupFiles: setup,
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
+          env: inMemory,
           testTimeout: 90_000,
           // The first hook that wants Postgres starts it.
           hookTimeout: 180_000,
@@ -72,6 +77,7 @@ export default defineConfig({
           // They run in full on SQLite.
           provide: { propertyShare: 1 / 3 },
           setupFiles: [...setup, "./packages/server/test/worlds-on-postgres.ts"],
+          env: inMemory,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 0 },

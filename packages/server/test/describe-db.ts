@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe } from "vitest";
@@ -7,6 +7,7 @@ import { openPostgres } from "../src/db/postgres/database.ts";
 import { openSqlite } from "../src/db/sqlite/database.ts";
 import { postgresSchema } from "../src/schema.pg.ts";
 import { sqliteSchema } from "../src/schema.sqlite.ts";
+import { emptyDatabase } from "../src/testing/empty-database.ts";
 import { createDatabase, dropDatabases } from "./postgres.ts";
 
 /** A database of its own for one test. */
@@ -19,6 +20,7 @@ export interface TestDb {
 export const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
   sqlite: async () => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-db-"));
+    writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
     // A test's rows need not survive a power cut.
     const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
     return {

@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { binary, findPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
+import { quickFolder } from "./quick-folder.ts";
 
 /** A Postgres server of our own. */
 export interface PostgresServer {
@@ -25,10 +26,6 @@ export interface PostgresServerOptions {
   durable?: boolean;
 }
 
-// Databases are made by the hundred, each of a thousand files: in memory that is ten times as fast.
-const MEMORY = "/dev/shm";
-const ROOM = 2 * 1024 ** 3;
-
 // Who waits for a lock looks for a deadlock after 20 ms instead of a second.
 const QUICK = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "deadlock_timeout=20ms"];
 
@@ -38,6 +35,7 @@ export async function startPostgres({ durable = false }: PostgresServerOptions =
   const copy = mkdtempSync(join(tmpdir(), "mailsvc-pg-programs-"));
   chmodSync(copy, 0o755);
   const binaries = runnable(findPostgres(), user, copy);
+  // Databases are made by the hundred, each of a thousand files: in memory that is ten times as fast.
   const folder = mkdtempSync(join(durable ? tmpdir() : quickFolder(), "mailsvc-pg-"));
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });
@@ -127,12 +125,6 @@ function runAs(): { uid?: number; gid?: number } {
     }
   }
   throw new Error("Postgres does not run as root, and this machine has neither a user postgres nor nobody to run it as.");
-}
-
-function quickFolder(): string {
-  if (!existsSync(MEMORY)) return tmpdir();
-  const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize > ROOM ? MEMORY : tmpdir();
 }
 
 /**

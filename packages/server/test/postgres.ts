@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import pg from "pg";
 import { inject } from "vitest";
 import { postgresBackend } from "../src/backend.pg.ts";
@@ -11,6 +13,7 @@ export interface TestDatabase {
 }
 
 let server: Promise<string> | undefined;
+let local: Promise<string> | undefined;
 
 /** The Postgres server of this run: TEST_POSTGRES_URL, or one of our own. Throws a sentence when there is none to be had. */
 export function postgresUrl(): Promise<string> {
@@ -87,7 +90,7 @@ export async function createDatabase(kind: "migrated" | "empty" = "migrated"): P
   const name = used ?? nameOf("test");
   const from = kind === "migrated" ? ` TEMPLATE "${await migrated()}"` : "";
   if (!used) await admin((c) => c.query(`CREATE DATABASE "${name}"${from}`));
-  const url = await databaseUrl(name);
+  const url = kind === "migrated" ? await databaseUrl(name) : onServer(name, await postgresUrl());
   if (kind === "migrated") migratedUrls.add(url);
   return { url, drop: async () => void (await (kind === "migrated" ? recycle(name) : drop(name))) };
 }
@@ -102,9 +105,23 @@ async function admin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   }
 }
 
+/** The URL of a database with our tables: by the server's socket where it is on this machine, which takes less processor time than TCP. */
 async function databaseUrl(name: string): Promise<string> {
-  const url = new URL(await postgresUrl());
+  local ??= findSocket();
+  return onServer(name, await local);
+}
+
+function onServer(name: string, server: string): string {
+  const url = new URL(server);
   url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function findSocket(): Promise<string> {
+  const url = new URL(await postgresUrl());
+  const { rows } = await admin((c) => c.query<{ folders: string }>("select current_setting('unix_socket_directories') as folders"));
+  const folder = rows[0]?.folders.split(", ").find((path) => existsSync(join(path, `.s.PGSQL.${url.port || "5432"}`)));
+  if (folder) url.searchParams.set("host", folder);
   return url.href;
 }
 

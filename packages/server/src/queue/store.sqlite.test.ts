@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,6 +8,7 @@ import { controllableClock } from "../lib/controllable-clock.ts";
 import { type Log, silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { jobs, sqliteSchema } from "../schema.sqlite.ts";
+import { emptyDatabase } from "../testing/empty-database.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import { sqliteJobStore } from "./store.sqlite.ts";
 import { createQueue } from "./worker.ts";
@@ -16,6 +17,7 @@ const open = async (
   options: { log?: Log; overloaded?: () => boolean } = {},
 ): Promise<QueueHarness & { db: Awaited<ReturnType<typeof openSqlite>> }> => {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-queue-"));
+  writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
   const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
   const make = () => createQueue(sqliteJobStore(db, jobs), { clock, random: seededRandom(1), log: silentLog, ...options });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
@@ -7,7 +7,6 @@ import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
-import { openSqlite } from "../db/sqlite/database.ts";
 import { DROP_HEADER } from "../http/fault-injection.ts";
 import { controllableClock } from "../lib/controllable-clock.ts";
 import type { FetchText } from "../lib/fetch-text.ts";
@@ -17,10 +16,10 @@ import { seededRandom } from "../lib/random.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
-import { sqliteSchema } from "../schema.sqlite.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
+import { emptyDatabase } from "./empty-database.ts";
 import { createEvents, type TestEvents } from "./events.ts";
 import { createInbox, type TestInbox } from "./inbox.ts";
 
@@ -107,8 +106,6 @@ export interface TestWorld {
 const CAMPAIGN_MS = 14 * 86_400_000;
 
 const URL_OF_WORLD = "http://mailsvc.test";
-
-let template: Promise<Uint8Array> | undefined;
 
 const noRecords: DomainRecords = { txt: async () => [] };
 const noFiles: FetchText = (url) => Promise.reject(new Error(`There is no ${url}.`));
@@ -233,20 +230,6 @@ function createTemporaryFolder(): string {
 function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   folders.delete(folder);
-}
-
-/** An empty, migrated database, created once per process. Each world starts with a copy of it. */
-function emptyDatabase(): Promise<Uint8Array> {
-  template ??= (async () => {
-    const folder = mkdtempSync(join(tmpdir(), "mailsvc-template-"));
-    const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
-    await db.exclusive((c) => c.pragma("wal_checkpoint(TRUNCATE)"));
-    await db.close();
-    const bytes = readFileSync(join(folder, "mailsvc.db"));
-    rmSync(folder, { recursive: true, force: true });
-    return bytes;
-  })();
-  return template;
 }
 
 async function onPostgres(url: string): Promise<Backend> {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sqliteSchema } from "../../schema.sqlite.ts";
+import { emptyDatabase } from "../../testing/empty-database.ts";
 import type { Tx } from "../db.ts";
 import { UniqueViolation } from "../errors.ts";
 import { openSqlite, type SqliteDb } from "./database.ts";
@@ -14,6 +15,7 @@ const kind = {};
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailsvc-held-"));
+  writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
 });
 afterEach(async () => {
