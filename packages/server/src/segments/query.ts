@@ -56,12 +56,8 @@ export async function previewSegment(
 ): Promise<SegmentPreview> {
   await assertListsExist(read, workspaceId, rules);
   const context = await buildRuleContext(read, deps, workspaceId);
-  const source = pickSource(rules, context);
-  const seqs = limit === 0 ? [] : await findSeqs(context, source, { below: Number.MAX_SAFE_INTEGER, limit, offset: 0 }, deps);
-  return {
-    count: seqs.length < limit ? seqs.length : await countMatches(context, source, deps),
-    contacts: (await loadContacts(read, seqs)).map(showContact),
-  };
+  const { seqs, count } = await findAndCount(context, pickSource(rules, context), limit, deps);
+  return { count, contacts: (await loadContacts(read, seqs)).map(showContact) };
 }
 
 /**
@@ -179,13 +175,7 @@ async function findSeqs(
   const found: number[] = [];
   const wanted = offset + limit;
   await scanWindows(context, source, below, deps, async (range) => {
-    const rows = await context.q
-      .select({ seq: source.seq })
-      .from(source.from)
-      .where(and(source.scope, range, source.rest))
-      .orderBy(desc(source.seq))
-      .limit(wanted - found.length);
-    for (const row of rows) found.push(row.seq);
+    found.push(...(await selectSeqs(context, source, range, wanted - found.length)));
     return found.length < wanted;
   });
   return found.slice(offset);
@@ -193,16 +183,53 @@ async function findSeqs(
 
 /** The number of contacts that match. */
 async function countMatches(context: RuleContext, source: Source, deps: Pick<Deps, "clock">): Promise<number> {
-  let total = 0;
+  return (await findAndCount(context, source, 0, deps)).count;
+}
+
+/** The `seq`s of the newest contacts that match, at most `limit`, and the number of all that match. Compares each candidate once. */
+async function findAndCount(
+  context: RuleContext,
+  source: Source,
+  limit: number,
+  deps: Pick<Deps, "clock">,
+): Promise<{ seqs: number[]; count: number }> {
+  const seqs: number[] = [];
+  let count = 0;
   await scanWindows(context, source, Number.MAX_SAFE_INTEGER, deps, async (range) => {
-    const [row] = await context.q
-      .select({ n: sql<number>`count(*)`.mapWith(Number) })
-      .from(source.from)
-      .where(and(source.scope, range, source.rest));
-    total += row?.n ?? 0;
+    const missing = limit - seqs.length;
+    const found = missing === 0 ? [] : await selectSeqs(context, source, range, missing);
+    seqs.push(...found);
+    count += found.length;
+    if (found.length < missing) return true;
+    const last = found.at(-1);
+    count += await countRange(context, source, last === undefined ? range : and(range, sql`${source.seq} < ${last}`));
     return true;
   });
-  return total;
+  return { seqs, count };
+}
+
+/** The `seq`s of the newest matches in a range, at most `limit`. */
+async function selectSeqs(
+  { q }: RuleContext,
+  { from, seq, scope, rest }: Source,
+  range: SQL | undefined,
+  limit: number,
+): Promise<number[]> {
+  const rows = await q
+    .select({ seq })
+    .from(from)
+    .where(and(scope, range, rest))
+    .orderBy(desc(seq))
+    .limit(limit);
+  return rows.map((row) => row.seq);
+}
+
+async function countRange({ q }: RuleContext, { from, scope, rest }: Source, range: SQL | undefined): Promise<number> {
+  const [row] = await q
+    .select({ n: sql<number>`count(*)`.mapWith(Number) })
+    .from(from)
+    .where(and(scope, range, rest));
+  return row?.n ?? 0;
 }
 
 /** Contacts by their `seq`s, newest first. */
