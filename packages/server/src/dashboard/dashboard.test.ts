@@ -72,6 +72,23 @@ describe("the inbox page", () => {
     }
   });
 
+  test("shows no empty lists and no buttons that do nothing where scripts are off", async () => {
+    await using world = await createWorld();
+    const html = await (await get(world, "/")).text();
+    const [, hidden = ""] = /@media \(scripting: none\) \{ ([^{]+) \{ display: none !important; \} \}/.exec(style) ?? [];
+    const rest = hidden.split(", ").reduce(
+      (left, one) => {
+        const tag = one.startsWith(".") ? `\\w+ class="${one.slice(1)}"` : one.startsWith("#") ? `\\w+ [^>]*id="${one.slice(1)}"` : one;
+        const without = left.replace(new RegExp(`<(?=${tag}[ >])(\\w+)[^>]*>.*?</\\1>`, "s"), "");
+        expect(without, one).not.toBe(left);
+        return without;
+      },
+      html.replace(/<dialog.*<\/dialog>/s, ""),
+    );
+    expect(rest).not.toMatch(/<(?:button|ol|input)[ >]/);
+    expect(rest).toContain("This page needs JavaScript.");
+  });
+
   test("can be read: every text color has a contrast of at least 4.5 on every background", () => {
     const palettes = [...style.matchAll(/:root \{([^}]*)\}/g)].map(
       ([, rules = ""]) => new Map([...rules.matchAll(/--(\w+): (#[0-9a-f]{3,6});/g)].map(([, name, color]) => [name, color as string])),

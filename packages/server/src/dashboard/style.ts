@@ -13,6 +13,7 @@ button:disabled { opacity: .45; cursor: default; }
 button.danger:hover { border-color: var(--bad); color: var(--bad); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 a { color: var(--accent); }
+@media (scripting: none) { .lists, .clock, main, #clear, #reset { display: none !important; } }
 noscript { padding: 10px 16px; background: var(--tint); }
 .quiet { color: var(--soft); }
 kbd { border: 1px solid var(--line); border-radius: 4px; padding: 0 5px; color: var(--soft); background: var(--bg); }

@@ -35,9 +35,22 @@ test("a page follows dark mode unless its brand or its content chose colors for 
 
 test("a logo keeps the background that it was drawn for", () => {
   expect(buildStyle({ background: "#fafafa" }, {}, false)).toMatch(
-    /@media\(prefers-color-scheme:dark\)\{.*\.top img\{[^}]*background:#fafafa\}\}$/,
+    /@media\(prefers-color-scheme:dark\)\{.*\.top img\{[^}]*background:#fafafa;color:#111111\}\}$/,
   );
   expect(buildStyle({}, {}, true)).not.toMatch(/\.top img\{[^}]*background/);
+});
+
+test("the name of a brand can be read where its logo cannot be loaded", () => {
+  fc.assert(
+    fc.property(maybe, maybe, (background, text) => {
+      const [, ground = "", name = ""] =
+        /\.top img\{[^}]*background:(#\w{6});color:(#\w{6})\}/.exec(buildStyle({ background, text }, {}, false)) ?? [];
+      // Without a background of its own, it stands on that of the page.
+      if (ground !== "") expect(contrast(name, ground)).toBeGreaterThanOrEqual(4.5);
+      else expect(palettesOf(buildStyle({ background, text }, {}, false))).toHaveLength(1);
+    }),
+    { seed: 7, numRuns: 500 },
+  );
 });
 
 test("what people press is at least 44 pixels high, and nothing widens the page in either direction of reading", () => {

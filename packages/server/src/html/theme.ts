@@ -28,7 +28,7 @@ body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:col
 .top{padding:1.25rem 0;border-bottom:1px solid var(--line)}
 .top .frame{display:flex;align-items:center;gap:.75rem}
 .top img{display:block;max-height:2.5rem;max-width:11rem;width:auto;height:auto}
-.top b{font:600 1.0625rem/1.3 var(--heading)}
+.top b,.top img{font:600 1.0625rem/1.3 var(--heading)}
 main{flex:1;padding:clamp(1.75rem,5vw,3.5rem) 0}
 h1,h2,h3,h4,h5,h6{font-family:var(--heading);line-height:1.2;margin:2em 0 .6em;text-wrap:balance}
 h1{font-size:clamp(1.9rem,1.3rem + 2.6vw,2.9rem);letter-spacing:-.02em;margin-top:0}
@@ -105,10 +105,11 @@ export function buildStyle(colors: ThemeColors, fonts: ThemeFonts, colored: bool
   const light = luminance(ground) > 0.4;
   const scheme = !light ? "dark" : colored ? "light" : "light dark";
   const root = `:root{color-scheme:${scheme};--body:${body};--heading:${toFontFamily(fonts.heading, body)};${own}}`;
-  // A brand with a dark background looks the same in both modes. A logo keeps the background that it was drawn for.
+  // A brand with a dark background looks the same in both modes. A logo keeps the background that it was drawn for; the color is that
+  // of its name, which stands there when it cannot be loaded.
   const night =
     scheme === "light dark"
-      ? `@media(prefers-color-scheme:dark){:root{${buildPalette(colors, DARK.ground, DARK.text)}}.top img{max-height:3.25rem;padding:.375rem .625rem;background:${ground}}}`
+      ? `@media(prefers-color-scheme:dark){:root{${buildPalette(colors, DARK.ground, DARK.text)}}.top img{max-height:3.25rem;padding:.375rem .625rem;background:${ground};color:${readableOn(ground)}}}`
       : "";
   return root + RULES + night;
 }
