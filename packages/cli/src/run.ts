@@ -97,9 +97,19 @@ function adviseUsage(error: CommanderError, argv: readonly string[], program: Co
   const failure = toUsageFailure(error);
   const { words, command } = findCommand(argv, program);
   const next = `${words} --help`;
+  const flag = error.code === "commander.unknownOption" && command ? findNamesake(error.message, command) : undefined;
+  if (flag) return { ...failure, hint: `Did you mean ${flag}?`, next };
   if (error.code !== "commander.missingArgument" || !command) return { ...failure, next };
   const isActivation = error.message.includes("'activationId'");
   return { ...failure, hint: `Usage: ${words} ${command.usage()}`, next: isActivation ? "mailsvc activations list" : next };
+}
+
+// Commander knows what is spelled alike; this also finds --schedule for --scheduled-at, and --scheduled-at for --at.
+function findNamesake(message: string, command: Command): string | undefined {
+  const [, given = ""] = /'--([a-z-]+)/.exec(message) ?? [];
+  const known = command.options.flatMap(({ long }) => long?.slice(2) ?? []);
+  const [flag, ...others] = given.length < 2 ? [] : known.filter((one) => given.startsWith(one) || one.endsWith(`-${given}`));
+  return flag !== undefined && others.length === 0 ? `--${flag}` : undefined;
 }
 
 function getServerUrl(session: Session | undefined): string | undefined {

@@ -52,6 +52,39 @@ describe("exit codes", () => {
     expect(failed.stderr).toContain("Start one with: mailsvc dev");
   });
 
+  test("a server that does not speak HTTPS is 10, and its URL must begin with http://", async () => {
+    const plain = (async () => {
+      throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ERR_SSL_WRONG_VERSION_NUMBER" }) });
+    }) as typeof fetch;
+    const failed = await cli(["whoami"], { env: { ...REMOTE, MAILSVC_URL: "https://mailsvc.test" }, fetch: plain });
+    expect(failed.code).toBe(10);
+    expect(failed.stderr).toContain("does not speak HTTPS. Begin its URL with http://");
+  });
+
+  test.each([
+    ["http://mailsvc.test/api/v1", "Leave out /api/v1 in the server's URL"],
+    ["http://mailsvc.test", "mailsvc openapi lists all"],
+  ])("a path that the server %s does not have is 6, with what to change", async (url, hint) => {
+    const fetch = answering(404, { code: "not_found", message: "There is nothing at this address." });
+    for (const argv of [
+      ["emails", "list"],
+      ["emails", "get", "em_1"],
+      ["api", "GET", "/api/v1/nope"],
+    ]) {
+      const failed = await cli(argv, { env: { ...REMOTE, MAILSVC_URL: url }, fetch });
+      expect([failed.code, failed.stderr]).toEqual([6, expect.stringContaining(hint)]);
+      expect(failed.stderr).not.toContain("Check the id");
+    }
+  });
+
+  test("a flag of another name, a number that is too large and one that is none say what is right", async () => {
+    const stderr = async (...argv: string[]): Promise<string> => (await cli(argv, { env: REMOTE })).stderr;
+    expect(await stderr("send", "--scheduled-at", "x")).toContain("Did you mean --schedule?");
+    expect(await stderr("campaigns", "schedule", "c", "--at", "x")).toContain("Did you mean --scheduled-at?");
+    expect(await stderr("emails", "list", "--limit", "1000")).toContain("--limit  The most is 100.");
+    expect(await stderr("inbox", "wait", "--timeout", "1s")).toMatch(/"1s" is not a number\.\nSeconds of real time/);
+  });
+
   test("an answer that never comes is 10 and names --timeout", async () => {
     const silent: typeof fetch = (_url, init) =>
       new Promise((_, failed) => init?.signal?.addEventListener("abort", () => failed(init.signal?.reason)));

@@ -1,10 +1,12 @@
 import { isForAgents, parseMailbox } from "@mailsvc/sdk/contract";
+import { NO_SUCH_PATH } from "../runtime/errors.ts";
 import { shellQuote } from "../runtime/request.ts";
 import type { Call, CommandSpec, Failure } from "../types.ts";
 import { listCommandSpecs, listPathArguments, parsePathParams } from "./command-map.ts";
 
 /** Makes a failure's hint specific to the command: the sender to verify, the list to look in. */
 export function advise(failure: Failure, spec: CommandSpec | undefined, call: Call | undefined): Failure {
+  if (failure.message === NO_SUCH_PATH) return failure;
   const agents = spec && isForAgents(spec.endpoint.access) ? adviseAgent(failure, spec) : undefined;
   if (agents) return agents;
   if (failure.code === "sender_not_verified") {

@@ -12,6 +12,7 @@ interface Issue {
   readonly errors?: readonly (readonly Issue[])[];
   readonly params?: { readonly code?: unknown };
   readonly minimum?: number | bigint;
+  readonly maximum?: number | bigint;
   readonly origin?: string;
 }
 
@@ -105,6 +106,15 @@ function toProblems(issue: Issue): Problem[] {
       message: "Unknown field.",
     }));
   const code = typeof issue.params?.code === "string" ? issue.params.code : (issue.code ?? "invalid");
-  const empty = issue.code === "too_small" && issue.origin === "string" && Number(issue.minimum) === 1;
-  return [{ path: issue.path, code, message: empty ? "This must not be empty." : issue.message }];
+  return [{ path: issue.path, code, message: describeSize(issue) ?? issue.message }];
+}
+
+const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
+
+// zod says "Too big: expected number to be <=100". Messages written in the contract are kept.
+function describeSize({ code, origin = "", minimum, maximum, message }: Issue): string | undefined {
+  if (code === "too_small" && origin === "string" && Number(minimum) === 1) return "This must not be empty.";
+  if (code === "too_small" && message.startsWith("Too small: expected")) return `The least is ${minimum}${UNITS[origin] ?? ""}.`;
+  if (code === "too_big" && message.startsWith("Too big: expected")) return `The most is ${maximum}${UNITS[origin] ?? ""}.`;
+  return;
 }

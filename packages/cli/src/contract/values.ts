@@ -114,6 +114,6 @@ async function readValues(field: Field, texts: readonly string[], input: InputRe
 function readNumber(field: Field, text: string): number | null {
   if (field.nullable && text.trim() === "null") return null;
   const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) throw usageError(`--${field.flag}: "${text}" is not a number.`);
+  if (!Number.isFinite(value)) throw usageError(`--${field.flag}: "${text}" is not a number.`, { hint: field.description });
   return value;
 }

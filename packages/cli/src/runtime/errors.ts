@@ -26,6 +26,9 @@ export function cancelledError(): CliError {
   return new CliError({ code: "cancelled", message: "Cancelled.", exit: EXIT.cancelled });
 }
 
+/** What a server says of a path that it does not have, and of nothing else. */
+export const NO_SUCH_PATH = "There is nothing at this address.";
+
 // The API's hints are for programs that call it; on the command line the same advice names a flag or a command.
 const HINTS: Partial<Record<ErrorCode, { hint: string; next?: string }>> = {
   unauthorized: { hint: "Log in, set MAILSVC_API_KEY or use --api-key.", next: "mailsvc login" },
@@ -60,7 +63,10 @@ export function withFlag(fault: { path: string; code: string; message: string },
 /** Converts any error to a Failure. `url` is the server the request went to. */
 export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?: string): Failure {
   if (error instanceof CliError) return error.failure;
-  if (isApiError(error)) return fromApiError(error, flagOf);
+  if (isApiError(error)) {
+    const failure = fromApiError(error, flagOf);
+    return error.message === NO_SUCH_PATH ? { ...failure, hint: explainNoSuchPath(url), next: "mailsvc doctor" } : failure;
+  }
   if (hasName(error, "TimeoutError"))
     return {
       code: "timeout",
@@ -74,7 +80,9 @@ export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?
       code: "connection_failed",
       message: error.message,
       exit: EXIT.network,
-      hint: `Is a server running at ${url ?? "this address"}? Start one with: mailsvc dev`,
+      hint: SPEAKS_HTTP.test(error.message)
+        ? "This server does not speak HTTPS. Begin its URL with http://"
+        : `Is a server running at ${url ?? "this address"}? Start one with: mailsvc dev`,
       next: "mailsvc doctor",
       retryable: true,
     };
@@ -87,6 +95,17 @@ export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?
     exit: EXIT.internal,
     hint: "This is a bug in mailsvc. Run it again with --verbose for the stack trace.",
   };
+}
+
+// How OpenSSL names an answer that is not TLS.
+const SPEAKS_HTTP = /\((?:ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)\)/;
+
+/** Either the URL of the server has a path too many, or the server lacks the path of the request. */
+function explainNoSuchPath(url: string | undefined): string {
+  const path = url === undefined ? "/" : new URL(url).pathname;
+  return path === "/"
+    ? "Check the path: mailsvc openapi lists all that this server has. It may be older than this program."
+    : `Leave out ${path} in the server's URL: the commands add the paths of the API.`;
 }
 
 // Compares names, because importing the SDK's error classes would load the SDK for every command.

@@ -12,6 +12,7 @@ import { type CollectedRows, openLightTx } from "./light.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.ts";
 import { toLookup } from "./lookup.ts";
 import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
+import { openingError } from "./opening-error.ts";
 import { createSession, type PgSession } from "./session.ts";
 import { createSharedReads } from "./shared-reads.ts";
 import { analyzeGrownTables } from "./statistics.ts";
@@ -131,7 +132,7 @@ export async function openPostgres(url: string, schema: DatabaseSchema, options:
       );
   } catch (error) {
     await closePool();
-    throw storageError(error);
+    throw openingError(error, url);
   }
 
   const guardRead = (): void => {
