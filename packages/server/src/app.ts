@@ -117,7 +117,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   const ids = makeIds(clock, random);
   const arrivals: ArrivalSignal = createArrivalSignal(clock.real);
   const untraced = simulator(
-    parts.mailer ? circuitBreaker(parts.mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals }),
+    parts.mailer
+      ? circuitBreaker(parts.mailer, { now: clock.now, log })
+      : captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce }),
   );
   const mailer = tracing ? traceMailer(untraced, tracing) : untraced;
   const inFlight = new InFlightRequests(clock.real);

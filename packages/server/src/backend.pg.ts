@@ -27,6 +27,8 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     makeQueue: (parts) => createQueue(postgresJobStore({ db, ...parts }), parts),
     makeLimiter: (clock, controllable) => new SharedBuckets(db, clock.now, controllable),
     readStats: async () => ({ walBytes: null, pool: db.poolStats(), flushes: null }),
+    // Two commits of 256: one batch is composed while the other one is stored.
+    capturesAtOnce: 512,
     connectionAccepted: () => {},
   };
 }

@@ -22,6 +22,8 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     makeQueue: (parts) => createQueue(sqliteJobStore(db, jobs), parts),
     makeLimiter: (clock) => new TokenBuckets(clock.now),
     readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null, flushes: db.flushes }),
+    // One commit: with 512 an eighth fewer leave.
+    capturesAtOnce: 256,
     connectionAccepted: () => db.writer.connectionAccepted(),
   };
 }

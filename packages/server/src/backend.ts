@@ -29,6 +29,8 @@ export interface Backend {
   makeLimiter(clock: Clock, controllable: boolean): Limiter;
   /** Reads what the database tells about itself, for metrics. */
   readStats(): Promise<BackendStats>;
+  /** Captured mails under way at the same time: as many as leave fastest. */
+  readonly capturesAtOnce: number;
   /** Called for each connection accepted. */
   connectionAccepted(): void;
 }

@@ -2,6 +2,7 @@ import { asc } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { describeDb } from "../../test/describe-db.ts";
 import type { Tx } from "./db.ts";
+import { UniqueViolation } from "./errors.ts";
 
 describeDb("many rows at once", (t) => {
   const event = (type: string, data: Record<string, unknown> | null = null) => ({
@@ -65,6 +66,16 @@ describeDb("many rows at once", (t) => {
       }),
     ).rejects.toBe(boom);
     expect(await t.db.read.$count(t.db.read.t.contacts)).toBe(0);
+  });
+
+  test("with keys that were said to be new, one that exists is refused, with all others", async () => {
+    await t.db.tx((tx) => put(tx, contact(1, "a")));
+    const { contacts } = t.db.read.t;
+    const again = t.db.tx((tx) => tx.insertAll(tx.t.contacts, [contact(2, "b"), contact(1, "c")], { newKeys: true }));
+    await expect(again).rejects.toThrow(UniqueViolation);
+    expect(await t.db.read.$count(contacts)).toBe(1);
+    await t.db.tx((tx) => tx.insertAll(tx.t.contacts, [contact(2, "b"), contact(3, "c")], { newKeys: true }));
+    expect(await t.db.read.$count(contacts)).toBe(3);
   });
 
   test("numbers are unused, rising, and nobody else's", async () => {

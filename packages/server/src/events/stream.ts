@@ -244,7 +244,8 @@ async function numberEvents(tx: Tx): Promise<{ advances: Advance[]; busy: boolea
   const { eventStreams, eventNumbers } = tx.t;
   const busy = streams.size < byWorkspace.size;
   await Promise.all([
-    tx.insertAll(eventNumbers, numbers),
+    // New ones, because the streams are locked.
+    tx.insertAll(eventNumbers, numbers, { newKeys: true }),
     tx.updateAll(
       eventStreams,
       advances.map(({ workspaceId, last }) => ({ where: { workspaceId }, set: { last } })),

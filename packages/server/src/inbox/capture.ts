@@ -15,20 +15,22 @@ export interface CaptureOptions {
   ids: Ids;
   clock: Clock;
   arrivals: ArrivalSignal;
+  /** Mails under way at the same time: many, so that they share a commit. */
+  atOnce: number;
 }
 
 /**
  * Captures mail instead of sending it. The delivery is a row of the transaction that stores its outcome, so that a mail is in
  * the inbox exactly once, even if the process dies.
  */
-export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer {
+export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions): Mailer {
   const cache = createMimeCache();
   const writer: DeliveryWriter<InboxRow> = {
     writeAll: async (tx, rows) => {
       const receivedAt = clock.now();
       const all = rows.map((row) => ({ ...row, id: ids("mail"), receivedAt }));
       const [large, small] = [all.filter(isLarge), all.filter((row) => !isLarge(row))];
-      if (small.length > 0) await tx.insertAll(tx.t.inbox, small);
+      if (small.length > 0) await tx.insertAll(tx.t.inbox, small, { newKeys: true });
       // Each in a turn of its own: inserting 27 MB is one call of 50 to 60 ms.
       for (const row of large) {
         await tx.insertAll(tx.t.inbox, [row]);
@@ -40,8 +42,7 @@ export function captureMailer({ ids, clock, arrivals }: CaptureOptions): Mailer 
   return {
     name: "capture",
     transactional: true,
-    // Many at the same time, so that they share a commit.
-    concurrency: 256,
+    concurrency: atOnce,
     send: async (mail) => {
       const raw = await composeMime(mail, undefined, cache);
       const row: InboxRow = {

@@ -69,7 +69,8 @@ const CLAIM = `with ${LANES.map(
 ).join(", ")}, due as (${LANES.map((_, lane) => `select id from lane${lane}`).join(" union all ")})
   update ${JOBS} j set attempts = attempts + 1, locked_by = $1, locked_at = now()
   from ${TASKS} t where j.id = any (array(select id from due)) and t.id = j.task_id
-  returning ${COLUMNS}, j.priority::int as lane, ${JOB_INTERRUPTIONS} as interruptions`;
+  returning j.id::text as id, t.identifier as kind, j.payload, j.attempts::int as attempts, j.max_attempts::int as "maxAttempts",
+    ${ms("j.run_at")} as "runAt", j.priority::int as lane, ${JOB_INTERRUPTIONS} as interruptions`;
 
 // Names the lanes, because the index of instants has them before the instants.
 const ADVANCE = `update ${JOBS} j set run_at = ${at("$6")} from ${TASKS} t
@@ -89,6 +90,9 @@ const HELD = `j.id = $1::bigint and j.locked_by = $2 and j.attempts = $3 and ${J
 
 const END_ALL = `delete from ${JOBS} j using unnest($1::bigint[], $2::int2[], $3::int2[]) with ordinality n (id, attempt, interruptions, position)
   where j.id = n.id and j.attempts = n.attempt and ${JOB_INTERRUPTIONS} = n.interruptions and j.locked_by = $4`;
+
+/** A row of `CLAIM`. */
+type Claimed = Pick<JobRow, "id" | "kind" | "payload" | "attempts" | "maxAttempts" | "runAt"> & { lane: number; interruptions: number };
 
 /** The job as one attempt holds it. */
 type Held = [id: string, worker: string, attempt: number, interruptions: number];
@@ -219,7 +223,7 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
 
     // `skip locked` gives each job to one worker.
     claim: async (now, limits) => {
-      const rows = await db.read.raw<JobRow & { lane: number; interruptions: number } & Record<string, unknown>>(
+      const rows = await db.read.raw<Claimed & Record<string, unknown>>(
         CLAIM,
         [heartbeat.name, now, LANES.map((lane) => limits[lane])],
         "claim_jobs",
@@ -363,7 +367,8 @@ function isId(id: string): boolean {
 }
 
 function ms(column: string): string {
-  return `(extract(epoch from ${column}) * 1000)::float8`;
+  // Not `extract`, which calculates with decimals: for two instants that was a seventh of a claim.
+  return `round(date_part('epoch', ${column}) * 1000)`;
 }
 
 function at(parameter: string): string {

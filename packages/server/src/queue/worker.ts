@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import type { Addition, JobStore, LaneLimits } from "./job-store.ts";
 import { deletePause, readPause, writePause } from "./pause.ts";
 import {
@@ -86,6 +87,7 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
   let additions = 0;
   let polling = false;
   let pollAgain = false;
+  let soon = false;
   let prefetch = 0;
   let claimedAt = 0;
   const idleWaiters: (() => void)[] = [];
@@ -214,6 +216,7 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
         return settling.store(settlement).finally(poll);
       }
       attempts.delete(job);
+      pollSoon();
       const ended = settlement
         ? settling.store(settlement).catch((error: unknown) => fail(job, error))
         : fail(job, (outcome as { error: unknown }).error);
@@ -348,6 +351,16 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
         settleIdle();
       }
     })();
+  }
+
+  /** Claims for the room that jobs have left which are still being stored, once in a turn of the event loop. */
+  function pollSoon(): void {
+    if (soon) return;
+    soon = true;
+    void yieldToEventLoop().then(() => {
+      soon = false;
+      poll();
+    });
   }
 
   /** The same, after jobs were added or the clock has moved. */

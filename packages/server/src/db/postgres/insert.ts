@@ -62,21 +62,29 @@ export function toArrays({ types }: BulkInsert, rows: readonly (readonly unknown
 
 /** `insertAll`, `insertNumbered` and `nextNumbers` of an ordinary transaction. */
 export function createInserts(run: Run): Pick<Tx, "insertAll" | "insertNumbered" | "nextNumbers"> {
-  const insertRows = async (table: PgTable, rows: readonly object[], returning: string | null): Promise<{ n: string }[]> => {
+  const insertRows = async (
+    table: PgTable,
+    rows: readonly object[],
+    { newKeys = false, returning }: { newKeys?: boolean | undefined; returning?: string },
+  ): Promise<{ n: string }[]> => {
     const [first] = rows;
     if (!first) return [];
     const insert = toTableInsert(table, first as Row);
     const values = rows.map((row) => insert.toValues(row as Row));
     // When two transactions insert the same key at once, the later one would fail for good without ON CONFLICT; with it, it runs again.
-    const text = `${insert.build(listArrays(insert))} on conflict do nothing${returning === null ? "" : ` returning ${quote(returning)} as n`}`;
-    const name = `${returning === null ? "all" : "numbered"}_${insert.name}`;
+    const conflict = newKeys ? "" : " on conflict do nothing";
+    const text = `${insert.build(listArrays(insert))}${conflict}${returning === undefined ? "" : ` returning ${quote(returning)} as n`}`;
+    const name = `${returning === undefined ? (newKeys ? "new" : "all") : "numbered"}_${insert.name}`;
     const inserted = await run<{ n: string }>(text, toArrays(insert, values), name);
     if (inserted.rowCount !== rows.length) throw new UniqueViolation("A row with this unique key exists already.");
     return inserted.rows;
   };
   return {
-    insertAll: async (table, rows) => void (await insertRows(table, rows, null)),
-    insertNumbered: async (table, rows) => (await insertRows(table, rows, getCounter(table).column.name)).map(({ n }) => Number(n)),
+    insertAll: async (table, rows, options) => void (await insertRows(table, rows, { newKeys: options?.newKeys })),
+    insertNumbered: async (table, rows) => {
+      const inserted = await insertRows(table, rows, { newKeys: true, returning: getCounter(table).column.name });
+      return inserted.map(({ n }) => Number(n));
+    },
     nextNumbers: async (table, n) => {
       const { rows } = await run<{ n: string }>(NEXT_NUMBERS, [quote(nameOf(table)), getCounter(table).column.name, n], "next_numbers");
       return rows.map((row) => Number(row.n)).sort((a, b) => a - b);
