@@ -29,6 +29,7 @@ import { StorageHealth } from "./http/storage-health.ts";
 import { createReturnPath, SnsClient } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
+import { getLastMailTime } from "./inbox/inbox.ts";
 import type { Installation } from "./installation/access.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { assertSeal, ensureInstallation } from "./installation/installation.ts";
@@ -177,7 +178,7 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   // A clock that was moved forward stays so over a restart: stored times must not lie in the future.
   if (isControllable(clock)) {
-    const signs = await Promise.all([getLastEventTime(db.read), getLatestEventAt(db.read), lastAliveAt(db.read)]);
+    const signs = await Promise.all([getLastEventTime(db.read), getLastMailTime(db.read), getLatestEventAt(db.read), lastAliveAt(db.read)]);
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
   }
   await assertSeal(db, seal);

@@ -1,6 +1,6 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gt } from "drizzle-orm";
+import { and, asc, desc, eq, gt } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -36,6 +36,13 @@ export async function findFirstMail(read: Reader, match: MailFilter, after: stri
     .orderBy(asc(inbox.id))
     .limit(1);
   return row ?? null;
+}
+
+/** When the last mail was captured; null when there is none. */
+export async function getLastMailTime(read: Reader): Promise<number | null> {
+  const { inbox } = read.t;
+  const [last] = await read.select({ at: inbox.receivedAt }).from(inbox).orderBy(desc(inbox.id)).limit(1);
+  return last?.at ?? null;
 }
 
 /** One captured mail. Throws ApiError not_found. */
