@@ -12,6 +12,7 @@ import { silentLog } from "../packages/server/src/lib/log.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
 import { type RunningServer, serve } from "../packages/server/src/serve.ts";
 import { HELPERS } from "../packages/server/src/templates/engine/builtins.ts";
+import { emptyDatabase } from "../packages/server/src/testing/empty-database.ts";
 import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { PROOFS } from "./config-files.ts";
 import { cleanEnvironment, until } from "./dev-server.ts";
@@ -212,8 +213,11 @@ const script = async (page: string, block: Block, cwd: string, env: Record<strin
 };
 
 /** Starts the server of a page in this process, which costs a quarter of a process of its own: pages that start one start the program. */
-const startServer = (data: string): Promise<RunningServer> =>
-  serve(readConfig({ flags: { data, port: "0" }, env: {}, dev: true }), silentLog);
+const startServer = async (data: string): Promise<RunningServer> => {
+  mkdirSync(data);
+  writeFileSync(join(data, "mailsvc.db"), await emptyDatabase());
+  return serve(readConfig({ flags: { data, port: "0" }, env: {}, dev: true }), silentLog);
+};
 
 describe.each(RUN)("%s", (page) => {
   const blocks = blocksOf(join(root, page));

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-// Those that take more than ten seconds, the longest first. On a fresh clone Vitest knows only how large files are, and would leave
+// Those that take about ten seconds and more, the longest first. On a fresh clone Vitest knows only how large files are, and would leave
 // some of these to the end, where they run alone.
 const SLOW = [
   "docs",
@@ -24,6 +24,10 @@ const SLOW = [
   "marketplace-cluster",
   "delivery-kills",
   "binary-packages",
+  "upgrade-load",
+  "crash-stop",
+  "receiver",
+  "kill",
 ].map((name) => `${name}.test.ts`);
 
 /** Starts the slowest files first, so that no core is idle at the end. */
