@@ -171,7 +171,10 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
     const body = JSON.stringify({ title: "first", fileName: "a.pdf", contentBase64: bytesOf("first").toString("base64") });
     const { url, apiKey } = stage.server.api;
     const head = `POST ${FILES} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    // Files that may come yet: a server that is busy reads what was sent before the cut, and stores it, a little later.
+    let owed = 0;
     for (const share of [0, 0.5, 1, 1, 1, 1]) {
+      if (share === 1) owed += 1;
       const line = await wire(url);
       line.write(head + body.slice(0, body.length * share));
       // Seen by whoever looks into the database, some of the time.
@@ -183,7 +186,8 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
         async () => `${await staged()} contents are staged`,
       );
       const there = await files();
-      expect(there.length).toBeLessThanOrEqual(1);
+      expect(there.length).toBeLessThanOrEqual(owed);
+      owed -= there.length;
       await expectWhole();
       for (const { id } of there) await stage.done("DELETE", `${FILES}/${id}`);
     }
