@@ -358,6 +358,16 @@ async function readBudget(read: Pick<PgSession, "raw">, size: number): Promise<C
   return { perProcess: size + 1, processes: row?.processes ?? 0, allowed: row?.allowed ?? Number.POSITIVE_INFINITY };
 }
 
+const PLANNER_SETTINGS = [
+  // What is asked for by key is in memory or on a solid disk. At the default, 4, small tables are read whole, and such plans are kept
+  // while the tables grow.
+  "random_page_cost=1.1",
+  // Every statement reads few rows. To start parallel workers takes 7 ms, as long as all of a search among a million addresses, and
+  // to compile a statement takes longer still.
+  "max_parallel_workers_per_gather=0",
+  "jit=off",
+];
+
 /** The options of every connection. Throws what `URL` throws for an invalid URL. */
 function clientOptions(url: string): pg.ClientConfig & { pipeline: boolean } {
   return {
@@ -370,9 +380,7 @@ function clientOptions(url: string): pg.ClientConfig & { pipeline: boolean } {
     idle_in_transaction_session_timeout: IDLE_MS,
     // Longer than any statement may take on the server: only a silently dead connection takes this long.
     query_timeout: STATEMENT_MS + 10_000,
-    // What is asked for by key is in memory or on a solid disk. At the default, 4, small tables are read whole, and such plans are kept
-    // while the tables grow.
-    options: "-c random_page_cost=1.1",
+    options: PLANNER_SETTINGS.map((setting) => `-c ${setting}`).join(" "),
     // Sends BEGIN together with the first query, and the last writes together with COMMIT.
     pipeline: true,
   };
