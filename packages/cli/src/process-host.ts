@@ -6,9 +6,6 @@ import type { Host } from "./types.ts";
 
 const PARENT_POLL_MS = 250;
 const IMPORT_HEAP = ["--max-semi-space-size=8", "--semi-space-growth-factor=1"];
-const START_HEAP = "--semi-space-growth-factor=1";
-// V8's own.
-const SERVER_HEAP = "--semi-space-growth-factor=2";
 
 /** The process this program runs in. */
 export const processHost: Host = {
@@ -58,18 +55,16 @@ export const processHost: Host = {
     return startCommand(line, { env: { ...process.env, ...variables }, cwd: process.cwd() }, heard);
   },
   listens: async (url) => (await import("./runtime/listens.ts")).listens(url),
-  serverStarted: () => setFlagsFromString(SERVER_HEAP),
   fetch: (input, init) => globalThis.fetch(input, init),
 };
 
 /**
  * Sets up V8 for the command. An import creates much short-lived garbage, for which V8 would grow its young generation by over
- * 100 MB. A small one keeps memory flat (200 instead of 330 MB for 200,000 rows) at the same speed. What a server makes while it starts
- * mostly stays, so a larger young generation would only be 7 MB more of an idle server; it may grow under load.
+ * 100 MB. A small one keeps memory flat (200 instead of 330 MB for 200,000 rows) at the same speed. A server sets no
+ * flag: V8 refuses cached code, also Node's own, under other flags than it was compiled with, and a start took 14 ms longer.
  */
 export function tuneHeap({ argv }: Host): void {
   if (argv.includes("import")) for (const flag of IMPORT_HEAP) setFlagsFromString(flag);
-  else if (argv[0] === "serve" || argv[0] === "dev") setFlagsFromString(START_HEAP);
 }
 
 function isRunning(pid: number): boolean {

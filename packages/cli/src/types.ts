@@ -44,8 +44,6 @@ export interface Host {
   start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): Promise<StartedCommand>;
   /** Whether something accepts connections at this address. */
   listens(url: URL): Promise<boolean>;
-  /** Called when a server has started in this process: its heap may grow from then on. */
-  serverStarted?(): void;
   readonly fetch?: typeof globalThis.fetch;
 }
 

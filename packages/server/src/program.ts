@@ -1,12 +1,8 @@
 import { parseArgs } from "node:util";
-import { setFlagsFromString } from "node:v8";
 import { ConfigError, readConfig, SERVE_FLAGS } from "./config.ts";
 import { jsonLog } from "./lib/log.ts";
 import { toAnnouncement } from "./ready-file.ts";
 import { serve } from "./serve.ts";
-
-// What a start makes mostly stays: a larger young generation would only be 7 MB more of an idle server.
-setFlagsFromString("--semi-space-growth-factor=1");
 
 run().catch((error: Error & { code?: string }) => {
   const usage = error instanceof ConfigError || error.code?.startsWith("ERR_PARSE_ARGS");
@@ -46,8 +42,6 @@ async function run(): Promise<void> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   const server = await starting;
-  // V8's own.
-  setFlagsFromString("--semi-space-growth-factor=2");
   const isTerminal = process.stdout.isTTY === true;
   process.stdout.write(`${JSON.stringify(toAnnouncement(server, isTerminal))}\n`);
   if (isTerminal) server.keysShown();

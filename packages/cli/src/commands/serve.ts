@@ -122,9 +122,7 @@ async function start(
     const { jsonLog, readConfig, serve } = await import("@mailsvc/server");
     const config = readConfig({ flags: readFlags(table, flags), env: session.host.env, dev });
     const log = createLog(session, jsonLog);
-    const server = await serve(config, log.log);
-    session.host.serverStarted?.();
-    return { server, log };
+    return { server: await serve(config, log.log), log };
   } catch (error) {
     throw startError(error);
   }
