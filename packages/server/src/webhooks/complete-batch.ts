@@ -67,15 +67,15 @@ function runBatch(deps: Deps, loadEndpoint: LoadEndpoint, { claim, outcomes, req
     // First, so that released streams can be claimed.
     await Promise.all(outcomes.map((outcome) => recordOutcome(tx, deps, outcome, now)));
     const delivered = new Set(outcomes.flatMap(({ job, attempt }) => (attempt?.class === "ok" && !job.held ? [job] : [])));
-    const jobs = outcomes.flatMap(({ job, continued: goesOn }) => (goesOn ? [] : [job]));
+    const jobs = outcomes.flatMap(({ job, next }) => (next ? [] : [job]));
     const continued = await continueStreams(tx, jobs, (job) => delivered.has(job), now, findEndpoint);
     const claimed = await Promise.all(
       requests.map(
         async ([endpointId, limit]) => [endpointId, await claimStreams(tx, await findEndpoint(endpointId), now, limit, claim)] as const,
       ),
     );
-    const next = [...continued.values()].flatMap((one) => one.next ?? []);
-    await composeEvents(tx, [...next, ...claimed.flatMap(([, { jobs: more }]) => more)], now);
+    const following = [...continued.values()].flatMap((one) => one.next ?? []);
+    await composeEvents(tx, [...following, ...claimed.flatMap(([, { jobs: more }]) => more)], now);
     return { continued, claimed };
   });
 }

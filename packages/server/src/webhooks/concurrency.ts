@@ -200,10 +200,22 @@ export class ConcurrencyLimiter {
     const { client, origin } = state;
     const slow = client.quick ? 0 : 1;
     this.#count(origin, { inFlight: 1, slow });
-    const outcome = await this.#parts.deliver(client, job);
+    let outcome = await this.#parts.deliver(client, job);
+    // The next event of the stream takes over the slot, where nobody waits for one. Queueing it would cost 3 of 75 µs.
+    while (outcome.next && slow === 0 && this.#maySucceed(state)) {
+      const delivery = this.#parts.deliver(client, outcome.next);
+      this.#parts.completed([outcome]);
+      outcome = await delivery;
+    }
     this.#count(origin, { inFlight: -1, slow: -slow });
+    if (outcome.next) this.add(outcome.next);
     this.#enqueue(state);
     this.#start();
     this.#parts.completed([outcome]);
+  }
+
+  /** Whether a request to a quick endpoint may follow another one at once. */
+  #maySucceed({ client, queue }: EndpointState): boolean {
+    return client.quick && client.busy < client.limit && queue.length === 0 && this.#runnable.size === 0;
   }
 }

@@ -195,7 +195,7 @@ export class WebhookDispatcher implements WebhookWorker {
       const { id, body } = event.composed ?? { id: event.id, body: openBody(this.#deps, event) };
       const message: Message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body, traceparent: event.traceparent };
       const attempt = await this.#getSender().send(client, endpoint, message);
-      if (attempt.class === "ok") return { job, attempt, continued: this.#continue(job) };
+      if (attempt.class === "ok") return { job, attempt, next: this.#next(job) };
       return { job, attempt: this.#aborted ? null : attempt };
     } catch (error) {
       // Our fault and not the receiver's: it costs no attempt.
@@ -207,12 +207,11 @@ export class WebhookDispatcher implements WebhookWorker {
     }
   }
 
-  /** Goes on with the next event that was claimed with one that has arrived. False when there is none, or no time for it. */
-  #continue(job: Job): boolean {
-    const [event, ...rest] = job.rest;
-    if (!event || this.#stopping || !canContinue(job, this.#deps.clock.now())) return false;
-    this.#limiter.add({ ...job, event, rest });
-    return true;
+  /** The next event that was claimed with one that has arrived. Undefined when there is none, or no time for it. */
+  #next(job: Job): Job | undefined {
+    const event = job.rest[0];
+    if (!event || this.#stopping || !canContinue(job, this.#deps.clock.now())) return undefined;
+    return { ...job, event, rest: job.rest.slice(1) };
   }
 
   /** Loops until there is nothing left to record or claim. Called while it runs, it makes it loop once more. */
