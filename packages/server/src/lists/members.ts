@@ -1,6 +1,6 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
 import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
-import { and, eq, inArray } from "drizzle-orm";
+import { and, desc, eq, inArray, lt } from "drizzle-orm";
 import { type ContactRow, showContact, toSearchTerm } from "../contacts/contacts.ts";
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
@@ -9,11 +9,10 @@ import type { Deps } from "../deps.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { readMembers } from "../memberships/memberships.ts";
 import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
-import { findList, type ListRow, pickListTables } from "./lists.ts";
+import { findList, type ListRow } from "./lists.ts";
 
 export type MemberRow = Tables["listMembers"]["$inferSelect"];
 
@@ -178,34 +177,27 @@ export async function listMembers(read: Reader, workspaceId: string, listId: str
   const { listMembers: m, contacts: c } = read.t;
   const text = toSearchTerm(input.search);
   const matching = text === "" ? undefined : read.sqlDialect.holds(c.searchText, read.sqlDialect.text(text));
+  const inList = eq(m.listSeq, list.seq);
   const where = and(input.status && eq(m.status, input.status), matching);
   const count = async (): Promise<Total | number> => {
     if (!matching) {
       const counts = (await getCounters(read, [list.id])).get(list.id);
       return [...(counts ?? [])].reduce((sum, [kind, n]) => (input.status === undefined || kind === input.status ? sum + n : sum), 0);
     }
-    return countQuery(
-      read,
-      read
-        .select(ONE)
-        .from(m)
-        .innerJoin(c, eq(c.seq, m.contactSeq))
-        .where(and(eq(m.listSeq, list.seq), where)),
-    );
+    return countQuery(read, read.select(ONE).from(m).innerJoin(c, eq(c.seq, m.contactSeq)).where(and(inList, where)));
   };
   return paginateBySeq(
     input,
-    async (slice) => {
-      const contacts = await readMembers(read, pickListTables(read.t), list.seq, slice, where);
-      const members = await loadMembers(
-        read,
-        list,
-        contacts.map(({ seq }) => seq),
-      );
-      return contacts.flatMap((contact) => {
-        const member = members.get(contact.seq);
-        return member ? [{ contact, member, seq: contact.seq }] : [];
-      });
+    async ({ below, limit, offset }) => {
+      const rows = await read
+        .select({ contact: c, member: m })
+        .from(m)
+        .innerJoin(c, eq(c.seq, m.contactSeq))
+        .where(and(inList, lt(m.contactSeq, below), where))
+        .orderBy(desc(m.contactSeq))
+        .limit(limit)
+        .offset(offset);
+      return rows.map((row) => ({ ...row, seq: row.member.contactSeq }));
     },
     count,
     ({ contact, member }) => showMember(contact, member),

@@ -1,8 +1,6 @@
-import { and, asc, desc, eq, inArray, lt, type SQL } from "drizzle-orm";
-import type { ContactRow } from "../contacts/contacts.ts";
+import { and, asc, eq, inArray } from "drizzle-orm";
 import { deleteCounters, incrementCounters } from "../counters/counters.ts";
-import type { Reader, Tx } from "../db/db.ts";
-import type { SeqSlice } from "../db/pagination.ts";
+import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Tables } from "../schema.ts";
@@ -20,26 +18,6 @@ export interface ClearPayload {
   workspaceId: string;
   groupId: string;
   seq: number;
-}
-
-/** A slice of the contacts in a group, newest first; `where` narrows members and contacts. */
-export async function readMembers(
-  read: Reader,
-  { members, groupSeq }: Omit<GroupTables, "groups">,
-  seq: number,
-  { below, limit, offset }: SeqSlice,
-  where?: SQL,
-): Promise<ContactRow[]> {
-  const { contacts } = read.t;
-  const rows = await read
-    .select({ contact: contacts })
-    .from(members)
-    .innerJoin(contacts, eq(contacts.seq, members.contactSeq))
-    .where(and(eq(groupSeq, seq), lt(members.contactSeq, below), where))
-    .orderBy(desc(members.contactSeq))
-    .limit(limit)
-    .offset(offset);
-  return rows.map((row) => row.contact);
 }
 
 // Members deleted in one transaction.

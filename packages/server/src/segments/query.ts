@@ -1,13 +1,12 @@
 import type { Contact, Page, SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, exists, gt, inArray, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, exists, gt, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { type ContactRow, showContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { loadListSeqs } from "../lists/lists.ts";
-import { readMembers } from "../memberships/memberships.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
-import { assertListsExist, countMembers, findSegment, pickSegmentTables } from "./segments.ts";
+import { assertListsExist, countMembers, findSegment } from "./segments.ts";
 
 /** The context to compile rules of a workspace against, now. */
 export async function buildRuleContext(read: Reader, { clock }: Pick<Deps, "clock">, workspaceId: string): Promise<RuleContext> {
@@ -75,7 +74,7 @@ export async function listSegmentContacts(
   if (segment.state === "READY" && !segment.timed)
     return paginateBySeq(
       input,
-      (slice) => readMembers(read, pickSegmentTables(read.t), segment.seq, slice),
+      (slice) => readMembers(read, segment.seq, slice),
       () => countMembers(read, id),
       showContact,
     );
@@ -87,6 +86,20 @@ export async function listSegmentContacts(
     () => countMatches(context, source, deps),
     showContact,
   );
+}
+
+/** A slice of the contacts in a segment, newest first. */
+async function readMembers(read: Reader, segmentSeq: number, { below, limit, offset }: SeqSlice): Promise<ContactRow[]> {
+  const { contacts: c, segmentMembers: m } = read.t;
+  const rows = await read
+    .select({ contact: c })
+    .from(m)
+    .innerJoin(c, eq(c.seq, m.contactSeq))
+    .where(and(eq(m.segmentSeq, segmentSeq), lt(m.contactSeq, below)))
+    .orderBy(desc(m.contactSeq))
+    .limit(limit)
+    .offset(offset);
+  return rows.map((row) => row.contact);
 }
 
 function comparesAddress(rule: SegmentRule): boolean {
