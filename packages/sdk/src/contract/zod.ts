@@ -15,7 +15,6 @@ const CHAINED: ReadonlySet<PropertyKey> = new Set([
 type Make = (...args: unknown[]) => z.ZodType;
 
 export const array = deferring(z.array);
-export const base64 = deferring(z.base64);
 export const boolean = deferring(z.boolean);
 export const coerce = { number: deferring(z.coerce.number) };
 export const custom = deferring(z.custom);

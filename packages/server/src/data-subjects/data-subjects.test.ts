@@ -67,6 +67,11 @@ const everything = async ({ app }: TestWorld): Promise<string> => {
     .join("\n");
 };
 
+const countParts = async ({ app }: TestWorld): Promise<number[]> => {
+  const { read } = app.deps.db;
+  return [await read.$count(read.t.attachmentParts), await read.$count(read.t.inboxParts)];
+};
+
 describe("erasing a person", () => {
   test("removes every trace of the person, and nothing of others", async () => {
     await using world = await createWorld();
@@ -81,19 +86,25 @@ describe("erasing a person", () => {
       ...hello,
       to: "ada.lovelace@example.com",
       html: "Dear Augusta",
-      attachments: [{ filename: "augusta.txt", content: "QXVndXN0YQ==" }],
+      attachments: [
+        { filename: "augusta.txt", content: "QXVndXN0YQ==" },
+        // Stored in several parts, as is the mail.
+        { filename: "long.txt", content: Buffer.from("Augusta".repeat(200_000)) },
+      ],
     });
     await world.sdk.emails.send({ ...hello, to: ["ADA.lovelace@example.com", "grace@example.com"], subject: "To both" });
     await world.sdk.emails.send({ ...hello, to: "ada.lovelace@example.com", scheduledAt: "2026-02-01T00:00:00Z" });
     await world.inbox.all();
     await world.sdk.suppressions.create({ email: "ada.lovelace@example.com", reason: "complaint", note: "Augusta wrote" });
     expect(await everything(world)).toMatch(/lovelace/i);
+    expect(await countParts(world)).toEqual([1, 1]);
 
     const erased = await world.sdk.people.erase("ada.lovelace@example.com");
     expect(erased).toMatchObject({ contacts: 1, emails: 3, captured: 2, staysSuppressed: true });
     expect(erased.events).toBeGreaterThan(5);
     expect(erased.answers).toBeGreaterThan(0);
     expect(await everything(world)).not.toMatch(/lovelace|Augusta|1815/i);
+    expect(await countParts(world)).toEqual([0, 0]);
 
     await expect(world.sdk.contacts.get(ada.id)).rejects.toMatchObject({ code: "not_found" });
     expect(await world.sdk.contacts.get(other.id)).toMatchObject({ email: "grace@example.com" });

@@ -49,7 +49,7 @@ export async function deleteEmailCopies(
   workspaceId: string,
   copies: readonly EmailCopy[],
 ): Promise<{ emails: number; events: number }> {
-  const { emails, events, contents, attachments } = tx.t;
+  const { emails, events, contents, attachments, attachmentParts } = tx.t;
   const deleted = { emails: 0, events: 0 };
   for (const chunk of splitIntoChunks(copies)) {
     const ids = chunk.map((copy) => copy.id);
@@ -63,6 +63,7 @@ export async function deleteEmailCopies(
     deleted.events += await deleteWithDeliveries(tx, inArray(events.emailId, ids));
     const unshared = chunk.filter((copy) => !copy.shared).map((copy) => copy.contentsId);
     if (unshared.length === 0) continue;
+    await tx.delete(attachmentParts).where(inArray(attachmentParts.contentsId, unshared));
     await tx.delete(attachments).where(inArray(attachments.contentsId, unshared));
     await tx.delete(contents).where(and(eq(contents.workspaceId, workspaceId), inArray(contents.id, unshared)));
   }
@@ -71,13 +72,10 @@ export async function deleteEmailCopies(
 
 /** Deletes captured emails to an address. */
 export async function deleteCapturedEmails(tx: Tx, workspaceId: string, toKey: string): Promise<number> {
-  const { inbox: t } = tx.t;
-  return (
-    await tx
-      .delete(t)
-      .where(and(eq(t.workspaceId, workspaceId), eq(t.to, toKey)))
-      .returning({ id: t.id })
-  ).length;
+  const { inbox: t, inboxParts } = tx.t;
+  const own = and(eq(t.workspaceId, workspaceId), eq(t.to, toKey));
+  await tx.delete(inboxParts).where(inArray(inboxParts.mailId, tx.select({ id: t.id }).from(t).where(own)));
+  return (await tx.delete(t).where(own).returning({ id: t.id })).length;
 }
 
 export async function deleteContactEvents(tx: Tx, contactId: string): Promise<number> {

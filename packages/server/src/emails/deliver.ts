@@ -6,6 +6,7 @@ import type { Timer } from "../lib/clock.ts";
 import { waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
+import { findAttachments } from "./attachments.ts";
 import type { PendingMail } from "./delivery-hooks.ts";
 import { buildMessageId } from "./emails.ts";
 import { domainOf, type Held, listHeldDomains } from "./holds.ts";
@@ -23,7 +24,7 @@ import {
 } from "./outcome.ts";
 import { CHUNK, readDeliveryJob } from "./schedule.ts";
 import { OPEN } from "./states.ts";
-import { type ContentsRow, type EmailRow, findAttachments, findContents, findEmailRows } from "./store.ts";
+import { type ContentsRow, type EmailRow, findContents, findEmailRows } from "./store.ts";
 
 export { RETRY_DELAYS } from "./outcome.ts";
 

@@ -1,8 +1,9 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { resolveById } from "../templates/templates.ts";
+import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import { cancelEmail, getEmail, listEmails, rescheduleEmail } from "./emails.ts";
-import { type DecodedAttachments, decodeAttachments, send } from "./send.ts";
+import { send } from "./send.ts";
 import { type PreparedSend, prepareTemplateSend, prepareTestSend, sendPrepared } from "./template-send.ts";
 
 export const emailHandlers: Handlers<typeof contract.emails> = {

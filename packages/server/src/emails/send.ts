@@ -3,16 +3,14 @@ import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { CHUNK_BYTES } from "../lib/turn.ts";
-import { detectMediaType } from "../mail/mime.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
+import { type DecodedAttachments, insertAttachments } from "./attachments.ts";
 import { buildDeliveryJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { recordQueued } from "./states.ts";
-import { type AttachmentRow, insertAttachments, insertContents, insertEmails, type NewContents } from "./store.ts";
+import { insertContents, insertEmails, type NewContents } from "./store.ts";
 
 type Request = z.output<typeof SendRequest>;
-export type DecodedAttachments = Omit<AttachmentRow, "contentsId" | "position">[];
 
 /** Subject and bodies of a message. */
 export interface MessageContent {
@@ -27,22 +25,6 @@ export interface RenderedTemplate {
   readonly name: string;
   /** The contact it was rendered for. */
   readonly contactId?: string;
-}
-
-/** Decodes the attachments of a request before its transaction begins, because 20 MB of base64 take their time. */
-export function decodeAttachments(attachments: NonNullable<Request["attachments"]>): Promise<DecodedAttachments> {
-  return Promise.all(
-    attachments.map(async ({ filename, content, contentType, contentId }) => {
-      const bytes = Buffer.from(content, "base64");
-      return {
-        filename,
-        contentType: contentType ?? (await detectMediaType(filename)),
-        contentId: contentId ?? null,
-        size: bytes.length,
-        content: bytes,
-      };
-    }),
-  );
 }
 
 const SUPPRESSED = "This recipient is on the suppression list.";
@@ -164,17 +146,8 @@ function insertMessages(
   return (async () => {
     const [first, ...others] = messages;
     const [owner] = await insertContents(tx, [build(first as MessageContent, null)]);
-    await insertDecoded(tx, owner as number, files);
-    // Inserting 20 MB and the commit after it take 40 and 20 ms.
-    if (files.some(({ size }) => size > CHUNK_BYTES)) await tx.breathe();
+    await insertAttachments(tx, owner as number, files);
     const rows = others.map((message) => build(message, owner as number));
     return [owner as number, ...(await insertContents(tx, rows))];
   })();
-}
-
-function insertDecoded(tx: Tx, contentsId: number, files: DecodedAttachments): Promise<void> {
-  return insertAttachments(
-    tx,
-    files.map((file, position) => ({ ...file, contentsId, position })),
-  );
 }

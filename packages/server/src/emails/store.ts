@@ -17,7 +17,7 @@ import { IN_DOUBT } from "./tables.ts";
 
 export type EmailRow = Tables["emails"]["$inferSelect"];
 export type ContentsRow = Tables["contents"]["$inferSelect"];
-export type AttachmentRow = Tables["attachments"]["$inferSelect"];
+type AttachmentRow = Tables["attachments"]["$inferSelect"];
 
 /** An email with its contents. */
 export interface FullEmail {
@@ -53,10 +53,6 @@ export type NewContents = Omit<ContentsRow, "id">;
 /** Inserts contents and returns their ids, in the same order; no promise on SQLite. */
 export function insertContents(tx: Tx, rows: readonly NewContents[]): number[] | Promise<number[]> {
   return tx.insertNumbered(tx.t.contents, rows);
-}
-
-export async function insertAttachments(tx: Tx, rows: AttachmentRow[]): Promise<void> {
-  await tx.insertAll(tx.t.attachments, rows);
 }
 
 export type NewEmail = Pick<
@@ -95,15 +91,6 @@ export async function findEmailById(q: Tx | Reader, id: string): Promise<EmailRo
     .from(emails)
     .where(and(inArray(emails.workspaceId, all), eq(emails.id, id)));
   return row ?? null;
-}
-
-export async function findAttachments(q: Tx | Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<AttachmentRow[]> {
-  const { attachments } = q.t;
-  return q
-    .select()
-    .from(attachments)
-    .where(eq(attachments.contentsId, filesOf ?? id))
-    .orderBy(attachments.position);
 }
 
 /** An attachment without its bytes. */

@@ -48,9 +48,21 @@ export function emailTables(c: ColumnTypes) {
         contentType: c.text("content_type").notNull(),
         contentId: c.text("content_id"),
         size: c.int("size").notNull(),
+        /** All of a small file; of a larger one the first part. */
         content: c.bytes("content").notNull(),
       },
       (t) => [c.primaryKey({ columns: [t.contentsId, t.position] })],
+    ),
+    /** The further parts of larger attachments, from 1: see `lib/parts.ts`. */
+    attachmentParts: c.table(
+      "attachment_parts",
+      {
+        contentsId: c.reference("contents_id").notNull(),
+        position: c.int("position").notNull(),
+        part: c.int("part").notNull(),
+        content: c.bytes("content").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.contentsId, t.position, t.part] })],
     ),
     /** Domains to which an operator lets no email go. */
     heldDomains: c.table("held_domains", {

@@ -13,7 +13,8 @@ import {
   type Sendable,
   UNSUBSCRIBE_URL,
 } from "../templates/templates.ts";
-import { type DecodedAttachments, decodeAttachments, type MessageContent, send } from "./send.ts";
+import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
+import { type MessageContent, send } from "./send.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
 

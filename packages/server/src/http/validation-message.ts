@@ -15,7 +15,6 @@ const KINDS: Readonly<Record<string, string>> = {
 
 const FORMATS: Readonly<Record<string, string>> = {
   datetime: "an ISO 8601 date and time with its zone, such as 2030-01-31T09:30:00Z",
-  base64: "base64 (RFC 4648, padded, without line breaks)",
 };
 
 /**

@@ -7,6 +7,7 @@ import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { joinParts } from "../lib/parts.ts";
 import type { Tables } from "../schema.ts";
 
 type Row = Tables["inbox"]["$inferSelect"];
@@ -35,7 +36,7 @@ export async function findFirstMail(read: Reader, match: MailFilter, after: stri
     .where(and(buildFilter(read, match), after === undefined ? undefined : gt(inbox.id, after)))
     .orderBy(asc(inbox.id))
     .limit(1);
-  return row ?? null;
+  return row ? joinRow(read, row) : null;
 }
 
 /** When the last mail was captured; null when there is none. */
@@ -49,7 +50,7 @@ export async function getLastMailTime(read: Reader): Promise<number | null> {
 export async function getMail(read: Reader, id: string): Promise<Row> {
   const [row] = await read.select().from(read.t.inbox).where(eq(read.t.inbox.id, id));
   if (!row) throw notFound("captured mail", id);
-  return row;
+  return joinRow(read, row);
 }
 
 /** A captured mail, parsed as a mail program would. */
@@ -71,7 +72,24 @@ export async function parseMail(row: Row): Promise<z.infer<typeof CapturedMailDe
 }
 
 export function clearMail(db: Db): Promise<number> {
-  return db.tx(async (tx) => (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length);
+  return db.tx(async (tx) => {
+    await tx.delete(tx.t.inboxParts);
+    return (await tx.delete(tx.t.inbox).returning({ id: tx.t.inbox.id })).length;
+  });
+}
+
+/** A mail with all of its parts. Throws ApiError not_found when it is deleted meanwhile. */
+async function joinRow(read: Reader, row: Row): Promise<Row> {
+  const { inboxParts: t } = read.t;
+  const raw = await joinParts(row.raw, row.size, async (part) => {
+    const [found] = await read
+      .select({ raw: t.raw })
+      .from(t)
+      .where(and(eq(t.mailId, row.id), eq(t.part, part)));
+    if (!found) throw notFound("captured mail", row.id);
+    return found.raw;
+  });
+  return { ...row, raw };
 }
 
 function toCapturedMail(row: Summary): CapturedMail {

@@ -13,10 +13,17 @@ export function inboxTables(c: ColumnTypes) {
         from: c.text("from_text").notNull(),
         subject: c.text("subject").notNull(),
         size: c.int("size").notNull(),
+        /** All of a small mail; of a larger one the first part. */
         raw: c.bytes("raw").notNull(),
         receivedAt: c.instant("received_at").notNull(),
       },
       (t) => [c.index("inbox_to").on(t.to)],
+    ),
+    /** The further parts of larger mails, from 1: see `lib/parts.ts`. */
+    inboxParts: c.table(
+      "inbox_parts",
+      { mailId: c.text("mail_id").notNull(), part: c.int("part").notNull(), raw: c.bytes("raw").notNull() },
+      (t) => [c.primaryKey({ columns: [t.mailId, t.part] })],
     ),
   };
 }

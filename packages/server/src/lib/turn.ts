@@ -4,6 +4,9 @@ export const CHUNK_BYTES = 1024 * 1024;
 // Small items, such as the tokens of an HTML mail, that are worked on at a time: some milliseconds.
 const ITEMS_PER_TURN = 8000;
 
+// Bytes copied in one stretch: into new memory a megabyte takes 1 to 2 ms.
+const COPIED_PER_TURN = 4 * CHUNK_BYTES;
+
 /** Long works that wait for their turn, in order. */
 const waiting: (() => void)[] = [];
 
@@ -21,6 +24,25 @@ export function waitForTurn(): Promise<void> {
     waiting.push(done);
     if (waiting.length === 1) setImmediate(takeTurn);
   });
+}
+
+/** Joins bytes like `Buffer.concat`, and lets the event loop serve others in between: 27 MB at once take 15 to 45 ms. */
+export async function concatInTurns(chunks: readonly Uint8Array[]): Promise<Buffer> {
+  const all = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  let turnEnd = COPIED_PER_TURN;
+  for (const chunk of chunks)
+    for (let at = 0; at < chunk.length; ) {
+      if (end === turnEnd) {
+        turnEnd += COPIED_PER_TURN;
+        await waitForTurn();
+      }
+      const piece = chunk.subarray(at, at + turnEnd - end);
+      all.set(piece, end);
+      at += piece.length;
+      end += piece.length;
+    }
+  return all;
 }
 
 /** Does `work` for each of many small items, and lets the event loop serve others after some of them. */

@@ -1,4 +1,4 @@
-import { waitForTurn } from "../lib/turn.ts";
+import { concatInTurns, waitForTurn } from "../lib/turn.ts";
 
 /** An encoded MIME entity: its Content-* headers and its body. */
 export interface MimeEntity {
@@ -30,15 +30,16 @@ export function listEntityHeaders({ contentType, transferEncoding, headers = [] 
 
 /** Joins entities to a multipart (RFC 2046 5.1): of alternatives the preferred one is the last, of related ones the root is the first. */
 export function joinEntities(mediaType: `multipart/${string}`, parts: readonly MimeEntity[], boundary: string): MimeEntity {
-  const chunks = parts.flatMap((part) => [
-    Buffer.from(`--${boundary}\r\n${listEntityHeaders(part).join("\r\n")}\r\n\r\n`),
-    part.body,
-    CRLF,
-  ]);
-  return {
-    contentType: `${mediaType}; boundary="${boundary}"`,
-    body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
-  };
+  return { contentType: `${mediaType}; boundary="${boundary}"`, body: Buffer.concat(listChunks(parts, boundary)) };
+}
+
+/** The same for entities of any size. */
+export async function joinLongEntities(
+  mediaType: `multipart/${string}`,
+  parts: readonly MimeEntity[],
+  boundary: string,
+): Promise<MimeEntity> {
+  return { contentType: `${mediaType}; boundary="${boundary}"`, body: await concatInTurns(listChunks(parts, boundary)) };
 }
 
 /** Base64 in lines of 76 characters, the last one without a line end. */
@@ -51,13 +52,24 @@ export function encodeBase64(bytes: Buffer): Buffer {
 
 /** The same for any number of bytes: lets other work have a turn every few milliseconds. */
 export async function encodeLongBase64(bytes: Buffer): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+  const digits = Math.ceil(bytes.length / 3) * 4;
+  const text = Buffer.allocUnsafeSlow(digits + Math.max(0, Math.ceil(digits / LINE_LENGTH) - 1) * CRLF.length);
+  let end = 0;
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     if (at > 0) {
-      pieces.push(CRLF);
+      end += CRLF.copy(text, end);
       await waitForTurn();
     }
-    pieces.push(encodeBase64(bytes.subarray(at, at + PIECE_BYTES)));
+    end += encodeBase64(bytes.subarray(at, at + PIECE_BYTES)).copy(text, end);
   }
-  return Buffer.concat(pieces);
+  return text;
+}
+
+function listChunks(parts: readonly MimeEntity[], boundary: string): Buffer[] {
+  const chunks = parts.flatMap((part) => [
+    Buffer.from(`--${boundary}\r\n${listEntityHeaders(part).join("\r\n")}\r\n\r\n`),
+    part.body,
+    CRLF,
+  ]);
+  return [...chunks, Buffer.from(`--${boundary}--\r\n`)];
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
+import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
 import type { EncodedTexts, MimeCache } from "./mime-cache.ts";
-import { encodeLongBase64, joinEntities, listEntityHeaders, type MimeEntity } from "./mime-entity.ts";
+import { encodeLongBase64, joinEntities, joinLongEntities, listEntityHeaders, type MimeEntity } from "./mime-entity.ts";
 import { cutText, encodeLongText, encodeText } from "./mime-text.ts";
 
 const CRLF = Buffer.from("\r\n");
@@ -19,7 +19,6 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?:
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
   const content = await composeContent(mail, cache);
-  if (content.body.length > CHUNK_BYTES) await waitForTurn();
   const head = [
     mailboxHeader("From", from),
     mailboxHeader("To", parseMailbox(mail.to)),
@@ -33,8 +32,8 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?:
     ...listEntityHeaders(content),
   ].join("\r\n");
   const end = content.body.subarray(-2).equals(CRLF) ? [] : [CRLF];
-  const message = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), content.body, ...end]);
-  return dkim === undefined ? message : Buffer.concat([await dkim(from.domain, message), message]);
+  const message = await concat([Buffer.from(`${head}\r\n\r\n`), content.body, ...end]);
+  return dkim === undefined ? message : concat([await dkim(from.domain, message), message]);
 }
 
 /**
@@ -56,21 +55,25 @@ async function composeContent(mail: OutgoingMail, cache: MimeCache | undefined):
   const inline: MimeEntity[] = [];
   const files: MimeEntity[] = [];
   for (const file of mail.attachments) (file.contentId !== null && mail.html !== null ? inline : files).push(await encodeFile(file));
-  if (mail.attachments.some(({ content }) => content.byteLength > CHUNK_BYTES)) await waitForTurn();
   const { boundary } = texts;
   const root = texts.parts.at(-1) as MimeEntity;
-  const related = join('multipart/related; type="text/html"', [root, ...inline], `r${boundary}`);
+  const related = await join('multipart/related; type="text/html"', [root, ...inline], `r${boundary}`);
   const alternative = inline.length === 0 ? texts.whole : joinAlternatives([...texts.parts.slice(0, -1), related], boundary);
   return join("multipart/mixed", [alternative, ...files], `m${boundary}`);
 }
 
 function joinAlternatives(parts: readonly MimeEntity[], boundary: string): MimeEntity {
-  return join("multipart/alternative", parts, `a${boundary}`);
+  return parts.length === 1 ? (parts[0] as MimeEntity) : joinEntities("multipart/alternative", parts, `a${boundary}`);
 }
 
 /** A multipart of two or more entities, or the only one. */
-function join(mediaType: `multipart/${string}`, parts: readonly MimeEntity[], boundary: string): MimeEntity {
-  return parts.length === 1 ? (parts[0] as MimeEntity) : joinEntities(mediaType, parts, boundary);
+async function join(mediaType: `multipart/${string}`, parts: readonly MimeEntity[], boundary: string): Promise<MimeEntity> {
+  return parts.length === 1 ? (parts[0] as MimeEntity) : joinLongEntities(mediaType, parts, boundary);
+}
+
+/** No promise for a message of a usual size. */
+function concat(chunks: readonly Buffer[]): Buffer | Promise<Buffer> {
+  return chunks.every(({ length }) => length <= CHUNK_BYTES) ? Buffer.concat(chunks) : concatInTurns(chunks);
 }
 
 async function encodeFile({ filename, contentType, contentId, content }: MailAttachment): Promise<MimeEntity> {

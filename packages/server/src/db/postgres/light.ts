@@ -1,5 +1,5 @@
 import type { PgTable } from "drizzle-orm/pg-core";
-import { yieldToEventLoop } from "../../lib/turn.ts";
+import { CHUNK_BYTES, yieldToEventLoop } from "../../lib/turn.ts";
 import type { Schema } from "../db.ts";
 import { MisplacedQuery } from "../errors.ts";
 import { currentScope, type Scope } from "../writer.ts";
@@ -30,6 +30,9 @@ export interface LightTx {
   readonly failed: boolean;
 }
 
+// Characters of the rows of one transaction, roughly. Those of larger ones are sent one by one: 20 MB in one statement take 50 ms to send.
+const MAX_SIZE = 2 * CHUNK_BYTES;
+
 const ORDINARY_ONLY = ["select", "selectDistinct", "insert", "update", "delete", "$count", "prepared", "raw", "updateAll", "beforeCommit"];
 
 /**
@@ -53,6 +56,7 @@ export function openLightTx(scope: Scope, t: Schema, reads: SharedReads, likely:
     throw new NotLight("This query needs an ordinary transaction.");
   };
   const collect = (insert: BulkInsert, values: unknown[]): void => {
+    if (size > MAX_SIZE) refuse();
     for (const value of values) size += typeof value === "string" ? value.length : value instanceof Uint8Array ? 2 * value.length : 8;
     const list = rows.get(insert);
     if (list) list.push(values);

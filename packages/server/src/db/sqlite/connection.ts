@@ -141,7 +141,7 @@ function guardStatements(connection: RawConnection, guard: () => Scope | null): 
 }
 
 /** Writes the rows that are held back before another query. One that cannot be inserted may be another caller's: the whole commit runs again. */
-function writeHeld(held: HeldRows, scope: Scope | null): Scope | null {
+export function writeHeld(held: HeldRows, scope: Scope | null): Scope | null {
   if (!held.waiting) return scope;
   try {
     held.write();

@@ -3,7 +3,7 @@ import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
 import { type CoalescedWrite, currentScope, type Scope, Writer, type WriterOptions } from "../writer.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { createSession, openConnection, type RawConnection } from "./connection.ts";
+import { createSession, openConnection, type RawConnection, writeHeld } from "./connection.ts";
 import { Flusher } from "./flush.ts";
 import { assertNotEmptied, createDataFolder, DATABASE_FILE, lockFolder, openError } from "./folder.ts";
 import { HeldRows } from "./held-rows.ts";
@@ -128,7 +128,11 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
   const write = createSession({ connection, schema, guard: findScope, breathe, held });
   const bindTx = (scope: Scope): Tx => {
     const tx = Object.create(write) as Tx;
-    tx.breathe = breathe;
+    // What is held back is written now: at COMMIT it would be written in one turn with all that follows.
+    tx.breathe = () => {
+      writeHeld(held, scope);
+      return breathe();
+    };
     tx.afterCommit = (fn) => void scope.afterCommit.push(fn);
     return tx;
   };

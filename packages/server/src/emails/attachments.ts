@@ -1,0 +1,90 @@
+import type { SendRequest } from "@mailsvc/sdk/contract";
+import { and, eq } from "drizzle-orm";
+import type { z } from "zod";
+import type { Reader, Tx } from "../db/db.ts";
+import { invalid } from "../lib/api-error.ts";
+import { joinParts, splitIntoParts } from "../lib/parts.ts";
+import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
+import { detectMediaType } from "../mail/mime.ts";
+import type { Tables } from "../schema.ts";
+import type { ContentsRow } from "./store.ts";
+
+type AttachmentRow = Tables["attachments"]["$inferSelect"];
+export type DecodedAttachments = Omit<AttachmentRow, "contentsId" | "position">[];
+
+/**
+ * Decodes the attachments of a request before its transaction begins, because 20 MB of base64 take their time. Throws ApiError
+ * validation_error for a content that is no base64.
+ */
+export async function decodeAttachments(
+  attachments: NonNullable<z.output<typeof SendRequest>["attachments"]>,
+): Promise<DecodedAttachments> {
+  const decoded: DecodedAttachments = [];
+  for (const [i, { filename, content, contentType, contentId }] of attachments.entries()) {
+    const bytes = await decodeBase64(content);
+    if (bytes === null) {
+      const path = `attachments[${i}].content`;
+      throw invalid(path, "invalid_format", `${path} must be base64 (RFC 4648, padded, without line breaks).`);
+    }
+    decoded.push({
+      filename,
+      contentType: contentType ?? (await detectMediaType(filename)),
+      contentId: contentId ?? null,
+      size: bytes.length,
+      content: bytes,
+    });
+  }
+  return decoded;
+}
+
+/** Inserts the attachments of contents, large ones in parts, and lets the event loop serve others in between. */
+export async function insertAttachments(tx: Tx, contentsId: number, files: DecodedAttachments): Promise<void> {
+  for (const [position, file] of files.entries()) {
+    const { first, others } = splitIntoParts(file.content);
+    await tx.insertAll(tx.t.attachments, [{ ...file, contentsId, position, content: first }]);
+    for (const [i, content] of others.entries()) {
+      await tx.breathe();
+      await tx.insertAll(tx.t.attachmentParts, [{ contentsId, position, part: i + 1, content }]);
+    }
+    if (others.length > 0) await tx.breathe();
+  }
+}
+
+/** The attachments of contents in their order, whole. */
+export async function findAttachments(read: Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<AttachmentRow[]> {
+  const { attachments, attachmentParts: parts } = read.t;
+  const rows = await read
+    .select()
+    .from(attachments)
+    .where(eq(attachments.contentsId, filesOf ?? id))
+    .orderBy(attachments.position);
+  const files: AttachmentRow[] = [];
+  for (const row of rows) {
+    const content = await joinParts(row.content, row.size, async (part) => {
+      const [found] = await read
+        .select({ content: parts.content })
+        .from(parts)
+        .where(and(eq(parts.contentsId, row.contentsId), eq(parts.position, row.position), eq(parts.part, part)));
+      if (!found) throw new Error("The attachment was deleted meanwhile.");
+      return found.content;
+    });
+    files.push({ ...row, content });
+  }
+  return files;
+}
+
+/** Decodes base64 a megabyte at a time; null when it is invalid. */
+async function decodeBase64(text: string): Promise<Uint8Array | null> {
+  if (text.length % 4 !== 0) return null;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const bytes = Buffer.allocUnsafeSlow((text.length / 4) * 3 - padding);
+  let end = 0;
+  for (let at = 0; at < text.length; at += CHUNK_BYTES) {
+    if (at > 0) await waitForTurn();
+    const piece = text.slice(at, at + CHUNK_BYTES);
+    // Node reads the digits of URLs as well, and skips what is no digit: bytes are missing then.
+    if (piece.includes("-") || piece.includes("_")) return null;
+    end += bytes.write(piece, end, "base64");
+  }
+  return end === bytes.length ? bytes : null;
+}
