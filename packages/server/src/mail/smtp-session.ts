@@ -2,7 +2,7 @@ import { isAscii as isAsciiBytes } from "node:buffer";
 import { Readable, type Writable } from "node:stream";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../lib/clock.ts";
-import { yieldToEventLoop } from "../lib/turn.ts";
+import { CHUNK_BYTES, waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
 import type { Receipt } from "./mailer.ts";
 import { deferred, failureReceipt, getAcceptedText, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
@@ -100,15 +100,23 @@ function writeTogether(socket: Writable): void {
   void yieldToEventLoop().then(() => socket.uncork());
 }
 
-/** A message in pieces. `begun` is called before the first one. */
+/** A message in pieces, a megabyte of them in one turn of the event loop. `begun` is called before the first one. */
 function toStream(message: Buffer, begun: () => void): Readable {
   let at = 0;
+  const pushNext = (stream: Readable): void => {
+    stream.push(message.subarray(at, at + CHUNK));
+    at += CHUNK;
+    if (at >= message.length) stream.push(null);
+  };
   return new Readable({
     read() {
       if (at === 0) begun();
-      this.push(message.subarray(at, at + CHUNK));
-      at += CHUNK;
-      if (at >= message.length) this.push(null);
+      // nodemailer looks at each byte: with a quick mail server, four messages of 5 MB at once took 60 ms.
+      if (at === 0 || at % CHUNK_BYTES !== 0) pushNext(this);
+      else
+        void waitForTurn().then(() => {
+          if (!this.destroyed) pushNext(this);
+        });
     },
   });
 }
