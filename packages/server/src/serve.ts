@@ -9,7 +9,8 @@ import { watchDisk } from "./health/disk-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
 import { toListenError } from "./http/listen-error.ts";
 import { listen } from "./http/server.ts";
-import { openTlsFiles, serveInboundSmtp, type TlsFiles } from "./inbound/inbound.ts";
+import { serveInboundSmtp } from "./inbound/inbound.ts";
+import type { TlsFiles } from "./inbound/tls-files.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
 import { systemClock } from "./lib/clock.ts";
@@ -162,7 +163,7 @@ async function startInbound(
   address: { readonly host: string; readonly port: number },
   log: Log,
 ): Promise<() => Promise<void>> {
-  const inbound = await serveInboundSmtp(deps, { ...address, tls: openTls(deps.config.inboundTls) }).catch(
+  const inbound = await serveInboundSmtp(deps, { ...address, tls: await openTls(deps.config.inboundTls) }).catch(
     (error: NodeJS.ErrnoException) => {
       throw toListenError(error, address);
     },
@@ -175,9 +176,12 @@ async function startInbound(
   return inbound.close;
 }
 
-function openTls(files: readonly string[]): TlsFiles | null {
+/** node:tls is loaded only where it is used. */
+async function openTls(files: readonly string[]): Promise<TlsFiles | null> {
+  if (files.length === 0) return null;
+  const { openTlsFiles } = await import("./inbound/tls-files.ts");
   try {
-    return files.length === 0 ? null : openTlsFiles(files);
+    return openTlsFiles(files);
   } catch (error) {
     throw new ConfigError(`--inbound-smtp-tls: ${(error as Error).message}`);
   }

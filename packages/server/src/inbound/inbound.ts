@@ -3,4 +3,3 @@ export { SnsClient } from "./providers/sns.ts";
 export { createReturnPath, type ReturnPath } from "./return-path.ts";
 export { type InboundServer, serveInboundSmtp } from "./smtp-server.ts";
 export { suppressSoftBounces } from "./soft-bounces.ts";
-export { openTlsFiles, type TlsFiles } from "./tls-files.ts";
