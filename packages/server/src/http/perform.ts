@@ -76,7 +76,7 @@ export interface PerformParts {
  * the input, run the handler, in this order. Gives a function that chooses by an endpoint's access.
  */
 export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint: Endpoint) => Perform {
-  const { config, db, clock, storage } = deps;
+  const { config, db, clock, storage, random } = deps;
   const { rates } = config;
   const write = createWriter(deps);
   const forgeries = new ForgeryLimiter(clock);
@@ -117,7 +117,7 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
     const isLarge = bytes.length > CHUNK_BYTES;
     if (isLarge) await waitForTurn();
     const upload = endpoint.form ? readUpload(endpoint, request.headers, bytes) : null;
-    const body = endpoint.raw ? {} : (upload?.fields ?? (isLarge ? await parseLongJson(bytes) : parseJson(bytes)));
+    const body = endpoint.raw ? {} : (upload?.fields ?? (isLarge ? await parseLongJson(bytes, random) : parseJson(bytes)));
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     if (isLarge) await waitForTurn();
     const input = parseInput(endpoint, params, request.search(), body);
