@@ -169,7 +169,7 @@ describe("a project that uses them", () => {
     for (const [id, [cjs, esm]] of Object.entries(names)) expect([id, cjs]).toEqual([id, esm]);
   });
 
-  test("checks its types and those of a test world, as ES modules, CommonJS and through a bundler", async () => {
+  test("checks its types and those of a test world, as ES modules, CommonJS and through a bundler, libraries included", async () => {
     const use = `
       import { ApiError, createClient, type SendRequest } from "@mailsvc/sdk";
       import { contract, parseMailbox } from "@mailsvc/sdk/contract";
@@ -199,16 +199,15 @@ describe("a project that uses them", () => {
     const strict = {
       strict: true,
       noEmit: true,
+      skipLibCheck: false,
       target: "es2023",
       lib: ["es2023", "dom", "dom.iterable", "esnext.disposable"],
       types: ["node"],
     };
-    const project = (options: object, files: string[]) => JSON.stringify({ compilerOptions: { ...strict, ...options }, files });
-    const nodes = { module: "nodenext", moduleResolution: "nodenext", skipLibCheck: false };
-    const node = write("types/tsconfig.json", project(nodes, ["esm.mts", "cjs.cts", "world.mts"]));
-    // A bundler finds the declarations that were checked as ES modules.
-    const bundlers = { module: "esnext", moduleResolution: "bundler", skipLibCheck: true };
-    const bundler = write("types/bundler/tsconfig.json", project(bundlers, ["../bundled.ts"]));
+    const project = (module: string, moduleResolution: string, files: string[]) =>
+      JSON.stringify({ compilerOptions: { ...strict, module, moduleResolution }, files });
+    const node = write("types/tsconfig.json", project("nodenext", "nodenext", ["esm.mts", "cjs.cts", "world.mts"]));
+    const bundler = write("types/bundler/tsconfig.json", project("esnext", "bundler", ["../bundled.ts"]));
     for (const file of [node, bundler]) {
       const { status, output } = await run(bin("tsc"), ["-p", file, ...ONE_CHECKER]);
       expect(status, output).toBe(0);
