@@ -9,7 +9,7 @@ export function splitIntoParts(bytes: Uint8Array): { first: Uint8Array; others: 
 
 /** Joins the parts of `size` bytes, of which `first` is the first; `read` gives the others by their number, from 1. */
 export async function joinParts(first: Uint8Array, size: number, read: (part: number) => Promise<Uint8Array>): Promise<Uint8Array> {
-  // A file that was stored before there were parts is whole, whatever its size.
+  // A large file that was stored before parts existed is in one row.
   if (first.length === size) return first;
   const parts = [first];
   for (let length = first.length; length < size; ) {

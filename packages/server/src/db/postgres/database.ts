@@ -359,8 +359,8 @@ async function readBudget(read: Pick<PgSession, "raw">, size: number): Promise<C
 }
 
 const PLANNER_SETTINGS = [
-  // What is asked for by key is in memory or on a solid disk. At the default, 4, small tables are read whole, and such plans are kept
-  // while the tables grow.
+  // Rows looked up by key are in memory or on a solid-state disk. At the default, 4, Postgres reads small tables whole, and keeps such
+  // plans while the tables grow.
   "random_page_cost=1.1",
   // Every statement reads few rows. To start parallel workers takes 7 ms, as long as all of a search among a million addresses, and
   // to compile a statement takes longer still.

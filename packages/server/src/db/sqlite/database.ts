@@ -128,7 +128,7 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
   const write = createSession({ connection, schema, guard: findScope, breathe, held });
   const bindTx = (scope: Scope): Tx => {
     const tx = Object.create(write) as Tx;
-    // What is held back is written now: at COMMIT it would be written in one turn with all that follows.
+    // Rows that are held back are written now: at COMMIT they would be written in one turn with all that follow.
     tx.breathe = () => {
       writeHeld(held, scope);
       return breathe();

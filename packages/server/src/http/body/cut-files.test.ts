@@ -42,7 +42,7 @@ describe("a body with long files is parsed as any other", () => {
     ["the key at the very end", `{"text":"${LONG}","content"`],
   ])("%s", async (_name, json) => expectSame(json));
 
-  test("property: whatever it holds", async () => {
+  test("property: any body", async () => {
     const value = fc.letrec((tie) => ({
       any: fc.oneof({ maxDepth: 3 }, fc.constantFrom(LONG, "QQ==", '"content":"', null, 7), tie("list"), tie("object")),
       list: fc.array(tie("any"), { maxLength: 3 }),
