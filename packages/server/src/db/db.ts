@@ -61,8 +61,8 @@ export interface Tx<T = Schema> extends Session<T>, Queries {
    * for all. Throws UniqueViolation if one of the unique keys exists; if another transaction has just taken it, this one runs again.
    * No promise on SQLite for fewer than some thousand rows.
    *
-   * `newKeys` says that nobody else can write these keys, because they are random or given under a lock. Postgres then does not look
-   * for each of them first, which is two fifths of what such an insert costs; an existing one still throws.
+   * With `newKeys` the caller asserts that no other transaction writes these keys, because they are random or assigned under a lock.
+   * Postgres then inserts without ON CONFLICT, which saves two fifths of the cost; a key that exists still throws.
    */
   insertAll<Table extends PgTable>(
     table: Table,

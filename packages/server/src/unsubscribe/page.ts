@@ -1,7 +1,7 @@
 import type { Deps } from "../deps.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { type PageBrand, type RenderedPage, renderMessage, renderName } from "../html/page.ts";
-import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
+import { type PageResponse, type PublicPage, toPrivateResponse } from "../http/public/public-pages.ts";
 import { getPageBrand } from "../marketplace/brand/brand.ts";
 import {
   canResubscribe,
@@ -28,7 +28,7 @@ const CHANGE = `<p><a href="">Change something else</a></p>`;
 export function unsubscribePages(deps: Deps, lists: SubscriberLists): readonly PublicPage[] {
   const { read } = deps.db;
   const done = async (brand: PageBrand, subscriber: Subscriber): Promise<PageResponse> =>
-    toResponse(renderDone(brand, subscriber, await canResubscribe(read, subscriber)));
+    toPrivateResponse(renderDone(brand, subscriber, await canResubscribe(read, subscriber)));
   return [
     {
       path: "/unsubscribe/:token",
@@ -38,14 +38,14 @@ export function unsubscribePages(deps: Deps, lists: SubscriberLists): readonly P
         const brand = await getPageBrand(read, subscriber.workspaceId);
         if (method !== "POST") {
           if (await isUnsubscribed(read, subscriber)) return done(brand, subscriber);
-          return toResponse(renderChoice(brand, subscriber, await lists.find(read, subscriber)));
+          return toPrivateResponse(renderChoice(brand, subscriber, await lists.find(read, subscriber)));
         }
         const form = new URLSearchParams(Buffer.from(await body(FORM_BYTES)).toString("utf8"));
         const action = form.get("action");
         if (action === "again") {
           await deps.db.tx((tx) => resubscribe(tx, deps, subscriber));
           if (await isUnsubscribed(read, subscriber)) return done(brand, subscriber);
-          return toResponse(renderAgain(brand, subscriber));
+          return toPrivateResponse(renderAgain(brand, subscriber));
         }
         if (action !== "save") {
           await deps.db.tx((tx) => unsubscribe(tx, deps, subscriber, action === null ? "one-click" : "page"));
@@ -54,7 +54,7 @@ export function unsubscribePages(deps: Deps, lists: SubscriberLists): readonly P
         const kept = new Set(form.getAll("list"));
         const shown = new Set(form.getAll("shown"));
         await deps.db.tx((tx) => leaveLists(tx, deps, subscriber, lists, ({ id }) => shown.has(id) && !kept.has(id)));
-        return toResponse(renderSaved(brand, subscriber, await lists.find(read, subscriber)));
+        return toPrivateResponse(renderSaved(brand, subscriber, await lists.find(read, subscriber)));
       },
     },
   ];
@@ -108,17 +108,4 @@ function renderSaved(brand: PageBrand, { email }: Subscriber, lists: readonly Su
     rest === "" ? `<p>${address} is on none of these lists any more.</p>` : `<p>${address} is on:</p><ul>${rest}</ul>${CHANGE}`,
     brand,
   );
-}
-
-function toResponse({ html, policy }: RenderedPage): PageResponse {
-  return {
-    status: 200,
-    headers: [
-      ["content-type", "text/html; charset=utf-8"],
-      ["content-security-policy", policy],
-      ["cache-control", "no-store"],
-      ["x-robots-tag", "noindex"],
-    ],
-    body: html,
-  };
 }

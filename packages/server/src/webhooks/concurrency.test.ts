@@ -17,7 +17,7 @@ interface TestClient {
 
 let clients: Map<string, TestClient>;
 /** Requests in flight, oldest first. */
-let inFlight: { readonly endpointId: string; end(): Promise<void> }[];
+let inFlight: { readonly endpointId: string; end(next?: Job): Promise<void> }[];
 let completed: Outcome[];
 let limiter: ConcurrencyLimiter;
 let due: Set<string>;
@@ -51,9 +51,9 @@ beforeEach(() => {
       const client = endpointClient as unknown as TestClient;
       client.busy += 1;
       return new Promise((resolve) => {
-        const end = async (): Promise<void> => {
+        const end = async (next?: Job): Promise<void> => {
           client.busy -= 1;
-          resolve({ job, attempt: null });
+          resolve({ job, attempt: null, next });
           // Let the code that awaits it run.
           for (let i = 0; i < 5; i += 1) await null;
         };
@@ -83,10 +83,11 @@ const clientOf = (host: string, id = host): TestClient => clients.get(`https://$
 const busy = (): [endpointId: string, n: number][] =>
   [...Map.groupBy(inFlight, ({ endpointId }) => endpointId)].map(([id, some]): [string, number] => [id, some.length]);
 
-const endOne = (endpointId: string): Promise<void> => {
+/** Ends the oldest request to an endpoint; `next` is the next event of its stream. */
+const endOne = (endpointId: string, next?: Job): Promise<void> => {
   const i = inFlight.findIndex((one) => one.endpointId === endpointId);
   const [one] = inFlight.splice(i, 1);
-  return one?.end() ?? Promise.reject(new Error("nothing in flight"));
+  return one?.end(next) ?? Promise.reject(new Error("nothing in flight"));
 };
 
 test("an endpoint has as many requests in flight as its limit allows, and the others follow", async () => {
@@ -96,6 +97,38 @@ test("an endpoint has as many requests in flight as its limit allows, and the ot
   expect([busy(), limiter.inFlight]).toEqual([[["a", 64]], 64]);
   while (inFlight.length > 0) await endOne("a");
   expect([limiter.inFlight, completed.length]).toEqual([0, 100]);
+});
+
+test("the next event of a stream takes over the slot of the one that has arrived", async () => {
+  add(1, "a");
+  await endOne("a", job("a"));
+  expect([busy(), limiter.inFlight, completed.length]).toEqual([[["a", 1]], 1, 1]);
+  await endOne("a");
+  expect([busy(), limiter.inFlight, completed.length]).toEqual([[], 0, 2]);
+});
+
+test("the next event of a stream is queued behind another endpoint of its origin that waits for a slot", async () => {
+  add(64, "a", "shared");
+  add(1, "b", "shared");
+  await endOne("a", job("a", "shared"));
+  expect(new Map(busy())).toEqual(
+    new Map([
+      ["a", 63],
+      ["b", 1],
+    ]),
+  );
+  await endOne("b");
+  expect(busy()).toEqual([["a", 64]]);
+});
+
+test("the next event of a stream is queued while its endpoint takes no more requests", async () => {
+  add(3, "a");
+  clientOf("a").limit = 1;
+  await endOne("a", job("a"));
+  expect([busy(), limiter.inFlight]).toEqual([[["a", 2]], 2]);
+  await endOne("a");
+  await endOne("a");
+  expect([busy(), limiter.inFlight]).toEqual([[["a", 1]], 1]);
 });
 
 test("the endpoints of an origin get its slots in turns, however much one of them has queued", async () => {

@@ -201,7 +201,7 @@ export class ConcurrencyLimiter {
     const slow = client.quick ? 0 : 1;
     this.#count(origin, { inFlight: 1, slow });
     let outcome = await this.#parts.deliver(client, job);
-    // The next event of the stream takes over the slot if nobody else waits for one. To queue it would cost 3 of 75 µs.
+    // If no other request waits, the next event of the stream keeps this slot, which saves 3 of 75 µs for queueing it.
     while (outcome.next && slow === 0 && this.#maySucceed(state)) {
       const delivery = this.#parts.deliver(client, outcome.next);
       this.#parts.completed([outcome]);

@@ -1,5 +1,5 @@
 import { renderMessage } from "../../html/page.ts";
-import type { PublicPage } from "../../http/public/public-pages.ts";
+import { type PublicPage, toPrivateResponse } from "../../http/public/public-pages.ts";
 
 /** Where the provider sends people after a checkout. */
 export const RETURN_PATHS = { paid: "/paid", unpaid: "/unpaid" } as const;
@@ -25,18 +25,6 @@ function page(path: PublicPage["path"], title: string, text: string): PublicPage
     path,
     methods: ["GET"],
     // Rendered when asked for: the first page of a process costs 5 ms, which a start would pay.
-    serve: async () => {
-      const { html, policy } = renderMessage(title, `<p>${text}</p>`);
-      return {
-        status: 200,
-        headers: [
-          ["content-type", "text/html; charset=utf-8"],
-          ["content-security-policy", policy],
-          ["cache-control", "no-store"],
-          ["x-robots-tag", "noindex"],
-        ],
-        body: html,
-      };
-    },
+    serve: async () => toPrivateResponse(renderMessage(title, `<p>${text}</p>`)),
   };
 }
