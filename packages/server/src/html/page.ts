@@ -82,6 +82,20 @@ export function renderMessage(title: string, body: string, brand: PageBrand | nu
   return renderPage({ brand, title: brand === null ? title : `${title} · ${brand.name}`, main });
 }
 
+/** What a `PublicPage` answers with a page that belongs to one person: neither caches nor search engines keep it. */
+export function toPrivateResponse({ html, policy }: RenderedPage): { status: number; headers: [string, string][]; body: string } {
+  return {
+    status: 200,
+    headers: [
+      ["content-type", "text/html; charset=utf-8"],
+      ["content-security-policy", policy],
+      ["cache-control", "no-store"],
+      ["x-robots-tag", "noindex"],
+    ],
+    body: html,
+  };
+}
+
 /** A name or an address within a sentence, as HTML. One written from right to left leaves the sentence in order. */
 export function renderName(text: string): string {
   return `<b dir="auto">${escapeHtml(text)}</b>`;

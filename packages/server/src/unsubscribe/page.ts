@@ -1,7 +1,7 @@
 import type { Deps } from "../deps.ts";
 import { escapeHtml } from "../html/escape.ts";
-import { type PageBrand, type RenderedPage, renderMessage, renderName } from "../html/page.ts";
-import { type PageResponse, type PublicPage, toPrivateResponse } from "../http/public/public-pages.ts";
+import { type PageBrand, type RenderedPage, renderMessage, renderName, toPrivateResponse } from "../html/page.ts";
+import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import { getPageBrand } from "../marketplace/brand/brand.ts";
 import {
   canResubscribe,

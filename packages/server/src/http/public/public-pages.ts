@@ -1,6 +1,5 @@
 import type { H3, H3Event } from "h3";
 import { StorageUnavailable } from "../../db/errors.ts";
-import type { RenderedPage } from "../../html/page.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
@@ -38,20 +37,6 @@ export interface PublicPage {
   readonly methods: readonly ("GET" | "POST")[];
   /** Throws ApiError, which is shown as a small HTML page. */
   serve(request: PageRequest): Promise<PageResponse>;
-}
-
-/** The response with a page that belongs to one person: neither caches nor search engines keep it. */
-export function toPrivateResponse({ html, policy }: RenderedPage): PageResponse {
-  return {
-    status: 200,
-    headers: [
-      ["content-type", "text/html; charset=utf-8"],
-      ["content-security-policy", policy],
-      ["cache-control", "no-store"],
-      ["x-robots-tag", "noindex"],
-    ],
-    body: html,
-  };
 }
 
 // Pages hold content written by others: no type sniffing, no referrer, no access to or from other windows.

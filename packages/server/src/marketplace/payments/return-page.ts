@@ -1,5 +1,5 @@
-import { renderMessage } from "../../html/page.ts";
-import { type PublicPage, toPrivateResponse } from "../../http/public/public-pages.ts";
+import { renderMessage, toPrivateResponse } from "../../html/page.ts";
+import type { PublicPage } from "../../http/public/public-pages.ts";
 
 /** Where the provider sends people after a checkout. */
 export const RETURN_PATHS = { paid: "/paid", unpaid: "/unpaid" } as const;
