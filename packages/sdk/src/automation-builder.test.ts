@@ -1,5 +1,14 @@
 import { expect, expectTypeOf, test } from "vitest";
-import { type AutomationStep, listBranches, NewAutomation, STEP_TYPES } from "./contract/index.ts";
+import {
+  type AutomationOccurrence,
+  type AutomationStep,
+  type AutomationTrigger,
+  listBranches,
+  NewAutomation,
+  type OCCURRENCE_TYPES,
+  STEP_TYPES,
+  type TRIGGER_TYPES,
+} from "./contract/index.ts";
 import { automation, type MailsvcContract, type StepFields, UsageError } from "./index.ts";
 
 const created = { type: "contact.created" } as const;
@@ -90,6 +99,12 @@ test("each type of step that leads to branches has a method of its own", () => {
   const branching = STEP_TYPES.filter((type) => listBranches(sample(type)) !== null);
   expect(branching).toEqual(["wait_for_event", "condition", "split"]);
   expectTypeOf<StepFields["type"]>().toEqualTypeOf<Exclude<AutomationStep["type"], "wait_for_event" | "condition" | "split">>();
+});
+
+test("the lists of types name all steps, goals and triggers", () => {
+  expectTypeOf<(typeof STEP_TYPES)[number]>().toEqualTypeOf<AutomationStep["type"]>();
+  expectTypeOf<(typeof OCCURRENCE_TYPES)[number]>().toEqualTypeOf<AutomationOccurrence["type"]>();
+  expectTypeOf<(typeof TRIGGER_TYPES)[number]>().toEqualTypeOf<AutomationTrigger["type"]>();
 });
 
 test("a path can be the beginning of several automations", () => {

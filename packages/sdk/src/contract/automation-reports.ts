@@ -1,6 +1,6 @@
 import { AUTOMATION_LIMITS, ENTRY_STATUSES } from "./automation-fields.ts";
 import { STEP_TYPES } from "./automation-steps.ts";
-import { events } from "./events.ts";
+import { trackedEventFields } from "./events.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 
@@ -52,11 +52,13 @@ export const AutomationStats = z
   .meta({ id: "AutomationStats" });
 export type AutomationStats = z.infer<typeof AutomationStats>;
 
+const { contact: _contact, ...eventFields } = trackedEventFields;
+
 export const NewTestRun = z.strictObject({
   contact: z.string().min(1).max(320).meta({ description: "Address or id of the contact" }),
   version: z.int().min(1).optional().meta({ description: "A version of the definition; the newest when absent" }),
   at: Instant.optional().meta({ description: "When the contact enters; now when absent" }),
-  event: z.strictObject(events.track.body.shape).omit({ contact: true }).optional().meta({
+  event: z.strictObject(eventFields).optional().meta({
     description: "The event of yours by which the contact enters, for templates that use it: { name, value, currency, properties }",
   }),
   assume: z

@@ -2,7 +2,7 @@ import { MailboxText } from "./address.ts";
 import { AUTOMATION_LIMITS, TRIGGER_STEP } from "./automation-fields.ts";
 import { AutomationOccurrence } from "./automation-triggers.ts";
 import { mapContactTexts } from "./contact-fields.ts";
-import { ContactPatch, TagName } from "./contacts.ts";
+import { contactPatchFields, TagName } from "./contacts.ts";
 import { durationMs } from "./duration.ts";
 import { line } from "./name.ts";
 import { DATE_PATTERN, SegmentRuleSchema } from "./segment-rules.ts";
@@ -99,7 +99,7 @@ const STEPS = [
   z.strictObject({
     id: StepId,
     type: z.literal("update_contact"),
-    set: z.strictObject({ ...mapContactTexts((field) => ContactPatch.shape[field]), customFields: ContactPatch.shape.customFields }),
+    set: z.strictObject({ ...mapContactTexts((field) => contactPatchFields[field]), customFields: contactPatchFields.customFields }),
   }),
   z.strictObject({ id: StepId, type: z.literal("add_tag"), tag: TagName }),
   z.strictObject({ id: StepId, type: z.literal("remove_tag"), tag: TagName }),
@@ -115,8 +115,23 @@ const STEPS = [
   z.strictObject({ id: StepId, type: z.literal("exit"), reason: line(200).optional() }),
 ] as const;
 
-/** The types of steps. */
-export const STEP_TYPES = STEPS.map(({ shape }) => shape.type.value);
+/** The types of steps. Written out: reading them from the schemas would build those on each start. */
+export const STEP_TYPES = [
+  "send_email",
+  "delay",
+  "wait_until",
+  "wait_for_event",
+  "condition",
+  "split",
+  "update_contact",
+  "add_tag",
+  "remove_tag",
+  "add_to_list",
+  "remove_from_list",
+  "webhook",
+  "goal",
+  "exit",
+] as const satisfies readonly z.infer<(typeof STEPS)[number]>["type"][];
 
 /**
  * One step. `condition` leads to the branches `yes` and `no`, `wait_for_event` to `event` and `timeout`, `split` to those it names;

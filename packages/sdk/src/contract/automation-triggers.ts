@@ -38,8 +38,17 @@ const DateField = z.strictObject({
   timeZone: TimeZone.optional().meta({ description: "Of the time; that of the workspace's brand when absent" }),
 });
 
-/** The types of goals, and of what a step can wait for. */
-export const OCCURRENCE_TYPES = OCCURRENCES.map(({ shape }) => shape.type.value);
+/** The types of goals, and of what a step can wait for. Written out: reading them from the schemas would build those on each start. */
+export const OCCURRENCE_TYPES = [
+  "contact.created",
+  "tag.added",
+  "tag.removed",
+  "list.joined",
+  "list.left",
+  "segment.entered",
+  "segment.left",
+  "event",
+] as const satisfies readonly z.infer<(typeof OCCURRENCES)[number]>["type"][];
 
 /** The types of triggers. */
 export const TRIGGER_TYPES = [...OCCURRENCE_TYPES, "date"] as const;

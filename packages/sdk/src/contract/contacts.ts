@@ -112,17 +112,18 @@ export const ContactUpsert = z
   .meta({ id: "ContactUpsert" });
 export type ContactUpsert = z.output<typeof ContactUpsert>;
 
+/** The fields of ContactPatch. */
+export const contactPatchFields = {
+  ...person,
+  tags: tags.optional().meta({ description: "Replaces all tags" }),
+  customFields: CustomFields.optional().meta({ description: "Fields to set, one by one; null removes a field, others stay" }),
+  status: settableStatus
+    .optional()
+    .meta({ description: "UNSUBSCRIBED suppresses the address for marketing; SUBSCRIBED lifts that suppression" }),
+};
+
 /** The fields of a contact that can change; fields that are not sent stay (SPEC 4). */
-export const ContactPatch = z
-  .strictObject({
-    ...person,
-    tags: tags.optional().meta({ description: "Replaces all tags" }),
-    customFields: CustomFields.optional().meta({ description: "Fields to set, one by one; null removes a field, others stay" }),
-    status: settableStatus
-      .optional()
-      .meta({ description: "UNSUBSCRIBED suppresses the address for marketing; SUBSCRIBED lifts that suppression" }),
-  })
-  .meta({ id: "ContactPatch" });
+export const ContactPatch = z.strictObject(contactPatchFields).meta({ id: "ContactPatch" });
 export type ContactPatch = z.output<typeof ContactPatch>;
 
 export const Contact = z

@@ -52,6 +52,18 @@ const filters = {
 
 const read = { permission: "events:read" } as const;
 
+/** What `events.track` takes. */
+export const trackedEventFields = {
+  name: TrackedName,
+  contact: z.string().min(1).max(254).meta({ description: "Id or address of the contact" }),
+  value: z.number().min(0).max(1_000_000).optional().meta({ description: "What it is worth, such as the total of an order" }),
+  currency: Currency.optional(),
+  properties: freeData(
+    "properties",
+    "What else there is to say: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }}",
+  ).optional(),
+};
+
 export const events = {
   list: endpoint({
     method: "GET",
@@ -113,27 +125,16 @@ export const events = {
     summary: "Report an event of your own about a contact, with its value",
     description:
       "It is a trigger and a goal of automations (type event), and its value is revenue of the active automations the contact is inside. Send an Idempotency-Key, so that a repeated request counts once.",
-    body: z
-      .strictObject({
-        name: TrackedName,
-        contact: z.string().min(1).max(254).meta({ description: "Id or address of the contact" }),
-        value: z.number().min(0).max(1_000_000).optional().meta({ description: "What it is worth, such as the total of an order" }),
-        currency: Currency.optional(),
-        properties: freeData(
-          "properties",
-          "What else there is to say: filters and templates of automations can use it, as properties.<name> and {{ event.properties.<name> }}",
-        ).optional(),
-      })
-      .superRefine(({ value, currency }, ctx) => {
-        if ((value === undefined) === (currency === undefined)) return;
-        const missing = value === undefined ? "value" : "currency";
-        ctx.addIssue({
-          code: "custom",
-          path: [missing],
-          message: `value and currency go together: send ${missing}, too.`,
-          params: { code: "required" },
-        });
-      }),
+    body: z.strictObject(trackedEventFields).superRefine(({ value, currency }, ctx) => {
+      if ((value === undefined) === (currency === undefined)) return;
+      const missing = value === undefined ? "value" : "currency";
+      ctx.addIssue({
+        code: "custom",
+        path: [missing],
+        message: `value and currency go together: send ${missing}, too.`,
+        params: { code: "required" },
+      });
+    }),
     status: 201,
     output: z.object({ type: z.literal("contact.tracked"), contactId: z.string(), name: z.string(), at: Instant }),
     errors: ["not_found"],

@@ -41,7 +41,7 @@ describe("a schema of the contract", () => {
   });
 });
 
-test("importing the contract builds no inputs and outputs but those that others take fields from", async () => {
+test("importing the contract builds no inputs and outputs", async () => {
   const program = `
     import { served } from ${JSON.stringify(new URL("./index.ts", import.meta.url).href)};
     const endpoints = Object.values(served).flatMap((noun) => Object.values(noun));
@@ -52,5 +52,5 @@ test("importing the contract builds no inputs and outputs but those that others 
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
   const { all, built } = JSON.parse(stdout) as { all: number; built: number };
   expect(all).toBeGreaterThan(300);
-  expect(built).toBeLessThan(6);
+  expect(built).toBe(0);
 });

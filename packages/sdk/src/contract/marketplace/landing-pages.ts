@@ -91,7 +91,7 @@ export const LandingPageSubmission = z
 export type LandingPageSubmission = z.infer<typeof LandingPageSubmission>;
 
 const status = z.enum(LANDING_PAGE_STATUSES);
-const listQuery = z.object({ ...pageQuery, status: status.optional().meta({ description: "Only pages in this state" }) });
+const listQuery = { ...pageQuery, status: status.optional().meta({ description: "Only pages in this state" }) };
 const day = z.iso.date();
 const statsQuery = z.object({
   from: day.optional().meta({ description: "First day, UTC; by default 29 days before `to`" }),
@@ -123,7 +123,7 @@ export const agentLandingPages = {
     path: `${AGENT_BASE}/landing-pages`,
     access: read,
     summary: "List this agent's pages and all published pages of the brand, newest first",
-    query: listQuery,
+    query: z.object(listQuery),
     output: pageSchema(LandingPageSummary),
     errors: ["not_found"],
     examples: [{ summary: "Published pages", params: { activationId }, query: { status: "PUBLISHED" } }],
@@ -228,7 +228,7 @@ export const landingPages = {
     access: brandRead,
     summary: "List the landing pages of agents, newest first",
     query: z.object({
-      ...listQuery.shape,
+      ...listQuery,
       activationId: z.string().max(40).optional().meta({ description: "Only pages of this activation" }),
     }),
     output: pageSchema(LandingPageSummary),
