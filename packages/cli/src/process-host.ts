@@ -11,7 +11,10 @@ const IMPORT_HEAP = ["--max-semi-space-size=8", "--semi-space-growth-factor=1"];
 export const processHost: Host = {
   argv: process.argv.slice(2),
   env: process.env,
-  stdin: process.stdin,
+  // Node makes a stream for it when it is first read, which takes 1.5 ms.
+  get stdin() {
+    return process.stdin;
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   platform: process.platform,

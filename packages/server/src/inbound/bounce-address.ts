@@ -2,7 +2,9 @@ import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { PendingMail } from "../emails/emails.ts";
 import { filterConnected } from "./providers/connections.ts";
-import { POSTMARK_HEADER } from "./providers/postmark.ts";
+
+// The header by which Postmark keeps our id, because it replaces the Message-ID.
+const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
 
 /**
  * Gives mails what reports about them are recognised by: their return path at the inbound domain, if there is one, and with

@@ -6,20 +6,17 @@ import { splitIntoChunks } from "../lib/chunks.ts";
 import { PROVIDER_KEYS } from "../lib/provider-keys.ts";
 import { applyReports } from "./apply.ts";
 import { addConnection, findConnection, listConnections, removeConnection } from "./providers/connections.ts";
-import { readMailgun } from "./providers/mailgun.ts";
-import { readPostmark } from "./providers/postmark.ts";
 import type { ReadWebhook } from "./providers/provider.ts";
-import { readSendgrid } from "./providers/sendgrid.ts";
-import { readSes } from "./providers/ses.ts";
 import type { Report } from "./report.ts";
 
 type Endpoints = (typeof inboundNouns)["inbound"];
 
+/** Loaded with the first webhook of each provider: most servers hear from one or none. */
 const READERS: Readonly<Record<Provider, ReadWebhook>> = {
-  ses: readSes,
-  postmark: readPostmark,
-  sendgrid: readSendgrid,
-  mailgun: readMailgun,
+  ses: async (...webhook) => (await import("./providers/ses.ts")).readSes(...webhook),
+  postmark: async (...webhook) => (await import("./providers/postmark.ts")).readPostmark(...webhook),
+  sendgrid: async (...webhook) => (await import("./providers/sendgrid.ts")).readSendgrid(...webhook),
+  mailgun: async (...webhook) => (await import("./providers/mailgun.ts")).readMailgun(...webhook),
 };
 
 // Reports applied in one transaction; SendGrid sends a thousand at a time.

@@ -2,8 +2,7 @@ import { z } from "zod";
 import type { ReportOutcome } from "../report.ts";
 import { badSignature, isSame, parseBody, type ReadWebhook, toError } from "./provider.ts";
 
-/** The header by which Postmark keeps our id, because it replaces the Message-ID, and the name of it in webhooks. */
-export const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
+// The name of our id in webhooks: POSTMARK_HEADER without its prefix.
 const METADATA = "mailsvc-id";
 
 const PostmarkEvent = z.object({
