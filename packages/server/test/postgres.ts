@@ -40,24 +40,24 @@ const lent = new Set<string>();
 /** Databases that were used and emptied again. */
 const spare: string[] = [];
 
-// Emptying takes 7 ms; making a new one, 50 to 500, by the disk. What has grown large loses its file, not only its rows.
+// Emptying takes 3 ms; making a new one, 50 to 500, by the disk. A table that nobody wrote to is left alone. One that has grown large
+// loses its file, not only its rows.
 const EMPTY = `do $$
 declare t record;
 begin
   for t in select nspname from pg_namespace where nspname like 'mailsvc\\_snapshot\\_%' loop
     execute format('drop schema %I cascade', t.nspname);
   end loop;
-  for t in select schemaname s, tablename n from pg_tables
-    where schemaname = 'public' or (schemaname = 'mailsvc_jobs' and tablename <> 'migrations') loop
-    if pg_relation_size(format('%I.%I', t.s, t.n)::regclass) > 1000000 then
-      execute format('truncate %I.%I cascade', t.s, t.n);
-    else
-      execute format('delete from %I.%I', t.s, t.n);
+  for t in select c.oid::regclass as name, pg_relation_size(c.oid) as size from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind = 'r' and (n.nspname = 'public' or (n.nspname = 'mailsvc_jobs' and c.relname <> 'migrations')) loop
+    if t.size > 1000000 then
+      execute format('truncate %s cascade', t.name);
+    elsif t.size > 0 then
+      execute format('delete from %s', t.name);
     end if;
   end loop;
-  for t in select schemaname s, sequencename n from pg_sequences where schemaname in ('public', 'mailsvc_jobs') loop
-    execute format('alter sequence %I.%I restart', t.s, t.n);
-  end loop;
+  perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences
+    where schemaname in ('public', 'mailsvc_jobs') and last_value is not null;
 end $$`;
 
 // What the next test file is likely to want at once.

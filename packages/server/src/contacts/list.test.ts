@@ -59,17 +59,28 @@ const fill = async (world: TestWorld, rows: readonly Person[]): Promise<void> =>
 
 const ascii = (email: string): string => email.replace("bücher", "xn--bcher-kva");
 
+const folded = new WeakMap<Person, readonly string[]>();
+
+/** What of a person is searched. Each is searched many times, so it is folded once. */
+const searchedTexts = (p: Person): readonly string[] => {
+  const texts = folded.get(p) ?? [ascii(p.email), p.email, p.firstName ?? "", p.lastName ?? ""].map(fold);
+  folded.set(p, texts);
+  return texts;
+};
+
 /** What a search must find, by reading everything; newest first. */
-const oracle = (rows: readonly Person[], { search, status, tag }: { search: string; status?: string; tag?: string }): string[] =>
-  rows
+const oracle = (rows: readonly Person[], { search, status, tag }: { search: string; status?: string; tag?: string }): string[] => {
+  const term = fold(search.trim());
+  return rows
     .filter(
       (p) =>
-        [ascii(p.email), p.email, p.firstName ?? "", p.lastName ?? ""].some((text) => fold(text).includes(fold(search.trim()))) &&
+        searchedTexts(p).some((text) => text.includes(term)) &&
         (status === undefined || p.status === status) &&
         (tag === undefined || p.tags.some((t) => fold(t) === fold(tag))),
     )
     .map((p) => ascii(p.email))
     .reverse();
+};
 
 // More than are read one by one before the index is asked.
 const N = 6600;

@@ -2,6 +2,7 @@ import { toDomain } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import PostalMime, { type Email } from "postal-mime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { anyCharacter } from "../../test/any-character.ts";
 import type { Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 
 /** A message as it arrived on the other side of a mailer. */
@@ -177,9 +178,9 @@ export function expectWireForm(raw: Uint8Array): void {
 }
 
 // Text that a caller may send: well-formed Unicode without NUL, which mail cannot contain.
-const bodyText = fc.string({ unit: "binary", maxLength: 400 }).filter((s) => s.isWellFormed() && !s.includes("\0"));
+const bodyText = fc.string({ unit: anyCharacter, maxLength: 400 }).filter((s) => s.isWellFormed() && !s.includes("\0"));
 const headerText = fc
-  .string({ unit: "binary", minLength: 1, maxLength: 200 })
+  .string({ unit: anyCharacter, minLength: 1, maxLength: 200 })
   .filter((s) => s.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(s) && s.trim() !== "");
 
 /** The suite that every mailer passes. Each test gets its own harness. */
