@@ -20,21 +20,28 @@ import { anchorsOf, type Block, blocksOf, linksOf, tableUnder, usageOf } from ".
 import { type CliServer, startCliServer } from "./support/cli-server.ts";
 import { ONE_CHECKER } from "./support/compiler.ts";
 import { freePort } from "./support/free-port.ts";
+import { QUICKSTARTS } from "./support/quickstart-pages.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const bin = join(root, "node_modules/.bin");
 const run = promisify(execFile);
-const START = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } }).scripts.start;
 
-/** Pages whose every block is run, in order, against a server of the page's own. */
-const RUN = [
+/** Pages of which every block is read: those that are run here, and the followed ones. */
+const PAGES = [
   "README.md",
   ...globSync("docs/**/*.md", { cwd: root, exclude: ["docs/{reference,glossary}.md", "docs/{reference,decisions}/*"] }).sort(),
   ...["agent-kit", "cli", "server"].map((name) => `packages/${name}/README.md`),
 ];
+/**
+ * Pages that are followed to the letter by `newcomer.test.ts` and `quickstarts.test.ts`, which make all that they name. Here only the types
+ * of their scripts are checked, and the tests they show are run.
+ */
+const FOLLOWED = ["README.md", ...QUICKSTARTS.map(([page]) => page)];
+/** Pages whose every block is run, in order, against a server of the page's own. */
+const RUN = PAGES.filter((page) => !FOLLOWED.includes(page));
 /** Pages whose links are checked. */
 const READ = [
-  ...RUN,
+  ...PAGES,
   "ARCHITECTURE.md",
   "CONTRIBUTING.md",
   "CHANGELOG.md",
@@ -47,7 +54,7 @@ const READ = [
 ];
 
 /** A block that is nothing but a server: it is started, waited for, and stopped. */
-const STARTS_SERVER = /^(?:npm start|(?:[A-Z_]+=\S+ )*npx mailsvc (?:serve|dev)\b(?!.* -- ).*)\n$/;
+const STARTS_SERVER = /^(?:[A-Z_]+=\S+ )*npx mailsvc (?:serve|dev)\b(?!.* -- ).*\n$/;
 
 /** Where the documentation starts agents, which may be in use here. */
 const AGENT_PORT = "4000";
@@ -109,7 +116,7 @@ const scriptOf = (block: Block): string => usageOf(block).file ?? `line-${block.
 
 /** Writes the scripts of all pages and checks their types, by one run of the compiler: it reads the packages once. */
 const checkScripts = async (): Promise<string[]> => {
-  for (const page of RUN) {
+  for (const page of PAGES) {
     const dir = place(page);
     for (const block of blocksOf(join(root, page))) if (block.language === "ts") writeFileSync(join(dir, scriptOf(block)), block.text);
   }
@@ -175,22 +182,20 @@ const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
 
 /** Runs a server until it is ready and stops it as Ctrl-C would. */
 const startAndStop = async (written: string, cwd: string, more: Record<string, string>): Promise<void> => {
-  // npm and npx stand between: interrupted themselves, they end by the signal, whatever the program answered.
-  const command = `exec ${written.replace(/^npm start$/, START).replace(/^((?:[A-Z_]+=\S+ )*)npx /, "env $1")}`;
-  const demo = written === "npm start";
+  // npx stands between: interrupted itself, it ends by the signal, whatever the program answered.
+  const command = `exec ${written.replace(/^((?:[A-Z_]+=\S+ )*)npx /, "env $1")}`;
   const ready = join(folder, "ready.json");
   rmSync(ready, { force: true });
   // What a page names itself stays; the rest is kept out of the way of other servers on this machine.
   const named = written.includes("--ready-file") ? join(cwd, "mailsvc.json") : ready;
   const env = environment({ ...more, MAILSVC_PORT: "0", MAILSVC_READY_FILE: ready });
-  if (demo) env["MAILSVC_DATA"] = join(folder, "start");
   const child = spawn("bash", ["-euo", "pipefail", "-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   started.push(child);
   let output = "";
   child.stdout.on("data", (data) => (output += data));
   child.stderr.on("data", (data) => (output += data));
   const ended = new Promise<number | null>((done) => child.on("exit", done));
-  await until(command, () => child.exitCode !== null || (existsSync(named) && (!demo || output.includes("Ctrl-C"))));
+  await until(command, () => child.exitCode !== null || existsSync(named));
   if (child.exitCode === null) process.kill(-(child.pid as number), "SIGINT");
   expect(await ended, output).toBe(0);
 };
@@ -205,13 +210,11 @@ const bash = async (text: string, cwd: string, env: Record<string, string>): Pro
   }
 };
 
-/** Runs a script whose types are right; of one that has tests, looks what came of them. */
-const script = async (page: string, block: Block, cwd: string, env: Record<string, string>): Promise<void> => {
-  const file = scriptOf(block);
-  const place = `${placeOf(page)}/${file}`;
+/** Checks that the types of a script are right, and, of one that has tests, what came of them. */
+const judge = (page: string, block: Block): void => {
+  const place = `${placeOf(page)}/${scriptOf(block)}`;
   expect(objections.filter((line) => line.startsWith(place))).toEqual([]);
   if (isTested(block)) expect(verdicts.get(place), "all its tests pass").toBeNull();
-  else await bash(`node ${file}`, cwd, env);
 };
 
 /** Starts the server of a page in this process, which costs a quarter of a process of its own: pages that start one start the program. */
@@ -247,13 +250,29 @@ describe.each(RUN)("%s", (page) => {
   test("has blocks to run", () => expect(blocks.length).toBeGreaterThan(0));
 
   test.each(blocks.map((block) => [block.line, block] as const))("line %i", async (_line, block) => {
-    if (block.language === "ts") return script(page, block, cwd, env);
+    if (block.language === "ts") {
+      judge(page, block);
+      return isTested(block) ? undefined : bash(`node ${scriptOf(block)}`, cwd, env);
+    }
     const prove = PROOFS[block.language];
     if (prove) return prove(block, { folder: cwd, server: env["MAILSVC_URL"] as string, bash: (command) => bash(command, cwd, env) });
     expect(block.language, "what is not run is no code block").toBe("sh");
-    if (STARTS_SERVER.test(block.text)) return startAndStop(block.text.trim(), block.text.startsWith("npm") ? root : cwd, env);
+    if (STARTS_SERVER.test(block.text)) return startAndStop(block.text.trim(), cwd, env);
     await bash(block.text.replaceAll(AGENT_PORT, env["PORT"] as string), cwd, env);
   });
+});
+
+describe.each(FOLLOWED)("%s, which is followed elsewhere", (page) => {
+  const blocks = blocksOf(join(root, page));
+
+  test("is a page with blocks", () => {
+    expect(PAGES).toContain(page);
+    expect(blocks.length).toBeGreaterThan(0);
+  });
+
+  test.each(blocks.filter(({ language }) => language === "ts").map((block) => [block.line, block] as const))("line %i", (_line, block) =>
+    judge(page, block),
+  );
 });
 
 describe("tables say what the code says", () => {

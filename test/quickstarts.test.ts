@@ -5,27 +5,19 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "./support/free-port.ts";
 import { npmEnvironment, publishPackages } from "./support/npm-user.ts";
+import { QUICKSTARTS } from "./support/quickstart-pages.ts";
 import { Reader } from "./support/reader.ts";
 import type { Registry } from "./support/registry.ts";
 import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
 
 /*
  * A newcomer follows each quickstart to the letter: another user, with Node and npm, an empty home and an empty folder. The packages come
- * from a registry, as they are published. `newcomer.test.ts` follows the README in a clone; `docs.test.ts` runs the blocks of all pages,
- * beside a server that it has prepared.
+ * from a registry, as they are published. `newcomer.test.ts` follows the README in a clone; `docs.test.ts` runs the blocks of all other
+ * pages, beside a server that it has prepared.
  */
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const NEWCOMER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
-
-/** Each quickstart, with what its reader must have seen. */
-const QUICKSTARTS: readonly (readonly [page: string, seen: RegExp])[] = [
-  ["docs/index.md", /"status":"failed","to":"softbounced@simulator\.mailsvc\.test"/],
-  ["docs/start/terminal.md", /delivered +ada@example\.com Weekly report/],
-  ["docs/start/ci.md", /Tests +2 passed/],
-  ["docs/start/agent.md", /my-agent active/],
-  ["docs/start/server.md", /"status":"ready"/],
-];
 
 let folder = "";
 let registry: Registry;
