@@ -3,10 +3,10 @@
 import { relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, styleText } from "node:util";
-import "./build.mjs";
+import { buildPackages } from "./build.mjs";
 
-// A failed build has already printed the reason.
-if (process.exitCode) process.exit();
+// Nobody reads the declarations here. A failed build has already printed the reason.
+if (!(await buildPackages({ declarations: false }))) process.exit(1);
 
 // Imported only now, because these files have just been built.
 const { ConfigError, jsonLog, readConfig, serve, SERVE_FLAGS, version } = await import("@mailsvc/server");
