@@ -54,8 +54,8 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     provide: { propertyShare: 1 },
-    // One Postgres server for all projects.
-    globalSetup: "./packages/server/test/postgres-setup.ts",
+    // One Postgres server for all projects, and one publication of the packages.
+    globalSetup: ["./packages/server/test/postgres-setup.ts", "./test/support/publication-setup.ts"],
     projects: [
       {
         resolve: { alias },

@@ -12,8 +12,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeVersion } from "../scripts/release.mjs";
 import { until } from "./dev-server.ts";
 import { ONE_CHECKER } from "./support/compiler.ts";
-import { npmEnvironment, publishPackages } from "./support/npm-user.ts";
-import type { Registry } from "./support/registry.ts";
+import { npmEnvironment } from "./support/npm-user.ts";
+import { usePublishedPackages } from "./support/published.ts";
 import { checkSbom } from "./support/sbom.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -31,8 +31,12 @@ const packages = [
 ] as const;
 
 let work = "";
-let registry: Registry;
-const tarball = (name: string): string => registry.tarball(name);
+let tarballs: Readonly<Record<string, string>>;
+const tarball = (name: string): string => {
+  const file = tarballs[name];
+  if (file === undefined) throw new Error(`${name} was not published.`);
+  return file;
+};
 const listed = (name: string): string[] =>
   execFileSync("tar", ["-tzf", tarball(name)], { encoding: "utf8" })
     .trim()
@@ -41,7 +45,7 @@ const listed = (name: string): string[] =>
 
 const environment = () => npmEnvironment(work, join(work, "home"));
 
-/** Runs a program while the registry, which is in this process, answers it. */
+/** Runs a program. */
 async function run(command: string, args: string[], cwd = work): Promise<{ status: number; output: string; stdout: string }> {
   const options = { cwd, env: environment(), maxBuffer: 1e8 };
   return promisify(execFile)(command, args, options).then(
@@ -61,14 +65,13 @@ function project(name: string): string {
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), "packages-"));
   mkdirSync(join(work, "home"));
-  registry = await publishPackages(work);
+  tarballs = await usePublishedPackages(work);
   project("");
   const ours = packages.map(({ name }) => name);
   const installed = await run("npm", ["install", ...ours, "@types/node"]);
   expect(installed.status, installed.output).toBe(0);
 }, 300_000);
 afterAll(async () => {
-  await registry?.[Symbol.asyncDispose]();
   rmSync(work, { recursive: true, force: true });
 });
 

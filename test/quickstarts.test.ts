@@ -4,10 +4,10 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "./support/free-port.ts";
-import { npmEnvironment, publishPackages } from "./support/npm-user.ts";
+import { npmEnvironment } from "./support/npm-user.ts";
+import { usePublishedPackages } from "./support/published.ts";
 import { QUICKSTARTS } from "./support/quickstart-pages.ts";
 import { Reader } from "./support/reader.ts";
-import type { Registry } from "./support/registry.ts";
 import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
 
 /*
@@ -20,16 +20,13 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const NEWCOMER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 
 let folder = "";
-let registry: Registry;
 let nextHop: SmtpSink;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailsvc-quickstarts-"));
   chmodSync(folder, 0o755);
   nextHop = await smtpSink(() => 0);
-  registry = await publishPackages(folder);
-  // What npm has cached so far belongs to the publisher.
-  rmSync(join(folder, "cache"), { recursive: true, force: true });
+  await usePublishedPackages(folder);
   emptyFolder("cache");
   // npm keeps its compiled code there.
   emptyFolder("tmp");
@@ -39,7 +36,6 @@ beforeAll(async () => {
   chmodSync(join(folder, "bin/node"), 0o755);
 }, 300_000);
 afterAll(async () => {
-  await registry?.[Symbol.asyncDispose]();
   await nextHop?.close();
   rmSync(folder, { recursive: true, force: true });
 });

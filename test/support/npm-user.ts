@@ -19,11 +19,16 @@ export function npmEnvironment(folder: string, home: string): Record<string, str
   return { ...Object.fromEntries(inherited), ...npm, HOME: home, NO_COLOR: "1" };
 }
 
-/** Builds all packages and publishes them to a registry of their own, whose address it writes into `npmrc` in `folder`. */
+/** Writes the settings of `npmEnvironment` into `folder`: everything comes from this registry. */
+export function useRegistry(folder: string, url: string): void {
+  const token = `${url.replace("http:", "")}/:_authToken=local`;
+  writeFileSync(join(folder, "npmrc"), `registry=${url}\n${token}\naudit=false\nfund=false\n`);
+}
+
+/** Builds all packages and publishes them to a registry of their own, with its files in `folder`. */
 export async function publishPackages(folder: string): Promise<Registry> {
   const registry = await startRegistry(join(folder, "registry"));
-  const token = `${registry.url.replace("http:", "")}/:_authToken=local`;
-  writeFileSync(join(folder, "npmrc"), `registry=${registry.url}\n${token}\naudit=false\nfund=false\n`);
+  useRegistry(folder, registry.url);
   const publish = [join(root, "scripts/release.mjs"), "publish", "--tag", "next", "--no-provenance"];
   try {
     await promisify(execFile)(process.execPath, publish, { cwd: root, env: npmEnvironment(folder, folder), maxBuffer: 1e8 });

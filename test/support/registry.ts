@@ -26,8 +26,8 @@ interface Publication extends Packument {
 /** An npm registry on this machine. */
 export interface Registry extends AsyncDisposable {
   readonly url: string;
-  /** The file of a published package. Throws when it was not published. */
-  tarball(name: string): string;
+  /** The files of published packages, by their names. */
+  readonly tarballs: ReadonlyMap<string, string>;
 }
 
 /**
@@ -112,11 +112,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    tarball: (name) => {
-      const file = tarballs.get(name);
-      if (file === undefined) throw new Error(`${name} was not published.`);
-      return file;
-    },
+    tarballs,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
