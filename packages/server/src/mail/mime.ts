@@ -49,8 +49,7 @@ export async function detectMediaType(filename: string): Promise<string> {
 
 /** The content of a mail: mixed(alternative(text, related(html, inline files)), other files), as far as it has these parts. */
 async function composeContent(mail: OutgoingMail, cache: MimeCache | undefined): Promise<MimeEntity> {
-  const texts = cache?.get(mail) ?? (await encodeTexts(mail));
-  cache?.set(mail, texts);
+  const texts = cache?.get(mail) ?? (await encodeAndKeep(mail, cache));
   if (mail.attachments.length === 0) return texts.whole;
   const inline: MimeEntity[] = [];
   const files: MimeEntity[] = [];
@@ -71,9 +70,16 @@ async function join(mediaType: `multipart/${string}`, parts: readonly MimeEntity
   return parts.length === 1 ? (parts[0] as MimeEntity) : joinLongEntities(mediaType, parts, boundary);
 }
 
-/** No promise for a message of a usual size. */
+/**
+ * No promise for a message of a usual size. It has memory of its own: a part of Node's pool would keep all of its 8 KB, scraps of encoding,
+ * until the message is stored.
+ */
 function concat(chunks: readonly Buffer[]): Buffer | Promise<Buffer> {
-  return chunks.every(({ length }) => length <= CHUNK_BYTES) ? Buffer.concat(chunks) : concatInTurns(chunks);
+  if (chunks.some(({ length }) => length > CHUNK_BYTES)) return concatInTurns(chunks);
+  const all = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) at += chunk.copy(all, at);
+  return all;
 }
 
 async function encodeFile({ filename, contentType, contentId, content }: MailAttachment): Promise<MimeEntity> {
@@ -87,6 +93,12 @@ async function encodeFile({ filename, contentType, contentId, content }: MailAtt
     ],
     body: await encodeLongBase64(Buffer.from(content.buffer, content.byteOffset, content.byteLength)),
   };
+}
+
+async function encodeAndKeep(mail: OutgoingMail, cache: MimeCache | undefined): Promise<EncodedTexts> {
+  const texts = await encodeTexts(mail);
+  cache?.set(mail, texts);
+  return texts;
 }
 
 async function encodeTexts(mail: OutgoingMail): Promise<EncodedTexts> {

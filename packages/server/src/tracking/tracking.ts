@@ -2,6 +2,7 @@ import type { Tracking } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { PendingMail } from "../emails/emails.ts";
+import { ContentCache } from "../lib/content-cache.ts";
 import { forEachInTurns } from "../lib/turn.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL, TrackedLinks } from "./links.ts";
@@ -22,20 +23,14 @@ const MAX_RECENT = 20_000;
 export class Tracker {
   readonly links = new TrackedLinks();
   readonly #recent = new Map<string, number>();
-  readonly #skeletons = new Map<string, Skeleton>();
-  #size = 0;
+  readonly #skeletons = new ContentCache<Skeleton>(MAX_CACHED);
 
   /** The skeleton of an HTML mail. Mails with the same content share it. */
   async skeletonOf(html: string): Promise<Skeleton> {
     const known = this.#skeletons.get(html);
     if (known) return known;
     const skeleton = await cutHtml(html);
-    if (this.#size + html.length > MAX_CACHED) this.#forgetSkeletons();
-    // Another mail may have brought it meanwhile.
-    if (html.length <= MAX_CACHED / 10 && !this.#skeletons.has(html)) {
-      this.#skeletons.set(html, skeleton);
-      this.#size += html.length;
-    }
+    this.#skeletons.set(html, skeleton, html.length);
     return skeleton;
   }
 
@@ -53,12 +48,7 @@ export class Tracker {
   clear(): void {
     this.links.clear();
     this.#recent.clear();
-    this.#forgetSkeletons();
-  }
-
-  #forgetSkeletons(): void {
     this.#skeletons.clear();
-    this.#size = 0;
   }
 }
 
