@@ -89,6 +89,8 @@ export interface AppParts {
   fetchText?: FetchText;
   /** The port the server listens on; null while it does not listen. */
   ownPort?: () => number | null;
+  /** Called whenever mail of a campaign is released. */
+  bulkReleased?: () => void;
   /** Makes spans; without it there are none. */
   tracing?: Tracing;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
@@ -173,6 +175,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       staging,
       limiter,
       ownPort: parts.ownPort ?? (() => null),
+      bulkReleased: parts.bulkReleased ?? (() => {}),
     },
   };
 

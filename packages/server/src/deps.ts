@@ -72,6 +72,8 @@ export interface Deps {
   baseUrl(): string;
   /** The port this server listens on; null while it does not listen. */
   ownPort(): number | null;
+  /** Call this whenever mail of a campaign is released. */
+  bulkReleased(): void;
 }
 
 /**
