@@ -147,7 +147,17 @@ interface Verdict {
 /** Runs the tests that pages show, all by one run of vitest: it loads the packages once. They need nothing of their page. */
 const runTests = async (): Promise<Map<string, string | null>> => {
   const report = join(folder, "tests.json");
-  const args = ["run", "--root", ".", "--no-isolate", "--testTimeout", "60000", "--reporter=json", `--outputFile=${report}`];
+  const args = [
+    "run",
+    "--root",
+    ".",
+    "--no-isolate",
+    "--maxWorkers=1",
+    "--testTimeout",
+    "60000",
+    "--reporter=json",
+    `--outputFile=${report}`,
+  ];
   const failed = await run(join(bin, "vitest"), args, { cwd: folder, env: environment({}) }).catch((error: Error) => error);
   if (!existsSync(report)) throw failed;
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as { testResults: readonly Verdict[] };
