@@ -89,8 +89,8 @@ export interface AppParts {
   fetchText?: FetchText;
   /** The port the server listens on; null while it does not listen. */
   ownPort?: () => number | null;
-  /** Called whenever mail of a campaign is released. */
-  bulkReleased?: () => void;
+  /** Called for each part of work in bulk. */
+  bulkWork?: () => void;
   /** Makes spans; without it there are none. */
   tracing?: Tracing;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
@@ -175,7 +175,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       staging,
       limiter,
       ownPort: parts.ownPort ?? (() => null),
-      bulkReleased: parts.bulkReleased ?? (() => {}),
+      bulkWork: parts.bulkWork ?? (() => {}),
     },
   };
 

@@ -72,8 +72,8 @@ export interface Deps {
   baseUrl(): string;
   /** The port this server listens on; null while it does not listen. */
   ownPort(): number | null;
-  /** Call this whenever mail of a campaign is released. */
-  bulkReleased(): void;
+  /** Call this for each part of work in bulk, such as some hundred recipients of a campaign. */
+  bulkWork(): void;
 }
 
 /**

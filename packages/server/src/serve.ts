@@ -80,7 +80,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       random: secureRandom(),
       log,
       dns: systemDns,
-      bulkReleased: createHeapSaver(clock.real),
+      bulkWork: createHeapSaver(clock.real),
       ...(mailer && { mailer }),
       ...(payments && { payments }),
       ...(firstKeys && { firstKeys }),

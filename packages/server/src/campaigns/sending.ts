@@ -98,7 +98,7 @@ async function step(tx: Tx, deps: Deps, campaign: CampaignRow, chunk: AudienceCh
     if (isDue(after, now)) after = { ...after, winner: await pickWinner(tx, after) };
     const allowance = computeAllowance(after.throttle, after.nextReleaseAt, now, RELEASED);
     const count = allowance.count === 0 ? 0 : await release(tx, deps, after, allowance.count, contents);
-    if (count > 0) tx.afterCommit(deps.bulkReleased);
+    if (count > 0) tx.afterCommit(deps.bulkWork);
     if (count > 0 && after.throttle !== null) after = { ...after, nextReleaseAt: allowance.nextAt };
     if (expanded && count === allowance.count) nextAt = allowance.nextAt;
     else if (expanded && isUndecided(after)) {
