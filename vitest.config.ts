@@ -20,8 +20,10 @@ const shared = {
   unstubEnvs: true,
 } as const;
 
-// Tests make much that lives for a moment: with more room for it, unit tests take a twelfth less processor time.
-const execArgv = ["--max-semi-space-size=64"];
+// Tests make much that lives for a moment: with more room for it, unit tests take a twelfth less processor time. They take another
+// fifteenth less because a worker first looks for other garbage at 400 MB; most of it before that is loaded code. It costs each worker
+// 50 to 200 MB.
+const execArgv = ["--max-semi-space-size=64", "--initial-old-space-size=400"];
 
 // How long properties may search, and that no file leaves anything changed for the next.
 const setup = ["./test/support/properties.ts", "./test/support/leftovers.ts"];
