@@ -1,6 +1,7 @@
 import type { Bench } from "./figure.ts";
 import { accept } from "./figures/accept.ts";
 import { automations } from "./figures/automations.ts";
+import { binary } from "./figures/binary.ts";
 import { campaigns } from "./figures/campaigns.ts";
 import { cancel } from "./figures/cancel.ts";
 import { cli } from "./figures/cli.ts";
@@ -35,6 +36,7 @@ export const benches: readonly Bench[] = [
   postgres,
   world,
   cli,
+  binary,
   contacts,
   contactsOnPostgres,
   segments,

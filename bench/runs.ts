@@ -1,14 +1,16 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { get } from "node:http";
 import { promisify } from "node:util";
+import { startServer } from "../test/support/server.ts";
 
-/** How long a program takes from its start to its end, in ms. Throws when it fails. */
-export async function timeOf(args: readonly string[]): Promise<number> {
+/** How long a program takes from its start to its end, in ms: Node, unless another is named. Throws when it fails. */
+export async function timeOf(args: readonly string[], program: string = process.execPath): Promise<number> {
   const from = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"] });
   const [code] = (await once(child, "exit")) as [number | null];
   const took = performance.now() - from;
-  if (code !== 0) throw new Error(`node ${args.join(" ")} ended with ${code}.`);
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}.`);
   return took;
 }
 
@@ -20,4 +22,26 @@ export function bareNode(): Promise<number> {
 /** Returns the output of a program. Throws if it fails. */
 export async function outputOf([command = "", ...args]: readonly string[]): Promise<string> {
   return (await promisify(execFile)(command, args)).stdout;
+}
+
+/** How long a server takes from the start of its process to its first 200 at /readyz, in ms: the built one, unless another is named. */
+export async function firstAnswer(data: string, program?: readonly string[]): Promise<number> {
+  const from = performance.now();
+  const server = startServer({ data, flags: ["--dev"], ...(program && { program }) });
+  const ready = await server.ready();
+  if (!ready) throw new Error(`The server did not start:\n${server.stderr()}`);
+  const code = await readiness(ready.url);
+  const took = performance.now() - from;
+  await server.kill("SIGTERM");
+  if (code !== 200) throw new Error(`/readyz answered ${code}.`);
+  return took;
+}
+
+function readiness(url: string): Promise<number> {
+  return new Promise((done, failed) => {
+    get(`${url}/readyz`, { agent: false }, (answer) => {
+      answer.resume();
+      done(answer.statusCode ?? 0);
+    }).on("error", failed);
+  });
 }

@@ -32,6 +32,7 @@ export const memory: Bench = {
   },
 };
 
-function residentMb(pid: number): number {
+/** The resident memory of a process, in MB. */
+export function residentMb(pid: number): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", `${pid}`], { encoding: "utf8" })) / 1024;
 }

@@ -1,10 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServer } from "../../test/support/server.ts";
 import { type Bench, median } from "../figure.ts";
-import { bareNode } from "../runs.ts";
+import { bareNode, firstAnswer } from "../runs.ts";
 
 const ROUNDS = 11;
 
@@ -44,25 +42,3 @@ export const start: Bench = {
     ];
   },
 };
-
-function status(url: string): Promise<number> {
-  return new Promise((done, failed) => {
-    get(`${url}/readyz`, { agent: false }, (answer) => {
-      answer.resume();
-      done(answer.statusCode ?? 0);
-    }).on("error", failed);
-  });
-}
-
-/** From the start of the process to the first 200, in ms. */
-async function firstAnswer(data: string): Promise<number> {
-  const from = performance.now();
-  const server = startServer({ data, flags: ["--dev"] });
-  const ready = await server.ready();
-  if (!ready) throw new Error(`The server did not start:\n${server.stderr()}`);
-  const code = await status(ready.url);
-  const took = performance.now() - from;
-  await server.kill("SIGTERM");
-  if (code !== 200) throw new Error(`/readyz answered ${code}.`);
-  return took;
-}

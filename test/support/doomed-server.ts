@@ -84,7 +84,7 @@ let orders = 0;
 /** Starts one without an order. Throws with what it said when it does not start. */
 export async function startDoomed({ program, folder, flags, apiKey }: DoomedOptions): Promise<DoomedServer> {
   const file = join(folder, `order-${orders++}.json`);
-  const process = startServer({ program, data: join(folder, "data"), flags: [...flags, "--orders", file] });
+  const process = startServer({ program: ["node", program], data: join(folder, "data"), flags: [...flags, "--orders", file] });
   const ready = await process.ready();
   const key = ready?.apiKey ?? apiKey;
   if (!ready || key === undefined) throw new Error(`The server did not start: ${process.stderr()}`);

@@ -39,14 +39,15 @@ export interface StartOptions {
   flags?: readonly string[];
   /** What to run before node, e.g. ["taskset", "-c", "0"]. */
   before?: readonly string[];
-  program?: string;
+  /** What is run: node with the built server, unless told otherwise. */
+  program?: readonly string[];
 }
 
 /** Starts the built server on a port of its own choice. It does not wait for it. */
-export function startServer({ data, flags = [], before = [], program = SERVER }: StartOptions): ServerProcess {
+export function startServer({ data, flags = [], before = [], program = ["node", SERVER] }: StartOptions): ServerProcess {
   const readyFile = join(data, "..", `ready-${process.pid}-${nextFile++}.json`);
   rmSync(readyFile, { force: true });
-  const [command = "", ...args] = [...before, "node", program, "--port", "0", "--data", data, "--ready-file", readyFile, ...flags];
+  const [command = "", ...args] = [...before, ...program, "--port", "0", "--data", data, "--ready-file", readyFile, ...flags];
   // The environment of a developer must not steer the server of a test.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MAILSVC_") && name !== "NODE_OPTIONS"));
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env });
