@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";
 import { promisify } from "node:util";
-import { startServer } from "../test/support/server.ts";
+import { type StartOptions, startServer } from "../test/support/server.ts";
 
 /** How long a program takes from its start to its end, in ms: Node, unless another is named. Throws when it fails. */
 export async function timeOf(args: readonly string[], program: string = process.execPath): Promise<number> {
@@ -24,10 +24,10 @@ export async function outputOf([command = "", ...args]: readonly string[]): Prom
   return (await promisify(execFile)(command, args)).stdout;
 }
 
-/** How long a server takes from the start of its process to its first 200 at /readyz, in ms: the built one, unless another is named. */
-export async function firstAnswer(data: string, program?: readonly string[]): Promise<number> {
+/** How long a server takes from the start of its process to its first 200 at /readyz, in ms: the built one in dev mode, unless told otherwise. */
+export async function firstAnswer(options: Pick<StartOptions, "data" | "program" | "flags">): Promise<number> {
   const from = performance.now();
-  const server = startServer({ data, flags: ["--dev"], ...(program && { program }) });
+  const server = startServer({ flags: ["--dev"], ...options });
   const ready = await server.ready();
   if (!ready) throw new Error(`The server did not start:\n${server.stderr()}`);
   const code = await readiness(ready.url);

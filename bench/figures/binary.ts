@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { startServer } from "../../test/support/server.ts";
+import { type StartOptions, startServer } from "../../test/support/server.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
 import { bareNode, firstAnswer, timeOf } from "../runs.ts";
 import { residentMb } from "./memory.ts";
@@ -27,13 +27,13 @@ export const binary: Bench = {
     const helps: number[] = [];
     const serves: number[] = [];
     try {
-      const data = join(folder, "data");
-      await firstAnswer(data, [BINARY, "serve"]);
+      const server: StartOptions = { program: [BINARY, "serve"], data: join(folder, "data"), flags: [] };
+      await firstAnswer(server);
       for (let i = 0; i < ROUNDS; i++) {
         bare.push(await bareNode());
         versions.push(await timeOf(["--version"], BINARY));
         helps.push(await timeOf(["--help"], BINARY));
-        serves.push(await firstAnswer(data, [BINARY, "serve"]));
+        serves.push(await firstAnswer(server));
       }
       const figure = (name: string, rounds: number[], than: number): Figure => ({
         name,
@@ -49,7 +49,7 @@ export const binary: Bench = {
         figure("binary.version", versions, 1.5),
         figure("binary.help", helps, 3),
         figure("binary.serve", serves, 5),
-        { name: "binary.idle", value: await idleMb(data), unit: "MB", against: null, ratio: null, goal: { op: "<=", than: 105 } },
+        { name: "binary.idle", value: await idleMb(server), unit: "MB", against: null, ratio: null, goal: { op: "<=", than: 105 } },
       ];
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -57,8 +57,8 @@ export const binary: Bench = {
   },
 };
 
-async function idleMb(data: string): Promise<number> {
-  const server = startServer({ program: [BINARY, "serve"], data, flags: ["--dev"] });
+async function idleMb(options: StartOptions): Promise<number> {
+  const server = startServer(options);
   try {
     if (!(await server.ready())) throw new Error(`The server did not start:\n${server.stderr()}`);
     await new Promise((next) => setTimeout(next, SETTLE_MS));

@@ -17,11 +17,11 @@ export const start: Bench = {
     const fresh: number[] = [];
     const bare: number[] = [];
     try {
-      await firstAnswer(join(folder, "existing"));
+      await firstAnswer({ data: join(folder, "existing") });
       for (let i = 0; i < ROUNDS; i++) {
         bare.push(await bareNode());
-        existing.push(await firstAnswer(join(folder, "existing")));
-        fresh.push(await firstAnswer(join(folder, `fresh-${i}`)));
+        existing.push(await firstAnswer({ data: join(folder, "existing") }));
+        fresh.push(await firstAnswer({ data: join(folder, `fresh-${i}`) }));
       }
     } finally {
       rmSync(folder, { recursive: true, force: true });
