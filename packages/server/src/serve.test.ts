@@ -183,7 +183,7 @@ test("the access log names each request, without addresses, ids of paths or keys
     { method: "GET", route: "/api/v1/me", status: 401, keyId: null, ms: expect.any(Number), requestId: expect.stringMatching(/^req_/) },
     { method: "GET", route: null, status: 404 },
   ]);
-  expect(lines.join("")).not.toMatch(/ada|ms_dev_/);
+  expect(lines.join("")).not.toMatch(/ada(?:@|%40)|example\.com|secret|ms_dev_/);
 });
 
 test("https on port 0 takes any free port", async () => {
