@@ -2,11 +2,19 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Engagement } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { syncMembership } from "./membership.ts";
+import { syncMembershipBy } from "./membership.ts";
 
 const ph = sql.placeholder;
 
 type Instants = Pick<Engagement, "sentAt" | "deliveredAt" | "openedAt" | "clickedAt">;
+
+/** The fields by which rules ask for these instants. */
+const RULE_FIELDS = [
+  ["sentAt", "lastSentAt"],
+  ["deliveredAt", "lastDeliveredAt"],
+  ["openedAt", "lastOpenedAt"],
+  ["clickedAt", "lastClickedAt"],
+] as const satisfies readonly [keyof Instants, string][];
 
 /**
  * Records when contacts were last sent an email, received, opened or clicked one. Addresses without a contact cost one index
@@ -32,11 +40,13 @@ export async function recordEngagements(tx: Tx, deps: Deps, engagements: readonl
           lastClickedAt: sql`case when excluded.last_clicked_at > coalesce(${t.lastClickedAt}, 0) then excluded.last_clicked_at else ${t.lastClickedAt} end`,
         },
       });
-    await syncMembership(
+    const changed = new Set(own.flatMap((one) => RULE_FIELDS.filter(([instant]) => one[instant] !== undefined).map(([, field]) => field)));
+    await syncMembershipBy(
       tx,
       deps,
       workspaceId,
       contacts.map(({ seq }) => seq),
+      changed,
     );
   }
 }

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import type { Tables } from "../schema.ts";
 import { loadContactViews } from "./contact-view.ts";
-import { matches } from "./evaluate.ts";
+import { listConditions, matches } from "./evaluate.ts";
 
 export type SegmentRow = Tables["segments"]["$inferSelect"];
 
@@ -98,8 +98,26 @@ const CHUNK = 500;
 
 /** Updates the members of all segments of a workspace after contacts changed. Costs one lookup if there are no segments. */
 export async function syncMembership(tx: Tx, deps: Deps, workspaceId: string, seqs: readonly number[]): Promise<void> {
-  if (seqs.length === 0) return;
+  if (seqs.length > 0) await updateAll(tx, deps, workspaceId, await listActiveSegments(tx, workspaceId), seqs);
+}
+
+/**
+ * The same for the segments whose rules name one of the fields that changed, and no others: with a segment of tags, each mail of a
+ * campaign cost 300 µs of Postgres for the row of its contact, and a third of the transactions ran twice.
+ */
+export async function syncMembershipBy(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  seqs: readonly number[],
+  changed: ReadonlySet<string>,
+): Promise<void> {
   const segments = await listActiveSegments(tx, workspaceId);
+  const affected = segments.filter(({ rules }) => listConditions(rules).some(({ field }) => changed.has(field)));
+  await updateAll(tx, deps, workspaceId, affected, seqs);
+}
+
+async function updateAll(tx: Tx, deps: Deps, workspaceId: string, segments: readonly SegmentRow[], seqs: readonly number[]): Promise<void> {
   for (let i = 0; segments.length > 0 && i < seqs.length; i += CHUNK)
     await updateMembership(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), "contact");
 }

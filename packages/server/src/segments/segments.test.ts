@@ -1,4 +1,5 @@
 import type { SegmentRule } from "@mailsvc/sdk/contract";
+import { and, eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
@@ -137,6 +138,28 @@ describe("a segment", () => {
     expect(emails(await sdk.segments.contacts(never.id))).not.toContain("opened");
     await world.clock.advance("3d");
     expect(await held()).toEqual([[], [], [], []]);
+  });
+
+  test("records who enters by an email sent, delivered, opened or clicked, also deep in a rule, and at once", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    const { id } = await sdk.contacts.create({ email: "clicked@simulator.mailsvc.test", tags: ["vip"] });
+    const names = new Map<unknown, string>();
+    for (const field of ["lastSentAt", "lastDeliveredAt", "lastOpenedAt", "lastClickedAt"] as const) {
+      const never = { not: { field, operator: "exists", value: true } } as const;
+      names.set((await sdk.segments.create({ name: field, rules: { all: [vip, { not: never }] } })).id, field);
+    }
+    await sdk.segments.create({ name: "of tags", rules: vip });
+    await world.settle();
+    await sdk.emails.send({ from: "a@acme.test", subject: "Hi", text: "x", to: "clicked@simulator.mailsvc.test" });
+    await world.clock.advance("30m");
+    const { events: t } = world.app.deps.db.read.t;
+    const rows = await world.app.deps.db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.contactId, id), eq(t.type, "segment.entered")));
+    const entered = rows.filter(({ data }) => data?.cause === "contact").map(({ data }) => names.get(data?.segmentId));
+    expect(entered.sort()).toEqual(["lastClickedAt", "lastDeliveredAt", "lastOpenedAt", "lastSentAt"]);
   });
 
   test("on durations is right at any moment, and records who left within the hour", async () => {
