@@ -2,7 +2,7 @@ import fc from "fast-check";
 import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
 import { joinEntities, type MimeEntity } from "./mime-entity.ts";
-import { chooseEncoding, encodeLongText, encodeText } from "./mime-text.ts";
+import { encodeLongText, encodeText } from "./mime-text.ts";
 
 /** The entity as a message of its own, as a receiver would parse it. */
 const parse = async ({ contentType, transferEncoding, body }: MimeEntity) => {
@@ -92,7 +92,7 @@ describe("A text as a MIME entity", () => {
     ["a control character", "a\x0bbcdefgh", "quoted-printable"],
     ["nothing", "", "7bit"],
   ])("of %s", (_name, content, encoding) => {
-    expect(chooseEncoding(Buffer.from(content))).toBe(encoding);
+    expect(encodeText("text/plain", content).transferEncoding).toBe(encoding);
   });
 
   test("takes time in proportion to its length, whatever it looks like", () => {

@@ -13,18 +13,31 @@ const LF = 10;
 const SPACE = 32;
 const TAB = 9;
 const EQUALS = 61;
-const TILDE = 126;
 const HEX = Buffer.from("0123456789ABCDEF");
 const FROM = "From ";
-const LINE_END = /\r\n|\r|\n/g;
+const LINE_ENDS = /\r\n|\r|\n/g;
+
+// What a byte is to the encoding. A table, because most of the time goes into looking at bytes that are literal.
+const LITERAL = 0;
+const BLANK = 1;
+const LETTER_F = 2;
+const LINE_END = 3;
+// "=" and control characters; of UTF-8, the byte that begins a character, that begins one of four bytes, and that continues one.
+const EQUALS_SIGN = 4;
+const FIRST = 5;
+const FIRST_OF_FOUR = 6;
+const CONTINUATION = 7;
+const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => kindOf(byte));
 // Text that is worked on in one stretch: some milliseconds.
 const PIECE_BYTES = 256 * 1024;
 
 /** Encodes a text as an entity of the given media type, in UTF-8. Line ends become CRLF. */
 export function encodeText(mediaType: "text/plain" | "text/html", text: string): MimeEntity {
   const bytes = toBytes(text);
-  const transferEncoding = chooseEncoding(bytes);
-  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: encode(bytes, transferEncoding) };
+  const scan = startScan(bytes);
+  read(scan, bytes.length);
+  const transferEncoding = chooseEncoding(scan);
+  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: encode(bytes, transferEncoding, scan.special) };
 }
 
 /** The same for a text of any length: lets other work have a turn every few milliseconds. */
@@ -36,66 +49,74 @@ export async function encodeLongText(mediaType: "text/plain" | "text/html", text
     await waitForTurn();
   }
   const bytes = Buffer.concat(pieces);
-  const scan = createScan(bytes);
-  while (!scan.read(PIECE_BYTES)) await waitForTurn();
-  const transferEncoding = scan.choose();
+  const scan = startScan(bytes);
+  while (!read(scan, PIECE_BYTES)) await waitForTurn();
+  const transferEncoding = chooseEncoding(scan);
   await waitForTurn();
-  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: await encodeInTurns(bytes, transferEncoding) };
+  return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body: await encodeInTurns(bytes, transferEncoding, scan.special) };
+}
+
+/** A text in UTF-8 with CRLF line ends, and what is known of it as far as it is read. */
+interface Scan {
+  readonly bytes: Buffer;
+  at: number;
+  lineStart: number;
+  /** Whether no relay has a reason to change it. */
+  plain: boolean;
+  /** Units of UTF-16 that quoted-printable encodes. */
+  encoded: number;
+  /** Bytes that begin no unit of UTF-16. */
+  continued: number;
+  /** Bytes that are neither literal nor blanks. */
+  special: number;
+}
+
+function startScan(bytes: Buffer): Scan {
+  return { bytes, at: 0, lineStart: 0, plain: true, encoded: 0, continued: 0, special: 0 };
+}
+
+/** Reads `count` bytes more; true once all are read. */
+function read(scan: Scan, count: number): boolean {
+  const { bytes } = scan;
+  const until = Math.min(scan.at + count, bytes.length);
+  for (let { at } = scan; at < until; at += 1) {
+    const kind = KINDS[bytes[at] as number] as number;
+    if (kind <= BLANK) continue;
+    scan.special += 1;
+    if (kind === LINE_END) endLine(scan, at);
+    else if (kind === LETTER_F) {
+      if (at === scan.lineStart && startsWithFrom(bytes, at)) scan.plain = false;
+    } else if (kind === FIRST) scan.encoded += 1;
+    else if (kind === CONTINUATION) scan.continued += 1;
+    else if (kind === FIRST_OF_FOUR) {
+      // Four bytes are two units of UTF-16.
+      scan.encoded += 2;
+      scan.continued -= 1;
+    }
+  }
+  scan.at = until;
+  if (until === bytes.length) endLine(scan, until);
+  return until === bytes.length;
+}
+
+function endLine(scan: Scan, at: number): void {
+  if (at - scan.lineStart > LINE_LENGTH || (at > 0 && KINDS[scan.bytes[at - 1] as number] === BLANK)) scan.plain = false;
+  scan.lineStart = at + 1;
 }
 
 /**
- * The transfer encoding for a text in UTF-8 with CRLF line ends. 7bit only if no relay has a reason to change the text: short ASCII lines
- * without blanks at their ends and without "From " at their start, which mbox files quote. Otherwise whichever is shorter of
- * quoted-printable and base64, by the share of characters beyond ASCII.
+ * The transfer encoding. 7bit only if no relay has a reason to change the text: short ASCII lines without blanks at their ends and without
+ * "From " at their start, which mbox files quote. Otherwise whichever is shorter of quoted-printable and base64, by the share of
+ * characters beyond ASCII.
  */
-export function chooseEncoding(bytes: Buffer): TransferEncoding {
-  const scan = createScan(bytes);
-  scan.read(bytes.length);
-  return scan.choose();
-}
-
-/** Reads a text for `chooseEncoding`, `count` bytes at a time; true once all are read. */
-function createScan(bytes: Buffer): { read(count: number): boolean; choose(): TransferEncoding } {
-  let plain = true;
-  let encoded = 0;
-  // Bytes that begin no unit of UTF-16: the share is one of these.
-  let continued = 0;
-  let lineStart = 0;
-  let previous = LF;
-  let start = 0;
-  const read = (count: number): boolean => {
-    const until = Math.min(start + count, bytes.length);
-    for (let at = start; at < until; at += 1) {
-      const code = bytes[at] as number;
-      if (code === CR || code === LF) {
-        if (previous === SPACE || previous === TAB || at - lineStart > LINE_LENGTH) plain = false;
-        lineStart = at + 1;
-      } else if (code > TILDE || (code < SPACE && code !== TAB)) {
-        if ((code & 0xc0) === 0x80) continued += 1;
-        // Four bytes are two units of UTF-16.
-        else if (code >= 0xf0) {
-          encoded += 2;
-          continued -= 1;
-        } else encoded += 1;
-      } else if (at === lineStart && startsWithFrom(bytes, at)) {
-        plain = false;
-      }
-      previous = code;
-    }
-    start = until;
-    return until === bytes.length;
-  };
-  const choose = (): TransferEncoding => {
-    if (previous === SPACE || previous === TAB || bytes.length - lineStart > LINE_LENGTH) plain = false;
-    if (plain && encoded === 0) return "7bit";
-    return encoded * 3 < bytes.length - continued ? "quoted-printable" : "base64";
-  };
-  return { read, choose };
+function chooseEncoding({ bytes, plain, encoded, continued }: Scan): TransferEncoding {
+  if (plain && encoded === 0) return "7bit";
+  return encoded * 3 < bytes.length - continued ? "quoted-printable" : "base64";
 }
 
 /** A text in UTF-8, with CRLF line ends. */
 function toBytes(text: string): Buffer {
-  return Buffer.from(text.includes("\n") || text.includes("\r") ? text.replace(LINE_END, "\r\n") : text);
+  return Buffer.from(text.includes("\n") || text.includes("\r") ? text.replace(LINE_ENDS, "\r\n") : text);
 }
 
 /** Cuts a text into pieces that take some milliseconds each, but neither a line end nor a character in two. */
@@ -108,77 +129,96 @@ export function* cutText(text: string): Generator<string> {
   }
 }
 
-function encode(bytes: Buffer, encoding: TransferEncoding): Buffer {
+function encode(bytes: Buffer, encoding: TransferEncoding, special: number): Buffer {
   if (encoding === "7bit") return bytes;
   if (encoding === "base64") return encodeBase64(bytes);
-  const encoder = createQuotedPrintable(bytes);
-  encoder.encode(bytes.length);
-  return encoder.result();
+  const writing = startQuotedPrintable(bytes, special);
+  writeQuotedPrintable(writing, bytes.length);
+  return writing.out.subarray(0, writing.size);
 }
 
-async function encodeInTurns(bytes: Buffer, encoding: TransferEncoding): Promise<Buffer> {
+async function encodeInTurns(bytes: Buffer, encoding: TransferEncoding, special: number): Promise<Buffer> {
   if (encoding === "7bit") return bytes;
   if (encoding === "base64") return encodeLongBase64(bytes);
-  const encoder = createQuotedPrintable(bytes);
-  for (let done = false; !done; await waitForTurn()) done = encoder.encode(PIECE_BYTES);
-  return encoder.result();
+  const writing = startQuotedPrintable(bytes, special);
+  for (let done = false; !done; await waitForTurn()) done = writeQuotedPrintable(writing, PIECE_BYTES);
+  return writing.out.subarray(0, writing.size);
 }
 
-/** Encodes bytes with CRLF line ends as quoted-printable (RFC 2045 6.7), `count` of them at a time; true once all are encoded. */
-function createQuotedPrintable(bytes: Buffer): { encode(count: number): boolean; result(): Buffer } {
-  // Three bytes for each byte, and a soft line break ("=" CRLF) after at least 73 of them.
-  const out = Buffer.allocUnsafe(bytes.length * 3 + Math.ceil((bytes.length * 3) / 73) * 3 + 3);
-  let end = 0;
-  let column = 0;
-  let start = 0;
-  const encodePiece = (count: number): boolean => {
-    const until = Math.min(start + count, bytes.length);
-    let at = start;
-    let size = end;
-    let width = column;
-    for (; at < until; at += 1) {
-      const byte = bytes[at] as number;
-      const next = bytes[at + 1];
-      if (byte === CR && next === LF) {
-        out[size++] = CR;
-        out[size++] = LF;
-        width = 0;
-        at += 1;
-        continue;
-      }
-      let literal = isLiteral(byte, next);
-      // One column stays free for the "=" of a soft line break, unless the line ends right here.
-      const room = LINE_LENGTH - (next === undefined || next === CR ? 0 : 1);
-      if (width + (literal ? 1 : 3) > room) {
-        out[size++] = EQUALS;
-        out[size++] = CR;
-        out[size++] = LF;
-        width = 0;
-      }
-      if (width === 0 && startsWithFrom(bytes, at)) literal = false;
-      width += literal ? 1 : 3;
-      if (literal) {
-        out[size++] = byte;
-      } else {
-        out[size++] = EQUALS;
-        out[size++] = HEX[byte >> 4] as number;
-        out[size++] = HEX[byte & 15] as number;
-      }
+/** Bytes with CRLF line ends, and their quoted-printable as far as it is written. */
+interface Writing {
+  readonly bytes: Buffer;
+  at: number;
+  readonly out: Buffer;
+  size: number;
+  /** Of the line that is being written. */
+  width: number;
+}
+
+/** Of the bytes, `special` are neither literal nor blanks. */
+function startQuotedPrintable(bytes: Buffer, special: number): Writing {
+  // Two bytes more for each that is encoded; a blank only is at the end of a line. A soft line break ("=" CRLF) after at least 73 of them.
+  const most = bytes.length + 2 * special + 2;
+  return { bytes, at: 0, out: Buffer.allocUnsafe(most + Math.ceil(most / 73) * 3), size: 0, width: 0 };
+}
+
+/** Encodes `count` bytes more as quoted-printable (RFC 2045 6.7); true once all are encoded. */
+function writeQuotedPrintable(writing: Writing, count: number): boolean {
+  const { bytes, out } = writing;
+  const until = Math.min(writing.at + count, bytes.length);
+  let { at, size, width } = writing;
+  for (; at < until; at += 1) {
+    const byte = bytes[at] as number;
+    const kind = KINDS[byte] as number;
+    // One column stays free for the "=" of a soft line break, unless the line ends right here.
+    if (kind === LITERAL && width < LINE_LENGTH - 1) {
+      out[size++] = byte;
+      width += 1;
+      continue;
     }
-    start = at;
-    end = size;
-    column = width;
-    return at >= bytes.length;
-  };
-  return { encode: encodePiece, result: () => out.subarray(0, end) };
+    const next = bytes[at + 1];
+    if (byte === CR && next === LF) {
+      out[size++] = CR;
+      out[size++] = LF;
+      width = 0;
+      at += 1;
+      continue;
+    }
+    const ends = next === undefined || next === CR;
+    // A blank at the end of a line is encoded, because relays strip it.
+    let literal = kind === LITERAL || kind === LETTER_F || (kind === BLANK && !ends);
+    if (width + (literal ? 1 : 3) > LINE_LENGTH - (ends ? 0 : 1)) {
+      out[size++] = EQUALS;
+      out[size++] = CR;
+      out[size++] = LF;
+      width = 0;
+    }
+    if (kind === LETTER_F && width === 0 && startsWithFrom(bytes, at)) literal = false;
+    width += literal ? 1 : 3;
+    if (literal) {
+      out[size++] = byte;
+    } else {
+      out[size++] = EQUALS;
+      out[size++] = HEX[byte >> 4] as number;
+      out[size++] = HEX[byte & 15] as number;
+    }
+  }
+  writing.at = at;
+  writing.size = size;
+  writing.width = width;
+  return at >= bytes.length;
 }
 
-/** Whether a byte needs no encoding. A blank at the end of a line does, because relays strip it. */
-function isLiteral(byte: number, next: number | undefined): boolean {
-  if (byte === SPACE || byte === TAB) return next !== undefined && next !== CR && next !== LF;
-  return byte > SPACE && byte <= TILDE && byte !== EQUALS;
+function kindOf(byte: number): number {
+  if (byte === SPACE || byte === TAB) return BLANK;
+  if (byte === CR || byte === LF) return LINE_END;
+  if (byte === EQUALS) return EQUALS_SIGN;
+  if (byte === FROM.charCodeAt(0)) return LETTER_F;
+  if (byte >= 0xf0) return FIRST_OF_FOUR;
+  if (byte >= 0x80 && byte < 0xc0) return CONTINUATION;
+  return byte < SPACE || byte > 126 ? FIRST : LITERAL;
 }
 
 function startsWithFrom(bytes: Buffer, at: number): boolean {
-  return bytes[at] === 70 && bytes.toString("latin1", at, at + FROM.length) === FROM;
+  return bytes.toString("latin1", at, at + FROM.length) === FROM;
 }
