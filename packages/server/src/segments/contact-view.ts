@@ -1,8 +1,10 @@
 import { mapContactTexts } from "@mailsvc/sdk/contract";
-import { and, eq, inArray, isNull } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { type ContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { ContactView } from "./evaluate.ts";
+
+const ph = sql.placeholder;
 
 /** A contact with its view for rules. */
 export interface LoadedContact {
@@ -13,39 +15,69 @@ export interface LoadedContact {
 /** Loads contacts with what rules can ask about them, by `seq`; a thousand at most. Contacts of other workspaces are skipped. */
 export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs: readonly number[]): Promise<Map<number, LoadedContact>> {
   if (seqs.length === 0) return new Map();
-  const { contacts: c, engagement: e, listMembers: m, lists: l } = q.t;
-  const rows = await q
-    .select({ contact: c, engagement: e })
-    .from(c)
-    .leftJoin(e, eq(e.contactSeq, c.seq))
-    .where(and(eq(c.workspaceId, workspaceId), inArray(c.seq, [...seqs])));
-  const memberships = await q
-    .select({ seq: m.contactSeq, id: l.id })
-    .from(m)
-    .innerJoin(l, eq(l.seq, m.listSeq))
-    .where(and(inArray(m.contactSeq, [...seqs]), eq(m.status, "MEMBER"), isNull(l.deletedAt)));
+  const keys = { workspaceId, seqs: JSON.stringify(seqs) };
+  const [contacts, engagements, memberships] = await Promise.all([
+    selectContacts(q).execute(keys),
+    selectEngagements(q).execute(keys),
+    selectLists(q).execute(keys),
+  ]);
   const lists = new Map<number, string[]>();
   for (const { seq, id } of memberships) lists.set(seq, [...(lists.get(seq) ?? []), id]);
+  const engagementOf = new Map(engagements.map((row) => [row.contactSeq, row]));
   return new Map(
-    rows.map(({ contact, engagement }) => [
-      contact.seq,
-      {
-        contact,
-        view: {
-          email: contact.emailKey,
-          ...mapContactTexts((field) => contact[field]),
-          status: contact.status,
-          createdAt: contact.createdAt,
-          updatedAt: contact.updatedAt,
-          lastSentAt: engagement?.lastSentAt ?? null,
-          lastDeliveredAt: engagement?.lastDeliveredAt ?? null,
-          lastOpenedAt: engagement?.lastOpenedAt ?? null,
-          lastClickedAt: engagement?.lastClickedAt ?? null,
-          tags: contact.tags.map(tagKey),
-          lists: lists.get(contact.seq) ?? [],
-          customFields: contact.customFields,
+    contacts.map((contact) => {
+      const engagement = engagementOf.get(contact.seq);
+      return [
+        contact.seq,
+        {
+          contact,
+          view: {
+            email: contact.emailKey,
+            ...mapContactTexts((field) => contact[field]),
+            status: contact.status,
+            createdAt: contact.createdAt,
+            updatedAt: contact.updatedAt,
+            lastSentAt: engagement?.lastSentAt ?? null,
+            lastDeliveredAt: engagement?.lastDeliveredAt ?? null,
+            lastOpenedAt: engagement?.lastOpenedAt ?? null,
+            lastClickedAt: engagement?.lastClickedAt ?? null,
+            tags: contact.tags.map(tagKey),
+            lists: lists.get(contact.seq) ?? [],
+            customFields: contact.customFields,
+          },
         },
-      },
-    ]),
+      ];
+    }),
+  );
+}
+
+function selectContacts(q: Tx | Reader) {
+  return q.prepared("contacts_of_views", (build, { contacts: t }) =>
+    build
+      .select()
+      .from(t)
+      .where(and(eq(t.workspaceId, ph("workspaceId")), q.sqlDialect.amongNumbers(t.seq, ph("seqs"))))
+      .prepare("contacts_of_views"),
+  );
+}
+
+function selectEngagements(q: Tx | Reader) {
+  return q.prepared("engagement_of_views", (build, { engagement: t }) =>
+    build
+      .select()
+      .from(t)
+      .where(q.sqlDialect.amongNumbers(t.contactSeq, ph("seqs")))
+      .prepare("engagement_of_views"),
+  );
+}
+
+function selectLists(q: Tx | Reader) {
+  return q.prepared("lists_of_views", (build, { listMembers: m, lists: l }) =>
+    build
+      .select({ seq: m.contactSeq, id: l.id })
+      .from(m)
+      .innerJoin(l, eq(l.seq, m.listSeq))
+      .where(and(q.sqlDialect.amongNumbers(m.contactSeq, ph("seqs")), eq(m.status, "MEMBER"), isNull(l.deletedAt)))
+      .prepare("lists_of_views"),
   );
 }

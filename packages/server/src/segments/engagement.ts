@@ -1,12 +1,15 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Engagement } from "../contacts/contacts.ts";
-import type { Tx } from "../db/db.ts";
+import type { RowChange, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import type { Tables } from "../schema.ts";
 import { syncMembershipBy } from "./membership.ts";
 
 const ph = sql.placeholder;
 
 type Instants = Pick<Engagement, "sentAt" | "deliveredAt" | "openedAt" | "clickedAt">;
+
+type EngagementRow = Tables["engagement"]["$inferSelect"];
 
 /** The fields by which rules ask for these instants. */
 const RULE_FIELDS = [
@@ -21,32 +24,26 @@ const RULE_FIELDS = [
  * lookup each.
  */
 export async function recordEngagements(tx: Tx, deps: Deps, engagements: readonly Engagement[]): Promise<void> {
+  const { engagement: t } = tx.t;
   for (const [workspaceId, own] of Map.groupBy(engagements, (engagement) => engagement.workspaceId)) {
     const byAddress = mergeByAddress(own);
-    const contacts = await findContactSeqs(tx, workspaceId, [...byAddress.keys()]);
+    const contacts = await findContacts(tx, workspaceId, [...byAddress.keys()]);
     if (contacts.length === 0) continue;
-    const { engagement: t } = tx.t;
-    const rows = contacts.map(({ seq, email }) => toRow(seq, byAddress.get(email) ?? {}));
-    await tx
-      .insert(t)
-      .values(rows)
-      .onConflictDoUpdate({
-        target: t.contactSeq,
-        // Reports can arrive late: an earlier instant never replaces a later one.
-        set: {
-          lastSentAt: sql`case when excluded.last_sent_at > coalesce(${t.lastSentAt}, 0) then excluded.last_sent_at else ${t.lastSentAt} end`,
-          lastDeliveredAt: sql`case when excluded.last_delivered_at > coalesce(${t.lastDeliveredAt}, 0) then excluded.last_delivered_at else ${t.lastDeliveredAt} end`,
-          lastOpenedAt: sql`case when excluded.last_opened_at > coalesce(${t.lastOpenedAt}, 0) then excluded.last_opened_at else ${t.lastOpenedAt} end`,
-          lastClickedAt: sql`case when excluded.last_clicked_at > coalesce(${t.lastClickedAt}, 0) then excluded.last_clicked_at else ${t.lastClickedAt} end`,
-        },
-      });
-    const changed = new Set(own.flatMap((one) => RULE_FIELDS.filter(([instant]) => one[instant] !== undefined).map(([, field]) => field)));
+    const added: EngagementRow[] = [];
+    const changed: RowChange<Tables["engagement"]>[] = [];
+    for (const { email, seq, contactSeq: known, ...before } of contacts) {
+      const after = toLatest(before, byAddress.get(email) ?? {});
+      if (known === null) added.push({ contactSeq: seq, ...after });
+      else changed.push({ where: { contactSeq: seq }, set: after });
+    }
+    await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed)]);
+    const fields = new Set(own.flatMap((one) => RULE_FIELDS.filter(([instant]) => one[instant] !== undefined).map(([, field]) => field)));
     await syncMembershipBy(
       tx,
       deps,
       workspaceId,
       contacts.map(({ seq }) => seq),
-      changed,
+      fields,
     );
   }
 }
@@ -71,27 +68,31 @@ function latest(name: keyof Instants, one = 0, other = 0): Instants {
   return at === 0 ? {} : { [name]: at };
 }
 
-function findContactSeqs(tx: Tx, workspaceId: string, emails: readonly string[]): Promise<{ seq: number; email: string }[]> {
+/** The contacts with these addresses, and what is known of their engagement; `contactSeq` is null when nothing is. */
+function findContacts(tx: Tx, workspaceId: string, emails: readonly string[]) {
   const { sqlDialect } = tx;
-  return Promise.resolve(
-    tx
-      .prepared("contact_seqs_by_emails", (q, { contacts: t }) =>
-        q
-          .select({ seq: t.seq, email: t.emailKey })
-          .from(t)
-          .where(and(eq(t.workspaceId, ph("workspaceId")), sqlDialect.among(t.emailKey, ph("emails"))))
-          .prepare("contact_seqs_by_emails"),
-      )
-      .execute({ workspaceId, emails: JSON.stringify(emails) }),
-  );
+  return tx
+    .prepared("engagement_by_emails", (q, { contacts: c, engagement: e }) =>
+      q
+        .select({ seq: c.seq, email: c.emailKey, ...getTableColumns(e) })
+        .from(c)
+        .leftJoin(e, eq(e.contactSeq, c.seq))
+        .where(and(eq(c.workspaceId, ph("workspaceId")), sqlDialect.among(c.emailKey, ph("emails"))))
+        .prepare("engagement_by_emails"),
+    )
+    .execute({ workspaceId, emails: JSON.stringify(emails) });
 }
 
-function toRow(contactSeq: number, { sentAt, deliveredAt, openedAt, clickedAt }: Instants) {
+/** Reports can arrive late: an earlier instant never replaces a later one. */
+function toLatest(before: Omit<EngagementRow, "contactSeq">, { sentAt, deliveredAt, openedAt, clickedAt }: Instants) {
   return {
-    contactSeq,
-    lastSentAt: sentAt ?? null,
-    lastDeliveredAt: deliveredAt ?? null,
-    lastOpenedAt: openedAt ?? null,
-    lastClickedAt: clickedAt ?? null,
+    lastSentAt: later(before.lastSentAt, sentAt),
+    lastDeliveredAt: later(before.lastDeliveredAt, deliveredAt),
+    lastOpenedAt: later(before.lastOpenedAt, openedAt),
+    lastClickedAt: later(before.lastClickedAt, clickedAt),
   };
+}
+
+function later(before: number | null, at = 0): number | null {
+  return at > (before ?? 0) ? at : before;
 }

@@ -40,26 +40,11 @@ export async function updateMembership(
   cause: Cause,
 ): Promise<void> {
   if (segments.length === 0 || seqs.length === 0) return;
-  const { segmentMembers: m, contacts: c } = tx.t;
+  const { segmentMembers: m } = tx.t;
   // Rules read several tables. Two transactions that change different tables for one contact would miss each other, so both write
   // the contact: the later one collides, runs again, and sees what the earlier one did.
-  await tx
-    .update(c)
-    .set({ workspaceId })
-    .where(and(eq(c.workspaceId, workspaceId), inArray(c.seq, [...seqs])));
-  const loaded = await loadContactViews(tx, workspaceId, seqs);
-  const current = await tx
-    .select({ segment: m.segmentSeq, contact: m.contactSeq })
-    .from(m)
-    .where(
-      and(
-        inArray(
-          m.segmentSeq,
-          segments.map((s) => s.seq),
-        ),
-        inArray(m.contactSeq, [...seqs]),
-      ),
-    );
+  await lockContacts(tx, workspaceId, seqs);
+  const [loaded, current] = await Promise.all([loadContactViews(tx, workspaceId, seqs), listMembers(tx, segments, seqs)]);
   const members = new Set(current.map(({ segment, contact }) => `${segment} ${contact}`));
   const at = deps.clock.now();
   const events: NewEvent[] = [];
@@ -91,6 +76,30 @@ export async function updateMembership(
     await incrementCounters(tx, segment.id, changes);
   }
   await recordEvents(tx, deps, events);
+}
+
+async function lockContacts(tx: Tx, workspaceId: string, seqs: readonly number[]): Promise<void> {
+  await tx
+    .prepared("lock_contacts", (q, { contacts: t }) =>
+      q
+        .update(t)
+        .set({ workspaceId: sql`${ph("workspaceId")}` })
+        .where(and(eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.amongNumbers(t.seq, ph("seqs"))))
+        .prepare("lock_contacts"),
+    )
+    .execute({ workspaceId, seqs: JSON.stringify(seqs) });
+}
+
+function listMembers(tx: Tx, segments: readonly SegmentRow[], seqs: readonly number[]): Promise<{ segment: number; contact: number }[]> {
+  return tx
+    .prepared("members_among_contacts", (q, { segmentMembers: t }) =>
+      q
+        .select({ segment: t.segmentSeq, contact: t.contactSeq })
+        .from(t)
+        .where(and(tx.sqlDialect.amongNumbers(t.segmentSeq, ph("segments")), tx.sqlDialect.amongNumbers(t.contactSeq, ph("seqs"))))
+        .prepare("members_among_contacts"),
+    )
+    .execute({ segments: JSON.stringify(segments.map(({ seq }) => seq)), seqs: JSON.stringify(seqs) });
 }
 
 // Contacts per query.
