@@ -1,6 +1,6 @@
 import type { SkipReason } from "@mailsvc/sdk/contract";
 import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, inArray, lte } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lte, sql } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
@@ -58,10 +58,15 @@ export async function readAudience(deps: Pick<Deps, "db" | "suppressionFilter">,
       seqs.length === 0
         ? []
         : await read
-            .select(columns)
-            .from(c)
-            .where(and(ofWorkspace, inArray(c.seq, seqs)))
-            .orderBy(asc(c.seq));
+            .prepared("contacts_of_audience", (q) =>
+              q
+                .select(columns)
+                .from(c)
+                .where(and(eq(c.workspaceId, sql.placeholder("workspaceId")), read.sqlDialect.amongNumbers(c.seq, sql.placeholder("seqs"))))
+                .orderBy(asc(c.seq))
+                .prepare("contacts_of_audience"),
+            )
+            .execute({ workspaceId: campaign.workspaceId, seqs: JSON.stringify(seqs) });
     return { candidates: await judge(deps, campaign.workspaceId, rows), next };
   }
   const rows =

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import type { MailTransform, PendingMail } from "../emails/emails.ts";
@@ -127,9 +127,16 @@ async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promi
 }
 
 async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, ContactRow>> {
-  const { contacts: t } = read.t;
   const ids = [...new Set(mails.flatMap(({ email }) => email.contactId ?? []))];
-  const rows = await read.select().from(t).where(inArray(t.id, ids));
+  const rows = await read
+    .prepared("contacts_to_render", (q, { contacts: t }) =>
+      q
+        .select()
+        .from(t)
+        .where(read.sqlDialect.among(t.id, sql.placeholder("ids")))
+        .prepare("contacts_to_render"),
+    )
+    .execute({ ids: JSON.stringify(ids) });
   return new Map(rows.map((row) => [row.id, row]));
 }
 

@@ -2,7 +2,7 @@ import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
+import { OF_CAMPAIGN, scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Tables } from "../schema.ts";
 import { type AudienceChunk, type Candidate, readAudience } from "./audience.ts";
@@ -12,6 +12,8 @@ import { enqueueFinish } from "./finish.ts";
 import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";
 import { pickVariant, pickWinner } from "./variants.ts";
+
+const ph = sql.placeholder;
 
 type EmailRow = Tables["emails"]["$inferSelect"];
 
@@ -148,23 +150,8 @@ async function addRecipients(
   const { id: campaignId, workspaceId } = campaign;
   const { emails: t } = tx.t;
   // Read a moment ago: who was deleted or erased since must not come back.
-  const { contacts: c } = tx.t;
-  const there = await tx
-    .select({ seq: c.seq })
-    .from(c)
-    .where(
-      inArray(
-        c.seq,
-        candidates.map(({ seq }) => seq),
-      ),
-    );
-  const seqs = new Set(there.map(({ seq }) => seq));
-  const keys = candidates.map(({ emailKey }) => emailKey);
-  const present = await tx
-    .select({ key: t.toKey })
-    .from(t)
-    .where(and(eq(t.campaignId, campaignId), inArray(t.toKey, keys)));
-  const known = new Set(present.map(({ key }) => key));
+  const seqs = await listPresent(tx, candidates);
+  const known = await listKnown(tx, campaignId, candidates);
   const now = deps.clock.now();
   const deltas: Delta[] = [];
   let { eligible } = campaign;
@@ -205,6 +192,34 @@ async function addRecipients(
   return eligible;
 }
 
+/** The `seq`s of candidates whose contacts are still there. */
+async function listPresent(tx: Tx, candidates: readonly Candidate[]): Promise<Set<number>> {
+  const rows = await tx
+    .prepared("contacts_still_there", (q, { contacts: t }) =>
+      q
+        .select({ seq: t.seq })
+        .from(t)
+        .where(tx.sqlDialect.amongNumbers(t.seq, ph("seqs")))
+        .prepare("contacts_still_there"),
+    )
+    .execute({ seqs: JSON.stringify(candidates.map(({ seq }) => seq)) });
+  return new Set(rows.map(({ seq }) => seq));
+}
+
+/** The addresses of candidates that are recipients already. */
+async function listKnown(tx: Tx, campaignId: string, candidates: readonly Candidate[]): Promise<Set<string>> {
+  const rows = await tx
+    .prepared("known_recipients", (q, { emails: t }) =>
+      q
+        .select({ key: t.toKey })
+        .from(t)
+        .where(and(OF_CAMPAIGN, eq(t.campaignId, ph("campaignId")), tx.sqlDialect.among(t.toKey, ph("keys"))))
+        .prepare("known_recipients"),
+    )
+    .execute({ campaignId, keys: JSON.stringify(candidates.map(({ emailKey }) => emailKey)) });
+  return new Set(rows.map(({ key }) => key));
+}
+
 /** Releases up to `count` recipients for delivery. Returns how many waited and were released. */
 async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number, contents: Contents): Promise<number> {
   const { emails: t } = tx.t;
@@ -230,7 +245,7 @@ async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number,
     await tx
       .update(t)
       .set({ ...dated, ...won })
-      .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, ids)));
+      .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(ids)}`)));
     if (variant === null && winner !== null)
       await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "status:queued", by: ids.length, onlyVariant: true }]);
     await scheduleEmails(tx, deps, { workspaceId, emailIds: ids, bytes: contents.bytes });
