@@ -82,8 +82,8 @@ export function createSession({ connection, schema, guard, breathe, held }: Sess
         return (...params) => statement.run(...params);
       },
       compileNumber: (text) => {
-        const statement = connection.prepare<[], number | null>(text).pluck();
-        return () => statement.get() ?? null;
+        const { get } = client.prepare(text);
+        return () => (get() as { last: number | null }).last;
       },
       breathe,
       holding: () => {

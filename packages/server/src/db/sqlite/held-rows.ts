@@ -2,8 +2,8 @@ import { storageError } from "../errors.ts";
 
 type Run = (...params: unknown[]) => unknown;
 
-// Rows in one statement. With 20 instead of 10 a row costs hardly less.
-const TOGETHER = 10;
+/** Rows in one statement. With 20 instead of 10 a row costs hardly less. */
+export const TOGETHER = 10;
 
 /** How rows of one form are inserted. */
 export interface HeldInsert {

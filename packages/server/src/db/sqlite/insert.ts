@@ -1,7 +1,7 @@
 import { Column, getTableColumns, getTableName, max } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
-import type { HeldInsert, HeldRows, HeldTable } from "./held-rows.ts";
+import { type HeldInsert, type HeldRows, type HeldTable, TOGETHER } from "./held-rows.ts";
 
 // Rows inserted in one stretch: about ten milliseconds.
 const ROWS_PER_TURN = 2000;
@@ -28,8 +28,8 @@ export interface InsertParts {
 }
 
 /**
- * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running a prepared statement per row costs less than building
- * one for all rows.
+ * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running a prepared statement for each ten rows costs less than
+ * building one for all rows.
  */
 export function createInserts(
   session: Pick<Tx, "select">,
@@ -47,34 +47,73 @@ export function createInserts(
     }
     return shape;
   };
-  /** Inserts a row, or holds it back; values that it lacks are null. Nulls are part of the statement: binding one costs as much as binding a value. */
-  const insert = ({ table, fields, statements, held }: RowShape, row: Row, rows: HeldRows | null): unknown => {
+  /** The statement for rows, by the columns that are null in all of them: `nulls` has a bit for each. */
+  const find = ({ table, fields, statements }: RowShape, nulls: number, rows: readonly Row[]): Insert => {
+    const known = statements.get(nulls);
+    if (known) return known;
+    const values = `(${fields.map(({ key }) => (isNull(rows, key) ? "null" : "?")).join(", ")})`;
+    const text = (n: number): string =>
+      `insert into "${table}" (${fields.map(({ name }) => `"${name}"`).join(", ")}) values ${Array.from({ length: n }, () => values).join(", ")}`;
+    const statement: Insert = {
+      run: compile(text(1)),
+      runTen: null,
+      compileTen: () => compile(text(TOGETHER)),
+      compile: (n) => compileHeld(text(n)),
+      one: null,
+      ten: null,
+      params: [],
+      rows: 0,
+    };
+    if (statements.size >= MAX_STATEMENTS) statements.clear();
+    statements.set(nulls, statement);
+    return statement;
+  };
+  /** Inserts rows, in their order. Values that they lack are null. */
+  const insert = (shape: RowShape, rows: readonly Row[]): void => {
+    let nulls = 0;
+    const written: Field[] = [];
+    for (const field of shape.fields) {
+      const absent = isNull(rows, field.key);
+      nulls = nulls * 2 + (absent ? 1 : 0);
+      if (!absent) written.push(field);
+    }
+    const statement = find(shape, nulls, rows);
+    let params: unknown[] = [];
+    let last = rows.length % TOGETHER;
+    // The first ones alone, the rest ten at a time.
+    for (const row of rows) {
+      for (const { key, encode } of written) {
+        const value = row[key] ?? null;
+        params.push(value === null || encode === null ? value : encode(value));
+      }
+      if (last > 0) statement.run(...params);
+      else if (params.length === written.length * TOGETHER) {
+        statement.runTen ??= statement.compileTen();
+        statement.runTen(...params);
+      } else continue;
+      last -= 1;
+      params = [];
+    }
+  };
+  /** Holds a row back. Nulls are part of the statement: binding one costs as much as binding a value. */
+  const hold = (shape: RowShape, row: Row, held: HeldRows): void => {
     let nulls = 0;
     const params: unknown[] = [];
-    for (const { key, encode } of fields) {
+    for (const { key, encode } of shape.fields) {
       const value = row[key] ?? null;
       nulls = nulls * 2 + (value === null ? 1 : 0);
       if (value !== null) params.push(encode === null ? value : encode(value));
     }
-    let statement = statements.get(nulls);
-    if (!statement) {
-      const values = `(${fields.map(({ key }) => ((row[key] ?? null) === null ? "null" : "?")).join(", ")})`;
-      const text = (n: number): string =>
-        `insert into "${table}" (${fields.map(({ name }) => `"${name}"`).join(", ")}) values ${Array.from({ length: n }, () => values).join(", ")}`;
-      statement = { run: compile(text(1)), compile: (n) => compileHeld(text(n)), one: null, ten: null, params: [], rows: 0 };
-      if (statements.size >= MAX_STATEMENTS) statements.clear();
-      statements.set(nulls, statement);
-    }
-    return rows ? rows.hold(held, statement, params) : statement.run(...params);
+    held.hold(shape.held, find(shape, nulls, [row]), params);
   };
   const insertInTurns = async (shape: RowShape, rows: readonly Row[]): Promise<void> => {
-    for (const [i, row] of rows.entries()) {
-      if (i > 0 && i % ROWS_PER_TURN === 0) await breathe();
-      insert(shape, row, null);
+    for (let i = 0; i < rows.length; i += ROWS_PER_TURN) {
+      if (i > 0) await breathe();
+      insert(shape, rows.slice(i, i + ROWS_PER_TURN));
     }
   };
   const findLast = (shape: TableShape): number => {
-    shape.readLast ??= compileNumber(`select max("${shape.counter?.column.name}") from "${shape.name}"`);
+    shape.readLast ??= compileNumber(`select max("${shape.counter?.column.name}") as "last" from "${shape.name}"`);
     return shape.readLast() ?? 0;
   };
   return {
@@ -87,22 +126,31 @@ export function createInserts(
       const held = holding();
       // Its rows may bring or be given the next numbers.
       ofTable.lastNumber = null;
-      for (const row of rows as readonly Row[]) insert(shape, row, held);
+      if (held) for (const row of rows as readonly Row[]) hold(shape, row, held);
+      else insert(shape, rows as readonly Row[]);
     },
     insertNumbered: (table, rows) => {
       const shape = shapeOf(table);
-      const { counter, counted, whole } = shape;
+      const { counter, whole } = shape;
       if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
-      const held = rows.length > 0 ? holding() : null;
-      if (!held)
-        return (rows as readonly Row[]).map((row) => Number((insert(counted, row, null) as { lastInsertRowid: number }).lastInsertRowid));
+      if (rows.length === 0) return [];
+      const held = holding();
+      if (!held) {
+        // There is no other writer, so the numbers after the largest one are free.
+        const last = findLast(shape);
+        const numbers = rows.map((_, i) => last + 1 + i);
+        insert(
+          whole,
+          (rows as readonly Row[]).map((row, i) => ({ ...row, [counter.key]: numbers[i] })),
+        );
+        return numbers;
+      }
       return (rows as readonly Row[]).map((row) => {
         const number = held.nextNumber(shape.held, () => findLast(shape));
-        insert(whole, { ...row, [counter.key]: number }, held);
+        hold(whole, { ...row, [counter.key]: number }, held);
         return number;
       });
     },
-    // There is no other writer, so the numbers after the largest one are free.
     nextNumbers: async (table, n) => {
       const { counter } = shapeOf(table);
       if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
@@ -123,9 +171,13 @@ interface Field {
   readonly encode: ((value: unknown) => unknown) | null;
 }
 
-/** The statement for one set of columns that were null. */
+/** The statements for one set of columns that were null. */
 interface Insert extends HeldInsert {
+  /** Inserts one row. */
   readonly run: Run;
+  /** Inserts ten rows; compiled at its first use. */
+  runTen: Run | null;
+  compileTen(): Run;
 }
 
 /** The columns that are written, and a statement for each set of columns that were null. */
@@ -167,6 +219,10 @@ function toShape(table: PgTable): TableShape {
     whole: toRowShape(fields),
     counted: toRowShape(fields.filter(({ key }) => key !== counter?.[0])),
   };
+}
+
+function isNull(rows: readonly Row[], key: string): boolean {
+  return rows.every((row) => (row[key] ?? null) === null);
 }
 
 function findEncoder(column: PgColumn): Field["encode"] {
