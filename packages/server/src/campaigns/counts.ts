@@ -1,5 +1,5 @@
 import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
-import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
+import { COUNTER_PARTS, type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 
@@ -39,8 +39,16 @@ export interface Delta {
 
 const HOUR = 3_600_000;
 
-/** Changes the statistics of campaigns, in the transaction of what is counted. */
-export async function addCounts(tx: Tx, deps: Pick<Deps, "queue" | "random">, deltas: readonly Delta[]): Promise<void> {
+/**
+ * Changes the statistics of campaigns, in the transaction of what is counted. The steps of a campaign's sending, of which one runs at a
+ * time, have a part of the counters to themselves (`ofStep`): with the parts of the deliveries beside it, each fifth step ran again.
+ */
+export async function addCounts(
+  tx: Tx,
+  deps: Pick<Deps, "queue" | "random">,
+  deltas: readonly Delta[],
+  ofStep: boolean = false,
+): Promise<void> {
   const changes = new Map<string, Map<string, number>>();
   for (const { campaignId, metric, by, variant, at, onlyVariant } of deltas) {
     const sums = changes.get(campaignId) ?? new Map<string, number>();
@@ -53,7 +61,7 @@ export async function addCounts(tx: Tx, deps: Pick<Deps, "queue" | "random">, de
     for (const kind of kinds) sums.set(kind, (sums.get(kind) ?? 0) + by);
   }
   // Transactions of several servers take different parts of a counter, so that they rarely wait for each other.
-  const seq = deps.queue.workers === null ? 0 : Math.floor(deps.random.fraction() * 2 ** 20);
+  const seq = ofStep || deps.queue.workers === null ? 0 : 1 + Math.floor(deps.random.fraction() * (COUNTER_PARTS - 1));
   // In the same order for all transactions, so that two of them cannot deadlock.
   for (const [campaignId, sums] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1)))
     await incrementCounters(

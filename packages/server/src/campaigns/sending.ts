@@ -35,13 +35,15 @@ const RELEASED = 500;
  *
  * | campaign          | audience     | recipients wait | the step                                 | the next step           |
  * | ----------------- | ------------ | --------------- | ---------------------------------------- | ----------------------- |
- * | SENDING           | not all read | any             | adds a chunk, releases                   | at once                 |
+ * | SENDING           | not all read | any             | adds a chunk¹, releases                  | at once                 |
  * | SENDING           | all read     | yes             | releases as many as the throttle allows  | when the throttle allows |
  * | SENDING, A/B test | all read     | undecided       | sets the time of the decision            | at that time, or when you pick |
  * | SENDING           | all read     | no              | marks the campaign as released           | none; see `finish.ts`   |
  * | PAUSED            | not all read | any             | adds a chunk                             | at once                 |
  * | PAUSED            | all read     | any             | nothing                                  | none, until it resumes  |
  * | another run or state | any       | any             | nothing                                  | none                    |
+ *
+ * 1. Released from the start, without a throttle or an A/B test: to release them later would write them, and all their indexes, twice.
  */
 export function continueSending(deps: Deps): JobHandler {
   return async ({ payload }) => {
@@ -90,7 +92,8 @@ async function step(tx: Tx, deps: Deps, campaign: CampaignRow, chunk: AudienceCh
   const contents = await loadContents(tx, campaign);
   let after = campaign;
   if (chunk !== null) {
-    const eligible = await addRecipients(tx, deps, campaign, chunk.candidates, contents);
+    const atOnce = campaign.status === "SENDING" && campaign.throttle === null && campaign.abTest === null;
+    const eligible = await addRecipients(tx, deps, campaign, chunk.candidates, contents, atOnce);
     after = { ...after, eligible, ...(chunk.next === null ? { expandedAt: now } : { cursor: chunk.next }) };
   }
   const expanded = after.expandedAt !== null;
@@ -138,13 +141,17 @@ function isDue(campaign: CampaignRow, now: number): boolean {
   return isUndecided(campaign) && campaign.abTest?.winner !== "manual" && campaign.decideAt !== null && campaign.decideAt <= now;
 }
 
-/** Inserts recipients for contacts, also for those that get nothing. Returns how many could get the campaign until now. */
+/**
+ * Inserts recipients for contacts, also for those that get nothing; with `atOnce` they are released. Returns how many could get the
+ * campaign until now.
+ */
 async function addRecipients(
   tx: Tx,
   deps: Deps,
   campaign: CampaignRow,
   candidates: readonly Candidate[],
   contents: Contents,
+  atOnce: boolean,
 ): Promise<number> {
   if (candidates.length === 0) return campaign.eligible;
   const { id: campaignId, workspaceId } = campaign;
@@ -163,6 +170,7 @@ async function addRecipients(
       const variant = skipReason === null ? pickVariant(campaign, eligible) : null;
       if (skipReason === null) eligible += 1;
       const status = skipReason === null ? "queued" : "skipped";
+      const releasedAt = atOnce && skipReason === null ? now : null;
       deltas.push({ campaignId, variant, metric: `status:${status}`, by: 1 });
       if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
       return {
@@ -176,8 +184,8 @@ async function addRecipients(
         inDoubt: false,
         lastError: null,
         createdAt: now,
-        scheduledAt: null,
-        nextAttemptAt: null,
+        scheduledAt: releasedAt,
+        nextAttemptAt: releasedAt,
         sentAt: null,
         updatedAt: now,
         campaignId,
@@ -188,7 +196,10 @@ async function addRecipients(
       };
     });
   await tx.insertAll(t, rows);
-  await addCounts(tx, deps, deltas);
+  await addCounts(tx, deps, deltas, true);
+  const emailIds = rows.flatMap(({ id, nextAttemptAt }) => (nextAttemptAt === null ? [] : id));
+  await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: contents.bytes });
+  if (emailIds.length > 0) tx.afterCommit(deps.bulkWork);
   return eligible;
 }
 

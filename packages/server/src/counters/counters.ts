@@ -3,8 +3,8 @@ import type { Reader, Tx } from "../db/db.ts";
 
 const ph = sql.placeholder;
 
-// On Postgres, writers of the same row run one after the other; with sixteen rows per counter that is rare.
-const PARTS = 16;
+/** The rows of a counter. On Postgres, writers of the same row run one after the other; with sixteen that is rare. */
+export const COUNTER_PARTS = 16;
 
 // Counters changed with one statement. There is a prepared one for each number of them up to this.
 const CHUNK = 16;
@@ -28,7 +28,7 @@ export interface CounterChange {
 export async function incrementCounters(tx: Tx, owner: string, changes: readonly CounterChange[]): Promise<void> {
   const sums = new Map<string, CounterPart>();
   for (const { kind, seq, by } of changes) {
-    const part = seq % PARTS;
+    const part = seq % COUNTER_PARTS;
     const key = `${kind} ${part}`;
     const sum = sums.get(key) ?? { owner, kind, part, count: 0 };
     sum.count += by;

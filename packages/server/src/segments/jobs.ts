@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lte, or } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, lte } from "drizzle-orm";
 import type { Deps } from "../deps.ts";
 import { clearMembers } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -48,21 +48,28 @@ export function rebuildSegment(deps: Deps): JobHandler {
     const context = await buildRuleContext(read, deps, segment.workspaceId);
     const matching = compileRule(context, segment.rules);
     const end = await findSeqAfter(read, segment.workspaceId, rebuild.after, WINDOW);
-    const changed = await read
-      .select({ seq: c.seq })
-      .from(c)
-      .leftJoin(m, and(eq(m.segmentSeq, segment.seq), eq(m.contactSeq, c.seq)))
-      .where(
-        and(
-          eq(c.workspaceId, segment.workspaceId),
-          gt(c.seq, rebuild.after),
-          end === null ? undefined : lte(c.seq, end),
-          or(and(isNull(m.contactSeq), matching), and(isNotNull(m.contactSeq), read.sqlDialect.notTrue(matching))),
-        ),
-      )
-      .orderBy(asc(c.seq))
-      .limit(CHUNK);
-    const seqs = changed.map((row) => row.seq);
+    const ofMember = and(eq(m.segmentSeq, segment.seq), eq(m.contactSeq, c.seq));
+    const ofWorkspace = eq(c.workspaceId, segment.workspaceId);
+    const inWindow = (seq: typeof c.seq | typeof m.contactSeq) => and(gt(seq, rebuild.after), end === null ? undefined : lte(seq, end));
+    // Two queries: for a condition of both Postgres reads the whole table of a rule, such as that of tags, for each chunk.
+    const [entering, leaving] = await Promise.all([
+      read
+        .select({ seq: c.seq })
+        .from(c)
+        .leftJoin(m, ofMember)
+        .where(and(ofWorkspace, inWindow(c.seq), isNull(m.contactSeq), matching))
+        .orderBy(asc(c.seq))
+        .limit(CHUNK),
+      read
+        .select({ seq: m.contactSeq })
+        .from(m)
+        .innerJoin(c, ofMember)
+        .where(and(eq(m.segmentSeq, segment.seq), inWindow(m.contactSeq), ofWorkspace, read.sqlDialect.notTrue(matching)))
+        .orderBy(asc(m.contactSeq))
+        .limit(CHUNK),
+    ]);
+    const changed = [...entering, ...leaving].map(({ seq }) => seq).sort((one, other) => one - other);
+    const seqs = [...new Set(changed)].slice(0, CHUNK);
     const after = seqs.length === CHUNK ? (seqs.at(-1) as number) : end;
     const cause = segment.state === "BUILDING" ? "rules" : "time";
     return {
