@@ -133,16 +133,16 @@ export class Stage {
     }
   }
 
-  /** Waits as long as the agent must be quiet, and says which calls it made nevertheless. */
+  /** Waits as long as the agent must be quiet, or until it calls nevertheless, and then says which call that was. */
   async quiet(which: (call: RecordedCall) => boolean): Promise<string | null> {
     await this.sleep(GRACE_MS);
     const from = currentTime();
-    await this.sleep(this.limits.quietMs);
-    const made = this.market.calls.filter((call) => call.at >= from && which(call));
-    const [call] = made;
-    if (!call) return null;
-    const times = made.length === 1 ? "a call" : `${made.length} calls`;
-    return `it made ${times}, the first one ${call.method} ${call.path}, which was answered ${call.status}`;
+    for (;;) {
+      const call = this.market.calls.find((made) => made.at >= from && which(made));
+      if (call) return `it called ${call.method} ${call.path}, which was answered ${call.status}`;
+      if (currentTime() - from >= this.limits.quietMs) return null;
+      await this.sleep(POLL_MS);
+    }
   }
 
   /** What the brand sees of the agent's work, as numbers. */
