@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { freePort } from "../../../test/support/free-port.ts";
 import type { RunningAgent } from "../src/conformance/running-agent.ts";
 
 /** A way to be wrong. */
@@ -44,12 +44,9 @@ export class PlainAgent {
     this.#flaw = flaw;
   }
 
-  /** Takes a port and gives it back, so that the address is known before the agent starts. */
+  /** Chooses its address, which is known before it starts. */
   async reserve(): Promise<string> {
-    const server = createServer();
-    await listen(server, 0);
-    this.#port = (server.address() as AddressInfo).port;
-    await close(server);
+    this.#port = await freePort();
     return `http://127.0.0.1:${this.#port}/webhook`;
   }
 

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createWorld } from "@mailsvc/server/testing";
 import { expect, test, vi } from "vitest";
+import { freePort } from "../../../test/support/free-port.ts";
 import { project, through } from "./dev-folder.ts";
 import { cli } from "./harness.ts";
 
@@ -28,14 +29,6 @@ createServer(async (request, response) => {
 if (how === "deaf") process.on("SIGTERM", () => console.log("not yet"));
 else process.on("SIGTERM", () => { console.log("bye"); process.exit(0); });
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
 
 /** Runs `agent dev --start` on a terminal until it shows `until`, presses Ctrl-C if asked to, and returns what it showed. */
 async function dev(how: string, until: RegExp, interrupt: boolean): Promise<{ code: number; stderr: string; shown: string; port: number }> {

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePort } from "../../../test/support/free-port.ts";
 import { binary, findPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
 import { quickFolder } from "./quick-folder.ts";
 
@@ -100,17 +100,6 @@ export async function startPostgres({ durable = false }: PostgresServerOptions =
     stop,
     dispose,
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 /** Postgres refuses to run as root, so root lends it another user's name: `postgres`, or `nobody`. */
