@@ -39,6 +39,11 @@ export interface SqlDialect {
   rarely(condition: SQLWrapper): SQL;
   /** A condition that most rows satisfy, whose index would be of no use. */
   usually(condition: SQLWrapper): SQL;
+  /**
+   * True where transactions run at the same time. As a condition of an update that changes nothing, and only makes two transactions
+   * collide: SQLite has a single writer, which would write each row and the entries of its indexes for nothing.
+   */
+  readonly concurrent: SQL;
   /** Makes a query for rows to update skip the rows that another transaction has locked. SQLite has a single writer, so none are. */
   passingLocked<Q>(query: Q): Q;
 }

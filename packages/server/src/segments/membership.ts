@@ -84,7 +84,7 @@ async function lockContacts(tx: Tx, workspaceId: string, seqs: readonly number[]
       q
         .update(t)
         .set({ workspaceId: sql`${ph("workspaceId")}` })
-        .where(and(eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.amongNumbers(t.seq, ph("seqs"))))
+        .where(and(tx.sqlDialect.concurrent, eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.amongNumbers(t.seq, ph("seqs"))))
         .prepare("lock_contacts"),
     )
     .execute({ workspaceId, seqs: JSON.stringify(seqs) });

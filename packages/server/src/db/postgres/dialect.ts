@@ -33,6 +33,7 @@ export const postgresDialect: SqlDialect = {
   notTrue: (expression) => sql`(${expression}) is not true`,
   rarely: (condition) => sql`${condition}`,
   usually: (condition) => sql`${condition}`,
+  concurrent: sql`true`,
   passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),
 };
 
