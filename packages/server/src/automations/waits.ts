@@ -1,8 +1,7 @@
-import { and, inArray, isNotNull } from "drizzle-orm";
+import { and, isNotNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { NewEvent } from "../events/events.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
 import { buildRunJob } from "./due.ts";
 import type { EntryRow } from "./entries.ts";
 import { findVersion, type VersionRow } from "./store.ts";
@@ -12,15 +11,8 @@ import { passesFilter, toEntryEvent } from "./triggers.ts";
 export async function endWaits(tx: Tx, deps: Deps, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
   const { automationEntries: e } = tx.t;
   const contacts = [...new Set([...eventsByKey.values()].flat().map(({ contactId }) => contactId ?? ""))];
-  const waiting: EntryRow[] = [];
   // By contact alone: an import can bring a hundred thousand keys, while a contact waits in few entries.
-  for (const ids of splitIntoChunks(contacts)) {
-    const rows = await tx
-      .select()
-      .from(e)
-      .where(and(inArray(e.contactId, ids), isNotNull(e.waitsFor)));
-    waiting.push(...rows.filter(({ waitsFor }) => eventsByKey.has(waitsFor ?? "")));
-  }
+  const waiting = (await listWaiting(tx, contacts)).filter(({ waitsFor }) => eventsByKey.has(waitsFor ?? ""));
   if (waiting.length === 0) return;
   const versions = await loadVersions(tx, waiting);
   const now = deps.clock.now();
@@ -38,6 +30,19 @@ export async function endWaits(tx: Tx, deps: Deps, eventsByKey: ReadonlyMap<stri
   );
   for (const [id, [first]] of Map.groupBy(met, ({ entry }) => entry.automationId))
     if (first) await deps.queue.enqueue(tx, buildRunJob({ id, workspaceId: first.entry.workspaceId }, now, now));
+}
+
+/** The entries of contacts that wait for an event. */
+function listWaiting(tx: Tx, contactIds: readonly string[]): Promise<EntryRow[]> {
+  return tx
+    .prepared("waiting_entries", (q, { automationEntries: t }) =>
+      q
+        .select()
+        .from(t)
+        .where(and(tx.sqlDialect.among(t.contactId, sql.placeholder("contactIds")), isNotNull(t.waitsFor)))
+        .prepare("waiting_entries"),
+    )
+    .execute({ contactIds: JSON.stringify(contactIds) });
 }
 
 /** The definitions of entries, by automation and version. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import type { MailTransform, PendingMail } from "../emails/emails.ts";
@@ -120,9 +120,16 @@ function addPreheader(source: PinnedTemplate, previewText: string): PinnedTempla
 }
 
 async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, CampaignRow["status"]>> {
-  const { campaigns: t } = read.t;
   const ids = [...new Set(mails.map(({ email }) => email.campaignId ?? ""))];
-  const rows = await read.select({ id: t.id, status: t.status }).from(t).where(inArray(t.id, ids));
+  const rows = await read
+    .prepared("status_of_campaigns", (q, { campaigns: t }) =>
+      q
+        .select({ id: t.id, status: t.status })
+        .from(t)
+        .where(read.sqlDialect.among(t.id, sql.placeholder("ids")))
+        .prepare("status_of_campaigns"),
+    )
+    .execute({ ids: JSON.stringify(ids) });
   return new Map(rows.map(({ id, status }) => [id, status]));
 }
 
@@ -148,7 +155,15 @@ const MAX_CACHED = 50;
 async function loadTemplates(read: Reader, mails: readonly PendingMail[]): Promise<Map<number, Compiled>> {
   const { campaignContents: t } = read.t;
   const ids = [...new Set(mails.map(({ email }) => email.contentsId))];
-  const rows = await read.select({ contentsId: t.contentsId, hash: t.hash }).from(t).where(inArray(t.contentsId, ids));
+  const rows = await read
+    .prepared("hashes_of_campaigns", (q) =>
+      q
+        .select({ contentsId: t.contentsId, hash: t.hash })
+        .from(t)
+        .where(read.sqlDialect.amongNumbers(t.contentsId, sql.placeholder("ids")))
+        .prepare("hashes_of_campaigns"),
+    )
+    .execute({ ids: JSON.stringify(ids) });
   const found = new Map<number, Compiled>();
   for (const { contentsId, hash } of rows) {
     const known = cache.get(hash ?? "");

@@ -27,19 +27,15 @@ export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "
  * some thousand events, so that a webhook which another server has just registered misses nothing.
  */
 export const fanOut: StreamListener = async (tx, deps, advances) => {
-  const { developerWebhooks: w } = tx.t;
   const webhooks = await tx
-    .select()
-    .from(w)
-    .where(
-      and(
-        inArray(
-          w.workspaceId,
-          advances.map(({ workspaceId }) => workspaceId),
-        ),
-        inArray(w.status, [...RECEIVING]),
-      ),
-    );
+    .prepared("receiving_webhooks", (q, { developerWebhooks: w }) =>
+      q
+        .select()
+        .from(w)
+        .where(and(tx.sqlDialect.among(w.workspaceId, ph("workspaceIds")), inArray(w.status, [...RECEIVING])))
+        .prepare("receiving_webhooks"),
+    )
+    .execute({ workspaceIds: JSON.stringify(advances.map(({ workspaceId }) => workspaceId)) });
   if (webhooks.length === 0) return;
   for (const { workspaceId, first, last } of advances) {
     const own = webhooks.filter((webhook) => webhook.workspaceId === workspaceId);
