@@ -7,6 +7,8 @@ export const MAIL: Dialect = { raw: BROWSER.raw, conditionalComments: true };
 /** The position behind the last content of an HTML mail: before `</body>`, else before `</html>`, else the end. */
 export async function findBodyEnd(html: string): Promise<number> {
   let end = html.length;
+  // The content of many a mail has neither.
+  if (!/<\/(?:body|html)/i.test(html)) return end;
   await forEachInTurns(locateTags(html, MAIL), ({ token, start }) => {
     if (token.kind === "close" && (token.name === "body" || (token.name === "html" && end === html.length))) end = start;
   });

@@ -23,6 +23,8 @@ export interface OutgoingMail {
   subject: string;
   html: string | null;
   text: string | null;
+  /** Whether the texts were made for this recipient, so that no other mail has the same. */
+  personal?: boolean;
   /** Custom headers, checked already: no reserved names, no control characters. */
   headers: Readonly<Record<string, string>>;
   attachments: readonly MailAttachment[];

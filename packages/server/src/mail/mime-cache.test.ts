@@ -38,6 +38,13 @@ test("the content of a later mail is the one that was encoded for the first", as
   expect(cache.get(mail)).toBeUndefined();
 });
 
+test("a personal mail has the same bytes, and its content is not kept", async () => {
+  const cache = createMimeCache();
+  const personal = { ...mail, personal: true };
+  for (const _ of "12") expect(await composeMime(personal, undefined, cache)).toEqual(await composeMime(mail));
+  expect(cache.get(mail)).toBeUndefined();
+});
+
 test("what was used least recently is dropped once 8 MB are full, and a very large content is not kept", () => {
   const cache = createMimeCache();
   const encode = (size: number) => {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
 import type { DkimSigner } from "./dkim.ts";
@@ -10,10 +10,14 @@ import { cutText, encodeLongText, encodeText } from "./mime-text.ts";
 
 const CRLF = Buffer.from("\r\n");
 
+// Characters that are hashed in one stretch: a millisecond at most.
+const HASHED_AT_ONCE = 256 * 1024;
+
 /**
  * Composes a message as it goes over the wire (RFC 5322, MIME): CRLF line ends, not dot-stuffed, signed if `dkim` is given.
  * The same mail gives the same bytes at every attempt. Line ends of texts become CRLF; everything else is read back
- * unchanged. A `cache` keeps the encoded content for the next mail with the same one. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
+ * unchanged. A `cache` keeps the encoded content for the next mail with the same one, except that of a
+ * personal mail: looking for it would take as long as encoding it. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
  */
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?: MimeCache): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
@@ -49,7 +53,7 @@ export async function detectMediaType(filename: string): Promise<string> {
 
 /** The content of a mail: mixed(alternative(text, related(html, inline files)), other files), as far as it has these parts. */
 async function composeContent(mail: OutgoingMail, cache: MimeCache | undefined): Promise<MimeEntity> {
-  const texts = cache?.get(mail) ?? (await encodeAndKeep(mail, cache));
+  const texts = mail.personal || cache === undefined ? await encodeTexts(mail) : (cache.get(mail) ?? (await encodeAndKeep(mail, cache)));
   if (mail.attachments.length === 0) return texts.whole;
   const inline: MimeEntity[] = [];
   const files: MimeEntity[] = [];
@@ -95,9 +99,9 @@ async function encodeFile({ filename, contentType, contentId, content }: MailAtt
   };
 }
 
-async function encodeAndKeep(mail: OutgoingMail, cache: MimeCache | undefined): Promise<EncodedTexts> {
+async function encodeAndKeep(mail: OutgoingMail, cache: MimeCache): Promise<EncodedTexts> {
   const texts = await encodeTexts(mail);
-  cache?.set(mail, texts);
+  cache.set(mail, texts);
   return texts;
 }
 
@@ -118,11 +122,17 @@ function listTexts(mail: OutgoingMail): ["text/plain" | "text/html", string][] {
 
 /** The same for the same texts, and not to be guessed by their author, because it is a hash of them. Files cannot hold it: they are base64. */
 async function createBoundary({ text, html }: OutgoingMail): Promise<string> {
-  const hash = createHash("sha256");
-  for (const one of [text ?? "", "\0", html ?? ""])
-    for (const piece of cutText(one)) {
-      hash.update(piece);
-      if (piece.length < one.length) await waitForTurn();
+  const texts = [text ?? "", "\0", html ?? ""];
+  const isLong = texts.some(({ length }) => length > HASHED_AT_ONCE);
+  return (isLong ? await hashInTurns(texts) : hash("sha256", texts.join(""))).slice(0, 32);
+}
+
+async function hashInTurns(texts: readonly string[]): Promise<string> {
+  const sum = createHash("sha256");
+  for (const text of texts)
+    for (const piece of cutText(text)) {
+      sum.update(piece);
+      await waitForTurn();
     }
-  return hash.digest("hex").slice(0, 32);
+  return sum.digest("hex");
 }

@@ -76,19 +76,21 @@ export async function trackMails(_read: Reader, deps: Deps, mails: readonly Pend
     await forEachInTurns(skeletonOf(html).cuts, addUrl, CUTS_PER_TURN);
   }
   const idOf = await deps.tracker.links.load(deps, wanted);
+  // Escaped once: a token needs no escaping.
+  const [open, click] = [OPEN_PATH, CLICK_PATH].map((path) => toAttribute(`${base}${path}/`, false));
   for (const { mail, tracking, html } of tracked) {
     const { workspaceId, id: emailId } = mail.email;
     mail.html = await assemble(skeletonOf(html), (cut) => {
       if (cut.kind === "pixel") {
         if (!tracking.opens) return "";
         const token = makeToken(deps.macs, "open", { emailId, linkId: idOf(workspaceId, PIXEL) });
-        return `<img src="${toAttribute(`${base}${OPEN_PATH}/${token}`, false)}" alt="" width="1" height="1" style="display:block;width:1px;height:1px;border:0">`;
+        return `<img src="${open}${token}" alt="" width="1" height="1" style="display:block;width:1px;height:1px;border:0">`;
       }
       if (isOwn(cut, own)) return cut.source;
       const target = toTarget(cut, tracking);
       if (!tracking.clicks) return target === cut.url ? cut.source : toAttribute(target, cut.bare);
       const token = makeToken(deps.macs, "click", { emailId, linkId: idOf(workspaceId, target) });
-      return toAttribute(`${base}${CLICK_PATH}/${token}`, cut.bare);
+      return cut.bare ? `"${click}${token}"` : `${click}${token}`;
     });
   }
 }
