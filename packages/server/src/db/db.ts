@@ -57,8 +57,8 @@ export interface RowChange<Table extends PgTable> {
  */
 export interface Tx<T = Schema> extends Session<T>, Queries {
   /**
-   * Inserts many rows into one table, at a few µs a row: SQLite runs a prepared statement per row, Postgres one statement
-   * for all. Throws UniqueViolation if one of the unique keys exists; if another transaction has just taken it, this one runs again.
+   * Inserts many rows into one table, at a few µs a row: SQLite runs a prepared statement for each ten rows, Postgres one
+   * statement for all. Throws UniqueViolation if one of the unique keys exists; if another transaction has just taken it, this one runs again.
    * No promise on SQLite for fewer than some thousand rows.
    *
    * With `newKeys` the caller asserts that no other transaction writes these keys, because they are random or assigned under a lock.
