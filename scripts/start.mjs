@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, styleText } from "node:util";
 import { buildPackages } from "./build.mjs";
 
-// Nobody reads the declarations here. A failed build has already printed the reason.
+// A server runs without type declarations, so they are not built. A failed build has already printed the reason.
 if (!(await buildPackages({ declarations: false }))) process.exit(1);
 
 // Imported only now, because these files have just been built.

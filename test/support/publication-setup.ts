@@ -13,7 +13,7 @@ declare module "vitest" {
   }
 }
 
-/** What a test is told about them. */
+/** The answer to a test that asks for the packages. */
 export interface Publication {
   /** The address of their registry. */
   readonly registry: string;

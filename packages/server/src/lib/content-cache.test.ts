@@ -21,7 +21,7 @@ test("contents used repeatedly are dropped by their last use once they are too l
   expect([cache.get("0"), cache.get("5"), cache.get("6"), cache.get("24")]).toEqual([0, undefined, 6, 24]);
 });
 
-test("what is set again replaces what was there, and a very large content is not kept", () => {
+test("a second set() of a content replaces the first, and a very large content is not kept", () => {
   const cache = new ContentCache<number>(1000);
   cache.set("a", 1, 10);
   expect(cache.get("a")).toBe(1);
