@@ -7,17 +7,17 @@ import type { Clock, Timer } from "./lib/clock.ts";
 const IN_BULK = "--heap-growing-percent=70";
 const V8_DECIDES = "--heap-growing-percent=0";
 // A campaign with a throttle releases some mail every few seconds.
-const REST_MS = 10_000;
+export const REST_MS = 10_000;
 
-/** Makes what is to be called for each part of work in bulk: it keeps the heap of this process small for a while. */
-export function createHeapSaver(real: Clock["real"]): () => void {
+/** Makes what is to be called for each part of work in bulk: it keeps the heap of this process small until `REST_MS` after the last call. */
+export function createHeapSaver({ after }: Pick<Clock["real"], "after">, setFlag = setFlagsFromString): () => void {
   let rest: Timer | null = null;
   return () => {
-    if (rest === null) setFlagsFromString(IN_BULK);
+    if (rest === null) setFlag(IN_BULK);
     rest?.cancel();
-    rest = real.after(REST_MS, () => {
+    rest = after(REST_MS, () => {
       rest = null;
-      setFlagsFromString(V8_DECIDES);
+      setFlag(V8_DECIDES);
     });
   };
 }
