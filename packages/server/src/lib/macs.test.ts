@@ -18,3 +18,9 @@ test("a signature is valid for its text, purpose and installation only", () => {
   for (const wrong of ["", signature.slice(1), `${signature}A`, signature.toLowerCase().toUpperCase(), "é".repeat(16)])
     expect(macs.verify("link", "text", wrong)).toBe(false);
 });
+
+test("links that were sent stay valid: signatures never change", () => {
+  const macs = makeMacs(new Uint8Array(32).fill(7));
+  expect(macs.sign("link", "text")).toBe("oLiWwnjmFLp4UGVg");
+  expect(macs.sign("link", "zoë", "hex")).toBe("ae89b0dd7136dec23dc7");
+});

@@ -47,3 +47,8 @@ test("sealSame gives the same bytes for one text and place, and others for every
   ];
   for (const other of others) expect(Buffer.from(other).subarray(1, 13)).not.toEqual(Buffer.from(sealed).subarray(1, 13));
 });
+
+test("links that were sent stay what they are: sealed bytes never change", () => {
+  const sealed = makeSeal(new Uint8Array(32).fill(7), seededRandom(1)).sealSame("ada@example.com", "link");
+  expect(Buffer.from(sealed).toString("base64url")).toBe("AWs06XzoeWDRDrBTGEaMyz6WLUMdApdN0EFSW4ydxsnPpZjW1djWxeAEgr0");
+});

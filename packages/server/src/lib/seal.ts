@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync } from "node:crypto";
+import { Hmac } from "./hmac.ts";
 import type { Random } from "./random.ts";
 
 /** Encrypts what must be readable again: webhook secrets, and an agent's key until it has been delivered. */
@@ -24,17 +25,22 @@ const VERSION = 1;
 
 /** AES-256-GCM under a key derived from the master key (32 bytes). Sealed bytes: version, IV, tag, ciphertext. */
 export function makeSeal(master: Uint8Array, random: Random): Seal {
-  const key = deriveKey(master, "mailsvc seal");
-  const ivKey = deriveKey(master, "mailsvc seal iv");
+  // A KeyObject, because Node imports a key of bytes again for each use: 11 µs instead of 1.
+  const key = createSecretKey(deriveKey(master, "mailsvc seal"));
+  const ivMac = new Hmac(deriveKey(master, "mailsvc seal iv"));
   const encrypt = (text: string, place: string, iv: Uint8Array): Uint8Array => {
     const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(place));
-    const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-    return Buffer.concat([Uint8Array.of(VERSION), iv, cipher.getAuthTag(), body]);
+    const body = cipher.update(text, "utf8");
+    const end = cipher.final();
+    return Buffer.concat([Uint8Array.of(VERSION), iv, cipher.getAuthTag(), body, end]);
   };
   return {
     seal: (text, place) => encrypt(text, place, random.bytes(IV)),
-    // As in SIV: the IV is a MAC of what is encrypted, so it repeats only with the whole input.
-    sealSame: (text, place) => encrypt(text, place, createHmac("sha256", ivKey).update(`${place}\n${text}`).digest().subarray(0, IV)),
+    sealSame: (text, place) => {
+      // As in SIV: the IV is a MAC of what is encrypted, so it repeats only with the whole input.
+      const mac = ivMac.digest("hex", Buffer.from(`${place}\n${text}`));
+      return encrypt(text, place, Buffer.from(mac, "hex").subarray(0, IV));
+    },
     open: (sealed, place) => {
       const bytes = Buffer.from(sealed);
       try {
@@ -50,7 +56,6 @@ export function makeSeal(master: Uint8Array, random: Random): Seal {
   };
 }
 
-/** A KeyObject, because Node imports a key of bytes again for each use: 22 µs instead of 3. */
-function deriveKey(master: Uint8Array, purpose: string): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync("sha256", master, "", purpose, 32)));
+function deriveKey(master: Uint8Array, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", master, "", purpose, 32));
 }
