@@ -53,12 +53,10 @@ export async function addCounts(
   for (const { campaignId, metric, by, variant, at, onlyVariant } of deltas) {
     const sums = changes.get(campaignId) ?? new Map<string, number>();
     changes.set(campaignId, sums);
-    const kinds = [
-      ...(onlyVariant ? [] : [metric]),
-      ...(variant === null ? [] : [`${metric}/${variant}`]),
-      ...(at === undefined ? [] : [`${metric}@${Math.floor(at / HOUR)}`]),
-    ];
-    for (const kind of kinds) sums.set(kind, (sums.get(kind) ?? 0) + by);
+    const add = (kind: string): void => void sums.set(kind, (sums.get(kind) ?? 0) + by);
+    if (!onlyVariant) add(metric);
+    if (variant !== null) add(`${metric}/${variant}`);
+    if (at !== undefined) add(`${metric}@${Math.floor(at / HOUR)}`);
   }
   // Transactions of several servers take different parts of a counter, so that they rarely wait for each other.
   const seq = ofStep || deps.queue.workers === null ? 0 : 1 + Math.floor(deps.random.fraction() * (COUNTER_PARTS - 1));

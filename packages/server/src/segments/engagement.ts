@@ -7,9 +7,8 @@ import { syncMembershipBy } from "./membership.ts";
 
 const ph = sql.placeholder;
 
-type Instants = Pick<Engagement, "sentAt" | "deliveredAt" | "openedAt" | "clickedAt">;
-
 type EngagementRow = Tables["engagement"]["$inferSelect"];
+type Instants = Omit<EngagementRow, "contactSeq">;
 
 /** The fields by which rules ask for these instants. */
 const RULE_FIELDS = [
@@ -17,7 +16,7 @@ const RULE_FIELDS = [
   ["deliveredAt", "lastDeliveredAt"],
   ["openedAt", "lastOpenedAt"],
   ["clickedAt", "lastClickedAt"],
-] as const satisfies readonly [keyof Instants, string][];
+] as const satisfies readonly [keyof Engagement, keyof Instants][];
 
 /**
  * Records when contacts were last sent an email, received, opened or clicked one. Addresses without a contact cost one index
@@ -26,46 +25,26 @@ const RULE_FIELDS = [
 export async function recordEngagements(tx: Tx, deps: Deps, engagements: readonly Engagement[]): Promise<void> {
   const { engagement: t } = tx.t;
   for (const [workspaceId, own] of Map.groupBy(engagements, (engagement) => engagement.workspaceId)) {
-    const byAddress = mergeByAddress(own);
+    const byAddress = Map.groupBy(own, ({ email }) => email);
     const contacts = await findContacts(tx, workspaceId, [...byAddress.keys()]);
     if (contacts.length === 0) continue;
     const added: EngagementRow[] = [];
     const changed: RowChange<Tables["engagement"]>[] = [];
-    for (const { email, seq, contactSeq: known, ...before } of contacts) {
-      const after = toLatest(before, byAddress.get(email) ?? {});
-      if (known === null) added.push({ contactSeq: seq, ...after });
-      else changed.push({ where: { contactSeq: seq }, set: after });
+    for (const contact of contacts) {
+      const after = (byAddress.get(contact.email) ?? []).reduce<Instants>(toLatest, contact);
+      if (contact.contactSeq === null) added.push({ contactSeq: contact.seq, ...after });
+      else changed.push({ where: { contactSeq: contact.seq }, set: after });
     }
     await Promise.all([tx.insertAll(t, added), tx.updateAll(t, changed)]);
-    const fields = new Set(own.flatMap((one) => RULE_FIELDS.filter(([instant]) => one[instant] !== undefined).map(([, field]) => field)));
+    const fields = RULE_FIELDS.filter(([instant]) => own.some((one) => one[instant] !== undefined)).map(([, field]) => field);
     await syncMembershipBy(
       tx,
       deps,
       workspaceId,
       contacts.map(({ seq }) => seq),
-      fields,
+      new Set<string>(fields),
     );
   }
-}
-
-/** The latest instants of each address. */
-function mergeByAddress(engagements: readonly Engagement[]): Map<string, Instants> {
-  const merged = new Map<string, Instants>();
-  for (const { email, sentAt, deliveredAt, openedAt, clickedAt } of engagements) {
-    const before = merged.get(email) ?? {};
-    merged.set(email, {
-      ...latest("sentAt", before.sentAt, sentAt),
-      ...latest("deliveredAt", before.deliveredAt, deliveredAt),
-      ...latest("openedAt", before.openedAt, openedAt),
-      ...latest("clickedAt", before.clickedAt, clickedAt),
-    });
-  }
-  return merged;
-}
-
-function latest(name: keyof Instants, one = 0, other = 0): Instants {
-  const at = Math.max(one, other);
-  return at === 0 ? {} : { [name]: at };
 }
 
 /** The contacts with these addresses, and what is known of their engagement; `contactSeq` is null when nothing is. */
@@ -84,7 +63,7 @@ function findContacts(tx: Tx, workspaceId: string, emails: readonly string[]) {
 }
 
 /** Reports can arrive late: an earlier instant never replaces a later one. */
-function toLatest(before: Omit<EngagementRow, "contactSeq">, { sentAt, deliveredAt, openedAt, clickedAt }: Instants) {
+function toLatest(before: Instants, { sentAt, deliveredAt, openedAt, clickedAt }: Engagement): Instants {
   return {
     lastSentAt: later(before.lastSentAt, sentAt),
     lastDeliveredAt: later(before.lastDeliveredAt, deliveredAt),

@@ -5,6 +5,8 @@ import { type HeldInsert, type HeldRows, type HeldTable, TOGETHER } from "./held
 
 // Rows inserted in one stretch: about ten milliseconds.
 const ROWS_PER_TURN = 2000;
+// Rows of one statement, the most first: with 50 instead of 10, an event costs 3.1 instead of 3.8 µs of SQLite.
+const SIZES = [50, TOGETHER, 1] as const;
 
 type Row = Readonly<Record<string, unknown>>;
 type Run = (...params: unknown[]) => unknown;
@@ -28,8 +30,8 @@ export interface InsertParts {
 }
 
 /**
- * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running a prepared statement for each ten rows costs less than
- * building one for all rows.
+ * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running prepared statements for 50, 10 and single rows costs
+ * less than building one for all rows.
  */
 export function createInserts(
   session: Pick<Tx, "select">,
@@ -55,9 +57,8 @@ export function createInserts(
     const text = (n: number): string =>
       `insert into "${table}" (${fields.map(({ name }) => `"${name}"`).join(", ")}) values ${Array.from({ length: n }, () => values).join(", ")}`;
     const statement: Insert = {
-      run: compile(text(1)),
-      runTen: null,
-      compileTen: () => compile(text(TOGETHER)),
+      runs: new Map(),
+      compileRun: (n) => compile(text(n)),
       compile: (n) => compileHeld(text(n)),
       one: null,
       ten: null,
@@ -78,21 +79,22 @@ export function createInserts(
       if (!absent) written.push(field);
     }
     const statement = find(shape, nulls, rows);
-    let params: unknown[] = [];
-    let last = rows.length % TOGETHER;
-    // The first ones alone, the rest ten at a time.
-    for (const row of rows) {
-      for (const { key, encode } of written) {
-        const value = row[key] ?? null;
-        params.push(value === null || encode === null ? value : encode(value));
+    for (let at = 0; at < rows.length; ) {
+      const size = SIZES.find((n) => n <= rows.length - at) ?? 1;
+      const params: unknown[] = [];
+      for (const end = at + size; at < end; at += 1) {
+        const row = rows[at] as Row;
+        for (const { key, encode } of written) {
+          const value = row[key] ?? null;
+          params.push(value === null || encode === null ? value : encode(value));
+        }
       }
-      if (last > 0) statement.run(...params);
-      else if (params.length === written.length * TOGETHER) {
-        statement.runTen ??= statement.compileTen();
-        statement.runTen(...params);
-      } else continue;
-      last -= 1;
-      params = [];
+      let run = statement.runs.get(size);
+      if (!run) {
+        run = statement.compileRun(size);
+        statement.runs.set(size, run);
+      }
+      run(...params);
     }
   };
   /** Holds a row back. Nulls are part of the statement: binding one costs as much as binding a value. */
@@ -173,11 +175,9 @@ interface Field {
 
 /** The statements for one set of columns that were null. */
 interface Insert extends HeldInsert {
-  /** Inserts one row. */
-  readonly run: Run;
-  /** Inserts ten rows; compiled at its first use. */
-  runTen: Run | null;
-  compileTen(): Run;
+  /** The function that inserts so many rows, by their number; compiled at its first use. */
+  readonly runs: Map<number, Run>;
+  compileRun(rows: number): Run;
 }
 
 /** The columns that are written, and a statement for each set of columns that were null. */
