@@ -9,8 +9,8 @@ import { pickSegmentTables, REBUILD_JOB, SECOND_ROUND_MS } from "./segments.ts";
 
 // Contacts compared by one query: some ms.
 const WINDOW = 5000;
-// Membership changes in one transaction.
-const CHUNK = 250;
+// Membership changes in one transaction: 20 ms of work. With 250 a contact costs half more.
+const CHUNK = 1000;
 // Rules that depend on time mostly count in days, so events of entering and leaving may be an hour late. Reads evaluate the rules
 // and are never late.
 const TIMED_INTERVAL_MS = 3_600_000;
