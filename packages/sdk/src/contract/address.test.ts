@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AddressError, addressKey, parseAddress, toDomain, toUnicodeDomain } from "./address.ts";
+import { AddressError, addressKey, parseAddress, parseMailbox, toDomain, toUnicodeDomain } from "./address.ts";
 
 describe("one mailbox has one spelling", () => {
   // The quoted cases of the isemail suite that are addresses, and what RFC 5321 4.1.2 makes of them.
@@ -57,6 +57,24 @@ describe("one mailbox has one spelling", () => {
         expect(addressKey(key)).toBe(key);
         expect(key).toBe(key.normalize("NFC"));
         expect(addressKey(address.toLowerCase())).toBe(key);
+      }),
+    );
+  });
+
+  test("a plain address is read as it is in angle brackets, which are read step by step", () => {
+    const local = fc.string({ unit: fc.constantFrom("a", "B", "0", ".", "_", "+", "-", "'", "é"), maxLength: 4 });
+    const domain = fc.array(fc.constantFrom("a", "b-c", "-", "--", "xn--", "0", ".", ".com", ".C", "é", "x".repeat(40)), { maxLength: 5 });
+    const read = (text: string): unknown => {
+      try {
+        return parseMailbox(text);
+      } catch (error) {
+        return error;
+      }
+    };
+    fc.assert(
+      fc.property(local, domain, (name, parts) => {
+        const text = `${name}@${parts.join("")}`;
+        expect(read(text)).toEqual(read(`<${text}>`));
       }),
     );
   });

@@ -30,6 +30,8 @@ const QUOTED = /^"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"$/u;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const PLAIN = /^[a-z0-9.-]+$/;
 const ASCII = /^[ -~]*$/;
+// What most addresses are: letters, digits, "_", "+", "-" and single dots at a domain without Punycode.
+const USUAL = /^[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,63}$/;
 const encoder = new TextEncoder();
 
 /**
@@ -221,6 +223,11 @@ function unquote(phrase: string): string {
 }
 
 function readMailbox(input: string): Mailbox {
+  // With 64 characters in all, no part of it is too long.
+  if (input.length <= MAX_LOCAL && USUAL.test(input)) {
+    const at = input.indexOf("@");
+    return { name: "", address: input, local: input.slice(0, at), domain: input.slice(at + 1), key: input.toLowerCase() };
+  }
   if (/[\p{Cc}\u2028\u2029]/u.test(input)) fail("An address cannot contain line breaks or control characters.");
   if (!input.isWellFormed()) fail("The address is not valid Unicode.");
   const text = input.trim();
