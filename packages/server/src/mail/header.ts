@@ -69,11 +69,11 @@ function isAscii(text: string): boolean {
 // A line may be folded at a single space between two words. A fold inside a run of spaces would leave a line of blanks,
 // which some readers take for the end of the headers.
 function wordsOf(text: string): string[] {
-  return text.split(/(?<=[^ ]) (?=[^ ])/);
+  return text.split(/ (?<=[^ ] )(?=[^ ])/);
 }
 
 function isFoldable(text: string): boolean {
-  return wordsOf(text).every((word) => word.length <= LONGEST_WORD);
+  return text.length <= LONGEST_WORD || wordsOf(text).every((word) => word.length <= LONGEST_WORD);
 }
 
 /** A whole text as RFC 2047 words: Q, which stays readable, if most of it is Latin, else B. */
@@ -98,7 +98,8 @@ function lineOf(name: string, [first = "", ...rest]: readonly string[]): string 
 
 function line(name: string, value: string): string {
   if (/\p{Cc}/u.test(value)) throw new TypeError(`The header ${name} holds a line break or a control character.`);
-  return lineOf(name, wordsOf(value));
+  // Most fit in one line.
+  return lineOf(name, name.length + 2 + value.length <= LINE ? [value] : wordsOf(value));
 }
 
 function encodedLine(name: string, text: string): string {

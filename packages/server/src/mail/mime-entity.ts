@@ -19,18 +19,15 @@ const LINE_BYTES = 57;
 const PIECE_BYTES = 4096 * LINE_BYTES;
 const CRLF = Buffer.from("\r\n");
 
-/** The header lines of an entity, without line ends. */
-export function listEntityHeaders({ contentType, transferEncoding, headers = [] }: MimeEntity): string[] {
-  return [
-    ...(transferEncoding === undefined ? [] : [`Content-Transfer-Encoding: ${transferEncoding}`]),
-    ...headers,
-    `Content-Type: ${contentType}`,
-  ];
+/** The header lines of an entity, without the line end of the last one. */
+export function entityHeaders({ contentType, transferEncoding, headers = [] }: MimeEntity): string {
+  const encoding = transferEncoding === undefined ? "" : `Content-Transfer-Encoding: ${transferEncoding}\r\n`;
+  return `${encoding}${headers.map((line) => `${line}\r\n`).join("")}Content-Type: ${contentType}`;
 }
 
 /** Joins entities to a multipart (RFC 2046 5.1): of alternatives the preferred one is the last, of related ones the root is the first. */
 export function joinEntities(mediaType: `multipart/${string}`, parts: readonly MimeEntity[], boundary: string): MimeEntity {
-  return { contentType: `${mediaType}; boundary="${boundary}"`, body: Buffer.concat(listChunks(parts, boundary)) };
+  return { contentType: `${mediaType}; boundary="${boundary}"`, body: concat(listChunks(parts, boundary)) };
 }
 
 /** The same for entities of any size. */
@@ -39,7 +36,21 @@ export async function joinLongEntities(
   parts: readonly MimeEntity[],
   boundary: string,
 ): Promise<MimeEntity> {
-  return { contentType: `${mediaType}; boundary="${boundary}"`, body: await concatInTurns(listChunks(parts, boundary)) };
+  return { contentType: `${mediaType}; boundary="${boundary}"`, body: await concatInTurns(listChunks(parts, boundary).map(toBytes)) };
+}
+
+/** Joins texts and bytes in new memory. */
+export function concat(chunks: readonly (string | Buffer)[], allocate = Buffer.allocUnsafe): Buffer {
+  let size = 0;
+  for (const chunk of chunks) size += Buffer.byteLength(chunk);
+  const all = allocate(size);
+  let at = 0;
+  for (const chunk of chunks) at += typeof chunk === "string" ? all.write(chunk, at) : chunk.copy(all, at);
+  return all;
+}
+
+export function toBytes(chunk: string | Buffer): Buffer {
+  return typeof chunk === "string" ? Buffer.from(chunk) : chunk;
 }
 
 /** Base64 in lines of 76 characters, the last one without a line end. */
@@ -65,11 +76,13 @@ export async function encodeLongBase64(bytes: Buffer): Promise<Buffer> {
   return text;
 }
 
-function listChunks(parts: readonly MimeEntity[], boundary: string): Buffer[] {
-  const chunks = parts.flatMap((part) => [
-    Buffer.from(`--${boundary}\r\n${listEntityHeaders(part).join("\r\n")}\r\n\r\n`),
-    part.body,
-    CRLF,
-  ]);
-  return [...chunks, Buffer.from(`--${boundary}--\r\n`)];
+function listChunks(parts: readonly MimeEntity[], boundary: string): (string | Buffer)[] {
+  const chunks: (string | Buffer)[] = [];
+  let lineEnd = "";
+  for (const part of parts) {
+    chunks.push(`${lineEnd}--${boundary}\r\n${entityHeaders(part)}\r\n\r\n`, part.body);
+    lineEnd = "\r\n";
+  }
+  chunks.push(`\r\n--${boundary}--\r\n`);
+  return chunks;
 }

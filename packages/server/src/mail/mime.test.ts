@@ -61,6 +61,16 @@ describe("A message as it goes over the wire", () => {
     expect(await boundary({ text: "other" })).not.toBe(first);
   });
 
+  test.each([
+    ["as it is", "end"],
+    ["encoded", "end ".repeat(30)],
+  ])("is read as it was when its author puts the boundary of an earlier one into a text that is sent %s", async (_, end) => {
+    const texts = (line: string) => ({ text: `${line}\n${end}`, html: `<p>${line}\n${end}</p>` });
+    const boundary = /boundary="([^"]+)"/.exec(await source(texts("Hello")))?.[1];
+    const mail = sampleMail(texts(`Hello\n--${boundary}\nContent-Type: text/plain\n\nHi\n--${boundary}--`));
+    await expectSameMail(await composeMime(mail), mail);
+  });
+
   test("keeps an unsubscribe address of 1,200 characters readable within lines of 998", async () => {
     const url = `<https://acme.example/u?token=${"t".repeat(1200)}>`;
     const text = await source({ headers: { "List-Unsubscribe": url } });

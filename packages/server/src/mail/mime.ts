@@ -5,10 +5,10 @@ import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
 import type { EncodedTexts, MimeCache } from "./mime-cache.ts";
-import { encodeLongBase64, joinEntities, joinLongEntities, listEntityHeaders, type MimeEntity } from "./mime-entity.ts";
-import { cutText, encodeLongText, encodeText } from "./mime-text.ts";
+import { concat, encodeLongBase64, entityHeaders, joinEntities, joinLongEntities, type MimeEntity, toBytes } from "./mime-entity.ts";
+import { cutText, encodeLongText, encodeText, isLongText } from "./mime-text.ts";
 
-const CRLF = Buffer.from("\r\n");
+const LF = 10;
 
 // Characters that are hashed in one stretch: a millisecond at most.
 const HASHED_AT_ONCE = 256 * 1024;
@@ -22,22 +22,20 @@ const HASHED_AT_ONCE = 256 * 1024;
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?: MimeCache): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
-  const content = await composeContent(mail, cache);
-  const head = [
-    mailboxHeader("From", from),
-    mailboxHeader("To", parseMailbox(mail.to)),
-    ...(mail.replyTo === null ? [] : [mailboxHeader("Reply-To", parseMailbox(mail.replyTo))]),
+  const texts = await getTexts(mail, cache);
+  const content = mail.attachments.length === 0 ? texts.whole : await addFiles(mail.attachments, texts, mail.html !== null);
+  const head = [mailboxHeader("From", from), mailboxHeader("To", parseMailbox(mail.to))];
+  if (mail.replyTo !== null) head.push(mailboxHeader("Reply-To", parseMailbox(mail.replyTo)));
+  head.push(
     textHeader("Subject", mail.subject),
     `Date: ${mailDate(mail.date)}`,
     // Never folded: some readers lose a Message-ID that starts on the second line.
     `Message-ID: ${mail.messageId}`,
-    ...Object.entries(mail.headers).map(([name, value]) => customHeader(name, value)),
-    "MIME-Version: 1.0",
-    ...listEntityHeaders(content),
-  ].join("\r\n");
-  const end = content.body.subarray(-2).equals(CRLF) ? [] : [CRLF];
-  const message = await concat([Buffer.from(`${head}\r\n\r\n`), content.body, ...end]);
-  return dkim === undefined ? message : concat([await dkim(from.domain, message), message]);
+  );
+  for (const [name, value] of Object.entries(mail.headers)) head.push(customHeader(name, value));
+  head.push("MIME-Version: 1.0", entityHeaders(content), "\r\n");
+  const message = await concatMessage([head.join("\r\n"), content.body, content.body.at(-1) === LF ? "" : "\r\n"]);
+  return dkim === undefined ? message : concatMessage([await dkim(from.domain, message), message]);
 }
 
 /**
@@ -52,16 +50,17 @@ export async function detectMediaType(filename: string): Promise<string> {
 }
 
 /** The content of a mail: mixed(alternative(text, related(html, inline files)), other files), as far as it has these parts. */
-async function composeContent(mail: OutgoingMail, cache: MimeCache | undefined): Promise<MimeEntity> {
-  const texts = mail.personal || cache === undefined ? await encodeTexts(mail) : (cache.get(mail) ?? (await encodeAndKeep(mail, cache)));
-  if (mail.attachments.length === 0) return texts.whole;
+async function addFiles(
+  attachments: readonly MailAttachment[],
+  { parts, whole, boundary }: EncodedTexts,
+  hasHtml: boolean,
+): Promise<MimeEntity> {
   const inline: MimeEntity[] = [];
   const files: MimeEntity[] = [];
-  for (const file of mail.attachments) (file.contentId !== null && mail.html !== null ? inline : files).push(await encodeFile(file));
-  const { boundary } = texts;
-  const root = texts.parts.at(-1) as MimeEntity;
+  for (const file of attachments) (file.contentId !== null && hasHtml ? inline : files).push(await encodeFile(file));
+  const root = parts.at(-1) as MimeEntity;
   const related = await join('multipart/related; type="text/html"', [root, ...inline], `r${boundary}`);
-  const alternative = inline.length === 0 ? texts.whole : joinAlternatives([...texts.parts.slice(0, -1), related], boundary);
+  const alternative = inline.length === 0 ? whole : joinAlternatives([...parts.slice(0, -1), related], boundary);
   return join("multipart/mixed", [alternative, ...files], `m${boundary}`);
 }
 
@@ -78,12 +77,9 @@ async function join(mediaType: `multipart/${string}`, parts: readonly MimeEntity
  * No promise for a message of a usual size. It has memory of its own: a part of Node's pool would keep all of its 8 KB, scraps of encoding,
  * until the message is stored.
  */
-function concat(chunks: readonly Buffer[]): Buffer | Promise<Buffer> {
-  if (chunks.some(({ length }) => length > CHUNK_BYTES)) return concatInTurns(chunks);
-  const all = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) at += chunk.copy(all, at);
-  return all;
+function concatMessage(chunks: readonly (string | Buffer)[]): Buffer | Promise<Buffer> {
+  if (chunks.some(({ length }) => length > CHUNK_BYTES)) return concatInTurns(chunks.map(toBytes));
+  return concat(chunks, Buffer.allocUnsafeSlow);
 }
 
 async function encodeFile({ filename, contentType, contentId, content }: MailAttachment): Promise<MimeEntity> {
@@ -99,32 +95,34 @@ async function encodeFile({ filename, contentType, contentId, content }: MailAtt
   };
 }
 
-async function encodeAndKeep(mail: OutgoingMail, cache: MimeCache): Promise<EncodedTexts> {
-  const texts = await encodeTexts(mail);
-  cache.set(mail, texts);
+/** The texts of a mail, encoded or from the cache. */
+async function getTexts(mail: OutgoingMail, cache: MimeCache | undefined): Promise<EncodedTexts> {
+  const kept = mail.personal ? undefined : cache?.get(mail);
+  if (kept !== undefined) return kept;
+  const parts: MimeEntity[] = [];
+  const hashed: string[] = [];
+  const alternatives = [["text/plain", mail.text] as const, ["text/html", mail.html] as const];
+  for (const [mediaType, text] of alternatives) {
+    if (text === null) continue;
+    const part = isLongText(text) ? await encodeLongText(mediaType, text) : encodeText(mediaType, text);
+    parts.push(part);
+    // Of other texts the end is enough for mails to differ: there the link to unsubscribe is.
+    hashed.push(part.transferEncoding === "7bit" ? text : text.slice(-64));
+  }
+  if (parts.length === 0) parts.push(encodeText("text/plain", ""));
+  const boundary = await createBoundary(hashed);
+  const texts = { parts, whole: joinAlternatives(parts, boundary), boundary };
+  if (!mail.personal) cache?.set(mail, texts);
   return texts;
 }
 
-async function encodeTexts(mail: OutgoingMail): Promise<EncodedTexts> {
-  const texts: MimeEntity[] = [];
-  for (const [mediaType, text] of listTexts(mail)) texts.push(await encodeLongText(mediaType, text));
-  const parts = texts.length === 0 ? [encodeText("text/plain", "")] : texts;
-  const boundary = await createBoundary(mail);
-  return { parts, whole: joinAlternatives(parts, boundary), boundary };
-}
-
-function listTexts(mail: OutgoingMail): ["text/plain" | "text/html", string][] {
-  return [
-    ...(mail.text === null ? [] : [["text/plain", mail.text] as ["text/plain", string]]),
-    ...(mail.html === null ? [] : [["text/html", mail.html] as ["text/html", string]]),
-  ];
-}
-
-/** The same for the same texts, and not to be guessed by their author, because it is a hash of them. Files cannot hold it: they are base64. */
-async function createBoundary({ text, html }: OutgoingMail): Promise<string> {
-  const texts = [text ?? "", "\0", html ?? ""];
+/**
+ * The same for the same texts, and in none of the parts. Quoted-printable and base64 cannot hold "=_" (RFC 2045 6.7). Text that is sent as it
+ * is must be hashed whole: its author cannot guess the hash of it.
+ */
+async function createBoundary(texts: readonly string[]): Promise<string> {
   const isLong = texts.some(({ length }) => length > HASHED_AT_ONCE);
-  return (isLong ? await hashInTurns(texts) : hash("sha256", texts.join(""))).slice(0, 32);
+  return `=_${(isLong ? await hashInTurns(texts) : hash("sha256", texts.join("\0"))).slice(0, 32)}`;
 }
 
 async function hashInTurns(texts: readonly string[]): Promise<string> {
