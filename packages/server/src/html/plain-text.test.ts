@@ -37,6 +37,11 @@ describe("the text of an HTML mail", () => {
     ["only an image", '<img src="x.png">', ""],
   ])("%s", (_what, html, text) => expect(toPlainText(html)).toBe(text));
 
+  test("every run of white space becomes one space", () => {
+    const text = fc.array(fc.constantFrom(" ", "  ", "\n", "\t", "\r\n", "\u00a0", "\u3000", "a", "é", "b,"), { maxLength: 20 });
+    fc.assert(fc.property(text, (parts) => expect(toPlainText(parts.join(""))).toBe(parts.join("").replace(/\s+/g, " ").trim())));
+  });
+
   test.each([
     ["tags that are never closed", "<p>".repeat(300_000)],
     ["a tag that never ends", `<a href="${"x".repeat(1_000_000)}`],

@@ -38,8 +38,10 @@ const MAX_OPEN = 200;
 const PADDING = /(?:(?:\u00ad|\u034f|\u200b|\u200c|\u200d|\ufeff)[\s\u00a0]*){3,}/g;
 
 const INVISIBLE = /\u00ad|\u034f|\u200b|\u200c|\u200d|\ufeff/;
-// White space other than single spaces.
-const UNEVEN = /[^\S ]| {2}/;
+// A run of white space other than a single space. Matching single spaces as well would take three times as long.
+const UNEVEN = / ?[^\S ]\s*| {2}\s*/g;
+// Most texts hold neither that nor invisible characters, and pass by one test.
+const UNUSUAL = /[^ -~]| {2}/;
 
 interface Element {
   readonly name: string;
@@ -80,10 +82,11 @@ class Writer {
     if (this.#out.length === 0) this.#breaks = 0;
     const lineStart = this.#breaks > 0 || this.#out.length === 0;
     if (this.#breaks > 0) this.#out.push("\n".repeat(Math.min(this.#breaks, 2)));
-    const prefix = "> ".repeat(Math.min(this.#quotes, 5));
-    if (lineStart) this.#out.push(prefix);
-    else if (this.#space) this.#out.push(" ");
-    this.#out.push(prefix === "" ? text : text.replaceAll("\n", `\n${prefix}`));
+    if (!lineStart && this.#space) this.#out.push(" ");
+    if (this.#quotes > 0) {
+      const prefix = "> ".repeat(Math.min(this.#quotes, 5));
+      this.#out.push(lineStart ? prefix : "", text.replaceAll("\n", `\n${prefix}`));
+    } else this.#out.push(text);
     this.#breaks = 0;
     this.#space = false;
   }
@@ -94,9 +97,7 @@ class Writer {
       this.#emit(text.replace(/\r\n?/g, "\n"));
       return;
     }
-    // Padding that keeps a mail program from showing the body after the preview line.
-    const bare = INVISIBLE.test(text) ? text.replace(PADDING, " ") : text;
-    const shown = UNEVEN.test(bare) ? bare.replace(/[\s\u00a0]+/g, " ") : bare;
+    const shown = UNUSUAL.test(text) ? normalizeSpace(text) : text;
     if (shown.startsWith(" ") && this.#breaks === 0) this.#space = true;
     const words = shown.trim();
     if (words === "") return;
@@ -121,9 +122,11 @@ class Writer {
       .join("")
       .replace(/^[\s>]+/, "")
       .trim();
-    const plain = href.replace(/^(?:mailto|tel|sms):/i, "").replace(/\/$/, "");
-    if (shown === "") this.#emit(plain === "" ? href : href.replace(/^(?:mailto|tel|sms):/i, ""));
-    else if (shown.replace(/\/$/, "") !== plain && shown.replace(/\/$/, "") !== plain.replace(/^https?:\/\//i, "")) {
+    const address = href.replace(/^(?:mailto|tel|sms):/i, "");
+    const plain = withoutSlash(address);
+    const label = withoutSlash(shown);
+    if (shown === "") this.#emit(plain === "" ? href : address);
+    else if (label !== plain && label !== plain.replace(/^https?:\/\//i, "")) {
       this.#space = true;
       this.#emit(`(${href})`);
     }
@@ -201,6 +204,10 @@ class Lines {
   #open = "";
 
   add(piece: string): void {
+    if (!piece.includes("\n")) {
+      this.#open += piece;
+      return;
+    }
     const [first = "", ...others] = piece.split("\n");
     this.#open += first;
     for (const other of others) {
@@ -218,6 +225,16 @@ class Lines {
     const line = this.#open.trimEnd();
     if (line !== "" || this.#lines.at(-1) !== "") this.#lines.push(line);
   }
+}
+
+function withoutSlash(address: string): string {
+  return address.endsWith("/") ? address.slice(0, -1) : address;
+}
+
+function normalizeSpace(text: string): string {
+  // Padding that keeps a mail program from showing the body after the preview line.
+  const bare = INVISIBLE.test(text) ? text.replace(PADDING, " ") : text;
+  return bare.replace(UNEVEN, " ");
 }
 
 function words(text: string): ReadonlySet<string> {

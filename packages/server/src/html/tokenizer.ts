@@ -84,18 +84,18 @@ export const BROWSER: Dialect = {
 
 const MAX_ATTRIBUTES = 64;
 
-const LETTER = /[A-Za-z]/;
-
-// Characters that end names and values, as bits: reading a mail is mostly looking for them.
+// Characters that begin and end names and values, as bits: reading a mail is mostly looking for them.
 const SPACE = 1;
 const SLASH = 2;
 const GREATER = 4;
 const EQUALS = 8;
+const LETTER = 16;
 const CLASSES = new Uint8Array(128);
 for (const c of "\t\n\f\r ") CLASSES[c.charCodeAt(0)] = SPACE;
 CLASSES["/".charCodeAt(0)] = SLASH;
 CLASSES[">".charCodeAt(0)] = GREATER;
 CLASSES["=".charCodeAt(0)] = EQUALS;
+for (const c of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") CLASSES[c.charCodeAt(0)] = LETTER;
 
 export function startOfHtml(): TokenizerState {
   return { mode: "text", tag: "", closing: false, attributes: [], attribute: "", value: "", quote: "", tail: "", token: null };
@@ -180,8 +180,8 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
     return end + 1;
   },
   "tag-open": (s, html, at) => {
+    if (isA(LETTER, html, at)) return openTag(s, false, at);
     const c = html[at] as string;
-    if (LETTER.test(c)) return openTag(s, false, at);
     s.mode = c === "/" ? "end-tag-open" : c === "!" ? "declaration" : c === "?" ? "bogus" : "text";
     s.tail = "";
     if (s.mode !== "text") return at + 1;
@@ -189,9 +189,8 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
     return at;
   },
   "end-tag-open": (s, html, at) => {
-    const c = html[at] as string;
-    if (LETTER.test(c)) return openTag(s, true, at);
-    s.mode = c === ">" ? "text" : "bogus";
+    if (isA(LETTER, html, at)) return openTag(s, true, at);
+    s.mode = html[at] === ">" ? "text" : "bogus";
     return at + 1;
   },
   declaration: (s, html, at) => {
@@ -332,17 +331,22 @@ const ADVANCE: Readonly<Record<Mode, Advance>> = {
   },
 };
 
+/** Whether the character at a position is of one of these classes. */
+function isA(classes: number, html: string, at: number): boolean {
+  return ((CLASSES[html.charCodeAt(at)] ?? 0) & classes) !== 0;
+}
+
 /** The position of the next character of these classes; the end when there is none. */
 function find(classes: number, html: string, at: number): number {
   let i = at;
-  while (i < html.length && ((CLASSES[html.charCodeAt(i)] ?? 0) & classes) === 0) i += 1;
+  while (i < html.length && !isA(classes, html, i)) i += 1;
   return i;
 }
 
 /** The position of the next character of none of these classes. */
 function skip(classes: number, html: string, at: number): number {
   let i = at;
-  while (i < html.length && ((CLASSES[html.charCodeAt(i)] ?? 0) & classes) !== 0) i += 1;
+  while (i < html.length && isA(classes, html, i)) i += 1;
   return i;
 }
 
@@ -361,7 +365,7 @@ function afterName(s: TokenizerState, html: string, at: number, dialect: Dialect
     s.mode = "before-value";
     return at + 1;
   }
-  if (skip(SPACE, c, 0) === 1) {
+  if (isA(SPACE, html, at)) {
     s.mode = "after-name";
     return at + 1;
   }
