@@ -17,20 +17,22 @@ export interface TrackingToken {
 
 type Kind = "open" | "click";
 
+const PURPOSES: Readonly<Record<Kind, string>> = { open: "tracking open", click: "tracking click" };
+
 // The 26 characters of the email's id, the link in base 36, the signature.
 const TOKEN = /^([0-9a-hjkmnp-tv-z]{26})([1-9a-z][0-9a-z]{0,9})([\w-]{16})$/;
 
 /** A token of about 45 characters. It contains no address and is valid for this kind only. */
 export function makeToken(macs: Macs, kind: Kind, { emailId, linkId }: TrackingToken): string {
   const text = emailId.slice(3) + linkId.toString(36);
-  return text + macs.sign(`tracking ${kind}`, text);
+  return text + macs.sign(PURPOSES[kind], text);
 }
 
 /** Null for a token that this installation has not made. */
 export function parseToken(macs: Macs, kind: Kind, token: string): TrackingToken | null {
   const [, id, link, signature] = TOKEN.exec(token) ?? [];
   if (id === undefined || link === undefined || signature === undefined) return null;
-  if (!macs.verify(`tracking ${kind}`, id + link, signature)) return null;
+  if (!macs.verify(PURPOSES[kind], id + link, signature)) return null;
   return { emailId: `em_${id}`, linkId: Number.parseInt(link, 36) };
 }
 

@@ -2,7 +2,7 @@ import type { Tracking } from "@mailsvc/sdk/contract";
 import { MAIL } from "../html/body-end.ts";
 import { decodeAttribute, serializeAttribute } from "../html/escape.ts";
 import { type LocatedTag, locateTags } from "../html/tokenizer.ts";
-import { forEachInTurns, waitForTurn } from "../lib/turn.ts";
+import { waitForTurn } from "../lib/turn.ts";
 
 /** HTML cut at its links and at the place of the pixel. The texts between are its source, unchanged. */
 export interface Skeleton {
@@ -32,26 +32,33 @@ const MAX_URL = 8000;
 /** Links that are rewritten in one turn of the event loop. Signing one, or adding UTM parameters, takes some µs. */
 export const CUTS_PER_TURN = 1000;
 
+// Tags that are read in one turn of the event loop: some milliseconds.
+const TAGS_PER_TURN = 8000;
+
 /**
  * Cuts an HTML mail. Links that are no web address (mailto:, tel:, #…), or have the attribute `data-no-track`, stay in the
  * text. The pixel comes last in the body.
  */
 export async function cutHtml(html: string): Promise<Skeleton> {
-  const texts: string[] = [];
-  const cuts: Cut[] = [];
-  let from = 0;
-  let pixelAt = html.length;
   const found: { start: number; end: number; cut: Cut }[] = [];
-  await forEachInTurns(locateTags(html, MAIL), (tag) => {
+  let pixelAt = html.length;
+  let tags = 0;
+  for (const tag of locateTags(html, MAIL)) {
+    tags += 1;
+    if (tags % TAGS_PER_TURN === 0) await waitForTurn();
     if (tag.token.kind === "close") {
       if (tag.token.name === "body" || (tag.token.name === "html" && pixelAt === html.length)) pixelAt = tag.start;
-      return;
+      continue;
     }
     const link = findLink(html, tag);
     if (link) found.push(link);
-  });
-  const pixel = { start: pixelAt, end: pixelAt, cut: { kind: "pixel" } as const };
-  for (const { start, end, cut } of [...found, pixel].sort((a, b) => a.start - b.start)) {
+  }
+  found.push({ start: pixelAt, end: pixelAt, cut: { kind: "pixel" } });
+  found.sort((a, b) => a.start - b.start);
+  const texts: string[] = [];
+  const cuts: Cut[] = [];
+  let from = 0;
+  for (const { start, end, cut } of found) {
     texts.push(html.slice(from, start));
     cuts.push(cut);
     from = end;
@@ -60,10 +67,13 @@ export async function cutHtml(html: string): Promise<Skeleton> {
   return { texts, cuts };
 }
 
-/** Puts a skeleton together again. `write` returns what stands in place of a cut. */
-export async function assemble({ texts, cuts }: Skeleton, write: (cut: Cut) => string): Promise<string> {
+/** Puts a skeleton together again. `write` returns what stands in place of a cut; it gets its number as well. */
+export async function assemble({ texts, cuts }: Skeleton, write: (cut: Cut, i: number) => string): Promise<string> {
   const pieces = [texts[0] as string];
-  await forEachInTurns(cuts.entries(), ([i, cut]) => pieces.push(write(cut), texts[i + 1] as string), CUTS_PER_TURN);
+  for (let i = 0; i < cuts.length; i += 1) {
+    pieces.push(write(cuts[i] as Cut, i), texts[i + 1] as string);
+    if (i % CUTS_PER_TURN === CUTS_PER_TURN - 1) await waitForTurn();
+  }
   if (cuts.length > CUTS_PER_TURN) await waitForTurn();
   return pieces.join("");
 }

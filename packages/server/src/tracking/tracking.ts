@@ -3,10 +3,10 @@ import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { PendingMail } from "../emails/emails.ts";
 import { ContentCache } from "../lib/content-cache.ts";
-import { forEachInTurns } from "../lib/turn.ts";
+import { waitForTurn } from "../lib/turn.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL, TrackedLinks } from "./links.ts";
-import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type LinkCut, type Skeleton, toAttribute } from "./skeleton.ts";
+import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type Skeleton, toAttribute } from "./skeleton.ts";
 
 export { eraseLinks } from "./links.ts";
 export { trackingPages } from "./pages.ts";
@@ -58,36 +58,41 @@ export class Tracker {
  * attempt. New link targets are stored durably before this returns.
  */
 export async function trackMails(_read: Reader, deps: Deps, mails: readonly PendingMail[]): Promise<void> {
-  const tracked = mails.flatMap(toTracked);
-  if (tracked.length === 0) return;
-  const skeletons = new Map<string, Skeleton>();
-  for (const { html } of tracked) if (!skeletons.has(html)) skeletons.set(html, await deps.tracker.skeletonOf(html));
-  const skeletonOf = (html: string): Skeleton => skeletons.get(html) as Skeleton;
   const own = [`${deps.baseUrl()}/`, UNSUBSCRIBE_URL];
-  const base = deps.config.trackingUrl ?? deps.baseUrl();
   const wanted = new Map<string, Set<string>>();
-  for (const { mail, tracking, html } of tracked) {
+  const tracked: Tracked[] = [];
+  for (const mail of mails) {
+    const { html } = mail;
+    const { tracking } = mail.contents;
+    if (html === null || tracking === null || !(tracking.opens || tracking.clicks || tracking.utm)) continue;
+    const last = tracked.at(-1);
+    const skeleton = last?.html === html ? last.skeleton : await deps.tracker.skeletonOf(html);
     const urls = getOrCreate(wanted, mail.email.workspaceId);
     if (tracking.opens) urls.add(PIXEL);
-    if (!tracking.clicks) continue;
-    const addUrl = (cut: Cut): void => {
-      if (cut.kind === "link" && !isOwn(cut, own)) urls.add(toTarget(cut, tracking));
-    };
-    await forEachInTurns(skeletonOf(html).cuts, addUrl, CUTS_PER_TURN);
+    const targets: (string | null)[] = [];
+    for (const cut of skeleton.cuts) {
+      const target = toTarget(cut, tracking, own);
+      if (tracking.clicks && target !== null) urls.add(target);
+      targets.push(target);
+      if (targets.length % CUTS_PER_TURN === 0) await waitForTurn();
+    }
+    tracked.push({ mail, tracking, html, skeleton, targets });
   }
+  if (tracked.length === 0) return;
   const idOf = await deps.tracker.links.load(deps, wanted);
+  const base = deps.config.trackingUrl ?? deps.baseUrl();
   // Escaped once: a token needs no escaping.
   const [open, click] = [OPEN_PATH, CLICK_PATH].map((path) => toAttribute(`${base}${path}/`, false));
-  for (const { mail, tracking, html } of tracked) {
+  for (const { mail, tracking, skeleton, targets } of tracked) {
     const { workspaceId, id: emailId } = mail.email;
-    mail.html = await assemble(skeletonOf(html), (cut) => {
+    mail.html = await assemble(skeleton, (cut, i) => {
       if (cut.kind === "pixel") {
         if (!tracking.opens) return "";
         const token = makeToken(deps.macs, "open", { emailId, linkId: idOf(workspaceId, PIXEL) });
         return `<img src="${open}${token}" alt="" width="1" height="1" style="display:block;width:1px;height:1px;border:0">`;
       }
-      if (isOwn(cut, own)) return cut.source;
-      const target = toTarget(cut, tracking);
+      const target = targets[i] ?? null;
+      if (target === null) return cut.source;
       if (!tracking.clicks) return target === cut.url ? cut.source : toAttribute(target, cut.bare);
       const token = makeToken(deps.macs, "click", { emailId, linkId: idOf(workspaceId, target) });
       return cut.bare ? `"${click}${token}"` : `${click}${token}`;
@@ -95,20 +100,20 @@ export async function trackMails(_read: Reader, deps: Deps, mails: readonly Pend
   }
 }
 
-/** A mail with HTML and what is tracked of it; none if nothing is. */
-function toTracked(mail: PendingMail): { mail: PendingMail; tracking: Tracking; html: string }[] {
-  const { html } = mail;
-  const { tracking } = mail.contents;
-  if (html === null || tracking === null || !(tracking.opens || tracking.clicks || tracking.utm)) return [];
-  return [{ mail, tracking, html }];
+/** A mail of whose HTML something is tracked. */
+interface Tracked {
+  readonly mail: PendingMail;
+  readonly tracking: Tracking;
+  readonly html: string;
+  readonly skeleton: Skeleton;
+  /** What `toTarget` gives for each cut. */
+  readonly targets: readonly (string | null)[];
 }
 
-function isOwn({ url }: LinkCut, own: readonly string[]): boolean {
-  return own.some((prefix) => url.startsWith(prefix));
-}
-
-function toTarget({ url }: LinkCut, { utm }: Tracking): string {
-  return utm === undefined ? url : addUtm(url, utm);
+/** Where a link leads to; null for the pixel, and for a link that stays as it is. */
+function toTarget(cut: Cut, { utm }: Tracking, own: readonly string[]): string | null {
+  if (cut.kind === "pixel" || own.some((prefix) => cut.url.startsWith(prefix))) return null;
+  return utm === undefined ? cut.url : addUtm(cut.url, utm);
 }
 
 function getOrCreate(map: Map<string, Set<string>>, key: string): Set<string> {
