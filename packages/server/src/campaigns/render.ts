@@ -59,9 +59,7 @@ export const renderRecipients: MailTransform = async (read, _deps, mails) => {
 };
 
 /** The values of a template for a contact: its fields, and its custom fields by their own names and under `customFields`. */
-export function toValues(
-  contact: Pick<ContactRow, "email" | "firstName" | "lastName" | "phone" | "tags" | "customFields">,
-): Record<string, unknown> {
+export function toValues(contact: Fields): Record<string, unknown> {
   const { email, firstName, lastName, phone, tags, customFields } = contact;
   return { ...customFields, email, firstName, lastName, phone, tags, customFields, unsubscribeUrl: UNSUBSCRIBE_URL };
 }
@@ -94,7 +92,11 @@ export function renderWith(
 
 const BY_STATUS = { UNSUBSCRIBED: "unsubscribed", BOUNCED: "bounced", COMPLAINED: "complained" } as const;
 
-function renderOne(mail: PendingMail, template: Compiled, contact: ContactRow): void {
+type Fields = Pick<ContactRow, "email" | "firstName" | "lastName" | "phone" | "tags" | "customFields">;
+
+type Recipient = Fields & Pick<ContactRow, "id" | "status">;
+
+function renderOne(mail: PendingMail, template: Compiled, contact: Recipient): void {
   try {
     Object.assign(mail, renderWith(template, toValues(contact)));
   } catch (error) {
@@ -133,16 +135,17 @@ async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promi
   return new Map(rows.map(({ id, status }) => [id, status]));
 }
 
-async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, ContactRow>> {
+async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, Recipient>> {
   const ids = [...new Set(mails.flatMap(({ email }) => email.contactId ?? []))];
   const rows = await read
-    .prepared("contacts_to_render", (q, { contacts: t }) =>
-      q
-        .select()
+    .prepared("contacts_to_render", (q, { contacts: t }) => {
+      const { id, status, email, firstName, lastName, phone, tags, customFields } = t;
+      return q
+        .select({ id, status, email, firstName, lastName, phone, tags, customFields })
         .from(t)
-        .where(read.sqlDialect.among(t.id, sql.placeholder("ids")))
-        .prepare("contacts_to_render"),
-    )
+        .where(read.sqlDialect.among(id, sql.placeholder("ids")))
+        .prepare("contacts_to_render");
+    })
     .execute({ ids: JSON.stringify(ids) });
   return new Map(rows.map((row) => [row.id, row]));
 }

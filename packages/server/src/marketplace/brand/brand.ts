@@ -1,6 +1,6 @@
 import type { AgentContract, Brand, BrandSettings, contract } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
-import type { Tx } from "../../db/db.ts";
+import { and, eq, sql } from "drizzle-orm";
+import type { Reader, Tx } from "../../db/db.ts";
 import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
 import type { PageBrand } from "../../html/page.ts";
 import type { Handlers } from "../../http/handler.ts";
@@ -44,6 +44,24 @@ export async function getBrand(q: AgentQuery, workspaceId: string): Promise<Bran
     publishNeedsApproval: false,
     updatedAt: workspace.createdAt,
   };
+}
+
+/** The names of the brands of workspaces, as `getBrand` has them. Throws ApiError not_found. */
+export async function listBrandNames(read: Reader, workspaceIds: readonly string[]): Promise<Map<string, string>> {
+  if (workspaceIds.length === 0) return new Map();
+  const rows = await read
+    .prepared("names_of_brands", (q, { brands, workspaces }) =>
+      q
+        .select({ id: workspaces.id, workspace: workspaces.name, brand: brands.name })
+        .from(workspaces)
+        .leftJoin(brands, eq(brands.workspaceId, workspaces.id))
+        .where(read.sqlDialect.among(workspaces.id, sql.placeholder("ids")))
+        .prepare("names_of_brands"),
+    )
+    .execute({ ids: JSON.stringify(workspaceIds) });
+  const names = new Map(rows.map(({ id, workspace, brand }) => [id, brand ?? workspace]));
+  for (const id of workspaceIds) if (!names.has(id)) throw notFound("workspace", id);
+  return names;
 }
 
 /** What pages and mails of this server show of a brand. Throws ApiError not_found. */
