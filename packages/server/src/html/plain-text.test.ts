@@ -39,7 +39,11 @@ describe("the text of an HTML mail", () => {
 
   test("every run of white space becomes one space", () => {
     const text = fc.array(fc.constantFrom(" ", "  ", "\n", "\t", "\r\n", "\u00a0", "\u3000", "a", "é", "b,"), { maxLength: 20 });
-    fc.assert(fc.property(text, (parts) => expect(toPlainText(parts.join(""))).toBe(parts.join("").replace(/\s+/g, " ").trim())));
+    fc.assert(
+      fc.property(text, (parts) => {
+        expect(toPlainText(parts.join(""))).toBe(parts.join("").replace(/\s+/g, " ").trim());
+      }),
+    );
   });
 
   test.each([
