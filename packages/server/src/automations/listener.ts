@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { EventListener, NewEvent } from "../events/events.ts";
@@ -10,6 +10,8 @@ import { INSIDE } from "./tables.ts";
 import { listKeys, passesFilter, toEntryEvent } from "./triggers.ts";
 import { endWaits } from "./waits.ts";
 
+const ph = sql.placeholder;
+
 /**
  * Lets contacts enter automations, reach their goals, and go on where they wait, as the events say; entries of deleted contacts end. An
  * event that is a trigger and the goal of the same automation counts as the goal for those that are inside already.
@@ -20,7 +22,7 @@ export const reactToEvents: EventListener = async (tx, deps, events) => {
   await addRevenue(tx, events);
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
     const eventsByKey = groupEvents(own);
-    if (eventsByKey.size === 0) continue;
+    if (eventsByKey.size === 0 || !(await hasAutomations(tx, workspaceId))) continue;
     await endWaits(tx, deps, eventsByKey);
     await reactToKeys(tx, deps, workspaceId, eventsByKey);
   }
@@ -41,19 +43,8 @@ function groupEvents(events: readonly NewEvent[]): Map<string, NewEvent[]> {
 }
 
 async function reactToKeys(tx: Tx, deps: Deps, workspaceId: string, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
-  const { automations: t } = tx.t;
   const keys = await keepListened(tx, workspaceId, [...eventsByKey.keys()]);
-  const select = (column: typeof t.triggerKey | typeof t.goalKey): Promise<AutomationRow[]> =>
-    Promise.all(
-      splitIntoChunks(keys).map((chunk) =>
-        tx
-          .select()
-          .from(t)
-          .where(and(INSIDE, eq(t.workspaceId, workspaceId), inArray(column, [...chunk])))
-          .orderBy(t.id),
-      ),
-    ).then((rows) => rows.flat());
-  for (const automation of await select(t.goalKey)) {
+  for (const automation of await listListening(tx, workspaceId, "goalKey", keys)) {
     const { goal, goalKey } = automation;
     if (goal === null) continue;
     const events = (eventsByKey.get(goalKey ?? "") ?? []).filter((event) => passesFilter(goal, event));
@@ -66,11 +57,41 @@ async function reactToKeys(tx: Tx, deps: Deps, workspaceId: string, eventsByKey:
       );
     }
   }
-  for (const automation of await select(t.triggerKey)) {
+  for (const automation of await listListening(tx, workspaceId, "triggerKey", keys)) {
     const events = (eventsByKey.get(automation.triggerKey) ?? []).filter((event) => passesFilter(automation.trigger, event));
     const latest = new Map(events.map((event) => [event.contactId ?? "", event]));
     for (const chunk of splitIntoChunks([...latest])) await enter(tx, deps, automation, await loadEntrants(tx, workspaceId, chunk));
   }
+}
+
+/** Whether a workspace has automations. Without one nothing listens, and nothing waits: a deleted one stays until its entries are gone. */
+async function hasAutomations(tx: Tx, workspaceId: string): Promise<boolean> {
+  const found = await tx
+    .prepared("has_automations", (q, { automations: t }) =>
+      q
+        .select({ id: t.id })
+        .from(t)
+        .where(eq(t.workspaceId, ph("workspaceId")))
+        .limit(1)
+        .prepare("has_automations"),
+    )
+    .execute({ workspaceId });
+  return found.length > 0;
+}
+
+/** The active automations that listen to keys with their trigger or their goal. */
+function listListening(tx: Tx, workspaceId: string, column: "triggerKey" | "goalKey", keys: readonly string[]): Promise<AutomationRow[]> {
+  const name = `automations_by_${column}`;
+  return tx
+    .prepared(name, (q, { automations: t }) =>
+      q
+        .select()
+        .from(t)
+        .where(and(INSIDE, eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.among(t[column], ph("keys"))))
+        .orderBy(t.id)
+        .prepare(name),
+    )
+    .execute({ workspaceId, keys: JSON.stringify(keys) });
 }
 
 // Below this, asking for the automations of the keys themselves costs less.

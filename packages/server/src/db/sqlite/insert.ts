@@ -133,19 +133,15 @@ export function createInserts(
     },
     insertNumbered: (table, rows) => {
       const shape = shapeOf(table);
-      const { counter, whole } = shape;
+      const { counter, whole, counted } = shape;
       if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
       if (rows.length === 0) return [];
       const held = holding();
       if (!held) {
-        // There is no other writer, so the numbers after the largest one are free.
+        // There is no other writer, so SQLite gives the rows the numbers after the largest one.
         const last = findLast(shape);
-        const numbers = rows.map((_, i) => last + 1 + i);
-        insert(
-          whole,
-          (rows as readonly Row[]).map((row, i) => ({ ...row, [counter.key]: numbers[i] })),
-        );
-        return numbers;
+        insert(counted, rows as readonly Row[]);
+        return rows.map((_, i) => last + 1 + i);
       }
       return (rows as readonly Row[]).map((row) => {
         const number = held.nextNumber(shape.held, () => findLast(shape));
