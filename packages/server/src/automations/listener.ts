@@ -79,19 +79,25 @@ async function hasAutomations(tx: Tx, workspaceId: string): Promise<boolean> {
   return found.length > 0;
 }
 
-/** The active automations that listen to keys with their trigger or their goal. */
-function listListening(tx: Tx, workspaceId: string, column: "triggerKey" | "goalKey", keys: readonly string[]): Promise<AutomationRow[]> {
+/** The active automations that listen to keys with their trigger or their goal, in the order of their ids. */
+async function listListening(
+  tx: Tx,
+  workspaceId: string,
+  column: "triggerKey" | "goalKey",
+  keys: readonly string[],
+): Promise<AutomationRow[]> {
   const name = `automations_by_${column}`;
-  return tx
+  const found = await tx
     .prepared(name, (q, { automations: t }) =>
       q
         .select()
         .from(t)
         .where(and(INSIDE, eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.among(t[column], ph("keys"))))
-        .orderBy(t.id)
         .prepare(name),
     )
     .execute({ workspaceId, keys: JSON.stringify(keys) });
+  // In order by the database, SQLite would read all automations of the workspace, by another index.
+  return found.sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 // Below this, asking for the automations of the keys themselves costs less.

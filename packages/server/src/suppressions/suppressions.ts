@@ -150,18 +150,11 @@ export async function findSuppressions(
   workspaceId: string,
   emails: readonly string[],
 ): Promise<Map<string, SuppressionRow>> {
-  const { suppressions: t } = q.t;
-  const rows = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...emails, ERASED_MARKER])));
+  const rows = await selectByEmails(q, workspaceId, [...emails, ERASED_MARKER]);
   const found = new Map(rows.map((row) => [row.email, row]));
   if (!found.delete(ERASED_MARKER)) return found;
   const hashes = await hashAddresses(q, workspaceId, emails);
-  const hashed = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.email, [...hashes.keys()])));
+  const hashed = await selectByEmails(q, workspaceId, [...hashes.keys()]);
   for (const row of hashed) found.set(hashes.get(row.email) as string, row);
   return found;
 }
@@ -194,6 +187,19 @@ export async function removeSuppression(tx: Tx, deps: Deps, workspaceId: string,
   const [removed] = await deleteSuppressions(tx, deps, workspaceId, [row.id]);
   if (!removed) throw notFound("suppression", idOrEmail);
   return showSuppression(removed);
+}
+
+/** The suppressions whose `email` is one of these. */
+function selectByEmails(q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<SuppressionRow[]> {
+  return q
+    .prepared("suppressions_by_emails", (build, { suppressions: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.workspaceId, sql.placeholder("workspaceId")), q.sqlDialect.among(t.email, sql.placeholder("emails"))))
+        .prepare("suppressions_by_emails"),
+    )
+    .execute({ workspaceId, emails: JSON.stringify(emails) });
 }
 
 // Events never contain the address: the log is kept when the person is erased.

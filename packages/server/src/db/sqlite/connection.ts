@@ -75,7 +75,7 @@ export function createSession({ connection, schema, guard, breathe, held }: Sess
   return Object.assign(
     session,
     { searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(session, one)) },
-    createInserts(session, {
+    createInserts({
       compile: (text) => client.prepare(text).run,
       compileHeld: (text) => {
         const statement = connection.prepare(text);

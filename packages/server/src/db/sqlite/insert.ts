@@ -1,4 +1,4 @@
-import { Column, getTableColumns, getTableName, max } from "drizzle-orm";
+import { Column, getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 import { type HeldInsert, type HeldRows, type HeldTable, TOGETHER } from "./held-rows.ts";
@@ -33,10 +33,7 @@ export interface InsertParts {
  * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running prepared statements for 50, 10 and single rows costs
  * less than building one for all rows.
  */
-export function createInserts(
-  session: Pick<Tx, "select">,
-  { compile, compileHeld, compileNumber, breathe, holding }: InsertParts,
-): Pick<Tx, "nextNumbers"> & {
+export function createInserts({ compile, compileHeld, compileNumber, breathe, holding }: InsertParts): Pick<Tx, "nextNumbers"> & {
   insertAll(table: PgTable, rows: readonly object[]): void | Promise<void>;
   insertNumbered(table: PgTable, rows: readonly object[]): number[];
 } {
@@ -150,10 +147,9 @@ export function createInserts(
       });
     },
     nextNumbers: async (table, n) => {
-      const { counter } = shapeOf(table);
-      if (!counter) throw new Error(`${getTableName(table)} has no counter.`);
-      const [row] = await session.select({ last: max(counter.column) }).from(table);
-      const last = Number(row?.last ?? 0);
+      const shape = shapeOf(table);
+      if (!shape.counter) throw new Error(`${getTableName(table)} has no counter.`);
+      const last = findLast(shape);
       return Array.from({ length: n }, (_, i) => last + 1 + i);
     },
   };
