@@ -1,6 +1,6 @@
 import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
 import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
-import { and, asc, eq, inArray } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -197,13 +197,16 @@ export async function reachGoal(tx: Tx, deps: Deps, entries: readonly EntryRow[]
 /** The entries of contacts that are inside. */
 export async function listEntriesInside(tx: Tx, contactIds: readonly string[]): Promise<EntryRow[]> {
   if (contactIds.length === 0) return [];
-  const { automationEntries: e, automationContacts: c } = tx.t;
-  const rows = await tx
-    .select({ entry: e })
-    .from(c)
-    .innerJoin(e, eq(e.id, c.entryId))
-    .where(and(inArray(c.contactId, [...contactIds]), eq(c.inside, true)));
-  return rows.map(({ entry }) => entry);
+  return tx
+    .prepared("entries_inside", (q, { automationEntries: e, automationContacts: c }) =>
+      q
+        .select(getTableColumns(e))
+        .from(c)
+        .innerJoin(e, eq(e.id, c.entryId))
+        .where(and(tx.sqlDialect.among(c.contactId, sql.placeholder("contactIds")), eq(c.inside, true)))
+        .prepare("entries_inside"),
+    )
+    .execute({ contactIds: JSON.stringify(contactIds) });
 }
 
 /** A page of entries with the steps they have taken, newest first. Throws ApiError not_found. */

@@ -1,6 +1,6 @@
 import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import { and, desc, eq, isNull } from "drizzle-orm";
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -21,11 +21,15 @@ type Counts = ReadonlyMap<string, number> | undefined;
 
 /** A list that is not deleted. Throws ApiError not_found. */
 export async function findList(q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> {
-  const { lists: t } = q.t;
   const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
+    .prepared("find_list", (build, { lists: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.workspaceId, sql.placeholder("workspaceId")), eq(t.id, sql.placeholder("id")), isNull(t.deletedAt)))
+        .prepare("find_list"),
+    )
+    .execute({ workspaceId, id });
   if (!row) throw notFound("list", id);
   return row;
 }

@@ -1,6 +1,6 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
 import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, lt } from "drizzle-orm";
+import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import { type ContactRow, showContact, toSearchTerm } from "../contacts/contacts.ts";
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
@@ -20,6 +20,8 @@ export type MemberRow = Tables["listMembers"]["$inferSelect"];
 export const CONFIRMATION_JOB = "lists.send-confirmations";
 
 const DAY = 86_400_000;
+
+const ph = sql.placeholder;
 
 export function showMember(contact: ContactRow, row: MemberRow): ListMember {
   return {
@@ -99,7 +101,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
     else written.set(contact.seq, buildMember(list, contact.seq, member, now));
   }
   const rows = [...written.values()];
-  await replaceMembers(tx, list, rows);
+  await replaceMembers(tx, list, rows, before);
   await incrementCounters(
     tx,
     list.id,
@@ -206,19 +208,24 @@ export async function listMembers(read: Reader, workspaceId: string, listId: str
 
 /** The contacts of ids and addresses, in the same order; null where there is none. A thousand at most. */
 async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
-  const { contacts: t } = q.t;
   const keys = refs.map((ref) => (ref.includes("@") ? addressKey(ref) : null));
   const found = new Map<string, ContactRow>();
-  const lookUp = async (column: typeof t.id | typeof t.emailKey, values: string[]): Promise<void> => {
+  const lookUp = async (column: "id" | "emailKey", values: readonly string[]): Promise<void> => {
     if (values.length === 0) return;
+    const name = `contacts_of_list_by_${column}`;
     const rows = await q
-      .select()
-      .from(t)
-      .where(and(eq(t.workspaceId, workspaceId), inArray(column, values)));
-    for (const row of rows) found.set(column === t.id ? row.id : row.emailKey, row);
+      .prepared(name, (build, { contacts: t }) =>
+        build
+          .select()
+          .from(t)
+          .where(and(eq(t.workspaceId, ph("workspaceId")), q.sqlDialect.among(t[column], ph("values"))))
+          .prepare(name),
+      )
+      .execute({ workspaceId, values: JSON.stringify(values) });
+    for (const row of rows) found.set(row[column], row);
   };
-  await lookUp(t.id, [...new Set(refs.filter((_, i) => keys[i] === null))]);
-  await lookUp(t.emailKey, [...new Set(keys.filter((key) => key !== null))]);
+  await lookUp("id", [...new Set(refs.filter((_, i) => keys[i] === null))]);
+  await lookUp("emailKey", [...new Set(keys.filter((key) => key !== null))]);
   return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
 }
 
@@ -251,11 +258,15 @@ function buildMember(list: ListRow, contactSeq: number, before: MemberRow | unde
 
 async function loadMembers(q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> {
   if (seqs.length === 0) return new Map();
-  const { listMembers: t } = q.t;
   const rows = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.listSeq, list.seq), inArray(t.contactSeq, [...seqs])));
+    .prepared("members_of_list", (build, { listMembers: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.listSeq, ph("listSeq")), q.sqlDialect.amongNumbers(t.contactSeq, ph("seqs"))))
+        .prepare("members_of_list"),
+    )
+    .execute({ listSeq: list.seq, seqs: JSON.stringify(seqs) });
   return new Map(rows.map((row) => [row.contactSeq, row]));
 }
 
@@ -268,19 +279,11 @@ function toFailure(index: number, contact: string, code: string, message: string
   };
 }
 
-/** Writes members, in place of those of the same contacts. */
-async function replaceMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[]): Promise<void> {
-  if (rows.length === 0) return;
+/** Writes members, in place of those of the same contacts as they were `before`. */
+async function replaceMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[], before: ReadonlyMap<number, MemberRow>): Promise<void> {
   const { listMembers: t } = tx.t;
-  await tx.delete(t).where(
-    and(
-      eq(t.listSeq, list.seq),
-      inArray(
-        t.contactSeq,
-        rows.map((r) => r.contactSeq),
-      ),
-    ),
-  );
+  const replaced = rows.map(({ contactSeq }) => contactSeq).filter((seq) => before.has(seq));
+  if (replaced.length > 0) await tx.delete(t).where(and(eq(t.listSeq, list.seq), inArray(t.contactSeq, replaced)));
   await tx.insertAll(t, rows);
 }
 
