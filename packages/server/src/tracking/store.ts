@@ -1,43 +1,72 @@
-import { and, eq, inArray, lte } from "drizzle-orm";
+import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Tables } from "../schema.ts";
 
 export type Engagement = Tables["engagements"]["$inferSelect"];
 export type HeldClick = Tables["heldClicks"]["$inferSelect"];
 
+const ph = sql.placeholder;
+
 /** What is known of the opens and clicks of an email. */
 export function findEngagements(q: Tx | Reader, workspaceId: string, emailId: string): Promise<Engagement[]> {
-  const { engagements: t } = q.t;
-  return Promise.resolve(
-    q
-      .select()
-      .from(t)
-      .where(and(eq(t.workspaceId, workspaceId), eq(t.emailId, emailId))),
-  );
+  return q
+    .prepared("find_engagements", (build, { engagements: t }) =>
+      build
+        .select()
+        .from(t)
+        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.emailId, ph("emailId"))))
+        .prepare("find_engagements"),
+    )
+    .execute({ workspaceId, emailId });
 }
 
 /** Stores engagements that are new or were counted up. */
 export async function saveEngagements(tx: Tx, rows: readonly Engagement[]): Promise<void> {
-  const { engagements: t } = tx.t;
   for (const row of rows)
     await tx
-      .insert(t)
-      .values(row)
-      .onConflictDoUpdate({ target: [t.workspaceId, t.emailId, t.linkId, t.machine], set: { events: row.events, lastAt: row.lastAt } });
+      .prepared("save_engagement", (q, { engagements: t }) =>
+        q
+          .insert(t)
+          .values({
+            ...{ workspaceId: ph("workspaceId"), emailId: ph("emailId"), linkId: ph("linkId"), machine: ph("machine") },
+            ...{ events: ph("events"), firstAt: ph("firstAt"), lastAt: ph("lastAt") },
+          })
+          .onConflictDoUpdate({
+            target: [t.workspaceId, t.emailId, t.linkId, t.machine],
+            set: { events: sql`excluded.events`, lastAt: sql`excluded.last_at` },
+          })
+          .prepare("save_engagement"),
+      )
+      .execute({ ...row });
 }
 
 /** Holds a click; a repeated one while it is held changes nothing. */
 export async function holdClick(tx: Tx, click: HeldClick): Promise<void> {
-  await tx.insert(tx.t.heldClicks).values(click).onConflictDoNothing();
+  await tx
+    .prepared("hold_click", (q, { heldClicks: t }) =>
+      q
+        .insert(t)
+        .values({
+          ...{ workspaceId: ph("workspaceId"), emailId: ph("emailId"), linkId: ph("linkId"), machine: ph("machine") },
+          ...{ reason: ph("reason"), client: ph("client"), at: ph("at") },
+        })
+        .onConflictDoNothing()
+        .prepare("hold_click"),
+    )
+    .execute({ ...click });
 }
 
 /** Takes the clicks of an email that are held, oldest first. */
 export async function takeHeldClicks(tx: Tx, workspaceId: string, emailId: string, until: number): Promise<HeldClick[]> {
-  const { heldClicks: t } = tx.t;
   const rows = await tx
-    .delete(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.emailId, emailId), lte(t.at, until)))
-    .returning();
+    .prepared("take_held_clicks", (q, { heldClicks: t }) =>
+      q
+        .delete(t)
+        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.emailId, ph("emailId")), lte(t.at, ph("until"))))
+        .returning()
+        .prepare("take_held_clicks"),
+    )
+    .execute({ workspaceId, emailId, until });
   return rows.sort((a, b) => a.at - b.at);
 }
 
