@@ -124,8 +124,8 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     timerStale = true;
   };
 
-  const lease = (expire: (error: Error) => void): Timer =>
-    clock.real.after(LEASE_MS, () => expire(new Error("The attempt took longer than its lease of 10 minutes.")));
+  const lease = (expire: (error: Error) => void, ms = LEASE_MS): Timer =>
+    clock.real.after(ms, () => expire(new Error("The attempt took longer than its lease of 10 minutes.")));
 
   const attempt = async (handler: JobHandler | undefined, job: ClaimedJob): Promise<void> => {
     let timeout: Timer | undefined;
@@ -183,13 +183,17 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
   };
 
   const beginBatch = (handler: BatchHandler, jobs: readonly LaneJob[]): void => {
-    const attempts = new Map<ClaimedJob, { timeout: Timer; end: (ended: Promise<void>) => void; expire: (error: Error) => void }>();
+    const attempts = new Map<ClaimedJob, { timeout: Timer; aliveAt: number; end: (ended: Promise<void>) => void }>();
     for (const job of jobs) {
       const work = new Promise<void>((end) => {
         const expire = (error: Error): void => {
-          if (attempts.delete(job)) end(fail(job, error));
+          const own = attempts.get(job);
+          if (!own) return;
+          const left = own.aliveAt + LEASE_MS - clock.real.now();
+          if (left > 0) own.timeout = lease(expire, left);
+          else if (attempts.delete(job)) end(fail(job, error));
         };
-        attempts.set(job, { timeout: lease(expire), end, expire });
+        attempts.set(job, { timeout: lease(expire), aliveAt: clock.real.now(), end });
       });
       track(job, work, true);
     }
@@ -199,7 +203,6 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
         log.warn("a job settled after its lease had expired; its effect is not committed", { job: job.id, kind: job.kind });
         return;
       }
-      own.timeout.cancel();
       const settlement =
         "error" in outcome
           ? null
@@ -211,12 +214,14 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
               shared: outcome.effect === undefined ? undefined : { handler, effect: outcome.effect },
             };
       if (settlement?.more) {
-        // It is alive: its lease begins again.
-        own.timeout = lease(own.expire);
-        return settling.store(settlement).finally(poll);
+        // It is alive: its lease begins again. The timer that runs looks when it fires.
+        own.aliveAt = clock.real.now();
+        return settling.store(settlement).finally(pollSoon);
       }
+      own.timeout.cancel();
       attempts.delete(job);
-      pollSoon();
+      // Not when requests wait: fewer and larger claims leave them more of the database.
+      if (!overloaded()) pollSoon();
       const ended = settlement
         ? settling.store(settlement).catch((error: unknown) => fail(job, error))
         : fail(job, (outcome as { error: unknown }).error);
@@ -353,12 +358,9 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     })();
   }
 
-  /**
-   * Claims for the room that jobs have left which are still being stored, once in a turn of the event loop. Not when requests wait:
-   * fewer and larger claims leave them more of the database.
-   */
+  /** Claims for the room that jobs have left, once in a turn of the event loop. */
   function pollSoon(): void {
-    if (soon || overloaded()) return;
+    if (soon) return;
     soon = true;
     void yieldToEventLoop().then(() => {
       soon = false;
