@@ -3,7 +3,7 @@ import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import type { Timer } from "../lib/clock.ts";
-import { waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
+import { waitForTurn } from "../lib/turn.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
 import { findAttachments } from "./attachments.ts";
@@ -33,7 +33,7 @@ const MEMORY_BYTES = 16 * 1024 * 1024;
 // A claim that is used up faster than this may be larger the next time.
 const AHEAD_MS = 250;
 const MAX_AHEAD = 128;
-// How long an outcome may wait for the next marks.
+// How long an outcome may wait for the next marks, or for others.
 const HOLD_MS = 25;
 // Work done in one stretch, ms: other callers wait no longer.
 const STRETCH_MS = 8;
@@ -72,8 +72,9 @@ interface Ready {
  * mailer has as many places as it accepts messages at once, and single mails go before bulk mails. For a mailer that is not
  * transactional an email is marked `sending` before the hand-over. While mail leaves quickly, some more are marked than there are
  * places: they keep the mailer busy while the next marks are stored, half of them at a time, in one transaction with the outcomes
- * that came in meanwhile. Otherwise each outcome is settled as soon as it is known. So no mail waits for the slowest one of its
- * batch, one that hangs holds only its own place, and a crash leaves no more in doubt than there are places and 64 (`lead.ts`).
+ * that came in meanwhile. Otherwise each outcome is settled as soon as it is known; those of bulk mail to a transactional mailer
+ * when all that have a place are handed over, 25 ms later at most. So no mail waits for the slowest one of its batch, one that hangs
+ * holds only its own place, and a crash leaves no more in doubt than there are places and 64 (`lead.ts`).
  *
  * What throws for a batch (a transform, a listener) is run again for each mail alone: one that cannot be delivered fails only itself.
  */
@@ -93,15 +94,17 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
   /** Marked, and waiting for a place. */
   const marked: Ready[] = [];
   const lead = createLead(clock.real.now);
-  /** Settle the outcomes that wait for the next marks. */
+  /** Settle the outcomes that wait for the next marks, or for others. */
   let outcomes: (() => unknown)[] = [];
   let late: Timer | null = null;
   let stretchSince = 0;
+  /** True while emails that were stored together leave their places. */
+  let leaving = false;
 
   /** Lets others have a turn when this one has lasted for some ms. */
   const pause = async (): Promise<void> => {
     if (clock.real.now() - stretchSince < STRETCH_MS) return;
-    await yieldToEventLoop();
+    await waitForTurn();
     stretchSince = clock.real.now();
   };
 
@@ -170,7 +173,10 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     }
     const transform = async (some: readonly Ready[]): Promise<void> => {
       const mails = some.map(({ mail }) => ({ ...mail }));
-      for (const transformAll of deps.deliveryHooks.transforms) await transformAll(db.read, deps, mails);
+      for (const transformAll of deps.deliveryHooks.transforms) {
+        await pause();
+        await transformAll(db.read, deps, mails);
+      }
       for (const [i, { item }] of some.entries()) {
         const mail = mails[i] as PendingMail;
         if (mail.withdrawal !== null) void finish(item, { move: toWithdrawn(mail.email, mail.withdrawal, clock.now()) });
@@ -195,6 +201,17 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
   const leavePlace = (): void => {
     taken -= 1;
     pump();
+  };
+
+  /** The same for emails whose outcomes were stored together: their places are given again at once. */
+  const leavePlaceTogether = (): void => {
+    taken -= 1;
+    if (leaving) return;
+    leaving = true;
+    queueMicrotask(() => {
+      leaving = false;
+      pump();
+    });
   };
 
   const settleOutcomes = (): void => {
@@ -248,18 +265,23 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
 
   const deliverUnmarkedOne = async (item: Item, mail: PendingMail): Promise<void> => {
     const settle = await handOver(item, mail);
-    await settle();
-    leavePlace();
+    underWay -= 1;
+    outcomes.push(() => settle().then(leavePlaceTogether));
+    // A single mail does not wait for others.
+    if (underWay === 0 || item.lane === "single") settleOutcomes();
+    else late ??= clock.real.after(HOLD_MS, settleOutcomes);
   };
 
   /** A transactional mailer needs no mark: its delivery is stored together with the outcome. */
   const deliverUnmarked = async (batch: readonly Ready[]): Promise<void> => {
     const mails = batch.map(({ mail }) => mail);
+    underWay += batch.length;
     const suppressed = await listSuppressed(db.read, deps, mails).catch((error: unknown) => error);
     for (const { item, mail } of batch) {
       await pause();
       if (suppressed instanceof Set && !suppressed.has(mail)) void deliverUnmarkedOne(item, mail);
       else {
+        underWay -= 1;
         void (suppressed instanceof Set ? finish(item, { move: toSuppressed(mail.email, clock.now()) }) : fail(item, suppressed));
         leavePlace();
       }
@@ -300,8 +322,9 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     room: (lane) => {
       // Many at a time: claiming and loading a few costs as much.
       const most = places + lead.size() + ahead;
-      if (lane === "mail") return most - held.single < ahead / 2 ? 0 : most - held.single;
-      return lane === "bulk" ? Math.ceil((most - held.bulk) / (CHUNK / 2)) : 0;
+      const free = most - (lane === "mail" ? held.single : held.bulk);
+      if (lane === "default" || free < ahead / 2) return 0;
+      return lane === "mail" ? free : Math.ceil(free / CHUNK);
     },
     run: (jobs, settle) => {
       adapt();
