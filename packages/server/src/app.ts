@@ -174,6 +174,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       activationHooks,
       staging,
       limiter,
+      recipientsAtOnce: backend.recipientsAtOnce,
       ownPort: parts.ownPort ?? (() => null),
       bulkWork: parts.bulkWork ?? (() => {}),
     },

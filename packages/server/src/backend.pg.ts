@@ -29,6 +29,7 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     readStats: async () => ({ walBytes: null, pool: db.poolStats(), flushes: null }),
     // Two commits of 256: one batch is composed while the other one is stored.
     capturesAtOnce: 512,
+    recipientsAtOnce: 512,
     connectionAccepted: () => {},
   };
 }

@@ -31,6 +31,8 @@ export interface Backend {
   readStats(): Promise<BackendStats>;
   /** Captured mails under way at the same time: as many as leave fastest. */
   readonly capturesAtOnce: number;
+  /** Contacts that become recipients of a campaign in one transaction. */
+  readonly recipientsAtOnce: number;
   /** Called for each connection accepted. */
   connectionAccepted(): void;
 }

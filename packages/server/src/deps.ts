@@ -60,6 +60,8 @@ export interface Deps {
   readonly limiter: Limiter;
   /** True while requests wait for the process: what can be done after accepting them is then left for later. */
   readonly overloaded: () => boolean;
+  /** Contacts that become recipients of a campaign in one transaction. */
+  readonly recipientsAtOnce: number;
   /** Whether the database can take writes. */
   readonly storage: StorageHealth;
   readonly audience: Audience;

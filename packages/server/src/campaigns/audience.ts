@@ -22,9 +22,6 @@ export interface AudienceChunk {
   readonly next: number | null;
 }
 
-// Contacts made recipients in one transaction.
-const CHUNK = 1000;
-
 /** Fixes who gets a campaign: contacts of this instant. Throws ApiError not_found for a segment or list that does not exist. */
 export async function pinAudience(
   tx: Tx,
@@ -42,8 +39,12 @@ export async function pinAudience(
 }
 
 /** Reads the next contacts of a campaign's audience after its cursor, each with the reason why it gets nothing. */
-export async function readAudience(deps: Pick<Deps, "db" | "suppressionFilter">, campaign: CampaignRow): Promise<AudienceChunk> {
+export async function readAudience(
+  deps: Pick<Deps, "db" | "suppressionFilter" | "recipientsAtOnce">,
+  campaign: CampaignRow,
+): Promise<AudienceChunk> {
   const { read } = deps.db;
+  const limit = deps.recipientsAtOnce;
   const audience = campaign.audience as PinnedAudience;
   const { contacts: c, listMembers: m } = read.t;
   const columns = { seq: c.seq, id: c.id, email: c.email, emailKey: c.emailKey, status: c.status };
@@ -52,7 +53,7 @@ export async function readAudience(deps: Pick<Deps, "db" | "suppressionFilter">,
     const { seqs, next } = await selectMatching(
       read,
       { workspaceId: campaign.workspaceId, rules: audience.rules, listSeqs: audience.listSeqs ?? {}, now: campaign.startedAt as number },
-      { after: campaign.cursor, last: audience.lastSeq, limit: CHUNK },
+      { after: campaign.cursor, last: audience.lastSeq, limit },
     );
     const rows =
       seqs.length === 0
@@ -76,7 +77,7 @@ export async function readAudience(deps: Pick<Deps, "db" | "suppressionFilter">,
           .from(c)
           .where(and(ofWorkspace, gt(c.seq, campaign.cursor), lte(c.seq, audience.lastSeq)))
           .orderBy(asc(c.seq))
-          .limit(CHUNK)
+          .limit(limit)
       : await read
           .select(columns)
           .from(m)
@@ -92,8 +93,8 @@ export async function readAudience(deps: Pick<Deps, "db" | "suppressionFilter">,
             ),
           )
           .orderBy(asc(m.contactSeq))
-          .limit(CHUNK);
-  return { candidates: await judge(deps, campaign.workspaceId, rows), next: rows.length === CHUNK ? (rows.at(-1)?.seq ?? null) : null };
+          .limit(limit);
+  return { candidates: await judge(deps, campaign.workspaceId, rows), next: rows.length === limit ? (rows.at(-1)?.seq ?? null) : null };
 }
 
 const NONE: ReadonlyMap<string, SuppressionRow> = new Map();

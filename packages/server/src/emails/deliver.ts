@@ -36,7 +36,9 @@ const MAX_AHEAD = 128;
 // How long an outcome may wait for the next marks, or for others.
 const HOLD_MS = 25;
 // Work done in one stretch, ms: other callers wait no longer.
-const STRETCH_MS = 8;
+const STRETCH_MS = 3;
+// How long after a single mail bulk mail leaves room for more of them.
+const SINGLE_MS = 200;
 
 /** A job, and the emails of it that are still to be delivered. */
 interface Work {
@@ -84,6 +86,8 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
   /** Mails that are claimed and loaded while others are handed over: as many as leave within a quarter of a second. */
   let ahead = places;
   let claimedAt = 0;
+  /** When the last single mail was claimed, in real time. */
+  let singleAt = Number.NEGATIVE_INFINITY;
   const budget = createByteBudget(MEMORY_BYTES);
   const waiting: { single: Ready[]; bulk: Ready[] } = { single: [], bulk: [] };
   const held = { single: 0, bulk: 0 };
@@ -320,17 +324,20 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
 
   return {
     room: (lane) => {
-      // Many at a time: claiming and loading a few costs as much.
-      const most = places + lead.size() + ahead;
-      const free = most - (lane === "mail" ? held.single : held.bulk);
-      if (lane === "default" || free < ahead / 2) return 0;
-      return lane === "mail" ? free : Math.ceil(free / CHUNK);
+      if (lane === "default") return 0;
+      const single = lane === "mail";
+      // Many at a time: claiming and loading a few costs as much. Bulk mail takes less while single mail comes in, which waits for it.
+      const more = single || clock.real.now() - singleAt > SINGLE_MS ? lead.size() + ahead : 0;
+      const free = places + more - (single ? held.single : held.bulk);
+      if (free < Math.min(ahead, places + more) / 2) return 0;
+      return single ? free : Math.ceil(free / CHUNK);
     },
     run: (jobs, settle) => {
       adapt();
       const small: Item[] = [];
       for (const item of jobs.flatMap((job) => toItems(job, settle))) {
         held[item.lane] += 1;
+        if (item.lane === "single") singleAt = clock.real.now();
         if (item.bytes === undefined) small.push(item);
         // Large ones take turns, so that a batch of them neither fills the memory nor blocks the event loop.
         else void loadLarge(item, item.bytes);
