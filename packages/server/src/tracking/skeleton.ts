@@ -67,7 +67,7 @@ export async function cutHtml(html: string): Promise<Skeleton> {
   return { texts, cuts };
 }
 
-/** Puts a skeleton together again. `write` returns what stands in place of a cut; it gets its number as well. */
+/** Puts a skeleton together again. `write` gets a cut and its index in `cuts`, and returns the text for its place. */
 export async function assemble({ texts, cuts }: Skeleton, write: (cut: Cut, i: number) => string): Promise<string> {
   const pieces = [texts[0] as string];
   for (let i = 0; i < cuts.length; i += 1) {
