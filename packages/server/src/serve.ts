@@ -80,7 +80,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       random: secureRandom(),
       log,
       dns: systemDns,
-      bulkWork: createHeapSaver(clock.real),
+      bulkWork: createHeapSaver(clock.real, mailer ? "sent" : "captured"),
       ...(mailer && { mailer }),
       ...(payments && { payments }),
       ...(firstKeys && { firstKeys }),
