@@ -242,14 +242,8 @@ async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number,
   for (const [i, variant] of groups.entries()) {
     // The variants of a sample share a throttle fairly.
     const share = Math.ceil((count - released) / (groups.length - i));
-    const waiting = await tx
-      .select({ id: t.id })
-      .from(t)
-      .where(and(WAITING_IN_CAMPAIGN, eq(t.campaignId, campaignId), variant === null ? isNull(t.variant) : eq(t.variant, variant)))
-      .orderBy(asc(t.id))
-      .limit(share);
-    if (waiting.length === 0) continue;
-    const ids = waiting.map(({ id }) => id);
+    const ids = await listWaiting(tx, campaignId, variant, share);
+    if (ids.length === 0) continue;
     // The date of a mail is that of its release, at every attempt.
     const dated = { nextAttemptAt: now, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
     const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.ids.get(winner) as number } : {};
@@ -265,17 +259,40 @@ async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number,
   return released;
 }
 
-async function loadContents(tx: Tx, { id }: CampaignRow): Promise<Contents> {
-  const { campaignContents: c, contents: t } = tx.t;
+/** The ids of the first recipients of a variant that wait to be released. */
+async function listWaiting(tx: Tx, campaignId: string, variant: string | null, limit: number): Promise<string[]> {
+  const name = variant === null ? "waiting_recipients" : "waiting_recipients_of_variant";
   const rows = await tx
-    .select({
-      variant: c.variant,
-      id: t.id,
-      bytes: sql<number>`coalesce(length(${t.html}), 0) + coalesce(length(${t.text}), 0)`.mapWith(Number),
-    })
-    .from(c)
-    .innerJoin(t, eq(t.id, c.contentsId))
-    .where(eq(c.campaignId, id))
-    .orderBy(asc(c.variant));
+    .prepared(name, (q, { emails: t }) =>
+      q
+        .select({ id: t.id })
+        .from(t)
+        .where(
+          and(WAITING_IN_CAMPAIGN, eq(t.campaignId, ph("campaignId")), variant === null ? isNull(t.variant) : eq(t.variant, ph("variant"))),
+        )
+        .orderBy(asc(t.id))
+        .limit(ph("limit"))
+        .prepare(name),
+    )
+    .execute({ campaignId, limit, ...(variant !== null && { variant }) });
+  return rows.map(({ id }) => id);
+}
+
+async function loadContents(tx: Tx, { id: campaignId }: CampaignRow): Promise<Contents> {
+  const rows = await tx
+    .prepared("contents_of_campaign", (q, { campaignContents: c, contents: t }) =>
+      q
+        .select({
+          variant: c.variant,
+          id: t.id,
+          bytes: sql<number>`coalesce(length(${t.html}), 0) + coalesce(length(${t.text}), 0)`.mapWith(Number),
+        })
+        .from(c)
+        .innerJoin(t, eq(t.id, c.contentsId))
+        .where(eq(c.campaignId, ph("campaignId")))
+        .orderBy(asc(c.variant))
+        .prepare("contents_of_campaign"),
+    )
+    .execute({ campaignId });
   return { ids: new Map(rows.map((row) => [row.variant, row.id])), bytes: Math.max(0, ...rows.map((row) => row.bytes)) };
 }

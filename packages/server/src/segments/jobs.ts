@@ -4,8 +4,9 @@ import { clearMembers } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { compileRule } from "./compile.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
-import { buildRuleContext, findSeqAfter } from "./query.ts";
+import { buildRuleContext } from "./query.ts";
 import { pickSegmentTables, REBUILD_JOB, SECOND_ROUND_MS } from "./segments.ts";
+import { findSeqAfter } from "./selection.ts";
 
 // Contacts compared by one query: some ms.
 const WINDOW = 5000;

@@ -1,5 +1,5 @@
 import type { Contact, Page, SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, exists, gt, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, exists, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { type ContactRow, showContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
@@ -16,19 +16,6 @@ export async function buildRuleContext(read: Reader, { clock }: Pick<Deps, "cloc
     now: clock.now(),
     listSeqs: await loadListSeqs(read, workspaceId),
   };
-}
-
-/** The `seq` of the `n`th contact after a `seq`; null if there are fewer. */
-export async function findSeqAfter(read: Reader, workspaceId: string, after: number, n: number): Promise<number | null> {
-  const { contacts: t } = read.t;
-  const [row] = await read
-    .select({ seq: t.seq })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), gt(t.seq, after)))
-    .orderBy(asc(t.seq))
-    .limit(1)
-    .offset(n - 1);
-  return row?.seq ?? null;
 }
 
 /** Where to look for matches: an index with candidates ordered by `seq`, and the condition to check for each. */
