@@ -2,17 +2,20 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { createHeapSaver, REST_MS } from "./heap.ts";
 
-/** A heap saver whose timers are fired by hand, the flags it has set, and a heap with `heap.newSpace` MB for new objects. */
+/** A heap saver whose timers are fired by hand, the flags it has set, and a heap whose semi-spaces have `heap.semiSpaces` MB. */
 function setUp(emails: "captured" | "sent" = "captured") {
   const flags: string[] = [];
-  const heap = { newSpace: 4 };
+  const heap = { semiSpaces: 4 };
   const timers = new Set<{ ms: number; fire: () => void }>();
   const after = (ms: number, fire: () => void) => {
     const timer = { ms, fire };
     timers.add(timer);
     return { cancel: () => void timers.delete(timer) };
   };
-  const save = createHeapSaver({ after }, emails, { setFlag: (flag) => void flags.push(flag), newSpace: () => heap.newSpace * 2 ** 20 });
+  const save = createHeapSaver({ after }, emails, {
+    setFlag: (flag) => void flags.push(flag),
+    semiSpaces: () => heap.semiSpaces * 2 ** 20,
+  });
   const rest = (): void => {
     for (const timer of [...timers]) {
       expect(timer.ms).toBe(REST_MS);
@@ -23,7 +26,7 @@ function setUp(emails: "captured" | "sent" = "captured") {
   return { flags, heap, timers, save, rest };
 }
 
-test("Old objects grow slowly from the first part of work in bulk until some time after the last", () => {
+test("The old generation grows slowly from the first part of work in bulk until some time after the last", () => {
   const { flags, timers, save, rest } = setUp();
   for (let i = 0; i < 3; i += 1) save();
   expect(flags).toEqual(["--heap-growing-percent=70"]);
@@ -38,9 +41,9 @@ test("Old objects grow slowly from the first part of work in bulk until some tim
 test.for([
   ["captured", 32],
   ["sent", 64],
-] as const)("While emails in bulk are %s, the space of new objects grows to %d MB, and further only afterwards", ([emails, enough]) => {
+] as const)("While emails in bulk are %s, the semi-spaces grow to %d MB, and further only afterwards", ([emails, enough]) => {
   const { flags, heap, save, rest } = setUp(emails);
-  for (heap.newSpace = 4; heap.newSpace < enough; heap.newSpace *= 2) save();
+  for (heap.semiSpaces = 4; heap.semiSpaces < enough; heap.semiSpaces *= 2) save();
   expect(flags).toEqual(["--heap-growing-percent=70"]);
   for (let i = 0; i < 2; i += 1) save();
   expect(flags).toEqual(["--heap-growing-percent=70", "--semi-space-growth-factor=1"]);
@@ -55,8 +58,8 @@ test("V8 knows the flags, and their defaults are what they are set to afterwards
   expect(options).toMatch(/--semi-space-growth-factor .*\n.*default: --semi-space-growth-factor=2/);
 });
 
-test("V8 keeps the space of new objects at that size while the work goes on, and lets it grow afterwards", () => {
-  // Objects of a few rounds stay, which makes V8 enlarge the space at almost each collection.
+test("V8 keeps the semi-spaces at that size while the work goes on, and lets them grow afterwards", () => {
+  // Objects of a few rounds stay, which makes V8 enlarge the semi-spaces at almost each collection.
   const program = `
     import { getHeapSpaceStatistics } from "node:v8";
     import { createHeapSaver } from ${JSON.stringify(new URL("heap.ts", import.meta.url))};

@@ -6,10 +6,8 @@ import { compileRule } from "./compile.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
 import { buildRuleContext } from "./query.ts";
 import { pickSegmentTables, REBUILD_JOB, SECOND_ROUND_MS } from "./segments.ts";
-import { findSeqAfter } from "./selection.ts";
+import { findWindowEnd } from "./selection.ts";
 
-// Contacts compared by one query: some ms.
-const WINDOW = 5000;
 // Membership changes in one transaction: 20 ms of work. With 250 a contact costs half more.
 const CHUNK = 1000;
 // Rules that depend on time mostly count in days, so events of entering and leaving may be an hour late. Reads evaluate the rules
@@ -48,7 +46,7 @@ export function rebuildSegment(deps: Deps): JobHandler {
     const { contacts: c, segmentMembers: m } = read.t;
     const context = await buildRuleContext(read, deps, segment.workspaceId);
     const matching = compileRule(context, segment.rules);
-    const end = await findSeqAfter(read, segment.workspaceId, rebuild.after, WINDOW);
+    const end = await findWindowEnd(read, segment.workspaceId, rebuild.after);
     const ofMember = and(eq(m.segmentSeq, segment.seq), eq(m.contactSeq, c.seq));
     const ofWorkspace = eq(c.workspaceId, segment.workspaceId);
     const inWindow = (seq: typeof c.seq | typeof m.contactSeq) => and(gt(seq, rebuild.after), end === null ? undefined : lte(seq, end));

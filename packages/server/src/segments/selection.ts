@@ -49,16 +49,16 @@ export async function selectMatching(
   // Where most contacts match, the next few are enough; to count some thousand would take longer than to read these.
   const near = await select(Math.min(last, after + NEAR * limit));
   if (near.length === limit) return { seqs: near, next: near.at(-1) as number };
-  const end = await findSeqAfter(read, workspaceId, after, WINDOW);
+  const end = await findWindowEnd(read, workspaceId, after);
   const seqs = await select(end === null ? last : Math.min(last, end));
   if (seqs.length === limit) return { seqs, next: seqs.at(-1) as number };
   return { seqs, next: end === null || end >= last ? null : end };
 }
 
-/** The `seq` of the `n`th contact after a `seq`; null if there are fewer. */
-export async function findSeqAfter(read: Reader, workspaceId: string, after: number, n: number): Promise<number | null> {
+/** Up to which `seq` one query compares contacts after a `seq`; null if it can compare all that are left. */
+export async function findWindowEnd(read: Reader, workspaceId: string, after: number): Promise<number | null> {
   const [row] = await read
-    .prepared("nth_contact_after", (q, { contacts: t }) =>
+    .prepared("end_of_window", (q, { contacts: t }) =>
       q
         .select({ seq: t.seq })
         .from(t)
@@ -66,8 +66,8 @@ export async function findSeqAfter(read: Reader, workspaceId: string, after: num
         .orderBy(asc(t.seq))
         .limit(1)
         .offset(ph("skipped"))
-        .prepare("nth_contact_after"),
+        .prepare("end_of_window"),
     )
-    .execute({ workspaceId, after, skipped: n - 1 });
+    .execute({ workspaceId, after, skipped: WINDOW - 1 });
   return row?.seq ?? null;
 }
