@@ -145,7 +145,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     await end(item);
   };
 
-  // Before it is settled: the queue asks for room as soon as that is done.
+  // Before it is settled: the queue asks for free slots as soon as that is done.
   const leave = (item: Item): void => {
     held[item.lane] -= 1;
   };
@@ -323,7 +323,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
   }
 
   return {
-    room: (lane) => {
+    freeSlots: (lane) => {
       if (lane === "default") return 0;
       const single = lane === "mail";
       // Many at a time: claiming and loading a few costs as much. Bulk mail takes less while single mail comes in, which waits for it.

@@ -8,10 +8,10 @@ export function batchLaws(t: LawsContext): void {
   const { add, put, names, jobs, work } = t;
 
   /** A handler whose effects are rows; those named `bad` cannot be written. */
-  const collect = (run: BatchHandler<string>["run"], room = 100) => {
+  const collect = (run: BatchHandler<string>["run"], slots = 100) => {
     const commits: string[][] = [];
     const handler: BatchHandler<string> = {
-      room: () => room,
+      freeSlots: () => slots,
       run,
       commit: async (tx, effects) => {
         for (const effect of effects) {

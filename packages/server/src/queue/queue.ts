@@ -4,7 +4,7 @@ import type { Pause } from "./pause.ts";
 import type { JobState } from "./tables.ts";
 
 /**
- * The lanes of the queue, from first to last. Each has places of its own, so that mail that waits for a slow server does not hold
+ * The lanes of the queue, from first to last. Each has slots of its own, so that mail that waits for a slow server does not hold
  * up other work, and bulk mail does not hold up single mails. A job is stored with the index of its lane.
  */
 export const LANES = ["default", "mail", "bulk"] as const;
@@ -86,8 +86,8 @@ export type Settle<Effect> = (job: ClaimedJob, outcome: BatchOutcome<Effect>) =>
 
 /** Runs many jobs at a time, and settles each one when it is done. */
 export interface BatchHandler<Effect = unknown> {
-  /** How many further jobs of a lane it takes now. Asked before each claim. */
-  room(lane: Lane): number;
+  /** How many further jobs of a lane it takes now: its free slots, in jobs. Asked before each claim. */
+  freeSlots(lane: Lane): number;
   /** Begins one attempt of each job. Each must be settled once without `more`. Must not throw. */
   run(jobs: readonly LaneJob[], settle: Settle<Effect>): void;
   /** Writes the effects of jobs that settled together. When it throws, it is called again for each effect alone. */
@@ -163,7 +163,7 @@ export interface Queue {
   runNow(tx: Tx, jobs: PlannedJobs): Promise<void>;
   /** Takes values out of a list in the payload of a job that runs: a later attempt does not see them. */
   omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<void>;
-  /** Starts running jobs with these handlers: `concurrency` single ones at a time, and as many as the batch handlers have room for. */
+  /** Starts running jobs with these handlers: `concurrency` single ones at a time, and as many as the batch handlers have slots for. */
   start(handlers: JobHandlers, concurrency: number): Promise<void>;
   /** Claims no further jobs, and waits for those that run. */
   stop(): Promise<void>;

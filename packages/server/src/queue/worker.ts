@@ -259,10 +259,10 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     return overloaded() ? 0 : prefetch;
   };
 
-  const roomIn = (lane: Lane, most: number): number => {
+  const slotsIn = (lane: Lane, most: number): number => {
     if (drained.has(lane)) return 0;
     if (batchHandlers.length === 0) return Math.max(0, Math.min(freeSlots(), most));
-    return Math.min(Math.max(0, ...batchHandlers.map((handler) => handler.room(lane))), most);
+    return Math.min(Math.max(0, ...batchHandlers.map((handler) => handler.freeSlots(lane))), most);
   };
 
   /** Claims a batch and begins it. True when there may be more. */
@@ -271,8 +271,8 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     const wantsSingle = slots > 0 && prefetched.length === 0 && !drained.has("default");
     const limits: LaneLimits = {
       default: wantsSingle ? Math.min(slots, MAX_CLAIM) + nextPrefetch() : 0,
-      mail: roomIn("mail", MAX_BATCH_CLAIM),
-      bulk: roomIn("bulk", MAX_BATCH_CLAIM),
+      mail: slotsIn("mail", MAX_BATCH_CLAIM),
+      bulk: slotsIn("bulk", MAX_BATCH_CLAIM),
     };
     const claimed = await claimUpTo(limits);
     const unbegun: LaneJob[] = [];
@@ -308,8 +308,8 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     const since = clock.real.now();
     const limits: LaneLimits = {
       default: drained.has("default") ? 0 : Math.max(0, freeSlots()),
-      mail: roomIn("mail", OVERLOADED_BATCH),
-      bulk: roomIn("bulk", OVERLOADED_CONCURRENCY),
+      mail: slotsIn("mail", OVERLOADED_BATCH),
+      bulk: slotsIn("bulk", OVERLOADED_CONCURRENCY),
     };
     beginAll(await claimUpTo(limits));
     // A mail server that hangs must not hold up the rest.
@@ -358,7 +358,7 @@ export function createQueue(store: JobStore, { clock, random, log, overloaded = 
     })();
   }
 
-  /** Claims for the room that jobs have left, once in a turn of the event loop. */
+  /** Claims for the slots that jobs have left, once in a turn of the event loop. */
   function pollSoon(): void {
     if (soon) return;
     soon = true;
