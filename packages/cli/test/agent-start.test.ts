@@ -21,8 +21,8 @@ createServer(async (request, response) => {
   for await (const part of request) parts.push(part);
   const body = Buffer.concat(parts);
   const good = createHmac("sha256", process.env.AGENT_WEBHOOK_SECRET).update(body).digest("hex") === request.headers["x-service-signature"];
-  response.writeHead(good ? 200 : 401).end();
   const { type } = JSON.parse(body);
+  response.writeHead(!good ? 401 : how === "refuses" && type === "agent.activated" ? 410 : 200).end();
   console.log(\`got \${type} \${good}, other is \${process.env.OTHER}\`);
   if (how === "ends" && type === "agent.activated") setTimeout(() => process.exit(3), 50);
 }).listen(Number(port), "127.0.0.1");
@@ -31,7 +31,12 @@ else process.on("SIGTERM", () => { console.log("bye"); process.exit(0); });
 `;
 
 /** Runs `agent dev --start` on a terminal until it shows `until`, presses Ctrl-C if asked to, and returns what it showed. */
-async function dev(how: string, until: RegExp, interrupt: boolean): Promise<{ code: number; stderr: string; shown: string; port: number }> {
+async function dev(
+  how: string,
+  until: RegExp,
+  interrupt: boolean,
+  ...flags: string[]
+): Promise<{ code: number; stderr: string; shown: string; port: number }> {
   await using world = await createWorld();
   const cwd = project(world, "starter");
   writeFileSync(join(cwd, "agent.mjs"), AGENT);
@@ -40,7 +45,7 @@ async function dev(how: string, until: RegExp, interrupt: boolean): Promise<{ co
   let shown = "";
   let press = (): void => {};
   const running = cli(
-    ["agent", "dev", "--forward-to", `http://127.0.0.1:${port}/`, "--start", `"${process.execPath}" agent.mjs ${port} ${how}`],
+    ["agent", "dev", "--forward-to", `http://127.0.0.1:${port}/`, "--start", `"${process.execPath}" agent.mjs ${port} ${how}`, ...flags],
     {
       cwd,
       fetch: through(world),
@@ -66,6 +71,27 @@ test("--start runs the agent with the variables of .env, shows what it prints, a
   expect(shown).toContain("│ got agent.activated true, other is mine");
   expect(shown).toContain("│ bye");
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+});
+
+test("--once with --start runs the agent, waits until it has accepted its activation, and ends it", async () => {
+  const { code, shown, port } = await dev("well", /│ bye/, false, "--once");
+  expect(code).toBe(0);
+  expect(shown).toMatch(/│ got agent\.activated true, other is mine[\s\S]*✓ activation \S+ turned on by the brand/);
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+});
+
+test("--once with --start fails when the agent does not acknowledge its activation", async () => {
+  const { code, shown, port } = await dev("refuses", /did not acknowledge/, false, "--once");
+  expect(code).toBe(11);
+  expect(shown).toMatch(/did not acknowledge agent\.activated[\s\S]*410/);
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+});
+
+test.each([
+  ["ends", 3],
+  ["broken", 2],
+])("--once with --start fails with an agent that %s", async (how, expected) => {
+  expect((await dev(how, /The agent ended/, false, "--once")).code).toBe(expected);
 });
 
 test("an agent that ends by itself is not started again: the command ends with its code", async () => {

@@ -3,16 +3,19 @@ import { AGENT_SCOPES, type AgentScope, Slug, WebhookUrl } from "@mailsvc/sdk/co
 import { Command, Option } from "commander";
 import { type AgentProcess, startAgent } from "../agent-dev/agent-process.ts";
 import { readEnvFile } from "../agent-dev/env-file.ts";
+import { activateAndSettle, type FirstActivation } from "../agent-dev/first-activation.ts";
 import { type AgentDevSetup, activate, type DevMarketplace, defaultSlug, openDevMarketplace, setUpListing } from "../agent-dev/setup.ts";
 import { readAttempts, watchAgent } from "../agent-dev/watch.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
-import { usageError } from "../runtime/errors.ts";
+import { CliError, cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 
 // test.ping is allowed ten times a minute.
 const PING_MS = 7000;
+const ACCEPT_MS = 60_000;
+const UNSTARTED = "agent.activated is sent until your agent acknowledges it: start it with the variables of .env.";
 
 /** `mailsvc agent dev`: from an agent's code to an activated agent on the dev server, then its events as they happen. */
 export function agentDevCommand(run: Run): Command {
@@ -25,7 +28,7 @@ export function agentDevCommand(run: Run): Command {
     .addOption(new Option("--slug <slug>", "Name of the agent in the catalog (default: the name in package.json)"))
     .addOption(new Option("--permission <scope...>", "Scopes the agent asks for (default: all)").choices(AGENT_SCOPES))
     .addOption(new Option("--fresh", "Turn the agent off and on again, so that it gets another key"))
-    .addOption(new Option("--once", "Set everything up and exit"))
+    .addOption(new Option("--once", "Exit when everything is set up; with --start, when the agent has accepted its activation and rests"))
     .addHelpText(
       "after",
       '  mailsvc agent dev --forward-to http://127.0.0.1:4000/webhook\n  mailsvc agent dev --forward-to http://127.0.0.1:4000/webhook --start "npm start"\n\nIt needs `mailsvc dev` in this folder or above it. The keys a and r answer approval requests.\nRun it again at any time: what exists is kept.',
@@ -41,25 +44,50 @@ export function agentDevCommand(run: Run): Command {
       envPath,
       masterKey: () => session.host.randomBytes(32).toString("base64"),
     });
-    const fresh = flags["fresh"] === true;
-    if (flags["once"] === true) {
-      const activation = await activate(market, slug, fresh);
-      await session.out.data({ ...setup, activationId: activation.id, activated: activation.isNew }, () =>
-        [...describeSetup(setup, session), describeActivation(activation, session)].join("\n"),
-      );
-      return EXIT.ok;
-    }
-    await session.out.data(setup, () => describeSetup(setup, session).join("\n"));
-    const command = flags["start"];
-    if (typeof command !== "string") {
-      await activateAndWatch(session, market, slug, fresh, false);
-      return EXIT.ok;
-    }
-    return withAgent(session, command, setup, (here) => activateAndWatch(here, market, slug, fresh, true));
+    const plan: Plan = { slug, fresh: flags["fresh"] === true, once: flags["once"] === true };
+    const start = flags["start"];
+    if (typeof start === "string") return withAgent(session, start, setup, (here) => performPlan(here, market, setup, plan, true));
+    return performPlan(session, market, setup, plan, false);
   });
 }
 
-async function activateAndWatch(session: Session, market: DevMarketplace, slug: string, fresh: boolean, started: boolean): Promise<void> {
+/** What follows the set-up. */
+interface Plan {
+  readonly slug: string;
+  /** Turns the agent off first, if it is on. */
+  readonly fresh: boolean;
+  readonly once: boolean;
+}
+
+async function performPlan(session: Session, market: DevMarketplace, setup: AgentDevSetup, plan: Plan, started: boolean): Promise<Exit> {
+  const { out } = session;
+  if (plan.once) {
+    const activation = started ? await activateStarted(session, market, plan) : await activate(market, plan.slug, plan.fresh);
+    if (session.signal.aborted) throw cancelledError();
+    const { id, isNew } = activation;
+    await out.data({ ...setup, activationId: id, activated: isNew }, () =>
+      [...describeSetup(setup, session), describeActivation(activation, session), ...(started ? [] : [UNSTARTED])].join("\n"),
+    );
+    return EXIT.ok;
+  }
+  await out.data(setup, () => describeSetup(setup, session).join("\n"));
+  await activateAndWatch(session, market, plan, started);
+  return EXIT.ok;
+}
+
+async function activateStarted(session: Session, market: DevMarketplace, { slug, fresh }: Plan): Promise<FirstActivation> {
+  const limit = AbortSignal.any([session.signal, AbortSignal.timeout(ACCEPT_MS)]);
+  if (!(await waitForWebhook({ ...session, signal: limit }, market, slug, true)) && !session.signal.aborted)
+    throw new CliError({
+      code: "agent_not_working",
+      message: `The webhook did not accept test.ping within ${ACCEPT_MS / 1000} s.`,
+      exit: EXIT.partial,
+    });
+  if (session.signal.aborted) throw cancelledError();
+  return activateAndSettle(session, market, slug, fresh);
+}
+
+async function activateAndWatch(session: Session, market: DevMarketplace, { slug, fresh }: Plan, started: boolean): Promise<void> {
   if (!(await waitForWebhook(session, market, slug, started))) return;
   const known = await readAttempts(market, slug);
   const activation = await activate(market, slug, fresh);
@@ -73,7 +101,7 @@ async function withAgent(
   session: Session,
   command: string,
   { webhookUrl, envFile }: AgentDevSetup,
-  work: (session: Session) => Promise<void>,
+  work: (session: Session) => Promise<Exit>,
 ): Promise<Exit> {
   const { host, out, term, signal } = session;
   const url = new URL(webhookUrl);
@@ -90,8 +118,11 @@ async function withAgent(
   });
   try {
     await agent.untilListening();
-    await work({ ...session, signal: AbortSignal.any([signal, ended.signal]) });
-    if (code === null) return EXIT.ok;
+    const exit = await work({ ...session, signal: AbortSignal.any([signal, ended.signal]) }).catch((error) => {
+      // The end of the agent is the cause.
+      if (code === null) throw error;
+    });
+    if (code === null) return exit ?? EXIT.ok;
     out.say(`${term.err.red("✗")} The agent ended with code ${code}. Nothing starts it again: run this command again.`);
     return code as Exit;
   } finally {
