@@ -105,7 +105,7 @@ function expectKnownFlags(text: string): void {
 
 /** nginx runs with the block, on ports and with a certificate of the test's, and a request goes through it. */
 async function proveNginx({ text }: Block, { folder, server }: Place): Promise<void> {
-  const [https, http] = [await findFreePort(), await findFreePort()];
+  const [https, http] = [await getFreePort(), await getFreePort()];
   const cert = join(folder, "cert.pem");
   const key = join(folder, "key.pem");
   await exec("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", `/CN=${PUBLIC}`, "-keyout", key, "-out", cert]);
@@ -134,7 +134,7 @@ async function proveCaddyfile({ text }: Block, { folder, server }: Place): Promi
   await exec(caddy, ["validate", "--adapter", "caddyfile", "--config", file], { env });
   await exec(caddy, ["fmt", file]).then(({ stdout }) => expect(text, "as caddy fmt writes it").toBe(stdout));
   if (!text.includes(UPSTREAM)) return;
-  const port = await findFreePort();
+  const port = await getFreePort();
   // Without certificates, which Caddy would fetch.
   const site = text.replace(`${PUBLIC} {`, `http://${PUBLIC}:${port} {`).replace(UPSTREAM, new URL(server).host);
   writeFileSync(file, `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
@@ -183,7 +183,7 @@ async function serveWhile(program: string, args: readonly string[], use: () => P
 }
 
 /** A port that was free a moment ago. */
-async function findFreePort(): Promise<number> {
+async function getFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -39,7 +39,7 @@ export const soak: Bench = {
     "held: resident memory at the end right after a full garbage collection, and slope: how fast that grew after the warm-up, for an hour at 150 requests a second. Without the collections V8 lets its heap rise and fall by megabytes, more than a leak holds in minutes. " +
     "--minutes and --rate choose how long and how fast: at 600 a second, three minutes are as many requests as twelve at 150.",
   run: async ({ minutes, rate }) => {
-    const [metricsPort, inspectorPort] = [await findFreePort(), await findFreePort()];
+    const [metricsPort, inspectorPort] = [await getFreePort(), await getFreePort()];
     const server = await mailsvc({
       flags: ["--metrics", `127.0.0.1:${metricsPort}`],
       before: ["env", `NODE_OPTIONS=--inspect=127.0.0.1:${inspectorPort}`],
@@ -186,7 +186,7 @@ function requestAt(i: number): { method: "GET" | "POST"; path: string; body?: un
   return { method: "GET", path: `/api/v1/contacts?search=${encodeURIComponent(person.email.slice(0, 4 + (n % 12)))}` };
 }
 
-async function findFreePort(): Promise<number> {
+async function getFreePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const { port } = probe.address() as AddressInfo;

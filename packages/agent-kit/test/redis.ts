@@ -16,7 +16,7 @@ export async function startRedis(): Promise<RedisServer> {
   const port = await freePort();
   const flags = { bind: "127.0.0.1", port: String(port), dir: folder, appendonly: "yes", save: "", daemonize: "no" };
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  const server = spawn(findProgram(), args, { stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(getProgram(), args, { stdio: ["ignore", "pipe", "inherit"] });
   await untilReady(server);
   return {
     port,
@@ -28,7 +28,7 @@ export async function startRedis(): Promise<RedisServer> {
   };
 }
 
-function findProgram(): string {
+function getProgram(): string {
   for (const folder of (process.env.PATH ?? "").split(delimiter).concat("/usr/bin")) {
     const path = join(folder, "redis-server");
     try {

@@ -57,7 +57,7 @@ export async function run(given: Host): Promise<Exit> {
       plain.fail(adviseUsage(error, host.argv, program), asJson);
       return EXIT.usage;
     }
-    const plainly = stop.signal.aborted ? cancelledError().failure : toFailure(error, session?.flagOf, getServerUrl(session));
+    const plainly = stop.signal.aborted ? cancelledError().failure : toFailure(error, session?.flagOf, findServerUrl(session) ?? undefined);
     const { advise } = await import("./contract/advice.ts");
     const failure = advise(plainly, session?.spec, session?.lastCall);
     (session?.out ?? plain).fail(failure, session?.globals.json ?? asJson);
@@ -97,7 +97,7 @@ function adviseUsage(error: CommanderError, argv: readonly string[], program: Co
   const failure = toUsageFailure(error);
   const { words, command } = findCommand(argv, program);
   const next = `${words} --help`;
-  const flag = error.code === "commander.unknownOption" && command ? findNamesake(error.message, command) : undefined;
+  const flag = error.code === "commander.unknownOption" && command ? findNamesake(error.message, command) : null;
   if (flag) return { ...failure, hint: `Did you mean ${flag}?`, next };
   if (error.code !== "commander.missingArgument" || !command) return { ...failure, next };
   const isActivation = error.message.includes("'activationId'");
@@ -105,17 +105,17 @@ function adviseUsage(error: CommanderError, argv: readonly string[], program: Co
 }
 
 // Commander knows what is spelled alike; this also finds --schedule for --scheduled-at, and --scheduled-at for --at.
-function findNamesake(message: string, command: Command): string | undefined {
+function findNamesake(message: string, command: Command): string | null {
   const [, given = ""] = /'--([a-z-]+)/.exec(message) ?? [];
   const known = command.options.flatMap(({ long }) => long?.slice(2) ?? []);
   const [flag, ...others] = given.length < 2 ? [] : known.filter((one) => given.startsWith(one) || one.endsWith(`-${given}`));
-  return flag !== undefined && others.length === 0 ? `--${flag}` : undefined;
+  return flag !== undefined && others.length === 0 ? `--${flag}` : null;
 }
 
-function getServerUrl(session: Session | undefined): string | undefined {
+function findServerUrl(session: Session | undefined): string | null {
   try {
-    return session?.settings().url;
+    return session?.settings().url ?? null;
   } catch {
-    return undefined;
+    return null;
   }
 }

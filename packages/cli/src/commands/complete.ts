@@ -59,8 +59,8 @@ export async function complete(root: CommandNode, words: readonly string[], look
   return values.length > 0 ? fitting(values) : fitting(place.node.commands.length === 0 ? flags : []);
 }
 
-function findFlag(options: readonly OptionNode[], word: string): OptionNode | undefined {
-  return options.find((o) => o.flag === word || o.short === word);
+function findFlag(options: readonly OptionNode[], word: string): OptionNode | null {
+  return options.find((o) => o.flag === word || o.short === word) ?? null;
 }
 
 function locateCursor(root: CommandNode, words: readonly string[]): CursorPosition {

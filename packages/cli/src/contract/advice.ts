@@ -43,12 +43,12 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
   return failure;
 }
 
-function findSenderAddress(call: Call | undefined): string | undefined {
+function findSenderAddress(call: Call | undefined): string | null {
   const from = (call?.body as { from?: unknown } | undefined)?.from;
   try {
-    return typeof from === "string" ? parseMailbox(from).address : undefined;
+    return typeof from === "string" ? parseMailbox(from).address : null;
   } catch {
-    return undefined;
+    return null;
   }
 }
 

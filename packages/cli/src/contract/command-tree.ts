@@ -2,7 +2,7 @@ import { requiredGrant } from "@mailsvc/sdk/contract";
 import type { Argument, Command, Option } from "commander";
 import { isGlobal } from "../runtime/globals.ts";
 import { isDestructive, isWrite } from "../runtime/request.ts";
-import { getArgumentChoices, getCommandMetadata, getOptionMetadata } from "./metadata.ts";
+import { findArgumentChoices, findCommandMetadata, findOptionMetadata } from "./metadata.ts";
 
 /** A flag, as data. */
 export interface OptionNode {
@@ -47,7 +47,7 @@ export function isHidden(command: Command): boolean {
 /** Builds the tree below a command. */
 export function buildTree(command: Command, before = ""): CommandNode {
   const whole = `${before}${before === "" ? "" : " "}${command.name()}`;
-  const facts = getCommandMetadata(command);
+  const facts = findCommandMetadata(command);
   return {
     name: command.name(),
     command: whole,
@@ -71,7 +71,7 @@ export function buildTree(command: Command, before = ""): CommandNode {
 }
 
 function buildOptionNode(option: Option): OptionNode {
-  const facts = getOptionMetadata(option);
+  const facts = findOptionMetadata(option);
   return {
     flag: option.long ?? option.flags,
     ...(option.short ? { short: option.short } : {}),
@@ -86,6 +86,6 @@ function buildOptionNode(option: Option): OptionNode {
 }
 
 function buildArgumentNode(argument: Argument): ArgumentNode {
-  const choices = getArgumentChoices(argument);
+  const choices = findArgumentChoices(argument);
   return { name: argument.name(), required: argument.required, description: argument.description, ...(choices ? { choices } : {}) };
 }

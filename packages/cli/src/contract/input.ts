@@ -50,7 +50,7 @@ export async function promptForMissing(
       } catch (error) {
         return (error as Error).message;
       }
-      return findFault(endpoint, field, value);
+      return findFault(endpoint, field, value) ?? undefined;
     };
     const about = [field.description, field.choices?.join(", ")].filter(Boolean).join(": ");
     await ask(session.host, session.term, `${field.flag.replaceAll("-", " ")}${about === "" ? "" : ` (${about})`}:`, problem);

@@ -26,8 +26,8 @@ export function setOptionMetadata(option: Option, facts: OptionMetadata): Option
   options.set(option, facts);
   return option;
 }
-export function getOptionMetadata(option: Option): OptionMetadata | undefined {
-  return options.get(option);
+export function findOptionMetadata(option: Option): OptionMetadata | null {
+  return options.get(option) ?? null;
 }
 
 /** Sets the allowed values of an argument and returns the argument. */
@@ -35,8 +35,8 @@ export function setArgumentChoices(argument: Argument, words: readonly string[] 
   if (words) choices.set(argument, words);
   return argument;
 }
-export function getArgumentChoices(argument: Argument): readonly string[] | undefined {
-  return choices.get(argument);
+export function findArgumentChoices(argument: Argument): readonly string[] | null {
+  return choices.get(argument) ?? null;
 }
 
 /** Sets the endpoint behind a command and returns the command. */
@@ -44,6 +44,6 @@ export function setCommandMetadata(command: Command, facts: CommandMetadata): Co
   commands.set(command, facts);
   return command;
 }
-export function getCommandMetadata(command: Command): CommandMetadata | undefined {
-  return commands.get(command);
+export function findCommandMetadata(command: Command): CommandMetadata | null {
+  return commands.get(command) ?? null;
 }

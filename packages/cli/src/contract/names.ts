@@ -40,9 +40,9 @@ const MAX_SUGGESTIONS = 50;
 const SUGGESTION_TIMEOUT_MS = 1500;
 
 /** The noun whose id is the first parameter of a path: `lists` for `/api/v1/lists/:id/contacts`. */
-function findNoun(path: string): NamedNoun | undefined {
+function findNoun(path: string): NamedNoun | null {
   const [, noun = ""] = /^\/api\/v1\/([a-z-]+)\/:id(?:\/|$)/.exec(path) ?? [];
-  return NAMED[noun];
+  return NAMED[noun] ?? null;
 }
 
 /** What may be given for the `<id>` of a path beside an id; undefined when only ids are accepted. */

@@ -58,12 +58,12 @@ export function mapPathsToFlags(fields: readonly Field[], where?: Field["where"]
 }
 
 /** Describes what is wrong with the value of one field; undefined when it is valid. */
-export function findFault(endpoint: Endpoint, field: Field, value: unknown): string | undefined {
+export function findFault(endpoint: Endpoint, field: Field, value: unknown): string | null {
   const schema = (
     endpoint[field.where]?.shape as Record<string, { safeParse(value: unknown): { error?: { issues: readonly Issue[] } } }> | undefined
   )?.[field.name];
   const [issue] = (schema?.safeParse(value).error?.issues ?? []).flatMap(flattenUnion);
-  return issue && toFaults(issue)[0]?.message;
+  return (issue && toFaults(issue)[0]?.message) ?? null;
 }
 
 /** Validates query and body against the contract before anything is sent. Throws CliError, exit 3, that names the flags. */

@@ -69,8 +69,10 @@ export async function readValue(field: Field, raw: Raw, reading: ReadContext): P
   }
 }
 
-function findNearest(word: string, choices: readonly string[]): string | undefined {
-  return choices.find((c) => c.toLowerCase() === word.toLowerCase()) ?? choices.find((c) => c.startsWith(word) || word.startsWith(c));
+function findNearest(word: string, choices: readonly string[]): string | null {
+  return (
+    choices.find((c) => c.toLowerCase() === word.toLowerCase()) ?? choices.find((c) => c.startsWith(word) || word.startsWith(c)) ?? null
+  );
 }
 
 // `a@x.example,b@x.example` is two items. A name in quotes or brackets may contain a comma.

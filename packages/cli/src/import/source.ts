@@ -44,7 +44,7 @@ export function openSource(session: Session, given: string): Source {
     return { name: "stdin", path: null, size: null, bytes: () => counted(host.stdin), consumed: () => consumed };
   }
   const path = resolve(host.cwd, given);
-  const size = getFileSize(path, given);
+  const size = findFileSize(path, given);
   return {
     name: basename(given),
     path: size === null ? null : path,
@@ -65,7 +65,7 @@ function describeReadError(error: unknown): string {
         : String(code);
 }
 
-function getFileSize(path: string, given: string): number | null {
+function findFileSize(path: string, given: string): number | null {
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });

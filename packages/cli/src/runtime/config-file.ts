@@ -26,8 +26,8 @@ export function readConfigFile(path: string): ConfigFile {
   try {
     return parse(path, readFileSync(path, "utf8"));
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT" || getErrorCode(error) === "ENOTDIR") return { profile: DEFAULT_PROFILE, profiles: {} };
-    if (getErrorCode(error) !== undefined) throw invalidConfigError(path, `${getErrorCode(error)}.`);
+    if (findErrorCode(error) === "ENOENT" || findErrorCode(error) === "ENOTDIR") return { profile: DEFAULT_PROFILE, profiles: {} };
+    if (findErrorCode(error) !== null) throw invalidConfigError(path, `${findErrorCode(error)}.`);
     throw error;
   }
 }
@@ -43,7 +43,7 @@ export function writeConfigFile(path: string, config: ConfigFile): void {
     writeFileSync(temporary, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
     renameSync(temporary, path);
   } catch (error) {
-    throw usageError(`The config file ${path} cannot be written (${getErrorCode(error) ?? "failed"}).`, {
+    throw usageError(`The config file ${path} cannot be written (${findErrorCode(error) ?? "failed"}).`, {
       code: "config_unwritable",
       hint: "Choose another path with MAILSVC_CONFIG.",
     });
@@ -97,6 +97,6 @@ function parse(path: string, text: string): ConfigFile {
   return { profile: typeof value["profile"] === "string" ? value["profile"] : DEFAULT_PROFILE, profiles };
 }
 
-function getErrorCode(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
+function findErrorCode(error: unknown): string | null {
+  return (error as NodeJS.ErrnoException).code ?? null;
 }

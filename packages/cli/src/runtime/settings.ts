@@ -57,7 +57,7 @@ export function resolveSettings(host: Host, flags: SettingFlags, newProfile = fa
   const path = getConfigPath(host);
   const file = readConfigFile(path);
   const profile = getProfileName(host, flags, path, file);
-  const asked = getRequestedProfile(host, flags);
+  const asked = findRequestedProfile(host, flags);
   const dev = findDevServer(host);
   if (!newProfile && asked && !Object.hasOwn(file.profiles, asked) && !dev?.profiles[asked]) {
     const names = Object.keys(file.profiles);
@@ -85,8 +85,8 @@ export function resolveSettings(host: Host, flags: SettingFlags, newProfile = fa
   };
 }
 
-function getCurrentProfile(file: ConfigFile): string | undefined {
-  return Object.hasOwn(file.profiles, file.profile) ? file.profile : undefined;
+function findCurrentProfile(file: ConfigFile): string | null {
+  return Object.hasOwn(file.profiles, file.profile) ? file.profile : null;
 }
 
 /** Everything that decides a setting. */
@@ -103,24 +103,22 @@ function listCandidates(key: SettingKey | "profile", sources: Sources): Origin[]
   const { host, flags, path, file, profile } = sources;
   const flag = flags[key];
   const env = host.env[ENV_NAMES[key]];
-  const dev = getDevSetting(key, sources);
-  const stored = key === "profile" ? getCurrentProfile(file) : file.profiles[profile]?.[key];
+  const dev = findDevSetting(key, sources);
+  const stored = key === "profile" ? findCurrentProfile(file) : (file.profiles[profile]?.[key] ?? null);
   const fallback = DEFAULTS[key];
   return [
     ...(flag !== undefined ? [{ source: "flag" as const, name: `--${key}`, value: flag }] : []),
     ...(env ? [{ source: "env" as const, name: ENV_NAMES[key], value: env }] : []),
     ...(dev ? [{ source: "dev" as const, name: dev.path, value: dev.value }] : []),
-    ...(stored !== undefined
-      ? [{ source: "profile" as const, name: key === "profile" ? path : `${profile} in ${path}`, value: stored }]
-      : []),
+    ...(stored !== null ? [{ source: "profile" as const, name: key === "profile" ? path : `${profile} in ${path}`, value: stored }] : []),
     ...(fallback !== undefined ? [{ source: "default" as const, name: "", value: fallback }] : []),
   ];
 }
 
 /** What the running dev server sets. Its key is for its own address only. */
-function getDevSetting(key: SettingKey | "profile", { host, flags, file, dev }: Sources): { value: string; path: string } | null {
+function findDevSetting(key: SettingKey | "profile", { host, flags, file, dev }: Sources): { value: string; path: string } | null {
   if (!dev || (key !== "url" && key !== "api-key")) return null;
-  const asked = getRequestedProfile(host, flags);
+  const asked = findRequestedProfile(host, flags);
   if (asked && Object.hasOwn(file.profiles, asked)) return null;
   if (key === "url") return { value: dev.url, path: dev.path };
   const url = flags.url ?? host.env[ENV_NAMES.url];
@@ -132,8 +130,8 @@ function isSameOrigin(a: string, b: string): boolean {
   return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
 }
 
-function getRequestedProfile(host: Host, flags: SettingFlags): string | undefined {
-  return flags.profile ?? (host.env[ENV_NAMES.profile] || undefined);
+function findRequestedProfile(host: Host, flags: SettingFlags): string | null {
+  return flags.profile ?? (host.env[ENV_NAMES.profile] || null);
 }
 
 function getProfileName(host: Host, flags: SettingFlags, path: string, file: ConfigFile): string {

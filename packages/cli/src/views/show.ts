@@ -65,11 +65,11 @@ function isPage(data: unknown): data is PageLike {
 }
 
 /** The view of a list; undefined when its rows do not match our version of the contract, which are then shown generically. */
-function findView(spec: CommandSpec, rows: readonly unknown[]): View | undefined {
+function findView(spec: CommandSpec, rows: readonly unknown[]): View | null {
   const view = VIEWS[spec.id];
-  if (!view?.columns) return undefined;
+  if (!view?.columns) return null;
   const pagination = { page: 1, limit: 1, total: 0, totalPages: 0, hasMore: false, nextCursor: null };
-  return spec.endpoint.output.safeParse({ data: rows, pagination }).success ? view : undefined;
+  return spec.endpoint.output.safeParse({ data: rows, pagination }).success ? view : null;
 }
 
 function rowsView(session: Session, spec: CommandSpec, rows: readonly unknown[]): string {

@@ -18,7 +18,7 @@ import { CLEAR_ENTRIES_JOB } from "./clear.ts";
 import { restartDates } from "./dates.ts";
 import { assertReferences, pinReferences } from "./references.ts";
 import { type Revenue, readRevenue } from "./revenue.ts";
-import { type AutomationRow, findAutomation, findUnarchived, findVersion, type VersionRow } from "./store.ts";
+import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow, type VersionRow } from "./store.ts";
 import { toKey } from "./triggers.ts";
 
 /** An automation with a version of its definition, the newest by default. Throws ApiError not_found. */
@@ -27,7 +27,7 @@ export async function getAutomation(
   workspaceId: string,
   { id, version }: { id: string; version?: number | undefined },
 ): Promise<AutomationDetail> {
-  const row = await findAutomation(q, workspaceId, id);
+  const row = await getAutomationRow(q, workspaceId, id);
   assertVersion(row, version);
   return showDetail(q, row, version);
 }
@@ -98,12 +98,12 @@ export async function updateAutomation(
   workspaceId: string,
   { id, revision, ...input }: AutomationPatch & { id: string },
 ): Promise<AutomationDetail> {
-  const before = await findUnarchived(tx, workspaceId, id);
+  const before = await getUnarchivedRow(tx, workspaceId, id);
   if (revision !== undefined && revision !== before.revision)
     throw new ApiError("conflict", `The automation was changed meanwhile: it is at revision ${before.revision}, not ${revision}.`, {
       details: [{ path: "revision", code: "outdated", message: `The current revision is ${before.revision}.` }],
     });
-  const definition = await findVersion(tx, id, before.version);
+  const definition = await getVersionRow(tx, id, before.version);
   const trigger = input.trigger ?? before.trigger;
   const goal = input.goal === undefined ? before.goal : input.goal;
   const { steps = definition.steps, connections = definition.connections } = input;
@@ -138,7 +138,7 @@ export async function updateAutomation(
 
 /** Deletes an automation that is not active; a job deletes its entries. Throws ApiError not_found or invalid_state. */
 export async function deleteAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
-  const row = await findAutomation(tx, workspaceId, id);
+  const row = await getAutomationRow(tx, workspaceId, id);
   if (row.status === "ACTIVE")
     throw new ApiError("invalid_state", "This automation is ACTIVE. It would have to be DRAFT or PAUSED.", {
       hint: `Pause it first: mailsvc automations pause ${id}`,
@@ -152,7 +152,7 @@ export async function deleteAutomation(tx: Tx, deps: Deps, workspaceId: string, 
 
 /** An automation with a version of its definition, the newest by default. */
 export async function showDetail(q: Tx | Reader, row: AutomationRow, shownVersion = row.version): Promise<AutomationDetail> {
-  const { steps, connections } = await findVersion(q, row.id, shownVersion);
+  const { steps, connections } = await getVersionRow(q, row.id, shownVersion);
   const counts = (await getCounters(q, [row.id])).get(row.id);
   const revenue = (await readRevenue(q, [row.id])).get(row.id);
   const { trigger, goal, currency, version, revision } = row;

@@ -10,7 +10,7 @@ import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
 import { buildRunJob } from "./due.ts";
 import { countEnds } from "./step-counts.ts";
-import { type AutomationRow, findAutomation, findVersion } from "./store.ts";
+import { type AutomationRow, getAutomationRow, getVersionRow } from "./store.ts";
 import type { EntryEvent } from "./tables.ts";
 
 export type EntryRow = Tables["automationEntries"]["$inferSelect"];
@@ -36,7 +36,7 @@ export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entra
   if (unique.size === 0) return;
   const admitted = await admit(tx, deps, automation, [...unique.keys()]);
   if (admitted.length === 0) return;
-  const { connections } = await findVersion(tx, automationId, version);
+  const { connections } = await getVersionRow(tx, automationId, version);
   const first = connections.find(({ from }) => from === TRIGGER_STEP)?.to ?? null;
   const rows = admitted.map(
     ({ contactId, entryId }): EntryRow => ({
@@ -215,7 +215,7 @@ export async function listEntries(
   workspaceId: string,
   { id, status, contact, ...input }: PageInput & { id: string; status?: EntryStatus | undefined; contact?: string | undefined },
 ): Promise<Page<AutomationEntry>> {
-  await findAutomation(read, workspaceId, id);
+  await getAutomationRow(read, workspaceId, id);
   const { automationEntries: t, automationMoves: m } = read.t;
   const where = and(eq(t.automationId, id), status && eq(t.status, status), contact === undefined ? undefined : eq(t.contactId, contact));
   const page = await listPage(read, input, { table: t, where, toItem: (row) => row });

@@ -1,7 +1,7 @@
 import type { AutomationStep } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { loadTemplate, type MailTemplate } from "./mail.ts";
-import { findVersion } from "./store.ts";
+import { getVersionRow } from "./store.ts";
 
 /** A version of a definition, ready to be run. */
 export interface Plan {
@@ -15,7 +15,7 @@ export interface Plan {
 
 /** Loads a version with its compiled templates. Outside of transactions: compiling takes its time. */
 export async function loadPlan(read: Reader, workspaceId: string, automationId: string, version: number): Promise<Plan> {
-  const { steps, connections, templates: pinned } = await findVersion(read, automationId, version);
+  const { steps, connections, templates: pinned } = await getVersionRow(read, automationId, version);
   const byId = new Map(steps.map((step) => [step.id, step]));
   const ways = new Map(connections.map(({ from, branch = "", to }) => [`${from} ${branch}`, to]));
   const templates = new Map<string, MailTemplate>();

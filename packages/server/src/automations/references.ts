@@ -3,12 +3,12 @@ import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { findWebhook } from "../developer-webhooks/developer-webhooks.ts";
+import { getWebhookRow } from "../developer-webhooks/developer-webhooks.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { findList } from "../lists/lists.ts";
-import { findSegment } from "../segments/segments.ts";
+import { getListRow } from "../lists/lists.ts";
+import { getSegmentRow } from "../segments/segments.ts";
 import { assertVerified } from "../senders/senders.ts";
-import { assertSendable, findTemplate, findVersion as findTemplateVersion } from "../templates/templates.ts";
+import { assertSendable, getTemplateRow, getVersionRow as getTemplateVersionRow } from "../templates/templates.ts";
 import type { AutomationRow, VersionRow } from "./store.ts";
 
 /** What an automation refers to. */
@@ -28,15 +28,15 @@ export async function assertReferences(q: Tx | Reader, workspaceId: string, { tr
       details.push({ path, code: error.code, message: `${of}: ${error.message}` });
     }
   };
-  await check("trigger", "The trigger", () => findNamed(q, workspaceId, trigger));
-  if (goal !== null) await check("goal", "The goal", () => findNamed(q, workspaceId, goal));
+  await check("trigger", "The trigger", () => assertTriggerExists(q, workspaceId, trigger));
+  if (goal !== null) await check("goal", "The goal", () => assertTriggerExists(q, workspaceId, goal));
   for (const [i, step] of steps.entries()) {
     const of = `The step "${step.id}"`;
-    if (step.type === "send_email") await check(`steps[${i}].templateId`, of, () => findTemplate(q, workspaceId, step.templateId));
+    if (step.type === "send_email") await check(`steps[${i}].templateId`, of, () => getTemplateRow(q, workspaceId, step.templateId));
     if (step.type === "add_to_list" || step.type === "remove_from_list")
-      await check(`steps[${i}].listId`, of, () => findList(q, workspaceId, step.listId));
-    if (step.type === "webhook") await check(`steps[${i}].webhookId`, of, () => findWebhook(q, workspaceId, step.webhookId));
-    if (step.type === "wait_for_event") await check(`steps[${i}].event`, of, () => findNamed(q, workspaceId, step.event));
+      await check(`steps[${i}].listId`, of, () => getListRow(q, workspaceId, step.listId));
+    if (step.type === "webhook") await check(`steps[${i}].webhookId`, of, () => getWebhookRow(q, workspaceId, step.webhookId));
+    if (step.type === "wait_for_event") await check(`steps[${i}].event`, of, () => assertTriggerExists(q, workspaceId, step.event));
   }
   throwDetails(details);
 }
@@ -61,7 +61,7 @@ export async function pinReferences(
   for (const [i, step] of version.steps.entries()) {
     if (step.type !== "send_email") continue;
     try {
-      const published = await findPublished(tx, deps, row.workspaceId, step);
+      const published = await getPublishedVersion(tx, deps, row.workspaceId, step);
       templates[step.templateId] ??= published;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -78,23 +78,28 @@ export async function pinReferences(
 }
 
 /** The published version of the template of a step, after checking its sender. Throws ApiError. */
-async function findPublished(tx: Tx, deps: Deps, workspaceId: string, step: AutomationStep & { type: "send_email" }): Promise<number> {
-  const template = await findTemplate(tx, workspaceId, step.templateId);
+async function getPublishedVersion(
+  tx: Tx,
+  deps: Deps,
+  workspaceId: string,
+  step: AutomationStep & { type: "send_email" },
+): Promise<number> {
+  const template = await getTemplateRow(tx, workspaceId, step.templateId);
   assertSendable(template);
   if (template.version === null || template.status === "INACTIVE")
     throw new ApiError(
       "template_not_found",
       `The template ${template.slug} is ${template.version === null ? "not published" : "inactive"}.`,
     );
-  const from = step.from ?? (await findTemplateVersion(tx, template, template.version)).from;
+  const from = step.from ?? (await getTemplateVersionRow(tx, template, template.version)).from;
   if (from === null) throw new ApiError("validation_error", `The template ${template.slug} has no sender. Give the step a from.`);
   await assertVerified(tx, deps, workspaceId, parseMailbox(from), "from");
   return template.version;
 }
 
-async function findNamed(q: Tx | Reader, workspaceId: string, trigger: AutomationTrigger): Promise<void> {
-  if ("listId" in trigger) await findList(q, workspaceId, trigger.listId);
-  if ("segmentId" in trigger) await findSegment(q, workspaceId, trigger.segmentId);
+async function assertTriggerExists(q: Tx | Reader, workspaceId: string, trigger: AutomationTrigger): Promise<void> {
+  if ("listId" in trigger) await getListRow(q, workspaceId, trigger.listId);
+  if ("segmentId" in trigger) await getSegmentRow(q, workspaceId, trigger.segmentId);
 }
 
 function throwDetails(details: ErrorDetail[]): void {

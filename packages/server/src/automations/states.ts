@@ -7,7 +7,7 @@ import { showDetail } from "./automations.ts";
 import { restartDates } from "./dates.ts";
 import { buildRunJob } from "./due.ts";
 import { pinReferences } from "./references.ts";
-import { type AutomationRow, findAutomation, findUnarchived, findVersion } from "./store.ts";
+import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow } from "./store.ts";
 
 /*
  * The states of an automation (SPEC 3). Rows: state. Columns: what happens. `–` answers without a change, `×` is refused with
@@ -32,9 +32,9 @@ import { type AutomationRow, findAutomation, findUnarchived, findVersion } from 
 
 /** Activates an automation, or continues a paused one. Throws ApiError not_found, invalid_state, validation_error or sender_not_verified. */
 export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
-  const row = await findUnarchived(tx, workspaceId, id);
+  const row = await getUnarchivedRow(tx, workspaceId, id);
   if (row.status === "ACTIVE") return showDetail(tx, row);
-  await pinReferences(tx, deps, row, await findVersion(tx, id, row.version));
+  await pinReferences(tx, deps, row, await getVersionRow(tx, id, row.version));
   const active = await changeStatus(tx, deps, row, "ACTIVE");
   const now = deps.clock.now();
   if (row.status === "PAUSED") await deps.queue.enqueue(tx, buildRunJob(active, now, now));
@@ -44,7 +44,7 @@ export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string
 
 /** Pauses an automation: no contact enters, and entries stay where they are. Throws ApiError not_found or invalid_state. */
 export async function pauseAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
-  const row = await findUnarchived(tx, workspaceId, id);
+  const row = await getUnarchivedRow(tx, workspaceId, id);
   if (row.status === "PAUSED") return showDetail(tx, row);
   if (row.status === "DRAFT")
     throw new ApiError("invalid_state", "This automation is DRAFT. It would have to be ACTIVE.", {
@@ -55,7 +55,7 @@ export async function pauseAutomation(tx: Tx, deps: Deps, workspaceId: string, i
 
 /** Archives an automation that is not active, or brings it back. Throws ApiError not_found or invalid_state. */
 export async function setArchived(tx: Tx, deps: Deps, workspaceId: string, id: string, archived: boolean): Promise<AutomationDetail> {
-  const row = await findAutomation(tx, workspaceId, id);
+  const row = await getAutomationRow(tx, workspaceId, id);
   if (archived === (row.archivedAt !== null)) return showDetail(tx, row);
   if (row.status === "ACTIVE")
     throw new ApiError("invalid_state", "This automation is ACTIVE. It would have to be DRAFT or PAUSED.", {

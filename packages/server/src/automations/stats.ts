@@ -2,14 +2,14 @@ import { type AutomationStats, type AutomationStep, listBranches, type StepStats
 import { getCounters } from "../counters/counters.ts";
 import type { Reader } from "../db/db.ts";
 import { readStepCounts, type StepCounts } from "./step-counts.ts";
-import { findAutomation, findVersion } from "./store.ts";
+import { getAutomationRow, getVersionRow } from "./store.ts";
 
 const NONE: StepCounts = { done: 0, skipped: 0, waiting: 0, branches: new Map() };
 
 /** The numbers of an automation and of its steps, which equal a count of its entries at all times. Throws ApiError not_found. */
 export async function getStats(read: Reader, workspaceId: string, id: string): Promise<AutomationStats> {
-  const row = await findAutomation(read, workspaceId, id);
-  const { steps } = await findVersion(read, id, row.version);
+  const row = await getAutomationRow(read, workspaceId, id);
+  const { steps } = await getVersionRow(read, id, row.version);
   const counts = await readStepCounts(read, id);
   const totals = (await getCounters(read, [id])).get(id);
   const count = (kind: string): number => totals?.get(kind) ?? 0;

@@ -7,7 +7,7 @@ export type AutomationRow = Tables["automations"]["$inferSelect"];
 export type VersionRow = Tables["automationVersions"]["$inferSelect"];
 
 /** An automation that is not deleted. Throws ApiError not_found. */
-export async function findAutomation(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
+export async function getAutomationRow(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
   const { automations: t } = q.t;
   const [row] = await q
     .select()
@@ -28,8 +28,8 @@ export async function findAutomationRow(q: Tx | Reader, id: string): Promise<Aut
 }
 
 /** An automation that is neither deleted nor archived. Throws ApiError not_found or invalid_state. */
-export async function findUnarchived(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
-  const row = await findAutomation(q, workspaceId, id);
+export async function getUnarchivedRow(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
+  const row = await getAutomationRow(q, workspaceId, id);
   if (row.archivedAt !== null)
     throw new ApiError("invalid_state", "This automation is archived.", {
       hint: `Unarchive it first: mailsvc automations unarchive ${id}`,
@@ -38,7 +38,7 @@ export async function findUnarchived(q: Tx | Reader, workspaceId: string, id: st
 }
 
 /** A version of a definition, by its number; it exists as long as its automation. */
-export async function findVersion(q: Tx | Reader, automationId: string, version: number): Promise<VersionRow> {
+export async function getVersionRow(q: Tx | Reader, automationId: string, version: number): Promise<VersionRow> {
   const { automationVersions: t } = q.t;
   const [row] = await q
     .select()

@@ -14,23 +14,23 @@ import {
   TRIGGER_STEP,
 } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
-import { type ContactRow, findContact, findContactByEmail, patchContact, tagKey } from "../contacts/contacts.ts";
+import { type ContactRow, findContactByEmail, getContactRow, patchContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import { findWebhook, isReceiving } from "../developer-webhooks/developer-webhooks.ts";
+import { getWebhookRow, isReceiving } from "../developer-webhooks/developer-webhooks.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { findList } from "../lists/lists.ts";
+import { getListRow } from "../lists/lists.ts";
 import { getBrand } from "../marketplace/brand/brand.ts";
 import { loadContactViews, matches } from "../segments/segments.ts";
 import { isVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
-import { findTemplate } from "../templates/templates.ts";
+import { getTemplateRow } from "../templates/templates.ts";
 import { assertVersion } from "./automations.ts";
 import { explainNoMail, prepareMail } from "./mail.ts";
 import { pickBranch } from "./steps/split.ts";
 import { findMoment } from "./steps/waits.ts";
-import { type AutomationRow, findAutomation, findVersion, type VersionRow } from "./store.ts";
+import { type AutomationRow, getAutomationRow, getVersionRow, type VersionRow } from "./store.ts";
 import type { EntryEvent } from "./tables.ts";
 
 type ContactView = Parameters<typeof matches>[0];
@@ -75,11 +75,11 @@ export async function testRun(
   workspaceId: string,
   { id, contact: ref, version: number, at, event, assume = {} }: HandlerInput<MailsvcContract["automations"]["test"]>,
 ): Promise<TestRun> {
-  const automation = await findAutomation(read, workspaceId, id);
+  const automation = await getAutomationRow(read, workspaceId, id);
   assertVersion(automation, number);
-  const version = await findVersion(read, id, number ?? automation.version);
+  const version = await getVersionRow(read, id, number ?? automation.version);
   assertAssumptions(version.steps, assume);
-  const contact = ref.includes("@") ? await findContactByEmail(read, workspaceId, ref) : await findContact(read, workspaceId, ref);
+  const contact = ref.includes("@") ? await findContactByEmail(read, workspaceId, ref) : await getContactRow(read, workspaceId, ref);
   const view = contact && (await loadContactViews(read, workspaceId, [contact.seq])).get(contact.seq)?.view;
   if (!contact || !view) throw notFound("contact", ref);
   const enteredAt = at === undefined ? deps.clock.now() : Date.parse(at);
@@ -169,7 +169,7 @@ async function foresee(step: AutomationStep, journey: Journey): Promise<Effect> 
       return {};
     case "add_to_list":
     case "remove_from_list": {
-      const list = await findList(read, automation.workspaceId, step.listId);
+      const list = await getListRow(read, automation.workspaceId, step.listId);
       const others = view.lists.filter((id) => id !== list.id);
       // A list with double opt-in asks first, and the contact is no member until it confirms.
       const joins = step.type === "add_to_list" && (!list.doubleOptIn || view.lists.includes(list.id));
@@ -191,7 +191,7 @@ async function foresee(step: AutomationStep, journey: Journey): Promise<Effect> 
 }
 
 async function explainNoWebhook(read: Reader, workspaceId: string, webhookId: string): Promise<Effect> {
-  return isReceiving(await findWebhook(read, workspaceId, webhookId)) ? {} : { skip: "webhook_disabled" };
+  return isReceiving(await getWebhookRow(read, workspaceId, webhookId)) ? {} : { skip: "webhook_disabled" };
 }
 
 function change(traveller: Traveller, contact: ContactRow): void {
@@ -225,16 +225,16 @@ async function pinPublished(read: Reader, version: VersionRow, workspaceId: stri
   const templates: Record<string, number> = {};
   for (const step of version.steps) {
     if (step.type !== "send_email") continue;
-    const published = await findPublished(read, workspaceId, step.templateId);
+    const published = await findPublishedVersion(read, workspaceId, step.templateId);
     if (published !== null) templates[step.templateId] = published;
   }
   return { ...version, templates };
 }
 
 /** The published version of a template; null if it has none, or is gone. */
-async function findPublished(read: Reader, workspaceId: string, templateId: string): Promise<number | null> {
+async function findPublishedVersion(read: Reader, workspaceId: string, templateId: string): Promise<number | null> {
   try {
-    return (await findTemplate(read, workspaceId, templateId)).version;
+    return (await getTemplateRow(read, workspaceId, templateId)).version;
   } catch (error) {
     if (error instanceof ApiError && error.code === "not_found") return null;
     throw error;

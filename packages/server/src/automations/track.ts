@@ -1,5 +1,5 @@
 import type { contract, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
-import { findContact, findContactByEmail } from "../contacts/contacts.ts";
+import { findContactByEmail, getContactRow } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
@@ -15,7 +15,7 @@ export async function track(
   workspaceId: string,
   { name, contact: ref, value, currency, properties }: HandlerInput<Track>,
 ): Promise<HandlerOutput<Track>> {
-  const contact = ref.includes("@") ? await findContactByEmail(tx, workspaceId, ref) : await findContact(tx, workspaceId, ref);
+  const contact = ref.includes("@") ? await findContactByEmail(tx, workspaceId, ref) : await getContactRow(tx, workspaceId, ref);
   if (!contact) throw notFound("contact", ref);
   const at = deps.clock.now();
   const data = { name, ...(value !== undefined && { value, currency }), ...(properties !== undefined && { properties }) };

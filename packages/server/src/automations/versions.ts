@@ -3,7 +3,7 @@ import { and, desc, eq, lt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateBySeq } from "../db/pagination.ts";
 import { iso } from "../lib/clock.ts";
-import { findAutomation } from "./store.ts";
+import { getAutomationRow } from "./store.ts";
 
 /** A page of the definitions of an automation, newest first. Throws ApiError not_found. */
 export async function listVersions(
@@ -11,7 +11,7 @@ export async function listVersions(
   workspaceId: string,
   { id, ...input }: PageInput & { id: string },
 ): Promise<Page<AutomationVersion>> {
-  const automation = await findAutomation(read, workspaceId, id);
+  const automation = await getAutomationRow(read, workspaceId, id);
   const { automationVersions: t } = read.t;
   return paginateBySeq(
     input,

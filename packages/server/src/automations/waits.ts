@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { NewEvent } from "../events/events.ts";
 import { buildRunJob } from "./due.ts";
 import type { EntryRow } from "./entries.ts";
-import { findVersion, type VersionRow } from "./store.ts";
+import { getVersionRow, type VersionRow } from "./store.ts";
 import { passesFilter, toEntryEvent } from "./triggers.ts";
 
 /** Lets entries go on that wait for one of these events, given by their keys. The events are those of one workspace. */
@@ -50,7 +50,7 @@ async function loadVersions(tx: Tx, entries: readonly EntryRow[]): Promise<Map<s
   const versions = new Map<string, VersionRow>();
   for (const { automationId, version } of entries) {
     const key = `${automationId} ${version}`;
-    if (!versions.has(key)) versions.set(key, await findVersion(tx, automationId, version));
+    if (!versions.has(key)) versions.set(key, await getVersionRow(tx, automationId, version));
   }
   return versions;
 }

@@ -86,7 +86,7 @@ export function readBackup(file: string): Manifest {
   if (size === 0) throw new BackupDamaged(`${file} is empty. ${REMEDY}`);
   const whole = readDatabaseSize(file);
   if (whole !== null && size < whole) throw new BackupDamaged(`${file} is truncated: ${size} of its ${whole} bytes are there. ${REMEDY}`);
-  const facts = findDamage(() => readManifest(file, REMEDY));
+  const facts = checkForDamage(() => readManifest(file, REMEDY));
   if (facts === null)
     throw new BackupRefused(
       `${file} is a database, but not a backup made with mailsvc backup. Put it into a data folder as ${DATABASE_FILE}.`,
@@ -104,7 +104,7 @@ export function readBackup(file: string): Manifest {
 
 /** Compares the rows of a backup with what it says about them. Throws BackupDamaged where they differ. */
 export function verifyBackup(file: string, { tables }: Manifest): void {
-  const found = new Map(findDamage(() => checkDatabase(file, REMEDY)).map((table) => [table.table, table]));
+  const found = new Map(checkForDamage(() => checkDatabase(file, REMEDY)).map((table) => [table.table, table]));
   for (const { table, rows, checksum } of tables) {
     const now = found.get(table);
     if (now?.rows !== rows || now.checksum !== checksum)
@@ -115,7 +115,7 @@ export function verifyBackup(file: string, { tables }: Manifest): void {
 }
 
 /** Runs a check, and throws BackupDamaged where it finds the file damaged. */
-function findDamage<T>(check: () => T): T {
+function checkForDamage<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {

@@ -8,7 +8,7 @@ import { iso } from "../lib/clock.ts";
 import { getList } from "../lists/lists.ts";
 import type { Tables } from "../schema.ts";
 import { getSegment } from "../segments/segments.ts";
-import { findTemplate } from "../templates/templates.ts";
+import { getTemplateRow } from "../templates/templates.ts";
 
 export { forgetRecipients, listCurrentRecipients } from "./forget.ts";
 export { relaxVariables, renderWith, toValues } from "./render.ts";
@@ -20,7 +20,7 @@ const DAY = 86_400_000;
 const ph = sql.placeholder;
 
 /** One campaign. Throws ApiError not_found. */
-export async function findCampaign(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignRow> {
+export async function getCampaignRow(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignRow> {
   const row = await findCampaignRow(q, workspaceId, id);
   if (!row) throw notFound("campaign", id);
   return row;
@@ -42,7 +42,7 @@ export async function findCampaignRow(q: Tx | Reader, workspaceId: string, id: s
 
 /** One campaign with its content, template, segment and list (SPEC 2). Throws ApiError not_found. */
 export async function getCampaign(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignDetail> {
-  return showDetail(q, await findCampaign(q, workspaceId, id));
+  return showDetail(q, await getCampaignRow(q, workspaceId, id));
 }
 
 /** A page of campaigns, newest first. */
@@ -104,7 +104,7 @@ function showCampaign(row: CampaignRow): Campaign {
 
 export async function showDetail(q: Tx | Reader, row: CampaignRow): Promise<CampaignDetail> {
   const { workspaceId, templateId, segmentId, listId } = row;
-  const template = templateId === null ? null : await unlessDeleted(findTemplate(q, workspaceId, templateId));
+  const template = templateId === null ? null : await unlessDeleted(getTemplateRow(q, workspaceId, templateId));
   const segment = segmentId === null ? null : await unlessDeleted(getSegment(q, workspaceId, segmentId));
   const list = listId === null ? null : await unlessDeleted(getList(q, workspaceId, listId));
   return {

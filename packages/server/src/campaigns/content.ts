@@ -2,7 +2,7 @@ import type { AbTest, VariantName } from "@mailsvc/sdk/contract";
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { assertSendable, findTemplate, type Parse, type PinnedTemplate, pinOwn, pinPublished } from "../templates/templates.ts";
+import { assertSendable, getTemplateRow, type Parse, type PinnedTemplate, pinOwn, pinPublished } from "../templates/templates.ts";
 
 /** The fields of a campaign that make up its content. */
 export interface Draft {
@@ -55,7 +55,7 @@ export async function checkDraft(q: Tx | Reader, parse: Parse, draft: Draft): Pr
   if (draft.templateId !== null && (draft.html !== null || draft.text !== null))
     throw invalid("templateId", "not_allowed", "Give either templateId or own content (html, text). Set the other to null.");
   for (const variant of listVariants(draft)) {
-    if (variant.templateId !== null) assertSendable(await findTemplate(q, draft.workspaceId, variant.templateId));
+    if (variant.templateId !== null) assertSendable(await getTemplateRow(q, draft.workspaceId, variant.templateId));
     // Without a template this compiles the subject, too.
     await pinSources(q, parse, draft.workspaceId, { ...variant, templateId: null });
   }
@@ -78,7 +78,7 @@ export async function pinContent(
       pinned.push({ variant, source: await pinSources(q, parse, draft.workspaceId, variant), template: null });
       continue;
     }
-    const row = await findTemplate(q, draft.workspaceId, variant.templateId);
+    const row = await getTemplateRow(q, draft.workspaceId, variant.templateId);
     const source = await pinPublished(q, parse, row, variant.subjectLine);
     pinned.push({ variant, source, template: `${row.slug}@${row.version}` });
   }

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { moveEmails, OF_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Parse } from "../templates/templates.ts";
-import { findCampaign, findCampaignRow, showDetail } from "./campaigns.ts";
+import { findCampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
 import { enqueueSending, start } from "./start.ts";
 import { changeStatus } from "./states.ts";
 
@@ -19,14 +19,14 @@ const STOPPABLE: readonly CampaignStatus[] = ["SCHEDULED", "SENDING", "PAUSED"];
  * invalid_state.
  */
 export async function pauseCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<CampaignDetail> {
-  const row = await findCampaign(tx, workspaceId, id);
+  const row = await getCampaignRow(tx, workspaceId, id);
   if (row.status === "PAUSED") return showDetail(tx, row);
   return showDetail(tx, await changeStatus(tx, deps, row, ["SENDING"], { status: "PAUSED" }, { type: "campaign.paused" }));
 }
 
 /** Continues a paused campaign where it stopped; one that was held starts. Throws ApiError not_found, invalid_state or what keeps it from starting. */
 export async function resumeCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
-  const row = await findCampaign(tx, workspaceId, id);
+  const row = await getCampaignRow(tx, workspaceId, id);
   if (row.status === "SENDING") return showDetail(tx, row);
   if (row.status === "PAUSED" && row.startedAt === null) return showDetail(tx, await start(tx, deps, row, ["PAUSED"], parse));
   const resumed = await changeStatus(
@@ -43,7 +43,7 @@ export async function resumeCampaign(tx: Tx, deps: Deps, workspaceId: string, id
 
 /** Cancels a campaign for good; a job marks the recipients that got nothing yet. Throws ApiError not_found or invalid_state. */
 export async function cancelCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<CampaignDetail> {
-  const row = await findCampaign(tx, workspaceId, id);
+  const row = await getCampaignRow(tx, workspaceId, id);
   if (row.status === "CANCELLED") return showDetail(tx, row);
   const now = deps.clock.now();
   const cancelled = await changeStatus(

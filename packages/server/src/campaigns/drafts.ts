@@ -5,11 +5,11 @@ import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { findList } from "../lists/lists.ts";
-import { findSegment } from "../segments/segments.ts";
+import { getListRow } from "../lists/lists.ts";
+import { getSegmentRow } from "../segments/segments.ts";
 import { assertVerified } from "../senders/senders.ts";
 import type { Parse } from "../templates/templates.ts";
-import { buildFrom, type CampaignRow, findCampaign, parseSchedule, showDetail } from "./campaigns.ts";
+import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
 import { checkDraft, pinContent } from "./content.ts";
 import { enqueueStart } from "./start.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
@@ -77,7 +77,7 @@ export async function updateCampaign(
   { id, scheduledAt, ...input }: HandlerInput<Endpoints["update"]>,
   parse: Parse,
 ): Promise<CampaignDetail> {
-  const before = await findCampaign(tx, workspaceId, id);
+  const before = await getCampaignRow(tx, workspaceId, id);
   if (before.startedAt !== null) throw invalidState(before, ["DRAFT", "SCHEDULED"]);
   const fields = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<CampaignRow>;
   const at = scheduledAt === undefined ? before.scheduledAt : parseSchedule(scheduledAt, deps.clock.now());
@@ -97,7 +97,7 @@ export async function updateCampaign(
 
 /** Deletes a campaign that has not started. Throws ApiError not_found or invalid_state. */
 export async function deleteCampaign(tx: Tx, workspaceId: string, id: string): Promise<CampaignDetail> {
-  const row = await findCampaign(tx, workspaceId, id);
+  const row = await getCampaignRow(tx, workspaceId, id);
   if (row.startedAt !== null)
     throw new ApiError("invalid_state", `This campaign is ${row.status}. One that was started is kept as the record of who got what.`);
   const detail = await showDetail(tx, row);
@@ -112,7 +112,7 @@ export async function duplicateCampaign(
   workspaceId: string,
   { id, name }: { id: string; name?: string | undefined },
 ): Promise<CampaignDetail> {
-  const row = await findCampaign(tx, workspaceId, id);
+  const row = await getCampaignRow(tx, workspaceId, id);
   const now = deps.clock.now();
   const copy: CampaignRow = {
     ...row,
@@ -152,8 +152,8 @@ function shorten(name: string): string {
 async function checkCampaign(tx: Tx, deps: Deps, parse: Parse, row: CampaignRow): Promise<void> {
   await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
   assertMailbox(row);
-  if (row.segmentId !== null) await findSegment(tx, row.workspaceId, row.segmentId);
-  if (row.listId !== null) await findList(tx, row.workspaceId, row.listId);
+  if (row.segmentId !== null) await getSegmentRow(tx, row.workspaceId, row.segmentId);
+  if (row.listId !== null) await getListRow(tx, row.workspaceId, row.listId);
   await checkDraft(tx, parse, row);
   if (row.status === "SCHEDULED") await pinContent(tx, parse, row);
 }

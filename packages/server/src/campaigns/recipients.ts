@@ -5,7 +5,7 @@ import { countRows, type PageInput, paginateById } from "../db/pagination.ts";
 import { type EmailRow, OF_CAMPAIGN } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
-import { findCampaign } from "./campaigns.ts";
+import { getCampaignRow } from "./campaigns.ts";
 
 type Reaction = Tables["campaignReactions"]["$inferSelect"];
 
@@ -15,7 +15,7 @@ export async function listRecipients(
   workspaceId: string,
   { id: campaignId, status, ...input }: PageInput & { id: string; status?: EmailStatus | undefined },
 ): Promise<Page<Recipient>> {
-  await findCampaign(read, workspaceId, campaignId);
+  await getCampaignRow(read, workspaceId, campaignId);
   const { emails: t } = read.t;
   const where = and(OF_CAMPAIGN, eq(t.campaignId, campaignId), status && eq(t.status, status));
   const page = await paginateById(

@@ -2,7 +2,7 @@ import type { CampaignVerification, EmailStatus, SkipReason } from "@mailsvc/sdk
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
-import { findCampaign } from "./campaigns.ts";
+import { getCampaignRow } from "./campaigns.ts";
 import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
 import { OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
@@ -20,7 +20,7 @@ const HOUR = 3_600_000;
 
 /** Counts a campaign anew and compares. Throws ApiError not_found. */
 export async function verifyCampaign(read: Reader, workspaceId: string, id: string): Promise<CampaignVerification> {
-  await findCampaign(read, workspaceId, id);
+  await getCampaignRow(read, workspaceId, id);
   const differences = await findDifferences(read, id);
   const { total } = await readCounts(read, id);
   return { correct: differences.length === 0, recipients: sumRecipients(total), differences };

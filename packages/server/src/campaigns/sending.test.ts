@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { addContacts, checkRecipients, createCampaign } from "../../test/campaign.ts";
 import { createWorld } from "../testing.ts";
 import { pinAudience, readAudience } from "./audience.ts";
-import { findCampaign } from "./campaigns.ts";
+import { getCampaignRow } from "./campaigns.ts";
 
 test("a campaign goes to all contacts once, rendered for each, and ends as SENT", async () => {
   await using world = await createWorld();
@@ -97,7 +97,7 @@ test("a list and a segment: the members at the start, and nobody who joins later
   const toSegment = await createCampaign(world, { recipientType: "segment", segmentId: segment.id });
   const { deps } = world.app;
   const start = async (id: string) => {
-    const row = await findCampaign(deps.db.read, world.workspaceId, id);
+    const row = await getCampaignRow(deps.db.read, world.workspaceId, id);
     return { ...row, startedAt: deps.clock.now(), audience: await deps.db.tx((tx) => pinAudience(tx, row)) };
   };
   const [listStart, segmentStart] = [await start(toList.id), await start(toSegment.id)];

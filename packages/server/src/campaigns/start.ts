@@ -8,7 +8,7 @@ import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
 import { pinAudience } from "./audience.ts";
-import { buildFrom, type CampaignRow, findCampaign, findCampaignRow, getCampaign, parseSchedule, showDetail } from "./campaigns.ts";
+import { buildFrom, type CampaignRow, findCampaignRow, getCampaign, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import { hashSource } from "./render.ts";
 import { changeStatus, EDITABLE } from "./states.ts";
@@ -30,7 +30,7 @@ interface StartPayload {
 
 /** Starts a draft or scheduled campaign now. Throws ApiError not_found, invalid_state, and what keeps it from starting. */
 export async function sendCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
-  const row = await findCampaign(tx, workspaceId, id);
+  const row = await getCampaignRow(tx, workspaceId, id);
   return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], parse));
 }
 
@@ -42,7 +42,7 @@ export async function scheduleCampaign(
   { id, scheduledAt }: { id: string; scheduledAt: string },
   parse: Parse,
 ): Promise<CampaignDetail> {
-  const row = await findCampaign(tx, workspaceId, id);
+  const row = await getCampaignRow(tx, workspaceId, id);
   const at = parseSchedule(scheduledAt, deps.clock.now()) as number;
   const scheduled = await changeStatus(
     tx,

@@ -12,7 +12,7 @@ import { desc, eq, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { iso } from "../lib/clock.ts";
-import { findCampaign } from "./campaigns.ts";
+import { getCampaignRow } from "./campaigns.ts";
 import { listVariants } from "./content.ts";
 import { type Counts, type Metric, readCounts, SERIES_METRICS, sumRecipients } from "./counts.ts";
 
@@ -30,7 +30,7 @@ export async function getStats(
   workspaceId: string,
   { id, interval }: { id: string; interval: "hour" | "day" },
 ): Promise<CampaignStats> {
-  const campaign = await findCampaign(read, workspaceId, id);
+  const campaign = await getCampaignRow(read, workspaceId, id);
   const counts = await readCounts(read, id);
   const { total } = counts;
   return {

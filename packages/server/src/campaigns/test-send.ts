@@ -6,7 +6,7 @@ import { send } from "../emails/emails.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { loadParser, MissingVariables } from "../templates/templates.ts";
 import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
-import { buildFrom, type CampaignRow, findCampaign } from "./campaigns.ts";
+import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import { compileSource, renderWith, toValues } from "./render.ts";
 
@@ -29,7 +29,7 @@ export interface PreparedTest {
 /** Renders the tests of a campaign, each variant for each address, as its recipients would get them. */
 export async function prepareTest(read: Reader, workspaceId: string, { id, to, variant }: Input): Promise<PreparedTest> {
   try {
-    const campaign = await findCampaign(read, workspaceId, id);
+    const campaign = await getCampaignRow(read, workspaceId, id);
     const parse = await loadParser();
     const contents = (await pinContent(read, parse, campaign)).filter((one) => variant === undefined || one.variant.name === variant);
     if (contents.length === 0) throw invalid("variant", "unknown_variant", `This campaign has no variant ${variant}.`);

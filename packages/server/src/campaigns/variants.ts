@@ -4,7 +4,7 @@ import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { type CampaignRow, findCampaign, showDetail } from "./campaigns.ts";
+import { type CampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
 import { type Metric, readCounts } from "./counts.ts";
 import { enqueueSending } from "./start.ts";
 
@@ -39,7 +39,7 @@ export async function decideWinner(
   workspaceId: string,
   { id, variant }: { id: string; variant: VariantName },
 ): Promise<CampaignDetail> {
-  const row = await findCampaign(tx, workspaceId, id);
+  const row = await getCampaignRow(tx, workspaceId, id);
   const names = VARIANT_NAMES.slice(0, row.abTest?.variants.length ?? 0);
   if (!names.includes(variant))
     throw invalid(

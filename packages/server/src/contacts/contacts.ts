@@ -46,7 +46,7 @@ export function showContact(row: ContactRow): Contact {
 }
 
 /** One contact by its id. Throws ApiError not_found. */
-export async function findContact(q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow> {
+export async function getContactRow(q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow> {
   const row = await findById(q, workspaceId, id);
   if (!row) throw notFound("contact", id);
   return row;
@@ -149,7 +149,7 @@ export async function updateContact(
   { status, ...patch }: ContactPatch,
   cause: Cause = { source: "api" },
 ): Promise<ContactRow> {
-  const before = await findContact(tx, workspaceId, id);
+  const before = await getContactRow(tx, workspaceId, id);
   if (status === "SUBSCRIBED") await liftUnsubscribe(tx, deps, before);
   const after = patchContact(deps, before, patch, status ?? before.status);
   await saveContacts(tx, deps, [], [{ before, after }], cause);
@@ -194,7 +194,7 @@ export async function deleteContact(
   id: string,
   links: readonly ContactLinks[],
 ): Promise<ContactRow> {
-  const row = await findContact(tx, workspaceId, id);
+  const row = await getContactRow(tx, workspaceId, id);
   // The contact first: a transaction that changes its memberships at the same time collides here, and sees it gone.
   await deleteContactRow(tx, row);
   for (const link of links) await link.forget(tx, row);

@@ -5,7 +5,7 @@ import {
   type ContactLinks,
   createContact,
   deleteContact,
-  findContact,
+  getContactRow,
   listMemberships,
   showContact,
   updateContact,
@@ -42,7 +42,7 @@ export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof
     },
     export: (input, { read, workspaceId }) => listContacts(read, workspaceId, { page: 1, ...input }),
     get: async ({ id }, { read, deps, workspaceId }) => {
-      const contact = await findContact(read, workspaceId, id);
+      const contact = await getContactRow(read, workspaceId, id);
       return { ...showContact(contact), ...(await listMemberships(read, contact, links, deps.clock.now())) };
     },
     update: async ({ id, ...patch }, { tx, deps, workspaceId }) => showContact(await updateContact(tx, deps, workspaceId, id, patch)),

@@ -5,7 +5,7 @@ import type { PublicPage } from "../http/public/public-pages.ts";
 import { getMail } from "../inbox/inbox.ts";
 import type { Installation } from "../installation/installation.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
-import { buildContentDisposition, buildMailPolicy, findAttachment, renderMailHtml } from "./mail-view.ts";
+import { buildContentDisposition, buildMailPolicy, getAttachment, renderMailHtml } from "./mail-view.ts";
 import { buildPolicy, ICON, renderDevPage } from "./page.ts";
 
 // Events and emails listed; older ones are in `mailsvc deliveries list` and `mailsvc emails list`.
@@ -66,7 +66,7 @@ export function dashboardPages(deps: Deps, { apiKey }: Installation): readonly D
     {
       path: "/dashboard/mail/:id/attachments/:position",
       serve: async ({ id, position = "" }) => {
-        const { filename, bytes } = findAttachment(await parseMail(id), position);
+        const { filename, bytes } = getAttachment(await parseMail(id), position);
         return {
           type: "application/octet-stream",
           body: bytes,

@@ -31,7 +31,7 @@ export function buildMailPolicy(remote: boolean): string {
 }
 
 /** An attachment by its position, from 0. Throws ApiError not_found. */
-export function findAttachment({ attachments }: Email, position: string): { filename: string; bytes: Buffer } {
+export function getAttachment({ attachments }: Email, position: string): { filename: string; bytes: Buffer } {
   const found = /^\d{1,3}$/.test(position) ? attachments[Number(position)] : undefined;
   if (!found) throw new ApiError("not_found", "Attachment not found.");
   return { filename: found.filename ?? "attachment", bytes: toBytes(found) };

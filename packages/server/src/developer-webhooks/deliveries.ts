@@ -45,7 +45,7 @@ export async function listDeliveries(
 }
 
 /** A delivery to a webhook. Throws ApiError not_found. */
-export async function findDelivery(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<EventRow> {
+export async function getDeliveryRow(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<EventRow> {
   const { webhookDeliveries: e } = q.t;
   const [row] = await q
     .select()
@@ -57,7 +57,7 @@ export async function findDelivery(q: Reader | Tx, webhook: WebhookRow, id: stri
 
 /** A delivery to a webhook with its bytes and every attempt. Throws ApiError not_found. */
 export async function getDelivery(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<WebhookDeliveryDetail> {
-  const row = await findDelivery(q, webhook, id);
+  const row = await getDeliveryRow(q, webhook, id);
   const key = row.eventKey ?? 0;
   const composed = (await composeEvents(q, [key])).get(key);
   const [delivery] = await showDeliveries(q, webhook, [row]);

@@ -7,12 +7,12 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import { checkWebhookUrl } from "../lib/guard-url.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
 import { CLEAR_JOB } from "./jobs.ts";
-import { findWebhook, showWebhook, type WebhookRow } from "./webhook.ts";
+import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
 export { forgetDeliveries } from "./deliveries.ts";
 export { isReceiving } from "./endpoint.ts";
 export { fanOut } from "./fan-out.ts";
-export { findWebhook } from "./webhook.ts";
+export { getWebhookRow } from "./webhook.ts";
 
 const HOUR = 3_600_000;
 
@@ -76,12 +76,12 @@ export async function createWebhook(
 
 /** One webhook. Throws ApiError not_found. */
 export async function getWebhook(read: Reader, { clock }: Deps, workspaceId: string, id: string): Promise<Webhook> {
-  return showWebhook(await findWebhook(read, workspaceId, id), clock.now());
+  return showWebhook(await getWebhookRow(read, workspaceId, id), clock.now());
 }
 
 /** Changes the fields that are given. Throws ApiError not_found or validation_error. */
 export async function updateWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string, fields: WebhookFields): Promise<Webhook> {
-  const row = await findWebhook(tx, workspaceId, id);
+  const row = await getWebhookRow(tx, workspaceId, id);
   if (fields.url !== undefined) assertUrl(fields.url, deps);
   const alertEmail = toAlertEmail(fields.alertEmail);
   return save(tx, deps, row, {
@@ -94,7 +94,7 @@ export async function updateWebhook(tx: Tx, deps: Deps, workspaceId: string, id:
 
 /** Holds back what is for a webhook. Throws ApiError not_found, or invalid_state for a disabled one. */
 export async function pauseWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
-  const row = await findWebhook(tx, workspaceId, id);
+  const row = await getWebhookRow(tx, workspaceId, id);
   if (row.status === "disabled")
     throw new ApiError("invalid_state", "This webhook is disabled: it gets no events.", { hint: "Resume it first." });
   return save(tx, deps, row, { status: "paused" });
@@ -102,7 +102,7 @@ export async function pauseWebhook(tx: Tx, deps: Deps, workspaceId: string, id: 
 
 /** Lets everything for a webhook go out again, at once. Throws ApiError not_found. */
 export async function resumeWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
-  const row = await findWebhook(tx, workspaceId, id);
+  const row = await getWebhookRow(tx, workspaceId, id);
   tx.afterCommit(() => deps.webhooks.wake([id]));
   // What it has failed before does not count against its second chance.
   return save(tx, deps, row, { status: "enabled", ...(row.status === "disabled" && { failingSince: null, lastError: null }) });
@@ -116,7 +116,7 @@ export async function rotateSecret(
   id: string,
   overlapHours: number,
 ): Promise<Webhook & { secret: string }> {
-  const row = await findWebhook(tx, workspaceId, id);
+  const row = await getWebhookRow(tx, workspaceId, id);
   const now = deps.clock.now();
   const secret = makeSecret(deps.random);
   const shown = await save(tx, deps, row, {
@@ -129,7 +129,7 @@ export async function rotateSecret(
 
 /** Deletes a webhook: nothing goes out any more, and a job deletes what was written for it. Throws ApiError not_found. */
 export async function deleteWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
-  const row = await findWebhook(tx, workspaceId, id);
+  const row = await getWebhookRow(tx, workspaceId, id);
   const { developerWebhooks: w } = tx.t;
   await tx.delete(w).where(eq(w.id, id));
   await deps.queue.enqueue(tx, { kind: CLEAR_JOB, payload: { webhookId: id }, runAt: deps.clock.now() });

@@ -13,7 +13,7 @@ import {
   updateWebhook,
 } from "./developer-webhooks.ts";
 import { recordAgain, redeliverSince, sendAgain, testWebhook } from "./redeliver.ts";
-import { findWebhook } from "./webhook.ts";
+import { getWebhookRow } from "./webhook.ts";
 
 export const webhookHandlers: Handlers<typeof contract.webhooks> = {
   list: (input, { read, deps, workspaceId }) => listWebhooks(read, deps, workspaceId, input),
@@ -28,8 +28,8 @@ export const webhookHandlers: Handlers<typeof contract.webhooks> = {
     prepare: ({ id }, { read, deps, workspaceId }) => testWebhook(read, deps, workspaceId, id),
     run: async (_input, _context, tested: WebhookTest) => tested,
   },
-  deliveries: async ({ id, ...input }, { read, workspaceId }) => listDeliveries(read, await findWebhook(read, workspaceId, id), input),
-  delivery: async ({ id, delivery }, { read, workspaceId }) => getDelivery(read, await findWebhook(read, workspaceId, id), delivery),
+  deliveries: async ({ id, ...input }, { read, workspaceId }) => listDeliveries(read, await getWebhookRow(read, workspaceId, id), input),
+  delivery: async ({ id, delivery }, { read, workspaceId }) => getDelivery(read, await getWebhookRow(read, workspaceId, id), delivery),
   redeliver: {
     prepare: ({ id, delivery }, { read, deps, workspaceId }) => sendAgain(read, deps, workspaceId, id, delivery),
     run: ({ id, delivery }, { tx, deps, workspaceId }, attempt: Attempt) => recordAgain(tx, deps, workspaceId, id, delivery, attempt),

@@ -7,10 +7,10 @@ import { iso } from "../lib/clock.ts";
 import { perMinute, type Rate } from "../lib/rate.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type Attempt, HINTS, recordManualAttempt, reviveEvents } from "../webhooks/webhooks.ts";
-import { findDelivery, getDelivery } from "./deliveries.ts";
+import { getDelivery, getDeliveryRow } from "./deliveries.ts";
 import { composeEvents, toEndpointByHand } from "./endpoint.ts";
 import { ADDRESSED, listWanted, type SentEvent, sentColumns, toDeliveryId, writeForWebhooks } from "./fan-out.ts";
-import { findWebhook, showWebhook, type WebhookRow } from "./webhook.ts";
+import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
 /** The job that sends events again, some at a time. */
 export const REDELIVER_JOB = "webhooks.redeliver";
@@ -23,7 +23,7 @@ const CHUNK = 500;
 
 /** Sends webhook.test to a webhook. Writes nothing. Throws ApiError not_found or rate_limited. */
 export async function testWebhook(read: Reader, deps: Deps, workspaceId: string, id: string): Promise<WebhookTest> {
-  const webhook = await findWebhook(read, workspaceId, id);
+  const webhook = await getWebhookRow(read, workspaceId, id);
   await assertRate(deps, `webhook-test:${workspaceId}`, TESTS, "You can send at most ten test events a minute.");
   const at = deps.clock.now();
   const eventId = deps.ids("evt");
@@ -37,8 +37,8 @@ export async function testWebhook(read: Reader, deps: Deps, workspaceId: string,
 
 /** Sends an event by hand, before the transaction. Throws ApiError not_found, invalid_state or rate_limited. */
 export async function sendAgain(read: Reader, deps: Deps, workspaceId: string, id: string, deliveryId: string): Promise<Attempt> {
-  const webhook = await findWebhook(read, workspaceId, id);
-  const delivery = await findDelivery(read, webhook, deliveryId);
+  const webhook = await getWebhookRow(read, workspaceId, id);
+  const delivery = await getDeliveryRow(read, webhook, deliveryId);
   const key = delivery.eventKey ?? 0;
   const composed = (await composeEvents(read, [key])).get(key);
   if (!composed)
@@ -59,8 +59,8 @@ export async function recordAgain(
   deliveryId: string,
   attempt: Attempt,
 ): Promise<WebhookDeliveryDetail> {
-  const webhook = await findWebhook(tx, workspaceId, id);
-  await recordManualAttempt(tx, deps, toEndpointByHand(webhook), await findDelivery(tx, webhook, deliveryId), attempt);
+  const webhook = await getWebhookRow(tx, workspaceId, id);
+  await recordManualAttempt(tx, deps, toEndpointByHand(webhook), await getDeliveryRow(tx, webhook, deliveryId), attempt);
   return getDelivery(tx, webhook, deliveryId);
 }
 
@@ -72,7 +72,7 @@ export async function redeliverSince(
   id: string,
   { since, until, all }: { since: string; until?: string | undefined; all: boolean },
 ): Promise<Webhook> {
-  const webhook = await findWebhook(tx, workspaceId, id);
+  const webhook = await getWebhookRow(tx, workspaceId, id);
   if (webhook.status === "disabled")
     throw new ApiError("invalid_state", "This webhook is disabled, so nothing can be sent to it.", { hint: "Resume it first." });
   const now = deps.clock.now();

@@ -33,7 +33,7 @@ export interface LastError {
 export const RECEIVING: readonly WebhookStatus[] = ["enabled", "paused"];
 
 /** A webhook of a workspace. Throws ApiError not_found. */
-export async function findWebhook(q: Reader | Tx, workspaceId: string, id: string): Promise<WebhookRow> {
+export async function getWebhookRow(q: Reader | Tx, workspaceId: string, id: string): Promise<WebhookRow> {
   const { developerWebhooks: w } = q.t;
   const [row] = await q
     .select()

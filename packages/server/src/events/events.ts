@@ -46,7 +46,7 @@ export async function recordEvents(tx: Tx, deps: Deps, events: readonly NewEvent
 }
 
 /** The time of the latest event, ms; null before the first one. */
-export async function getLastEventTime(read: Reader): Promise<number | null> {
+export async function findLastEventTime(read: Reader): Promise<number | null> {
   const { events } = read.t;
   const [last] = await read.select({ at: events.at }).from(events).orderBy(desc(events.sequence)).limit(1);
   return last?.at ?? null;

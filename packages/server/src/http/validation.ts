@@ -110,8 +110,8 @@ function getAt(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** The branch of a union that the value was meant for: the one that does not object to its type. */
-function findBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  return branches.find((issues) => !issues.some((issue) => issue.code === "invalid_type" && issue.path.length === 0));
+function findBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
+  return branches.find((issues) => !issues.some((issue) => issue.code === "invalid_type" && issue.path.length === 0)) ?? null;
 }
 
 function flattenIssues(issues: readonly Issue[], prefix: readonly PropertyKey[], input: unknown, fields: readonly string[]): ErrorDetail[] {

@@ -5,7 +5,7 @@ import { ApiError } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { PROVIDER_KEYS } from "../lib/provider-keys.ts";
 import { applyReports } from "./apply.ts";
-import { addConnection, findConnection, listConnections, removeConnection } from "./providers/connections.ts";
+import { addConnection, getConnection, listConnections, removeConnection } from "./providers/connections.ts";
 import type { ReadWebhook } from "./providers/provider.ts";
 import type { Report } from "./report.ts";
 
@@ -36,7 +36,7 @@ export const inboundHandlers: Handlers<Endpoints> = {
   sendgrid: takeForAll("sendgrid"),
   mailgun: takeForAll("mailgun"),
   connection: async ({ token }, { deps, bytes, headers }) => {
-    const { workspaceId, provider, key } = await findConnection(deps.db.read, deps, token);
+    const { workspaceId, provider, key } = await getConnection(deps.db.read, deps, token);
     return take(deps, await READERS[provider](deps, { bytes, headers }, [key]), workspaceId);
   },
 };

@@ -44,7 +44,7 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   }
   const status = findPart(mail, "message/delivery-status") ?? findPart(mail, "message/global-delivery-status");
   const outcome = status ? toStatus(readText(status)) : readPlainBounce(mail);
-  return { outcome, source: "dsn", about, automatic: automatic || status !== undefined };
+  return { outcome, source: "dsn", about, automatic: automatic || status !== null };
 }
 
 /** The most telling of the recipients' blocks: a failure before a delay before a delivery. */
@@ -142,8 +142,8 @@ function isAutomatic(mail: Email): boolean {
   return mail.headers.some(({ key, value }) => key === "auto-submitted" && !/^\s*no\b/i.test(value)) || isFromMailServer(mail);
 }
 
-function findPart({ attachments }: Email, mimeType: string): Attachment | undefined {
-  return attachments.find((part) => part.mimeType === mimeType);
+function findPart({ attachments }: Email, mimeType: string): Attachment | null {
+  return attachments.find((part) => part.mimeType === mimeType) ?? null;
 }
 
 function readText({ content }: Attachment): string {

@@ -40,7 +40,7 @@ export async function findFirstMail(read: Reader, match: MailFilter, after: stri
 }
 
 /** When the last mail was captured; null when there is none. */
-export async function getLastMailTime(read: Reader): Promise<number | null> {
+export async function findLastMailTime(read: Reader): Promise<number | null> {
   const { inbox } = read.t;
   const [last] = await read.select({ at: inbox.receivedAt }).from(inbox).orderBy(desc(inbox.id)).limit(1);
   return last?.at ?? null;

@@ -63,7 +63,7 @@ export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invi
 }
 
 /** The pending or confirmed membership of a link's token. Throws ApiError not_found for an unknown or expired token. */
-export async function findInvitation(q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> {
+export async function getInvitation(q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> {
   const name = "find_invitation";
   const [found] = await q
     .prepared(name, (build, { listMembers: m, lists: l, contacts: c }) =>
@@ -93,7 +93,7 @@ export async function renderConfirmation(q: Reader, deps: Deps, { list, contact,
 
 /** Makes a pending contact a member; idempotent. Returns the HTML of the page that says so. Throws ApiError not_found. */
 export async function confirm(tx: Tx, deps: Deps, token: string): Promise<string> {
-  const { list, contact, member } = await findInvitation(tx, deps, token);
+  const { list, contact, member } = await getInvitation(tx, deps, token);
   if (member.status === "PENDING") {
     const { listMembers: t } = tx.t;
     const moved = await tx

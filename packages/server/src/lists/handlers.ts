@@ -1,9 +1,9 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { confirm, findInvitation, invite, renderConfirmation } from "./confirmation.ts";
+import { confirm, getInvitation, invite, renderConfirmation } from "./confirmation.ts";
 import { createList, deleteList, getList, listLists, updateList } from "./lists.ts";
-import { addMembers, findMember, listMembers, removeMember, removeMembers, showMember } from "./members.ts";
+import { addMembers, getMember, listMembers, removeMember, removeMembers, showMember } from "./members.ts";
 
 export const listHandlers: Handlers<typeof contract.lists> = {
   list: (input, { read, workspaceId }) => listLists(read, workspaceId, input),
@@ -16,10 +16,10 @@ export const listHandlers: Handlers<typeof contract.lists> = {
   remove: ({ id, contacts }, { tx, deps, workspaceId }) => removeMembers(tx, deps, workspaceId, id, contacts),
   removeOne: ({ id, contact }, { tx, deps, workspaceId }) => removeMember(tx, deps, workspaceId, id, contact),
   resend: async ({ id, contact }, { tx, deps, workspaceId }) => {
-    const found = await findMember(tx, workspaceId, id, contact);
+    const found = await getMember(tx, workspaceId, id, contact);
     if (found.member.status !== "PENDING") throw new ApiError("invalid_state", "This contact is already a member.");
     return showMember(found.contact, await invite(tx, deps, found));
   },
-  confirmPage: async ({ token }, { deps }) => renderConfirmation(deps.db.read, deps, await findInvitation(deps.db.read, deps, token)),
+  confirmPage: async ({ token }, { deps }) => renderConfirmation(deps.db.read, deps, await getInvitation(deps.db.read, deps, token)),
   confirm: ({ token }, { deps }) => deps.db.tx((tx) => confirm(tx, deps, token)),
 };

@@ -20,7 +20,7 @@ export const CLEAR_JOB = "lists.clear";
 type Counts = ReadonlyMap<string, number> | undefined;
 
 /** A list that is not deleted. Throws ApiError not_found. */
-export async function findList(q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> {
+export async function getListRow(q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> {
   const [row] = await q
     .prepared("find_list", (build, { lists: t }) =>
       build
@@ -35,7 +35,7 @@ export async function findList(q: Tx | Reader, workspaceId: string, id: string):
 }
 
 export async function getList(q: Tx | Reader, workspaceId: string, id: string): Promise<List> {
-  return showWithCounts(q, await findList(q, workspaceId, id));
+  return showWithCounts(q, await getListRow(q, workspaceId, id));
 }
 
 /** The `seq`s of all lists of a workspace, by their ids. */
@@ -82,7 +82,7 @@ export async function createList(tx: Tx, deps: Deps, workspaceId: string, input:
 
 /** Changes the fields that were sent. Throws ApiError not_found, validation_error or sender_not_verified. */
 export async function updateList(tx: Tx, deps: Deps, workspaceId: string, id: string, input: ListSettings): Promise<List> {
-  const before = await findList(tx, workspaceId, id);
+  const before = await getListRow(tx, workspaceId, id);
   const changes = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<ListRow>;
   const row: ListRow = { ...before, ...changes, updatedAt: deps.clock.now() };
   if (input.doubleOptIn !== undefined || input.confirmationFrom !== undefined) await assertSender(tx, deps, row);
@@ -95,7 +95,7 @@ export async function updateList(tx: Tx, deps: Deps, workspaceId: string, id: st
 
 /** Deletes a list at once; a job deletes its members. Throws ApiError not_found. */
 export async function deleteList(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<List> {
-  const row = await findList(tx, workspaceId, id);
+  const row = await getListRow(tx, workspaceId, id);
   const list = await showWithCounts(tx, row);
   await tx.update(tx.t.lists).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.lists.seq, row.seq));
   await deps.queue.enqueue(tx, { kind: CLEAR_JOB, payload: { workspaceId, groupId: id, seq: row.seq } });

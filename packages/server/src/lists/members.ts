@@ -12,7 +12,7 @@ import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
-import { findList, type ListRow } from "./lists.ts";
+import { getListRow, type ListRow } from "./lists.ts";
 
 export type MemberRow = Tables["listMembers"]["$inferSelect"];
 
@@ -79,7 +79,7 @@ const CONFIRMATIONS = 50;
  * The confirmation page turns PENDING into MEMBER; removing a contact ends any membership.
  */
 export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId: string, refs: readonly string[]): Promise<ListAddition> {
-  const list = await findList(tx, workspaceId, listId);
+  const list = await getListRow(tx, workspaceId, listId);
   if (list.doubleOptIn && list.confirmationFrom !== null)
     await assertVerified(tx, deps, workspaceId, parseMailbox(list.confirmationFrom), "confirmationFrom");
   const contacts = await resolveContacts(tx, workspaceId, refs);
@@ -133,7 +133,7 @@ export async function removeMembers(
   listId: string,
   refs: readonly string[],
 ): Promise<ListRemoval> {
-  const list = await findList(tx, workspaceId, listId);
+  const list = await getListRow(tx, workspaceId, listId);
   const contacts = await resolveContacts(tx, workspaceId, refs);
   const unique = new Map(contacts.flatMap((c) => (c ? [[c.seq, c] as const] : [])));
   const removed = await deleteMembers(tx, deps, list, [...unique.values()]);
@@ -145,13 +145,13 @@ export async function removeMembers(
 }
 
 /** One member, by the contact's id or address. Throws ApiError not_found. */
-export async function findMember(
+export async function getMember(
   q: Tx | Reader,
   workspaceId: string,
   listId: string,
   ref: string,
 ): Promise<{ list: ListRow; contact: ContactRow; member: MemberRow }> {
-  const list = await findList(q, workspaceId, listId);
+  const list = await getListRow(q, workspaceId, listId);
   const [contact] = await resolveContacts(q, workspaceId, [ref]);
   const member = contact ? (await loadMembers(q, list, [contact.seq])).get(contact.seq) : undefined;
   if (!contact || !member)
@@ -163,7 +163,7 @@ export async function findMember(
 
 /** Removes one contact from a list. Throws ApiError not_found. */
 export async function removeMember(tx: Tx, deps: Deps, workspaceId: string, listId: string, ref: string): Promise<ListMember> {
-  const { list, contact, member } = await findMember(tx, workspaceId, listId, ref);
+  const { list, contact, member } = await getMember(tx, workspaceId, listId, ref);
   await deleteMembers(tx, deps, list, [contact]);
   return showMember(contact, member);
 }
@@ -175,7 +175,7 @@ export interface MemberQuery extends PageInput {
 
 /** A page of the members of a list, newest contacts first. Throws ApiError not_found. */
 export async function listMembers(read: Reader, workspaceId: string, listId: string, input: MemberQuery): Promise<Page<ListMember>> {
-  const list = await findList(read, workspaceId, listId);
+  const list = await getListRow(read, workspaceId, listId);
   const { listMembers: m, contacts: c } = read.t;
   const text = toSearchTerm(input.search);
   const matching = text === "" ? undefined : read.sqlDialect.holds(c.searchText, read.sqlDialect.text(text));

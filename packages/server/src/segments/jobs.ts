@@ -41,7 +41,7 @@ export function rebuildSegment(deps: Deps): JobHandler {
   return async ({ payload }) => {
     const rebuild = payload as unknown as Rebuild;
     const { read } = deps.db;
-    const segment = await findVersion(deps, rebuild);
+    const segment = await findSegmentVersion(deps, rebuild);
     if (!segment) return {};
     const { contacts: c, segmentMembers: m } = read.t;
     const context = await buildRuleContext(read, deps, segment.workspaceId);
@@ -109,7 +109,7 @@ export function clearSegment(deps: Deps): JobHandler {
   return clearMembers(deps, pickSegmentTables, () => Promise.resolve());
 }
 
-async function findVersion({ db }: Deps, { workspaceId, segmentId, version }: Rebuild): Promise<SegmentRow | null> {
+async function findSegmentVersion({ db }: Deps, { workspaceId, segmentId, version }: Rebuild): Promise<SegmentRow | null> {
   const { segments: t } = db.read.t;
   const [row] = await db.read
     .select()

@@ -6,7 +6,7 @@ import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.t
 import type { Deps } from "../deps.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
-import { assertListsExist, countMembers, findSegment } from "./segments.ts";
+import { assertListsExist, countMembers, getSegmentRow } from "./segments.ts";
 
 /** The context to compile rules of a workspace against, now. */
 export async function buildRuleContext(read: Reader, { clock }: Pick<Deps, "clock">, workspaceId: string): Promise<RuleContext> {
@@ -57,7 +57,7 @@ export async function listSegmentContacts(
   id: string,
   input: PageInput,
 ): Promise<Page<Contact>> {
-  const segment = await findSegment(read, workspaceId, id);
+  const segment = await getSegmentRow(read, workspaceId, id);
   if (segment.state === "READY" && !segment.timed)
     return paginateBySeq(
       input,

@@ -33,7 +33,7 @@ export async function countMembers(q: Tx | Reader, id: string): Promise<number> 
 }
 
 /** A segment that is not deleted. Throws ApiError not_found. */
-export async function findSegment(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRow> {
+export async function getSegmentRow(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRow> {
   const { segments: t } = q.t;
   const [row] = await q
     .select()
@@ -44,7 +44,7 @@ export async function findSegment(q: Tx | Reader, workspaceId: string, id: strin
 }
 
 export async function getSegment(q: Tx | Reader, workspaceId: string, id: string): Promise<Segment> {
-  return showWithCount(q, await findSegment(q, workspaceId, id));
+  return showWithCount(q, await getSegmentRow(q, workspaceId, id));
 }
 
 /** Throws ApiError validation_error for rules with lists this workspace does not have. */
@@ -103,7 +103,7 @@ export async function updateSegment(
   id: string,
   input: { name?: string | undefined; description?: string | null | undefined; rules?: SegmentRule | undefined },
 ): Promise<Segment> {
-  const before = await findSegment(tx, workspaceId, id);
+  const before = await getSegmentRow(tx, workspaceId, id);
   const { name = before.name, description = before.description, rules } = input;
   const row: SegmentRow = { ...before, name, description, updatedAt: deps.clock.now() };
   const changed = rules !== undefined && JSON.stringify(rules) !== JSON.stringify(before.rules);
@@ -118,7 +118,7 @@ export async function updateSegment(
 
 /** Deletes a segment at once; a job deletes its members. Throws ApiError not_found. */
 export async function deleteSegment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Segment> {
-  const row = await findSegment(tx, workspaceId, id);
+  const row = await getSegmentRow(tx, workspaceId, id);
   const segment = await showWithCount(tx, row);
   await tx.update(tx.t.segments).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.segments.seq, row.seq));
   await deps.queue.enqueue(tx, { kind: CLEAR_SEGMENT_JOB, payload: { workspaceId, groupId: id, seq: row.seq } });

@@ -6,8 +6,8 @@ import { checkDomain } from "./dns.ts";
 import {
   addSender,
   CONFIRM_JOB,
-  findSender,
-  findSenderByToken,
+  getSenderRow,
+  getSenderRowByToken,
   listSenders,
   recordVerification,
   removeSender,
@@ -17,18 +17,18 @@ import {
 export const senderHandlers: Handlers<typeof contract.senders> = {
   list: (input, { read, workspaceId }) => listSenders(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => addSender(tx, deps, workspaceId, input),
-  get: async ({ id }, { read, workspaceId }) => toSender(await findSender(read, workspaceId, id)),
+  get: async ({ id }, { read, workspaceId }) => toSender(await getSenderRow(read, workspaceId, id)),
   verify: {
     prepare: async ({ id, force }, { read, deps, workspaceId, key }) => {
       if (force && !key.owner)
         throw new ApiError("forbidden", "Only the owner key may verify a sender without proof.", {
           details: [{ path: "force", code: "owner_only", message: "Leave out force, or use the owner key." }],
         });
-      const row = await findSender(read, workspaceId, id);
+      const row = await getSenderRow(read, workspaceId, id);
       return row.kind === "domain" && row.status === "PENDING" && !force ? checkDomain(deps, row) : null;
     },
     run: async ({ id, force }, { tx, deps, workspaceId }, fault: string | null) => {
-      const row = await findSender(tx, workspaceId, id);
+      const row = await getSenderRow(tx, workspaceId, id);
       if (row.kind === "domain" || force) return toSender(await recordVerification(tx, deps, row, fault));
       if (row.status === "PENDING")
         await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { workspaceId, senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
@@ -36,7 +36,7 @@ export const senderHandlers: Handlers<typeof contract.senders> = {
     },
   },
   delete: ({ id }, { tx, deps, workspaceId }) => removeSender(tx, deps, workspaceId, id),
-  confirmPage: async ({ token }, { deps }) => renderConfirmPage(await findSenderByToken(deps.db.read, token)),
+  confirmPage: async ({ token }, { deps }) => renderConfirmPage(await getSenderRowByToken(deps.db.read, token)),
   confirm: ({ token }, { deps }) =>
-    deps.db.tx(async (tx) => renderConfirmedPage(await recordVerification(tx, deps, await findSenderByToken(tx, token), null))),
+    deps.db.tx(async (tx) => renderConfirmedPage(await recordVerification(tx, deps, await getSenderRowByToken(tx, token), null))),
 };

@@ -62,7 +62,7 @@ export async function addSender(
 }
 
 /** One sender. Throws ApiError not_found. */
-export async function findSender(q: Tx | Reader, workspaceId: string, id: string): Promise<SenderRow> {
+export async function getSenderRow(q: Tx | Reader, workspaceId: string, id: string): Promise<SenderRow> {
   const { senders } = q.t;
   const [row] = await q
     .select()
@@ -74,7 +74,7 @@ export async function findSender(q: Tx | Reader, workspaceId: string, id: string
 
 /** Deletes a sender; later sends from it are refused. Throws ApiError not_found. */
 export async function removeSender(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Sender> {
-  const row = await findSender(tx, workspaceId, id);
+  const row = await getSenderRow(tx, workspaceId, id);
   await tx.delete(tx.t.senders).where(eq(tx.t.senders.id, id));
   tx.afterCommit(() => deps.verified.clear());
   return toSender(row);
@@ -107,7 +107,7 @@ export async function recordVerification(tx: Tx, deps: Deps, row: SenderRow, fau
 }
 
 /** The sender of a confirmation link. Throws ApiError not_found. */
-export async function findSenderByToken(q: Tx | Reader, token: string): Promise<SenderRow> {
+export async function getSenderRowByToken(q: Tx | Reader, token: string): Promise<SenderRow> {
   const [row] = await q
     .select()
     .from(q.t.senders)

@@ -178,12 +178,12 @@ export function findSuppressed(
 
 /** One suppression, by its id or its address. Throws ApiError not_found. */
 export async function getSuppression(read: Reader, workspaceId: string, idOrEmail: string): Promise<Suppression> {
-  return showSuppression(await findSuppression(read, workspaceId, idOrEmail));
+  return showSuppression(await getSuppressionRow(read, workspaceId, idOrEmail));
 }
 
 /** Removes a suppression by its id or its address; the contact keeps its status. Throws ApiError not_found. */
 export async function removeSuppression(tx: Tx, deps: Deps, workspaceId: string, idOrEmail: string): Promise<Suppression> {
-  const row = await findSuppression(tx, workspaceId, idOrEmail);
+  const row = await getSuppressionRow(tx, workspaceId, idOrEmail);
   const [removed] = await deleteSuppressions(tx, deps, workspaceId, [row.id]);
   if (!removed) throw notFound("suppression", idOrEmail);
   return showSuppression(removed);
@@ -245,7 +245,7 @@ export async function listStoredForms(q: Tx | Reader, workspaceId: string, email
   return [email || "-", ...hashes];
 }
 
-async function findSuppression(q: Tx | Reader, workspaceId: string, idOrEmail: string): Promise<SuppressionRow> {
+async function getSuppressionRow(q: Tx | Reader, workspaceId: string, idOrEmail: string): Promise<SuppressionRow> {
   const { suppressions: t } = q.t;
   const emails = await listStoredForms(q, workspaceId, addressKey(idOrEmail));
   const [row] = await q

@@ -6,8 +6,8 @@ import { DRAFT } from "./store.ts";
 import {
   createTemplate,
   deleteTemplate,
-  findTemplate,
-  findVersion,
+  getTemplateRow,
+  getVersionRow,
   listTemplates,
   listVersions,
   publishDraft,
@@ -21,8 +21,8 @@ export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" 
   list: (input, { read, workspaceId }) => listTemplates(read, workspaceId, input),
   create: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => createTemplate(tx, deps, workspaceId, input, parse) },
   get: async ({ id, version }, { read, workspaceId }) => {
-    const row = await findTemplate(read, workspaceId, id);
-    return getDetail(read, row, await findVersion(read, row, version ?? DRAFT));
+    const row = await getTemplateRow(read, workspaceId, id);
+    return getDetail(read, row, await getVersionRow(read, row, version ?? DRAFT));
   },
   update: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => updateDraft(tx, deps, workspaceId, input, parse) },
   delete: ({ id }, { tx, workspaceId }) => deleteTemplate(tx, workspaceId, id),
@@ -34,8 +34,8 @@ export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" 
   // Rendering writes nothing, so it runs before the transaction, which only stores the response.
   preview: {
     prepare: async ({ id, version, variables }, { read, workspaceId }) => {
-      const row = await findTemplate(read, workspaceId, id);
-      const { compiled } = await resolveVersion(read, row, await findVersion(read, row, version ?? DRAFT));
+      const row = await getTemplateRow(read, workspaceId, id);
+      const { compiled } = await resolveVersion(read, row, await getVersionRow(read, row, version ?? DRAFT));
       return preview(compiled, variables ?? {});
     },
     run: async (_input, _context, rendered: ReturnType<typeof preview>) => rendered,

@@ -34,7 +34,7 @@ export interface Sendable extends CompiledVersion {
 
 /** The published version of a slug, compiled. Throws ApiError template_not_found or template_error. */
 export async function resolveBySlug(read: Reader, workspaceId: string, slug: string): Promise<Sendable> {
-  const row = await findPublished(read, workspaceId, slug);
+  const row = await getPublishedTemplate(read, workspaceId, slug);
   const ready = await compileStored(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
   return { ...ready, slug, version: row.version };
 }
@@ -55,7 +55,7 @@ export async function getDetail(read: Reader, row: TemplateRow, content: Version
 
 /** The published template of a slug, with its variables. Throws ApiError template_not_found. */
 export async function getBySlug(read: Reader, workspaceId: string, slug: string): Promise<TemplateBySlug> {
-  const row = await findPublished(read, workspaceId, slug);
+  const row = await getPublishedTemplate(read, workspaceId, slug);
   const content = await findVersionRow(read, row.id, row.version);
   if (!content) throw templateNotFound(`The template ${slug} was changed meanwhile. Try again.`);
   return showBySlug(row, content, await compileOrExplain(read, row, content));
@@ -150,7 +150,7 @@ function templateNotFound(message: string, hint?: string): ApiError {
 }
 
 /** The published row of a slug. Throws ApiError template_not_found. */
-async function findPublished(read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> {
+async function getPublishedTemplate(read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> {
   const row = await findTemplateBySlug(read, workspaceId, slug);
   if (!row) throw templateNotFound(`Template ${JSON.stringify(slug.slice(0, 100))} not found.`);
   if (row.type !== "transactional")

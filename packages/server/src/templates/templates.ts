@@ -32,14 +32,14 @@ import {
 type Endpoints = typeof contract.templates;
 
 /** A template by its id. Throws ApiError not_found. */
-export async function findTemplate(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow> {
+export async function getTemplateRow(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow> {
   const row = await findTemplateById(q, workspaceId, id);
   if (!row) throw notFound("template", id);
   return row;
 }
 
 /** The draft of a template, or one of its published versions. Throws ApiError not_found. */
-export async function findVersion(q: Tx | Reader, row: TemplateRow, version: number): Promise<VersionRow> {
+export async function getVersionRow(q: Tx | Reader, row: TemplateRow, version: number): Promise<VersionRow> {
   const found = await findVersionRow(q, row.id, version);
   if (!found)
     throw new ApiError("not_found", `Version ${version} of ${row.slug} not found.`, {
@@ -100,12 +100,12 @@ export async function updateDraft(
   input: HandlerInput<Endpoints["update"]>,
   parse: Parse,
 ): Promise<TemplateDetail> {
-  const row = await findTemplate(tx, workspaceId, input.id);
+  const row = await getTemplateRow(tx, workspaceId, input.id);
   assertRevision(row, input.revision);
   const slug = input.slug ?? row.slug;
   const type = input.type ?? row.type;
   if (slug !== row.slug || type !== row.type) await assertUnused(tx, row, slug === row.slug ? "of another type" : "renamed");
-  const before = await findVersion(tx, row, DRAFT);
+  const before = await getVersionRow(tx, row, DRAFT);
   const content = applyChanges(before, input);
   const next = { ...row, slug, type };
   const compiled = await checkContent(tx, parse, next, content, true);
@@ -136,10 +136,10 @@ export async function publishDraft(
   { id, revision }: HandlerInput<Endpoints["publish"]>,
   parse: Parse,
 ): Promise<Template> {
-  const row = await findTemplate(tx, workspaceId, id);
+  const row = await getTemplateRow(tx, workspaceId, id);
   assertRevision(row, revision);
   if (row.publishedHash === row.draftHash) return showTemplate(row);
-  const published = await publishContent(tx, deps, parse, row, applyChanges(await findVersion(tx, row, DRAFT), {}));
+  const published = await publishContent(tx, deps, parse, row, applyChanges(await getVersionRow(tx, row, DRAFT), {}));
   return showTemplate(await saveTemplate(tx, row, { ...published, revision: row.revision + 1, updatedAt: deps.clock.now() }));
 }
 
@@ -151,15 +151,15 @@ export async function rollBack(
   { id, version, revision }: HandlerInput<Endpoints["rollback"]>,
   parse: Parse,
 ): Promise<Template> {
-  const row = await findTemplate(tx, workspaceId, id);
+  const row = await getTemplateRow(tx, workspaceId, id);
   assertRevision(row, revision);
-  const earlier = await findVersion(tx, row, version);
+  const earlier = await getVersionRow(tx, row, version);
   if (earlier.hash === row.publishedHash) return showTemplate(row);
   const content = applyChanges(earlier, {});
   const published = await publishContent(tx, deps, parse, row, content, version);
   const follows = row.draftHash === row.publishedHash;
   if (follows) {
-    const draft = await findVersion(tx, row, DRAFT);
+    const draft = await getVersionRow(tx, row, DRAFT);
     await replaceDraft(tx, { ...buildVersionRow(deps, row.id, DRAFT, content, null), id: draft.id });
   }
   return showTemplate(
@@ -174,7 +174,7 @@ export async function rollBack(
 
 /** Archives or activates a template; idempotent. Throws ApiError not_found or conflict. */
 export async function setStatus(tx: Tx, deps: Deps, workspaceId: string, id: string, status: Template["status"]): Promise<Template> {
-  const row = await findTemplate(tx, workspaceId, id);
+  const row = await getTemplateRow(tx, workspaceId, id);
   if (row.status === status) return showTemplate(row);
   if (status === "INACTIVE") await assertUnused(tx, row, "archived");
   return showTemplate(await saveTemplate(tx, row, { status, revision: row.revision + 1, updatedAt: deps.clock.now() }));
@@ -182,7 +182,7 @@ export async function setStatus(tx: Tx, deps: Deps, workspaceId: string, id: str
 
 /** Deletes a template with all its versions. Throws ApiError not_found or conflict. */
 export async function deleteTemplate(tx: Tx, workspaceId: string, id: string): Promise<Template> {
-  const row = await findTemplate(tx, workspaceId, id);
+  const row = await getTemplateRow(tx, workspaceId, id);
   await assertUnused(tx, row, "deleted");
   await deleteTemplateRows(tx, id);
   return showTemplate(row);
@@ -198,14 +198,14 @@ export async function listVersions(
   workspaceId: string,
   { id, ...page }: PageInput & { id: string },
 ): Promise<Page<TemplateVersion>> {
-  const row = await findTemplate(read, workspaceId, id);
+  const row = await getTemplateRow(read, workspaceId, id);
   return listVersionRows(read, row.id, page, (version) => showVersion(row, version));
 }
 
 /** A version of a template by its id, ready to render; the draft without a number. Throws ApiError not_found or template_error. */
 export async function resolveById(read: Reader, workspaceId: string, id: string, version = DRAFT): Promise<Sendable> {
-  const row = await findTemplate(read, workspaceId, id);
-  return resolveVersion(read, row, await findVersion(read, row, version));
+  const row = await getTemplateRow(read, workspaceId, id);
+  return resolveVersion(read, row, await getVersionRow(read, row, version));
 }
 
 export { type Compiled, MissingVariables, makeAllowance, render } from "./engine/engine.ts";

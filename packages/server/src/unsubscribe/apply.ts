@@ -77,7 +77,7 @@ async function findUnsubscribed(q: Tx | Reader, { workspaceId, email }: Subscrib
 
 /** The email whose link was used, if it still exists. */
 async function findOrigin(q: Tx, { workspaceId, emailId }: Subscriber) {
-  return emailId === undefined ? undefined : (await findEmail(q, workspaceId, emailId))?.email;
+  return emailId === undefined ? null : ((await findEmail(q, workspaceId, emailId))?.email ?? null);
 }
 
 /** Records the event of the email whose link was used, if it still exists. Returns its campaign. */

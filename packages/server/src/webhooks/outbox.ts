@@ -129,7 +129,7 @@ export async function withdrawEvents(
 }
 
 /** The timestamp of the newest event, ms; null before the first one. */
-export async function getLatestEventAt(read: Reader): Promise<number | null> {
+export async function findLatestEventAt(read: Reader): Promise<number | null> {
   const { webhookEvents: e } = read.t;
   const [latest] = await read.select({ at: e.at }).from(e).orderBy(desc(e.id)).limit(1);
   return latest?.at ?? null;

@@ -75,7 +75,7 @@ const UNCLAIM_STREAMS = nameStatement("unclaim_streams");
 export async function claimStreams(tx: Tx, endpoint: Endpoint | undefined, now: number, limit: number, claim: string): Promise<Claimed> {
   if (!endpoint) return { jobs: [], nextAt: null };
   const streams = await takeStreams(tx, endpoint.id, now, limit, claim);
-  if (streams.length === 0) return { jobs: [], nextAt: await getNextDue(tx, endpoint.id) };
+  if (streams.length === 0) return { jobs: [], nextAt: await findNextDue(tx, endpoint.id) };
   const interrupted = streams.filter((stream) => stream.interrupted).map(({ streamId }) => streamId);
   if (interrupted.length > 0) await countInterrupted(tx, endpoint.policy.outbox, interrupted);
   const heads = Map.groupBy(await listClaimedHeads(tx, endpoint, claim, now), ({ streamId }) => streamId);
@@ -86,7 +86,7 @@ export async function claimStreams(tx: Tx, endpoint: Endpoint | undefined, now: 
     if (event && dueAt !== null && dueAt <= now) jobs.push({ endpoint, event, rest, held, claim, leaseEndsAt: now + LEASE_MS });
     else await unclaimStream(tx, streamId, dueAt);
   }
-  return { jobs, nextAt: streams.length === limit ? now : await getNextDue(tx, endpoint.id) };
+  return { jobs, nextAt: streams.length === limit ? now : await findNextDue(tx, endpoint.id) };
 }
 
 /**
@@ -320,7 +320,7 @@ async function unclaimStream(tx: Tx, streamId: string, dueAt: number | null): Pr
     .execute({ streamId, dueAt });
 }
 
-async function getNextDue(tx: Tx, endpointId: string): Promise<number | null> {
+async function findNextDue(tx: Tx, endpointId: string): Promise<number | null> {
   const [row] = await tx
     .prepared("next_stream", (q, { webhookStreams: s }) =>
       q

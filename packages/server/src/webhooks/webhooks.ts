@@ -2,7 +2,7 @@
 export { type Attempt, HINTS } from "./attempt.ts";
 export type { ComposedEvent, Endpoint, Failure, LoadEndpoint, Message, WebhookPolicy, Webhooks, WebhookWorker } from "./endpoint.ts";
 export {
-  getLatestEventAt,
+  findLatestEventAt,
   type NewWebhookEvent,
   openBody,
   releaseStreams,

@@ -119,13 +119,13 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
       throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
     return null;
   };
-  const findScope = (): Scope => {
+  const getScope = (): Scope => {
     const scope = currentScope.getStore();
     if (!scope?.open) throw new MisplacedQuery("A query was made after its transaction had ended.");
     return scope;
   };
   const read: Reader = createSession({ connection: reader, schema, guard: assertReadable, breathe, held: null });
-  const write = createSession({ connection, schema, guard: findScope, breathe, held });
+  const write = createSession({ connection, schema, guard: getScope, breathe, held });
   const bindTx = (scope: Scope): Tx => {
     const tx = Object.create(write) as Tx;
     // Rows that are held back are written now: at COMMIT they would be written in one turn with all that follow.

@@ -27,7 +27,7 @@ export function parseForm({ body }: Endpoint, headers: HeaderReader, bytes: Uint
   let file: Part | null = null;
   for (const [name, all] of Map.groupBy(parts, (part) => part.name)) {
     const shown = name.slice(0, 60);
-    const list = getKind(body?.shape[name]) === "array";
+    const list = findKind(body?.shape[name]) === "array";
     if (all.length > 1 && !list) throw invalid(shown, "duplicate", `${shown} appears ${all.length} times; it takes one value.`);
     const texts = all.map((part) => {
       if ((part.fileName !== null) !== (name === "file"))
@@ -49,10 +49,10 @@ export function parseForm({ body }: Endpoint, headers: HeaderReader, bytes: Uint
 }
 
 /** The kind of values a field takes, without wrappers such as optional. */
-function getKind(schema: z.core.$ZodType | undefined): string | undefined {
+function findKind(schema: z.core.$ZodType | undefined): string | null {
   const { def } = schema?._zod ?? {};
-  if (!def) return undefined;
-  return "innerType" in def ? getKind(def.innerType as z.core.$ZodType) : def.type;
+  if (!def) return null;
+  return "innerType" in def ? findKind(def.innerType as z.core.$ZodType) : def.type;
 }
 
 /** The name and type of a file's part; fields beside it override them. */

@@ -98,15 +98,15 @@ function assertMethod({ methods }: PublicPage, method: PageRequest["method"]): v
 async function toResponse(page: PageResponse, event: H3Event, requestId: string, draining: boolean): Promise<Response> {
   const headers = new Headers([["x-request-id", requestId], ...COMMON_HEADERS, ...page.headers]);
   if (draining) headers.set("connection", "close");
-  const length = getLength(page);
-  if (length !== undefined && page.status !== 304) headers.set("content-length", String(length));
+  const length = findLength(page);
+  if (length !== null && page.status !== 304) headers.set("content-length", String(length));
   const withoutBody = event.req.method === "HEAD" || page.status === 304;
   if (withoutBody && page.body instanceof ReadableStream) await page.body.cancel();
   return new Response(withoutBody ? null : (page.body as BodyInit | null), { status: page.status, headers });
 }
 
-function getLength({ body, length }: PageResponse): number | undefined {
-  return length ?? (typeof body === "string" ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.length : undefined);
+function findLength({ body, length }: PageResponse): number | null {
+  return length ?? (typeof body === "string" ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.length : null);
 }
 
 function toPageError(error: unknown, requestId: string, { log, storage }: Pick<PublicPagesParts, "log" | "storage">): ApiError {

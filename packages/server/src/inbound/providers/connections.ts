@@ -69,7 +69,7 @@ export async function removeConnection(tx: Tx, deps: Deps, workspaceId: string, 
 }
 
 /** The connection whose URL a provider calls. Throws ApiError not_found. */
-export async function findConnection(read: Reader, { seal }: Deps, token: string): Promise<VerifyingConnection> {
+export async function getConnection(read: Reader, { seal }: Deps, token: string): Promise<VerifyingConnection> {
   const [[row] = []] = await read.lookUp(read.t.providerConnections, [{ token }]);
   if (!row)
     throw new ApiError("not_found", "No connection to a mail provider has this URL.", {

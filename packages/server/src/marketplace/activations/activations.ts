@@ -6,11 +6,11 @@ import type { Deps } from "../../deps.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/secret.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
-import { findListing, isListed, type ListingRow } from "../listings/store.ts";
+import { getListingRow, isListed, type ListingRow } from "../listings/store.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { showActivation, showToBuilder } from "./show.ts";
-import { type Activated, assertNotEnded, findActivation, isOrphaned } from "./store.ts";
+import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./store.ts";
 
 export interface Consent {
   agentSlug: string;
@@ -28,7 +28,7 @@ const CLEARED_BY_BUILDER = ["webhook_failure"] as const;
  */
 export async function activate(tx: Tx, deps: Deps, workspaceId: string, consent: Consent): Promise<Activation> {
   const now = deps.clock.now();
-  const listing = await findOffered(tx, consent.agentSlug, now);
+  const listing = await getOfferedListing(tx, consent.agentSlug, now);
   assertConsent(listing, consent.acceptedPermissions);
   await lockWorkspace(tx, workspaceId);
   await endOrphaned(tx, deps, workspaceId, listing);
@@ -72,7 +72,7 @@ export async function activate(tx: Tx, deps: Deps, workspaceId: string, consent:
 /** Pauses an agent for its brand. Throws ApiError not_found or invalid_state. */
 export async function pause(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
-  const found = await findActivation(tx, workspaceId, id);
+  const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
   const activation = (await addPauseReason(tx, deps, id, "user_paused")) ?? found.activation;
   return showActivation({ ...found, activation }, now);
@@ -84,7 +84,7 @@ export async function pause(tx: Tx, deps: Deps, workspaceId: string, id: string)
  */
 export async function resume(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
-  const found = await findActivation(tx, workspaceId, id);
+  const found = await getActivation(tx, workspaceId, id);
   const activation = await clearReasons(tx, deps, found, CLEARED_BY_BRAND);
   return showActivation({ ...found, activation }, now);
 }
@@ -92,17 +92,17 @@ export async function resume(tx: Tx, deps: Deps, workspaceId: string, id: string
 /** Turns an agent off for good. Does nothing when it is off already. Throws ApiError not_found. */
 export async function deactivate(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
-  const found = await findActivation(tx, workspaceId, id);
+  const found = await getActivation(tx, workspaceId, id);
   await lockWorkspace(tx, workspaceId);
   const ended = await endActivations(tx, deps, [id], isOrphaned(found, now) ? "admin_revoke" : "user_deactivated");
   if (ended.length > 0) await restoreCoverage(tx, deps, [workspaceId]);
-  return showActivation(await findActivation(tx, workspaceId, id), now);
+  return showActivation(await getActivation(tx, workspaceId, id), now);
 }
 
 /** Sets how many credits an agent may use in a month; null for no limit. Throws ApiError not_found or invalid_state. */
 export async function limitCredits(tx: Tx, deps: Deps, workspaceId: string, id: string, creditLimit: number | null): Promise<Activation> {
   const now = deps.clock.now();
-  const found = await findActivation(tx, workspaceId, id);
+  const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
   await tx.update(tx.t.activations).set({ creditLimit }).where(eq(tx.t.activations.id, id));
   return showActivation({ ...found, activation: { ...found.activation, creditLimit } }, now);
@@ -113,7 +113,7 @@ export async function limitCredits(tx: Tx, deps: Deps, workspaceId: string, id: 
  * pause_not_clearable.
  */
 export async function resumeForBuilder(tx: Tx, deps: Deps, workspaceId: string, slug: string, id: string): Promise<ListingActivation> {
-  const listing = await findListing(tx, workspaceId, slug);
+  const listing = await getListingRow(tx, workspaceId, slug);
   const { activations: a, workspaces: w } = tx.t;
   const [found] = await tx
     .select({ activation: a, organizationName: w.name })
@@ -146,7 +146,7 @@ function notClearable(reasons: readonly PauseReason[]): ApiError {
   });
 }
 
-async function findOffered(tx: Tx, slug: string, now: number): Promise<ListingRow> {
+async function getOfferedListing(tx: Tx, slug: string, now: number): Promise<ListingRow> {
   const [listing] = await tx.select().from(tx.t.listings).where(eq(tx.t.listings.slug, slug));
   if (!listing || !isListed(listing, now))
     throw new ApiError("not_found", `There is no agent ${slug} in the catalog.`, { hint: "See what is on offer: mailsvc catalog list" });

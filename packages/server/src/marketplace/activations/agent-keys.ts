@@ -29,7 +29,7 @@ export async function admitAgent(q: Reader<AgentTables> | AgentTx, hash: string,
 
 /** Whether a key with this hash was ever made, whatever its state. */
 export async function agentKeyExists(q: Reader<AgentTables>, hash: string): Promise<boolean> {
-  return (await findKey(q, hash)) !== undefined;
+  return (await findKey(q, hash)) !== null;
 }
 
 async function findKey(q: Reader<AgentTables> | AgentTx, hash: string) {
@@ -54,7 +54,7 @@ async function findKey(q: Reader<AgentTables> | AgentTx, hash: string) {
         .prepare("admit_agent"),
     )
     .execute({ hash });
-  return found;
+  return found ?? null;
 }
 
 function pausedError(reasons: readonly PauseReason[]): ApiError {

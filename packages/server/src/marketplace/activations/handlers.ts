@@ -1,15 +1,15 @@
 import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import { findListing } from "../listings/store.ts";
+import { getListingRow } from "../listings/store.ts";
 import { activate, deactivate, limitCredits, pause, resume, resumeForBuilder } from "./activations.ts";
 import { listActivations, listListingActivations } from "./list.ts";
 import { showActivation, showToAgent } from "./show.ts";
-import { findActivation } from "./store.ts";
+import { getActivation } from "./store.ts";
 
 export const activationHandlers: Handlers<typeof contract.activations> = {
   list: (input, { read, deps, workspaceId }) => listActivations(read, workspaceId, deps.clock.now(), input),
   create: (input, { tx, deps, workspaceId }) => activate(tx, deps, workspaceId, input),
-  get: async ({ id }, { read, deps, workspaceId }) => showActivation(await findActivation(read, workspaceId, id), deps.clock.now()),
+  get: async ({ id }, { read, deps, workspaceId }) => showActivation(await getActivation(read, workspaceId, id), deps.clock.now()),
   update: ({ id, creditLimit }, { tx, deps, workspaceId }) => limitCredits(tx, deps, workspaceId, id, creditLimit),
   pause: ({ id }, { tx, deps, workspaceId }) => pause(tx, deps, workspaceId, id),
   resume: ({ id }, { tx, deps, workspaceId }) => resume(tx, deps, workspaceId, id),
@@ -19,7 +19,7 @@ export const activationHandlers: Handlers<typeof contract.activations> = {
 /** The endpoints of listings that activations handle. */
 export const listingActivationHandlers: Pick<Handlers<typeof contract.listings>, "activations" | "resume"> = {
   activations: async ({ slug, ...input }, { read, deps, workspaceId }) =>
-    listListingActivations(read, await findListing(read, workspaceId, slug), deps.clock.now(), input),
+    listListingActivations(read, await getListingRow(read, workspaceId, slug), deps.clock.now(), input),
   resume: ({ slug, id }, { tx, deps, workspaceId }) => resumeForBuilder(tx, deps, workspaceId, slug, id),
 };
 

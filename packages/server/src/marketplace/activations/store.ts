@@ -13,7 +13,7 @@ export interface Activated {
 }
 
 /** An activation of this workspace. Throws ApiError not_found. */
-export async function findActivation(q: Reader<AgentTables> | AgentTx, workspaceId: string, id: string): Promise<Activated> {
+export async function getActivation(q: Reader<AgentTables> | AgentTx, workspaceId: string, id: string): Promise<Activated> {
   const { activations: a, listings: l } = q.t;
   const [found] = await q
     .select({ activation: a, listing: l })

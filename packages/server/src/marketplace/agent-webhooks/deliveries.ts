@@ -88,11 +88,11 @@ export async function listSentEvents(read: Reader, limit: number): Promise<SentE
 export async function getSentEvent(read: Reader, slug: string, id: string): Promise<DeliveryDetail> {
   const [listing] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
   if (!listing) throw notFound("listing", slug);
-  return showDeliveryDetail(read, await findEvent(read, listing, id));
+  return showDeliveryDetail(read, await getEventRow(read, listing, id));
 }
 
 /** An event for the webhook of a listing. Throws ApiError not_found. */
-export async function findEvent(q: Reader | Tx, listing: ListingRow, id: string): Promise<EventRow> {
+export async function getEventRow(q: Reader | Tx, listing: ListingRow, id: string): Promise<EventRow> {
   const { webhookEvents: e } = q.t;
   const [row] = await q
     .select()

@@ -1,15 +1,15 @@
 import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import type { Attempt } from "../../webhooks/webhooks.ts";
-import { findListing } from "../listings/store.ts";
-import { findEvent, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
+import { getListingRow } from "../listings/store.ts";
+import { getEventRow, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
 import { recordAgain, sendAgain } from "./redeliver.ts";
 import { testWebhook } from "./test-webhook.ts";
 
 export const deliveryHandlers: Handlers<typeof contract.deliveries> = {
-  list: async ({ slug, ...input }, { read, workspaceId }) => listDeliveries(read, await findListing(read, workspaceId, slug), input),
+  list: async ({ slug, ...input }, { read, workspaceId }) => listDeliveries(read, await getListingRow(read, workspaceId, slug), input),
   get: async ({ slug, id }, { read, workspaceId }) =>
-    showDeliveryDetail(read, await findEvent(read, await findListing(read, workspaceId, slug), id)),
+    showDeliveryDetail(read, await getEventRow(read, await getListingRow(read, workspaceId, slug), id)),
   redeliver: {
     prepare: ({ slug, id }, { read, deps, workspaceId }) => sendAgain(read, deps, workspaceId, slug, id),
     run: ({ slug, id }, { tx, deps, workspaceId }, attempt: Attempt) => recordAgain(tx, deps, workspaceId, slug, id, attempt),

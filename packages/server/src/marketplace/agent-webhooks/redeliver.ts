@@ -5,8 +5,8 @@ import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { perMinute } from "../../lib/rate.ts";
 import { type Attempt, type EventRow, openBody, recordManualAttempt } from "../../webhooks/webhooks.ts";
-import { findListing } from "../listings/store.ts";
-import { findEvent, showDeliveryDetail } from "./deliveries.ts";
+import { getListingRow } from "../listings/store.ts";
+import { getEventRow, showDeliveryDetail } from "./deliveries.ts";
 import { toAgentEndpoint } from "./endpoint.ts";
 
 // Redelivery bypasses all streams and limits, so without a limit of its own it could flood any address.
@@ -14,8 +14,8 @@ const RATE = perMinute(120);
 
 /** Sends an event by hand, before the transaction. Throws ApiError not_found, invalid_state or rate_limited. */
 export async function sendAgain(read: Reader, deps: Deps, workspaceId: string, slug: string, id: string): Promise<Attempt> {
-  const listing = await findListing(read, workspaceId, slug);
-  const event = await findEvent(read, listing, id);
+  const listing = await getListingRow(read, workspaceId, slug);
+  const event = await getEventRow(read, listing, id);
   await assertSendable(read, event);
   await assertRate(deps, workspaceId);
   const message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body: openBody(deps, event) };
@@ -31,9 +31,9 @@ export async function recordAgain(
   id: string,
   attempt: Attempt,
 ): Promise<DeliveryDetail> {
-  const listing = await findListing(tx, workspaceId, slug);
-  await recordManualAttempt(tx, deps, toAgentEndpoint(listing), await findEvent(tx, listing, id), attempt);
-  return showDeliveryDetail(tx, await findEvent(tx, listing, id));
+  const listing = await getListingRow(tx, workspaceId, slug);
+  await recordManualAttempt(tx, deps, toAgentEndpoint(listing), await getEventRow(tx, listing, id), attempt);
+  return showDeliveryDetail(tx, await getEventRow(tx, listing, id));
 }
 
 function refuse(message: string, code: string, hint: string): ApiError {

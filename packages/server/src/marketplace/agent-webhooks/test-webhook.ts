@@ -5,7 +5,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { perMinute } from "../../lib/rate.ts";
 import { HINTS } from "../../webhooks/webhooks.ts";
-import { findListing } from "../listings/store.ts";
+import { getListingRow } from "../listings/store.ts";
 import { toAgentEndpoint } from "./endpoint.ts";
 
 // Without a limit it could scan the ports of other hosts.
@@ -13,7 +13,7 @@ const RATE = perMinute(10);
 
 /** Sends test.ping to the webhook of a listing and returns the result. Writes nothing. Throws ApiError not_found or rate_limited. */
 export async function testWebhook(read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<WebhookTest> {
-  const listing = await findListing(read, workspaceId, slug);
+  const listing = await getListingRow(read, workspaceId, slug);
   await assertRate(deps, workspaceId);
   const at = deps.clock.now();
   const id = deps.ids("evt");

@@ -7,7 +7,7 @@ import type { Handlers } from "../../http/handler.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { Tables } from "../../schema.ts";
-import { findFile } from "../files/library.ts";
+import { getFileRow } from "../files/library.ts";
 import { assetPath, assetUrl } from "../files/links.ts";
 
 export type BrandRow = Tables["brands"]["$inferSelect"];
@@ -72,7 +72,7 @@ export async function getPageBrand(q: AgentQuery, workspaceId: string): Promise<
 
 /** A brand as its agents see it. */
 export async function showBrand(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {
-  const logo = row.logoAssetId === null ? undefined : await findLogo(q, row.workspaceId, row.logoAssetId);
+  const logo = row.logoAssetId === null ? null : await findLogo(q, row.workspaceId, row.logoAssetId);
   return {
     name: row.name,
     website: row.website,
@@ -104,7 +104,7 @@ export type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | 
 /** Updates the given fields. Throws ApiError not_found for a logo that is not in the asset library. */
 export async function updateBrand(tx: Tx, deps: Deps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
   const before = await getBrand(tx, workspaceId);
-  if (typeof change.logoAssetId === "string") await findFile(tx, "assets", workspaceId, change.logoAssetId);
+  if (typeof change.logoAssetId === "string") await getFileRow(tx, "assets", workspaceId, change.logoAssetId);
   const { colors, fonts, voice, ...rest } = change;
   const row = {
     ...before,
@@ -125,7 +125,7 @@ async function findLogo(q: AgentQuery, workspaceId: string, id: string) {
     .select()
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
-  return row;
+  return row ?? null;
 }
 
 function definedOnly<T extends object>(change: T | undefined): Partial<T> {

@@ -6,7 +6,7 @@ import { iso } from "../../lib/clock.ts";
 import { findMonthAround } from "../../lib/month.ts";
 import type { AgentTables } from "../../schema.ts";
 import type { Actor } from "../runs/runs.ts";
-import { findActiveRun } from "../runs/store.ts";
+import { getActiveRunRow } from "../runs/store.ts";
 import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
 
 type ActivationRow = AgentTables["activations"]["$inferSelect"];
@@ -41,7 +41,7 @@ export async function grantCredits(
 
 /** The balance, and what the agent may spend this month. */
 export async function showCredits(q: AgentQuery, { activationId, workspaceId }: Actor, now: number): Promise<AgentCredits> {
-  const activation = await getActivation(q, activationId);
+  const activation = await getActivationRow(q, activationId);
   const { used, resetsAt } = getPeriod(activation, now);
   return {
     balance: await getBalance(q, workspaceId),
@@ -70,9 +70,9 @@ export async function consumeCredits(
   { amount, action, runId, description, units }: Consumption,
 ): Promise<CreditTransaction> {
   const now = deps.clock.now();
-  if (runId !== undefined) await findActiveRun(tx, { activationId, runId }, deps.runClock.overdue());
+  if (runId !== undefined) await getActiveRunRow(tx, { activationId, runId }, deps.runClock.overdue());
   const { activations: a, creditBalances: b } = tx.t;
-  const activation = await getActivation(tx, activationId);
+  const activation = await getActivationRow(tx, activationId);
   const { used, resetsAt } = getPeriod(activation, now);
   const { creditLimit } = activation;
   if (creditLimit !== null && used + amount > creditLimit)
@@ -131,7 +131,7 @@ export async function refundCredits(
     throw new ApiError("invalid_state", `A transaction can be refunded within ${CREDIT_LIMITS.refundHours} hours.`, {
       details: [{ path: "transactionId", code: "refund_window_over", message: `It was made at ${iso(spent.createdAt)}.` }],
     });
-  const activation = await getActivation(tx, activationId);
+  const activation = await getActivationRow(tx, activationId);
   const month = getPeriod(activation, now);
   const [back] = await tx
     .select({ sum: sum(e.amount) })
@@ -201,7 +201,7 @@ function getPeriod({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, no
   return { from, resetsAt: until, used: until === creditsResetAt ? creditsUsed : 0 };
 }
 
-async function getActivation(q: AgentQuery, id: string): Promise<ActivationRow> {
+async function getActivationRow(q: AgentQuery, id: string): Promise<ActivationRow> {
   const { activations: a } = q.t;
   const [row] = await q.select().from(a).where(eq(a.id, id));
   if (!row) throw notFound("activation", id);

@@ -24,13 +24,13 @@ export function getPart({ bytes }: Upload, part: number): Uint8Array {
 }
 
 /** The stored contents of a workspace with this hash. */
-export async function findContent(q: AgentQuery, workspaceId: string, sha256: string): Promise<{ id: string } | undefined> {
+export async function findContent(q: AgentQuery, workspaceId: string, sha256: string): Promise<{ id: string } | null> {
   const { fileContents: t } = q.t;
   const [row] = await q
     .select({ id: t.id })
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), eq(t.sha256, sha256), isNull(t.stagedAt)));
-  return row;
+  return row ?? null;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AgentContext, Handlers } from "../../http/handler.ts";
 import { checkImage, deleteAsset, type StagedImage, saveAsset, showAsset } from "./assets.ts";
 import type { Staged } from "./contents.ts";
 import { checkLeadMagnet, deleteLeadMagnet, type StagedFile, saveLeadMagnet, showLeadMagnet, updateLeadMagnet } from "./lead-magnets.ts";
-import { findFile, listFiles } from "./library.ts";
+import { getFileRow, listFiles } from "./library.ts";
 import type { FileOwner } from "./quota.ts";
 import type { Upload } from "./upload.ts";
 
@@ -15,7 +15,7 @@ export const assetHandlers: Handlers<typeof contract.assets> = {
     run: (input, context, image: StagedImage) => saveAsset(context.tx, context.deps, ownedByPerson(context), input, image),
     undo: dropStaged,
   },
-  get: async ({ id }, { read, deps, workspaceId }) => showAsset(deps, await findFile(read, "assets", workspaceId, id)),
+  get: async ({ id }, { read, deps, workspaceId }) => showAsset(deps, await getFileRow(read, "assets", workspaceId, id)),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteAsset(tx, deps, workspaceId, id),
 };
 
@@ -26,7 +26,7 @@ export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
     run: (input, context, file: StagedFile) => saveLeadMagnet(context.tx, context.deps, ownedByPerson(context), input, file),
     undo: dropStaged,
   },
-  get: async ({ id }, { read, deps, workspaceId }) => showLeadMagnet(deps, await findFile(read, "leadMagnets", workspaceId, id)),
+  get: async ({ id }, { read, deps, workspaceId }) => showLeadMagnet(deps, await getFileRow(read, "leadMagnets", workspaceId, id)),
   delete: ({ id }, { tx, deps, workspaceId }) => deleteLeadMagnet(tx, deps, workspaceId, id),
 };
 

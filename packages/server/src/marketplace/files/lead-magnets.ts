@@ -7,7 +7,7 @@ import { iso } from "../../lib/clock.ts";
 import { type Staged, storeContent } from "./contents.ts";
 import { listZipEntries } from "./file-kind.ts";
 import { imageSize } from "./image-size.ts";
-import { deleteFile, type FileRow, findFile } from "./library.ts";
+import { deleteFile, type FileRow, getFileRow } from "./library.ts";
 import { downloadUrl } from "./links.ts";
 import type { FileOwner } from "./quota.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
@@ -82,7 +82,7 @@ export async function updateLeadMagnet(
   id: string,
   { title, description }: { title?: string | undefined; description?: string | null | undefined },
 ): Promise<LeadMagnet> {
-  const before = await findFile(tx, "leadMagnets", workspaceId, id);
+  const before = await getFileRow(tx, "leadMagnets", workspaceId, id);
   if (before.activationId !== activationId) throw notFound("lead magnet", id);
   const row: LeadMagnetRow = {
     ...before,

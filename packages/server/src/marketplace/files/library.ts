@@ -16,7 +16,7 @@ export type FileRow<L extends Library> = AgentTables[L]["$inferSelect"];
 const NAMES: Readonly<Record<Library, string>> = { assets: "asset", leadMagnets: "lead magnet" };
 
 /** A file of this workspace. Throws ApiError not_found. */
-export async function findFile<L extends Library>(q: AgentQuery, library: L, workspaceId: string, id: string): Promise<FileRow<L>> {
+export async function getFileRow<L extends Library>(q: AgentQuery, library: L, workspaceId: string, id: string): Promise<FileRow<L>> {
   const t: AgentTables[Library] = q.t[library];
   const [row] = await q
     .select()
@@ -47,7 +47,7 @@ export async function deleteFile<L extends Library>(
   id: string,
 ): Promise<FileRow<L>> {
   await lockFiles(tx, workspaceId);
-  const row = await findFile(tx, library, workspaceId, id);
+  const row = await getFileRow(tx, library, workspaceId, id);
   const t: AgentTables[Library] = tx.t[library];
   await tx.delete(t).where(eq(t.id, id));
   await releaseContent(tx, deps, workspaceId, row.sha256);

@@ -6,7 +6,7 @@ import type { Sanitized } from "../../html/sanitize.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { getBrand } from "../brand/brand.ts";
 import { applyContent, type ContentInput } from "./content.ts";
-import { findPage, type PageRow, showPage, type Viewer } from "./pages.ts";
+import { getPageRow, type PageRow, showPage, type Viewer } from "./pages.ts";
 
 /*
  * The states of a page. Rows: state. Columns: what happens.
@@ -88,7 +88,7 @@ export async function updatePage(
   ifMatch: string | null,
   sanitized: Sanitized | null,
 ): Promise<WrittenLandingPage> {
-  const before = await findOwnPage(tx, author, id);
+  const before = await getOwnPageRow(tx, author, id);
   assertVersion(before, version, ifMatch);
   const removed = sanitized?.removed ?? [];
   if (Object.values(input).every((value) => value === undefined)) return { ...showPage(deps, author, before), removed };
@@ -120,7 +120,7 @@ export async function setOwnStatus(
   id: string,
   status: LandingPageStatus,
 ): Promise<LandingPage> {
-  const before = await findOwnPage(tx, author, id);
+  const before = await getOwnPageRow(tx, author, id);
   if (status === "PUBLISHED" && before.status !== status) await assertApproved(tx, before);
   return setStatus(tx, deps, author, before, status);
 }
@@ -134,7 +134,7 @@ export async function setStatusForBrand(
   status: LandingPageStatus,
 ): Promise<LandingPage> {
   const viewer = { workspaceId, activationId: null };
-  return setStatus(tx, deps, viewer, await findPage(tx, viewer, id), status);
+  return setStatus(tx, deps, viewer, await getPageRow(tx, viewer, id), status);
 }
 
 function slugTaken(slug: string): ApiError {
@@ -170,8 +170,8 @@ async function refuseTakenSlug(slug: string, write: () => PromiseLike<unknown>):
 }
 
 /** A page this agent made itself. Throws ApiError not_found, also for a published page of another agent, which it may read. */
-async function findOwnPage(tx: AgentTx, author: Author, id: string): Promise<PageRow> {
-  const row = await findPage(tx, author, id);
+async function getOwnPageRow(tx: AgentTx, author: Author, id: string): Promise<PageRow> {
+  const row = await getPageRow(tx, author, id);
   if (row.activationId !== author.activationId) throw notFound("landing page", id);
   return row;
 }

@@ -4,7 +4,7 @@ import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { FORM_MARK, type Sanitized, sanitizeInTurns } from "../../html/sanitize.ts";
 import { invalid, notFound } from "../../lib/api-error.ts";
 import { assertAssets } from "../files/assets.ts";
-import { findFile } from "../files/library.ts";
+import { getFileRow } from "../files/library.ts";
 import type { PageRow, Viewer } from "./pages.ts";
 
 /** The content fields of a request. */
@@ -54,7 +54,7 @@ export async function applyContent(
 }
 
 async function assertLeadMagnet(tx: AgentTx, { workspaceId, activationId }: Viewer, id: string): Promise<void> {
-  const { activationId: owner } = await findFile(tx, "leadMagnets", workspaceId, id);
+  const { activationId: owner } = await getFileRow(tx, "leadMagnets", workspaceId, id);
   if (owner !== null && owner !== activationId) throw notFound("lead magnet", id);
 }
 

@@ -2,7 +2,7 @@ import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { AgentReadContext, AgentWriteContext, Handlers } from "../../http/handler.ts";
 import { type Author, createPage, setOwnStatus, setStatusForBrand, updatePage } from "./authoring.ts";
 import { checkContent } from "./content.ts";
-import { deletePage, findPage, listPages, showPage, showSummary, type Viewer } from "./pages.ts";
+import { deletePage, getPageRow, listPages, showPage, showSummary, type Viewer } from "./pages.ts";
 import { listSubmissions } from "./signups.ts";
 import { getStats } from "./stats.ts";
 
@@ -11,7 +11,7 @@ export const landingPageHandlers: Handlers<typeof contract.landingPages> = {
   list: (input, { read, deps, workspaceId }) =>
     listPages(read, toBrandViewer(workspaceId), input, (row) => showSummary(deps, toBrandViewer(workspaceId), row)),
   get: async ({ id }, { read, deps, workspaceId }) =>
-    showPage(deps, toBrandViewer(workspaceId), await findPage(read, toBrandViewer(workspaceId), id)),
+    showPage(deps, toBrandViewer(workspaceId), await getPageRow(read, toBrandViewer(workspaceId), id)),
   publish: ({ id }, { tx, deps, workspaceId }) => setStatusForBrand(tx, deps, workspaceId, id, "PUBLISHED"),
   unpublish: ({ id }, { tx, deps, workspaceId }) => setStatusForBrand(tx, deps, workspaceId, id, "DRAFT"),
   delete: ({ id }, { tx, deps, workspaceId }) => deletePage(tx, deps, workspaceId, id),
@@ -28,7 +28,7 @@ export const agentLandingPageHandlers: Handlers<AgentContract["landingPages"]> =
     run: ({ activationId: _own, ...input }, context, sanitized) =>
       createPage(context.tx, context.deps, toAuthor(context), input, sanitized),
   },
-  get: async ({ id }, context) => showPage(context.deps, toAuthor(context), await findPage(context.read, toAuthor(context), id)),
+  get: async ({ id }, context) => showPage(context.deps, toAuthor(context), await getPageRow(context.read, toAuthor(context), id)),
   update: {
     prepare: (input, { deps }) => checkContent(input, deps),
     run: ({ activationId: _own, ...input }, context, sanitized) =>

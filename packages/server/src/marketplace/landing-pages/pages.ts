@@ -40,7 +40,7 @@ export function parsePageRef(ref: string): string | null {
 }
 
 /** A page this viewer may see. Throws ApiError not_found. */
-export async function findPage(q: AgentQuery, { workspaceId, activationId }: Viewer, id: string): Promise<PageRow> {
+export async function getPageRow(q: AgentQuery, { workspaceId, activationId }: Viewer, id: string): Promise<PageRow> {
   const { landingPages: t } = q.t;
   const [row] = await q
     .select()
@@ -109,7 +109,7 @@ export function showPage(deps: ShowDeps, viewer: Viewer, row: PageRow): LandingP
 /** Deletes a page with its statistics and sign-ups. Throws ApiError not_found. */
 export async function deletePage(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<LandingPage> {
   const viewer = { workspaceId, activationId: null };
-  const row = await findPage(tx, viewer, id);
+  const row = await getPageRow(tx, viewer, id);
   const { landingPages, landingPageDays, landingPageVisitors, landingPageReferrers, landingPageSubmissions } = tx.t;
   await tx.delete(landingPages).where(eq(landingPages.id, id));
   for (const t of [landingPageDays, landingPageVisitors, landingPageReferrers, landingPageSubmissions])

@@ -58,7 +58,7 @@ export function publicLandingPages(deps: Deps, limiter: Limiter): readonly Publi
       pageId: page.id,
       date,
       visitor: hashVisitor(salt, visit.address, page.id, agent),
-      host: getReferrerHost(visit, deps),
+      host: findReferrerHost(visit, deps),
     });
   };
 
@@ -184,7 +184,7 @@ function redirect(status: 303 | 308, location: string): PageResponse {
 }
 
 /** The host of the referring page; null for none, for this server itself and for other schemes. */
-function getReferrerHost(visit: PageRequest, deps: Deps): string | null {
+function findReferrerHost(visit: PageRequest, deps: Deps): string | null {
   const text = visit.header("referer") ?? "";
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
   const { hostname } = new URL(text);

@@ -11,7 +11,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { addMembers } from "../../lists/members.ts";
 import { unsubscribe } from "../../unsubscribe/unsubscribe.ts";
-import { findPage, type PageRow } from "./pages.ts";
+import { getPageRow, type PageRow } from "./pages.ts";
 import { type FormErrors, getConsentText, HONEYPOT } from "./render.ts";
 import { toDate } from "./visitors.ts";
 
@@ -93,7 +93,7 @@ export async function listSubmissions(
   id: string,
   input: PageInput,
 ): Promise<Page<LandingPageSubmission>> {
-  const page = await findPage(read, { workspaceId, activationId: null }, id);
+  const page = await getPageRow(read, { workspaceId, activationId: null }, id);
   const { landingPageSubmissions: t } = read.t;
   const where = eq(t.pageId, page.id);
   return listPage(read, input, {

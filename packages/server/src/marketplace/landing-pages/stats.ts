@@ -3,7 +3,7 @@ import { and, asc, desc, eq, gte, lte, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { invalid } from "../../lib/api-error.ts";
 import type { AgentTables } from "../../schema.ts";
-import { findPage, type Viewer } from "./pages.ts";
+import { getPageRow, type Viewer } from "./pages.ts";
 import { toDate } from "./visitors.ts";
 
 const DAY = 86_400_000;
@@ -19,7 +19,7 @@ interface Span {
 /** The statistics of a page by UTC days; days without any are left out. Throws ApiError not_found or validation_error. */
 export async function getStats(read: Reader<AgentTables>, viewer: Viewer, id: string, span: Span, now: number): Promise<LandingPageStats> {
   const { from, to } = parseSpan(span, now);
-  const page = await findPage(read, viewer, id);
+  const page = await getPageRow(read, viewer, id);
   const { landingPageDays: d, landingPageReferrers: r } = read.t;
   const byDay = await read
     .select({ date: d.date, views: d.views, uniqueVisitors: d.visitors, submissions: d.submissions })

@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { showListing } from "./listings.ts";
-import { findListing, isListed, type ListingRow, listingById } from "./store.ts";
+import { getListingRow, isListed, type ListingRow, listingById } from "./store.ts";
 
 /*
  * The states of a listing.
@@ -80,7 +80,7 @@ export async function endListing(tx: Tx, deps: Deps, row: ListingRow, state: "CA
 
 /** Takes a builder's listing out of the catalog. Throws ApiError not_found, or invalid_state for a draft. */
 export async function cancelListing(tx: Tx, deps: Deps, workspaceId: string, slug: string): Promise<Listing> {
-  const row = await findListing(tx, workspaceId, slug);
+  const row = await getListingRow(tx, workspaceId, slug);
   const now = deps.clock.now();
   if (row.state === "DRAFT") throw new ApiError("invalid_state", "This listing is a draft. It has never been in the catalog.");
   if (row.state !== "LISTED") return showListing(row, now);

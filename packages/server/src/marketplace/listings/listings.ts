@@ -8,7 +8,7 @@ import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { checkWebhookUrl } from "../../lib/guard-url.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../../webhooks/webhooks.ts";
-import { findListing, isListed, type ListingRow } from "./store.ts";
+import { getListingRow, isListed, type ListingRow } from "./store.ts";
 
 /** A listing as its builder sees it at this moment. */
 export function showListing(row: ListingRow, now: number): Listing {
@@ -80,7 +80,7 @@ export async function updateListing(
   slug: string,
   change: { [F in keyof Omit<NewListing, "slug">]?: NewListing[F] | undefined },
 ): Promise<Listing> {
-  const row = await findListing(tx, workspaceId, slug);
+  const row = await getListingRow(tx, workspaceId, slug);
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<NewListing>;
   if (given.webhookUrl !== undefined) assertWebhookUrl(given.webhookUrl, deps);
   const now = deps.clock.now();
@@ -102,7 +102,7 @@ export async function rotateSecret(
   workspaceId: string,
   { slug, overlapSeconds }: { slug: string; overlapSeconds: number },
 ): Promise<{ webhookSecret: string; effectiveAt: string }> {
-  const row = await findListing(tx, workspaceId, slug);
+  const row = await getListingRow(tx, workspaceId, slug);
   const now = deps.clock.now();
   const effectiveAt = now + overlapSeconds * 1000;
   const webhookSecret = makeSecret(deps.random);

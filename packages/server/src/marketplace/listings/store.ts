@@ -22,7 +22,7 @@ export async function listingById(q: AgentQuery, id: string): Promise<ListingRow
 }
 
 /** A builder's own listing. Throws ApiError not_found, also for another builder's. */
-export async function findListing(q: AgentQuery, workspaceId: string, slug: string): Promise<ListingRow> {
+export async function getListingRow(q: AgentQuery, workspaceId: string, slug: string): Promise<ListingRow> {
   const { listings: t } = q.t;
   const [row] = await q
     .select()

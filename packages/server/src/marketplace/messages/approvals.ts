@@ -4,14 +4,14 @@ import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { assertNotEnded, findActivation, lockActivation } from "../activations/store.ts";
+import { assertNotEnded, getActivation, lockActivation } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import { endWait } from "../runs/waits.ts";
 import {
   type ApprovalRow,
   addMessage,
   effectiveApproval,
-  findMessage,
+  getMessage,
   type MessageOwner,
   type MessageRow,
   type MessageWithApproval,
@@ -55,8 +55,8 @@ export interface Answer {
  */
 export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: string, id: string, answer: Answer): Promise<Message> {
   const now = deps.clock.now();
-  const { message, approval } = await findRequest(tx, { workspaceId }, id, now);
-  assertNotEnded(await findActivation(tx, workspaceId, message.activationId), now);
+  const { message, approval } = await getRequest(tx, { workspaceId }, id, now);
+  assertNotEnded(await getActivation(tx, workspaceId, message.activationId), now);
   if (approval.status !== "PENDING") throw notOpenError(approval);
   const option = approval.options.find((o) => o.id === answer.decision);
   if (!option) {
@@ -67,7 +67,7 @@ export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: s
     throw invalid("comment", "not_allowed", "This request does not allow a comment.");
   const outcome = STANDARD_OPTIONS[option.id] ?? { status: "ANSWERED" as const, decision: option.id };
   const resolved = await resolve(tx, approval, { ...outcome, comment: answer.comment ?? null, answeredAt: now }, "open", now);
-  if (!resolved) throw notOpenError((await findRequest(tx, { workspaceId }, id, now)).approval);
+  if (!resolved) throw notOpenError((await getRequest(tx, { workspaceId }, id, now)).approval);
   await announce(tx, deps, message, resolved, "brand");
   return showMessage({ message: await markReadByReply(tx, message, now), approval: resolved }, now);
 }
@@ -78,11 +78,11 @@ export async function answerRequest(tx: AgentTx, deps: AgentDeps, workspaceId: s
  */
 export async function cancelRequest(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Message> {
   const now = deps.clock.now();
-  const { message, approval } = await findRequest(tx, { activationId }, id, now);
+  const { message, approval } = await getRequest(tx, { activationId }, id, now);
   if (approval.status === "CANCELLED") return showMessage({ message, approval }, now);
   if (approval.status !== "PENDING") throw notOpenError(approval);
   const resolved = await resolve(tx, approval, { status: "CANCELLED", decision: null, comment: null, answeredAt: null }, "open", now);
-  if (!resolved) throw notOpenError((await findRequest(tx, { activationId }, id, now)).approval);
+  if (!resolved) throw notOpenError((await getRequest(tx, { activationId }, id, now)).approval);
   if (message.runId !== null) await endWait(tx, deps, { activationId, runId: message.runId }, id);
   return showMessage({ message, approval: resolved }, now);
 }
@@ -95,7 +95,7 @@ export function messageJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
 function expireApproval(deps: Deps): JobHandler {
   return async ({ payload }) => {
     const { workspaceId, messageId } = payload as { workspaceId: string; messageId: string };
-    const { message, approval } = await findMessage(deps.db.read, { workspaceId }, messageId);
+    const { message, approval } = await getMessage(deps.db.read, { workspaceId }, messageId);
     if (approval?.status !== "PENDING") return {};
     // The clock was set back since the job was scheduled.
     if (deps.clock.now() < approval.expiresAt) return { again: approval.expiresAt };
@@ -141,13 +141,13 @@ function notOpenError({ status }: ApprovalRow): ApiError {
   });
 }
 
-async function findRequest(
+async function getRequest(
   tx: AgentTx,
   owner: MessageOwner,
   id: string,
   now: number,
 ): Promise<MessageWithApproval & { approval: ApprovalRow }> {
-  const { message, approval } = await findMessage(tx, owner, id);
+  const { message, approval } = await getMessage(tx, owner, id);
   if (approval === null)
     throw new ApiError("invalid_state", `This message is a ${message.type}, not an APPROVAL_REQUEST.`, {
       details: [{ path: "", code: "not_a_request", message: "Only an APPROVAL_REQUEST can be answered or cancelled." }],
@@ -202,6 +202,6 @@ async function announce(
     runId,
     fields: { messageId: request.id, decision: decision ?? "", comment, answeredAt: iso(at) },
   });
-  const { activation } = await findActivation(tx, workspaceId, activationId);
+  const { activation } = await getActivation(tx, workspaceId, activationId);
   if (runId !== null && activation.status !== "paused") await endWait(tx, deps, { activationId, runId }, request.id);
 }

@@ -1,11 +1,11 @@
 import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import { findActivation } from "../activations/store.ts";
+import { getActivation } from "../activations/store.ts";
 import { answerRequest, cancelRequest } from "./approvals.ts";
 import { listApprovals, listInbox } from "./inbox.ts";
 import { listMessages } from "./list.ts";
 import { markRead, postMessage, writeToAgent } from "./messages.ts";
-import { findMessage, showMessage } from "./store.ts";
+import { getMessage, showMessage } from "./store.ts";
 
 /** Approval requests of all agents, for the brand. */
 export const approvalHandlers: Handlers<typeof contract.approvals> = {
@@ -16,14 +16,14 @@ export const approvalHandlers: Handlers<typeof contract.approvals> = {
 export const messageHandlers: Handlers<typeof contract.messages> = {
   inbox: (input, { read, deps, workspaceId }) => listInbox(read, workspaceId, deps.clock.now(), input),
   list: async ({ id, ...input }, { read, deps, workspaceId }) => {
-    await findActivation(read, workspaceId, id);
+    await getActivation(read, workspaceId, id);
     return listMessages(read, id, deps.clock.now(), input);
   },
   create: ({ id, ...message }, { tx, deps, workspaceId }) => writeToAgent(tx, deps, workspaceId, id, message),
-  get: async ({ id }, { read, deps, workspaceId }) => showMessage(await findMessage(read, { workspaceId }, id), deps.clock.now()),
+  get: async ({ id }, { read, deps, workspaceId }) => showMessage(await getMessage(read, { workspaceId }, id), deps.clock.now()),
   answer: ({ id, ...answer }, { tx, deps, workspaceId }) => answerRequest(tx, deps, workspaceId, id, answer),
   read: async ({ id, upToSequence }, { tx, deps, workspaceId }) => {
-    await findActivation(tx, workspaceId, id);
+    await getActivation(tx, workspaceId, id);
     return markRead(tx, deps, id, "outbound", upToSequence);
   },
 };
@@ -32,7 +32,7 @@ export const messageHandlers: Handlers<typeof contract.messages> = {
 export const agentMessageHandlers: Handlers<AgentContract["messages"]> = {
   list: (input, { read, deps, agent }) => listMessages(read, agent.activationId, deps.clock.now(), input),
   get: async ({ activationId, messageId }, { read, deps }) =>
-    showMessage(await findMessage(read, { activationId }, messageId), deps.clock.now()),
+    showMessage(await getMessage(read, { activationId }, messageId), deps.clock.now()),
   create: async (input, { tx, deps, agent }) => {
     const { message, created } = await postMessage(tx, deps, agent, input);
     return { status: created ? 201 : 200, body: message };

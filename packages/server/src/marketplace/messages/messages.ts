@@ -3,13 +3,13 @@ import { and, count, eq, isNull, lte, or } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
-import { assertNotEnded, findActivation } from "../activations/store.ts";
+import { assertNotEnded, getActivation } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import type { Actor } from "../runs/runs.ts";
-import { findActiveRun, findRun, type RunRow } from "../runs/store.ts";
+import { getActiveRunRow, getRunRow, type RunRow } from "../runs/store.ts";
 import { suspendRun } from "../runs/waits.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
-import { type ApprovalRow, addMessage, findMessage, type MessageWithApproval, markReadByReply, showMessage } from "./store.ts";
+import { type ApprovalRow, addMessage, getMessage, type MessageWithApproval, markReadByReply, showMessage } from "./store.ts";
 
 export type NewApproval = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
   preview?: NonNullable<Approval["preview"]> | undefined;
@@ -43,7 +43,7 @@ export async function postMessage(
   if (posted) return { message: showMessage(posted, now), created: false };
   await assertPreviewExists(tx, { activationId, workspaceId }, request?.preview);
   let run: RunRow | null = null;
-  if (runId !== null) run = await (request ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
+  if (runId !== null) run = await (request ? getActiveRunRow : getRunRow)(tx, { activationId, runId }, overdue);
   const message = await addMessage(tx, {
     id: deps.ids("msg"),
     activationId,
@@ -97,11 +97,11 @@ export async function writeToAgent(
   wanted: NewBrandMessage,
 ): Promise<Message> {
   const now = deps.clock.now();
-  const found = await findActivation(tx, workspaceId, id);
+  const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
   const { inReplyTo = null, runId = null } = wanted;
-  if (runId !== null) await findRun(tx, { activationId: id, runId }, deps.runClock.overdue());
-  const original = inReplyTo === null ? null : (await findMessage(tx, { activationId: id }, inReplyTo)).message;
+  if (runId !== null) await getRunRow(tx, { activationId: id, runId }, deps.runClock.overdue());
+  const original = inReplyTo === null ? null : (await getMessage(tx, { activationId: id }, inReplyTo)).message;
   const message = await addMessage(tx, {
     id: deps.ids("msg"),
     activationId: id,
@@ -145,17 +145,18 @@ export async function markRead(
   return { unread: left?.n ?? 0 };
 }
 
-/** The message a request has posted before; undefined for a new one. Throws ApiError id_reused when its externalId belongs to another message. */
-async function findPosted(tx: AgentTx, activationId: string, post: NewAgentMessage): Promise<MessageWithApproval | undefined> {
+/** The message a request has posted before; null for a new one. Throws ApiError id_reused when its externalId belongs to another message. */
+async function findPosted(tx: AgentTx, activationId: string, post: NewAgentMessage): Promise<MessageWithApproval | null> {
   const { externalId } = post;
-  if (externalId === undefined) return undefined;
+  if (externalId === undefined) return null;
   const { messages: m, approvals: p } = tx.t;
   const [found] = await tx
     .select({ message: m, approval: p })
     .from(m)
     .leftJoin(p, eq(p.messageId, m.id))
     .where(and(eq(m.activationId, activationId), eq(m.externalId, externalId)));
-  if (!found || isRepeat(found, post)) return found;
+  if (!found) return null;
+  if (isRepeat(found, post)) return found;
   throw new ApiError("id_reused", "Another message with this externalId exists already.", {
     details: [{ path: "externalId", code: "duplicate_external_id", message: found.message.id }],
     hint: "details[0].message is the id of that message. Use another externalId.",

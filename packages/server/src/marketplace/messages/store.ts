@@ -18,7 +18,7 @@ export interface MessageWithApproval {
 export type MessageOwner = { workspaceId: string } | { activationId: string };
 
 /** A message. Throws ApiError not_found. */
-export async function findMessage(q: AgentQuery, owner: MessageOwner, id: string): Promise<MessageWithApproval> {
+export async function getMessage(q: AgentQuery, owner: MessageOwner, id: string): Promise<MessageWithApproval> {
   const { messages: m, approvals: p } = q.t;
   const [found] = await q
     .select({ message: m, approval: p })

@@ -2,12 +2,12 @@ import type { callbacks, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { confirmPayment, type OpenedCheckout, openCheckout, startPayment } from "./payments.ts";
 import { applyProviderEvent, parseProviderEvent } from "./provider-events.ts";
-import { findPayment, listPayments, showPayment } from "./store.ts";
+import { getPaymentRow, listPayments, showPayment } from "./store.ts";
 
 export const paymentHandlers: Handlers<typeof contract.payments> = {
   list: (input, { read, deps, workspaceId }) => listPayments(read, workspaceId, deps.clock.now(), input),
   get: async ({ id }, { read, deps, workspaceId }) => {
-    const { payment, slug } = await findPayment(read, workspaceId, id);
+    const { payment, slug } = await getPaymentRow(read, workspaceId, id);
     return showPayment(payment, slug, deps.clock.now());
   },
   confirm: ({ id }, { tx, deps, workspaceId }) => confirmPayment(tx, deps, workspaceId, id),

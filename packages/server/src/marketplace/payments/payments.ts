@@ -7,9 +7,9 @@ import { ApiError } from "../../lib/api-error.ts";
 import { addMonth, findMonthAround } from "../../lib/month.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { extendListing } from "../listings/lifecycle.ts";
-import { findListing, isListed, type ListingRow, listingById } from "../listings/store.ts";
+import { getListingRow, isListed, type ListingRow, listingById } from "../listings/store.ts";
 import { type Checkout, ProviderFailed } from "./provider.ts";
-import { findPayment, type PaymentRow, showPayment } from "./store.ts";
+import { getPaymentRow, type PaymentRow, showPayment } from "./store.ts";
 
 /*
  * The states of a payment. A conditional update makes each change, so of two concurrent ones the first wins.
@@ -53,7 +53,7 @@ export interface OpenedCheckout {
 
 /** Opens a checkout at the provider; null when one is open. Throws ApiError not_found, invalid_state or payment_provider_error. */
 export async function openCheckout(read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<OpenedCheckout | null> {
-  const row = await findListing(read, workspaceId, slug);
+  const row = await getListingRow(read, workspaceId, slug);
   assertPayable(row, deps);
   if (await findOpenPayment(read, row, deps)) return null;
   const paymentId = deps.ids("pay");
@@ -68,7 +68,7 @@ export async function openCheckout(read: Reader, deps: Deps, workspaceId: string
 
 /** Stores an opened checkout. While one is open, further requests get that one. Throws ApiError not_found or invalid_state. */
 export async function startPayment(tx: Tx, deps: Deps, workspaceId: string, slug: string, opened: OpenedCheckout | null): Promise<Payment> {
-  const listing = await findListing(tx, workspaceId, slug);
+  const listing = await getListingRow(tx, workspaceId, slug);
   assertPayable(listing, deps);
   // Locks the row, so that of two concurrent checkouts the second sees the first.
   await tx.update(tx.t.listings).set({ id: listing.id }).where(eq(tx.t.listings.id, listing.id));
@@ -102,7 +102,7 @@ export async function startPayment(tx: Tx, deps: Deps, workspaceId: string, slug
 
 /** Confirms a local payment by hand. Throws ApiError not_found, or invalid_state when the provider confirms its payments itself. */
 export async function confirmPayment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Payment> {
-  const { payment, slug } = await findPayment(tx, workspaceId, id);
+  const { payment, slug } = await getPaymentRow(tx, workspaceId, id);
   const now = deps.clock.now();
   if (payment.provider !== "local" || deps.payments.name !== "local")
     throw new ApiError("invalid_state", "Only the payment provider can confirm this payment.");
@@ -177,7 +177,7 @@ function assertPayable(row: ListingRow, { payments, clock }: Deps): void {
 }
 
 /** The payment of a listing that this provider can still take. */
-async function findOpenPayment(q: Reader | Tx, row: ListingRow, { clock, payments }: Deps): Promise<PaymentRow | undefined> {
+async function findOpenPayment(q: Reader | Tx, row: ListingRow, { clock, payments }: Deps): Promise<PaymentRow | null> {
   const { payments: p } = q.t;
   const [found] = await q
     .select()
@@ -185,5 +185,5 @@ async function findOpenPayment(q: Reader | Tx, row: ListingRow, { clock, payment
     .where(and(eq(p.listingId, row.id), eq(p.provider, payments.name), eq(p.state, "PENDING"), gt(p.expiresAt, clock.now())))
     .orderBy(desc(p.id))
     .limit(1);
-  return found;
+  return found ?? null;
 }

@@ -101,19 +101,19 @@ async function stopOrphanedSubscription(tx: Tx, deps: Deps, subscription: string
   await stopSubscription(tx, deps, payment.workspaceId, subscription);
 }
 
-async function findBySession(tx: Tx, session: string): Promise<PaymentRow | undefined> {
+async function findBySession(tx: Tx, session: string): Promise<PaymentRow | null> {
   const { payments } = tx.t;
   const [row] = await tx.select().from(payments).where(eq(payments.session, session));
-  return row;
+  return row ?? null;
 }
 
-async function findListedBySubscription(tx: Tx, subscription: string): Promise<ListingRow | undefined> {
+async function findListedBySubscription(tx: Tx, subscription: string): Promise<ListingRow | null> {
   const { listings } = tx.t;
   const [row] = await tx
     .select()
     .from(listings)
     .where(and(eq(listings.subscription, subscription), eq(listings.state, "LISTED")));
-  return row;
+  return row ?? null;
 }
 
 async function hasEnded(tx: Tx, subscription: string): Promise<boolean> {

@@ -26,7 +26,7 @@ export function showPayment(row: PaymentRow, listingSlug: string, now: number): 
 }
 
 /** A payment of this workspace, with the slug of its listing. Throws ApiError not_found. */
-export async function findPayment(q: Reader | Tx, workspaceId: string, id: string): Promise<{ payment: PaymentRow; slug: string }> {
+export async function getPaymentRow(q: Reader | Tx, workspaceId: string, id: string): Promise<{ payment: PaymentRow; slug: string }> {
   const { payments: p, listings: l } = q.t;
   const [row] = await q
     .select({ payment: p, slug: l.slug })

@@ -1,27 +1,27 @@
 import type { AgentContract, contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import { findActivation } from "../activations/store.ts";
+import { getActivation } from "../activations/store.ts";
 import { listRunLogs, listRuns } from "./list.ts";
 import { cancelRunForBrand, endRun, logRun, startRun } from "./runs.ts";
-import { findRun, showRun, showRunDetail } from "./store.ts";
+import { getRunRow, showRun, showRunDetail } from "./store.ts";
 
 /** Runs, for the brand whose agent works on them. */
 export const runHandlers: Handlers<typeof contract.runs> = {
   list: async ({ id, ...input }, { read, deps, workspaceId }) => {
-    await findActivation(read, workspaceId, id);
+    await getActivation(read, workspaceId, id);
     return listRuns(read, id, deps.runClock.overdue(), input);
   },
   get: async ({ id, runId }, { read, deps, workspaceId }) => {
-    await findActivation(read, workspaceId, id);
+    await getActivation(read, workspaceId, id);
     const overdue = deps.runClock.overdue();
-    return showRun(await findRun(read, { activationId: id, runId }, overdue), overdue);
+    return showRun(await getRunRow(read, { activationId: id, runId }, overdue), overdue);
   },
   logs: async ({ id, runId, ...input }, { read, workspaceId }) => {
-    await findActivation(read, workspaceId, id);
+    await getActivation(read, workspaceId, id);
     return listRunLogs(read, { activationId: id, runId }, input);
   },
   cancel: async ({ id, runId, force }, { tx, deps, workspaceId }) => {
-    await findActivation(tx, workspaceId, id);
+    await getActivation(tx, workspaceId, id);
     return cancelRunForBrand(tx, deps, { activationId: id, runId }, force);
   },
 };
@@ -40,7 +40,7 @@ export const agentRunHandlers: Handlers<AgentContract["runs"]> = {
   list: (input, { read, deps, agent: { activationId } }) => listRuns(read, activationId, deps.runClock.overdue(), input),
   get: async ({ activationId, runId }, { read, deps }) => {
     const overdue = deps.runClock.overdue();
-    return showRunDetail(await findRun(read, { activationId, runId }, overdue), overdue);
+    return showRunDetail(await getRunRow(read, { activationId, runId }, overdue), overdue);
   },
   logs: ({ activationId, runId, ...input }, { read }) => listRunLogs(read, { activationId, runId }, input),
 };

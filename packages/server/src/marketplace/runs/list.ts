@@ -3,7 +3,7 @@ import { and, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { countRows, listPage, type PageInput, paginateBySeq } from "../../db/pagination.ts";
 import type { AgentTables } from "../../schema.ts";
-import { findRun, type RunKey, showRun, showRunLog } from "./store.ts";
+import { getRunRow, type RunKey, showRun, showRunLog } from "./store.ts";
 
 export interface RunFilter extends PageInput {
   status?: RunStatus | undefined;
@@ -27,7 +27,7 @@ export async function listRunLogs(
   name: RunKey,
   input: PageInput & { level?: RunLogEntry["level"] | undefined },
 ): Promise<Page<RunLogEntry>> {
-  const run = await findRun(read, name, 0);
+  const run = await getRunRow(read, name, 0);
   const { runLogs } = read.t;
   const where = and(eq(runLogs.run, run.id), input.level === undefined ? undefined : eq(runLogs.level, input.level));
   return paginateBySeq(

@@ -7,7 +7,7 @@ import { iso } from "../../lib/clock.ts";
 import { isSameJson } from "../../lib/json.ts";
 import { lockActivation } from "../activations/store.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
-import { findActiveRun, findRun, isActive, lookUpRun, type RunKey, type RunRow, runEndedError, showRun, stillActive } from "./store.ts";
+import { getActiveRunRow, getRunRow, isActive, lookUpRun, type RunKey, type RunRow, runEndedError, showRun, stillActive } from "./store.ts";
 import { cancelWaits } from "./waits.ts";
 
 /*
@@ -63,7 +63,7 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
       details: [{ path: "runId", code: "run_id_conflict", message: "Use another runId, or omit it." }],
     });
   }
-  if (request.parentRunId !== undefined) await findRun(tx, { activationId, runId: request.parentRunId }, overdue);
+  if (request.parentRunId !== undefined) await getRunRow(tx, { activationId, runId: request.parentRunId }, overdue);
   await assertBelowRunLimit(tx, activationId, overdue);
   const now = deps.clock.now();
   const row: RunRow = {
@@ -115,7 +115,7 @@ export interface RunLog {
 export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string, log: RunLog): Promise<Heartbeat> {
   const now = deps.clock.now();
   const overdue = deps.runClock.overdue();
-  const row = await findActiveRun(tx, { activationId, runId: log.runId }, overdue);
+  const row = await getActiveRunRow(tx, { activationId, runId: log.runId }, overdue);
   const isNew = log.seq === undefined || log.seq > row.logSequence;
   const deadlineAt = now + WINDOW_MS;
   const { runs, runLogs } = tx.t;
@@ -179,7 +179,7 @@ export async function endRun(
   status: "COMPLETED" | "FAILED" | "CANCELLED",
   { summary, output, error, metrics }: RunEnd = {},
 ): Promise<Run> {
-  const row = await findRun(tx, name, deps.runClock.overdue());
+  const row = await getRunRow(tx, name, deps.runClock.overdue());
   if (row.status === status) assertSameResult(row, { summary, output, error, metrics });
   return finish(tx, deps, row, status, {
     summary: summary ?? null,
@@ -195,7 +195,7 @@ export async function endRun(
  */
 export async function cancelRunForBrand(tx: AgentTx, deps: AgentDeps, name: RunKey, force: boolean): Promise<Run> {
   const overdue = deps.runClock.overdue();
-  const row = await findRun(tx, name, overdue);
+  const row = await getRunRow(tx, name, overdue);
   if (force || row.status !== "RUNNING") return finish(tx, deps, row, "CANCELLED", { cancelRequested: true });
   const { runs } = tx.t;
   const [asked] = await tx

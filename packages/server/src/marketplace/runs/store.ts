@@ -37,7 +37,7 @@ export function effectiveRun(row: RunRow, overdue: number): RunRow {
 }
 
 /** The run as it counts now. Throws ApiError not_found. */
-export async function findRun(q: AgentQuery, name: RunKey, overdue: number): Promise<RunRow> {
+export async function getRunRow(q: AgentQuery, name: RunKey, overdue: number): Promise<RunRow> {
   const row = await lookUpRun(q, name);
   if (!row) throw new ApiError("not_found", `Run ${JSON.stringify(name.runId.slice(0, 100))} not found in this activation.`);
   return effectiveRun(row, overdue);
@@ -64,8 +64,8 @@ export function runEndedError({ runId, status, failureReason }: RunRow): ApiErro
 }
 
 /** A run that is RUNNING or WAITING. Throws ApiError not_found or invalid_state. */
-export async function findActiveRun(q: AgentQuery, name: RunKey, overdue: number): Promise<RunRow> {
-  const row = await findRun(q, name, overdue);
+export async function getActiveRunRow(q: AgentQuery, name: RunKey, overdue: number): Promise<RunRow> {
+  const row = await getRunRow(q, name, overdue);
   if (!isActive(row)) throw runEndedError(row);
   return row;
 }

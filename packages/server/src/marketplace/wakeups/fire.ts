@@ -3,7 +3,7 @@ import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { AgentTables } from "../../schema.ts";
-import { findActivation, isOrphaned, lockActivation } from "../activations/store.ts";
+import { getActivation, isOrphaned, lockActivation } from "../activations/store.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import { endWait } from "../runs/waits.ts";
 
@@ -56,7 +56,7 @@ function fireWakeup(deps: Deps): JobHandler {
         const { activationId, workspaceId, runId, fireAt, reason, payload: data } = found;
         // A concurrent pause or resume comes entirely before or after this.
         await lockActivation(tx, activationId);
-        const activated = await findActivation(tx, workspaceId, activationId);
+        const activated = await getActivation(tx, workspaceId, activationId);
         if (activated.activation.status !== "active" || isOrphaned(activated, deps.clock.now())) return;
         const { wakeups: w } = tx.t;
         const fired = await tx

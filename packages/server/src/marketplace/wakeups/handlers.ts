@@ -1,6 +1,6 @@
 import type { AgentContract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import { cancelWakeup, findWakeup, listWakeups, scheduleWakeup, showWakeup } from "./wakeups.ts";
+import { cancelWakeup, getWakeupRow, listWakeups, scheduleWakeup, showWakeup } from "./wakeups.ts";
 
 /** Wakeups, for the agent that schedules them. */
 export const agentWakeupHandlers: Handlers<AgentContract["wakeups"]> = {
@@ -9,6 +9,6 @@ export const agentWakeupHandlers: Handlers<AgentContract["wakeups"]> = {
     return { status: created ? 201 : 200, body: wakeup };
   },
   list: ({ activationId, ...input }, { read }) => listWakeups(read, activationId, input),
-  get: async ({ activationId, wakeupId }, { read }) => showWakeup(await findWakeup(read, activationId, wakeupId)),
+  get: async ({ activationId, wakeupId }, { read }) => showWakeup(await getWakeupRow(read, activationId, wakeupId)),
   cancel: ({ activationId, wakeupId }, { tx, deps }) => cancelWakeup(tx, deps, activationId, wakeupId),
 };

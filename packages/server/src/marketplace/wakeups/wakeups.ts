@@ -9,7 +9,7 @@ import { isSameJson } from "../../lib/json.ts";
 import type { AgentTables } from "../../schema.ts";
 import { lockActivation } from "../activations/store.ts";
 import type { Actor } from "../runs/runs.ts";
-import { findActiveRun, findRun } from "../runs/store.ts";
+import { getActiveRunRow, getRunRow } from "../runs/store.ts";
 import { endWait, suspendRun } from "../runs/waits.ts";
 import { scheduleFire } from "./fire.ts";
 
@@ -42,7 +42,7 @@ export function showWakeup(row: WakeupRow): Wakeup {
 }
 
 /** A wakeup of an activation. Throws ApiError not_found. */
-export async function findWakeup(q: AgentQuery, activationId: string, id: string): Promise<WakeupRow> {
+export async function getWakeupRow(q: AgentQuery, activationId: string, id: string): Promise<WakeupRow> {
   const { wakeups: w } = q.t;
   const [row] = await q
     .select()
@@ -91,7 +91,7 @@ export async function scheduleWakeup(
       });
   }
   const overdue = deps.runClock.overdue();
-  const run = runId === null ? null : await (suspends ? findActiveRun : findRun)(tx, { activationId, runId }, overdue);
+  const run = runId === null ? null : await (suspends ? getActiveRunRow : getRunRow)(tx, { activationId, runId }, overdue);
   await assertBelowWakeupLimit(tx, activationId);
   const row: WakeupRow = {
     id: deps.ids("wku"),
@@ -117,7 +117,7 @@ export async function scheduleWakeup(
 /** Cancels a wakeup. Repeating it changes nothing. Throws ApiError not_found, or invalid_state for one that has fired or was skipped. */
 export async function cancelWakeup(tx: AgentTx, deps: AgentDeps, activationId: string, id: string): Promise<Wakeup> {
   const { wakeups: w } = tx.t;
-  const row = await findWakeup(tx, activationId, id);
+  const row = await getWakeupRow(tx, activationId, id);
   if (row.status === "CANCELLED") return showWakeup(row);
   if (row.status !== "SCHEDULED") throw notScheduledError(row);
   await lockActivation(tx, activationId);
