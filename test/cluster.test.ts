@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_LEAD } from "../packages/server/src/emails/lead.ts";
+import { MAX_LEAD } from "../packages/server/src/delivery/lead.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { until } from "./support/api.ts";
 import { type Cluster, startCluster } from "./support/cluster.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { MAX_LEAD } from "../packages/server/src/emails/lead.ts";
+import { MAX_LEAD } from "../packages/server/src/delivery/lead.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { MAX_LEAD } from "../packages/server/src/emails/lead.ts";
+import { MAX_LEAD } from "../packages/server/src/delivery/lead.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { startPostgres } from "../packages/server/test/postgres-server.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";

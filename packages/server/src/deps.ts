@@ -1,7 +1,8 @@
 import type { Config } from "./config.ts";
 import type { Audience } from "./contacts/contacts.ts";
 import type { Db, Reader, Tx } from "./db/db.ts";
-import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
+import type { MailTransform } from "./delivery/delivery.ts";
+import type { StatusListener } from "./emails/emails.ts";
 import type { EventListener } from "./events/events.ts";
 import type { EventStream } from "./events/stream.ts";
 import type { StorageHealth } from "./http/storage-health.ts";
@@ -65,7 +66,8 @@ export interface Deps {
   /** Whether the database can take writes. */
   readonly storage: StorageHealth;
   readonly audience: Audience;
-  readonly deliveryHooks: DeliveryHooks;
+  readonly mailTransforms: readonly MailTransform[];
+  readonly statusListeners: readonly StatusListener[];
   readonly eventListeners: readonly EventListener[];
   readonly eventStream: EventStream;
   readonly listingHooks: ListingHooks;

@@ -17,6 +17,12 @@ import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { favicon } from "./dashboard/dashboard.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
+import { deliverEmails } from "./delivery/deliver.ts";
+import type { MailTransform } from "./delivery/delivery.ts";
+import { RELEASE_JOB, releaseEmails } from "./delivery/holds.ts";
+import { REACT_JOB, reactToEmail } from "./delivery/react.ts";
+import { REQUEUE_JOB, requeueEmails } from "./delivery/requeue.ts";
+import { addTextParts } from "./delivery/text-part.ts";
 import type { Deps } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { DevWorld } from "./dev/world.ts";
@@ -25,14 +31,8 @@ import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redeliver.ts";
-import { deliverEmails } from "./emails/deliver.ts";
-import type { DeliveryHooks } from "./emails/delivery-hooks.ts";
+import { DELIVER_JOB, DELIVER_MANY_JOB, type StatusListener } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
-import { RELEASE_JOB, releaseEmails } from "./emails/holds.ts";
-import { reactToEmail } from "./emails/react.ts";
-import { REQUEUE_JOB, requeueEmails } from "./emails/requeue.ts";
-import { DELIVER_JOB, DELIVER_MANY_JOB, REACT_JOB } from "./emails/schedule.ts";
-import { addTextParts } from "./emails/text-part.ts";
 import type { EventListener } from "./events/events.ts";
 import { eventHandlers } from "./events/handlers.ts";
 import type { StreamListener } from "./events/stream.ts";
@@ -133,11 +133,11 @@ export const eventListeners: readonly EventListener[] = [countEvents, reactToEve
 /** Who reacts to events that have got their numbers in the stream. */
 export const streamListeners: readonly StreamListener[] = [fanOut];
 
-/** What happens to emails before they are handed over, in this order, and who reacts when their status changes. */
-export const deliveryHooks: DeliveryHooks = {
-  transforms: [renderRecipients, addTextParts, trackMails, addUnsubscribe, setBounceAddresses],
-  statusChanged: [countStatusChanges, suppressSoftBounces],
-};
+/** What happens to emails before they are handed over, in this order. */
+export const mailTransforms: readonly MailTransform[] = [renderRecipients, addTextParts, trackMails, addUnsubscribe, setBounceAddresses];
+
+/** Who reacts when the status of emails changes, in this order. */
+export const statusListeners: readonly StatusListener[] = [countStatusChanges, suppressSoftBounces];
 
 /** When a listing ends, its payments and its activations end. */
 export const listingHooks: ListingHooks = {

@@ -4,6 +4,7 @@ import { contactTables } from "./contacts/tables.ts";
 import { counterTables } from "./counters/tables.ts";
 import type { ColumnTypes } from "./db/columns.ts";
 import type { SearchedText } from "./db/search-index.ts";
+import { deliveryTables } from "./delivery/tables.ts";
 import { developerWebhookTables } from "./developer-webhooks/tables.ts";
 import { emailTables } from "./emails/tables.ts";
 import { eventTables } from "./events/tables.ts";
@@ -36,6 +37,7 @@ export function defineTables(c: ColumnTypes) {
     ...counterTables(c),
     ...templateTables(c),
     ...emailTables(c),
+    ...deliveryTables(c),
     ...campaignTables(c),
     ...automationTables(c),
     ...eventTables(c),

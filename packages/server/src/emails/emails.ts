@@ -23,17 +23,25 @@ import {
   updateEmails,
 } from "./store.ts";
 
-export type { MailTransform, PendingMail, StatusChange, StatusListener } from "./delivery-hooks.ts";
-export { holdDomain, listHolds, releaseDomain } from "./holds.ts";
-export { requeueDeferred } from "./requeue.ts";
-export { measureMessage, scheduleEmails } from "./schedule.ts";
+export { findAttachments } from "./attachments.ts";
+export {
+  buildRetryJob,
+  DELIVER_JOB,
+  DELIVER_MANY_JOB,
+  EMAILS_PER_JOB,
+  measureMessage,
+  readDeliveryJob,
+  scheduleEmails,
+} from "./schedule.ts";
 export { send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
-export { moveEmails, transition } from "./states.ts";
+export { type Move, moveEmails, OPEN, type StatusChange, type StatusListener, transition } from "./states.ts";
 export {
+  type ContentsRow,
   countInDoubt,
   countStatus,
   type EmailRow,
+  findContents,
   findEmail,
   findEmailById,
   findEmailRows,
@@ -41,6 +49,7 @@ export {
   insertContents,
   isTo,
   listIdsTo,
+  updateEmails,
 } from "./store.ts";
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
 

@@ -2,12 +2,11 @@ import { SEND_LIMITS } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { invalid } from "../lib/api-error.ts";
-import type { ClaimedJob, NewJob } from "../queue/queue.ts";
+import type { NewJob } from "../queue/queue.ts";
 
-/** The kinds of this feature's jobs: deliver an email, deliver many, and act as a simulated recipient. */
+/** The kinds of this feature's jobs: deliver an email, and deliver many. */
 export const DELIVER_JOB = "email.deliver";
 export const DELIVER_MANY_JOB = "email.deliverMany";
-export const REACT_JOB = "email.react";
 
 const DAY = 86_400_000;
 
@@ -28,7 +27,7 @@ const LARGE_BYTES = 16 * 1024;
 const MAX_ATTEMPTS = 25;
 
 /** Emails in one job of bulk mail. */
-export const CHUNK = 64;
+export const EMAILS_PER_JOB = 64;
 
 /** The size of a message in bytes, roughly: a character counts as one. */
 export function measureMessage(
@@ -84,36 +83,14 @@ export interface BulkMail {
  * whose `nextAttemptAt` lies in the future, are left alone.
  */
 export async function scheduleEmails(tx: Tx, deps: Pick<Deps, "queue">, { workspaceId, emailIds, bytes, runAt }: BulkMail): Promise<void> {
-  for (let i = 0; i < emailIds.length; i += CHUNK)
+  for (let i = 0; i < emailIds.length; i += EMAILS_PER_JOB)
     await deps.queue.enqueue(tx, {
       kind: DELIVER_MANY_JOB,
-      payload: { workspaceId, emailIds: emailIds.slice(i, i + CHUNK), ...(bytes > LARGE_BYTES && { bytes }) },
+      payload: { workspaceId, emailIds: emailIds.slice(i, i + EMAILS_PER_JOB), ...(bytes > LARGE_BYTES && { bytes }) },
       ...(runAt !== undefined && { runAt }),
       maxAttempts: MAX_ATTEMPTS,
       lane: "bulk",
     });
-}
-
-/** An email that may share its job with others. */
-export interface Sharing {
-  readonly emailId: string;
-  /** The job that delivers others too; absent if it has a job of its own. */
-  readonly sharedJob: ClaimedJob | undefined;
-}
-
-/**
- * Takes emails that now wait for another job, or for a release, out of the jobs they share. If one of these runs again, for an email
- * that failed or after a crash, it would otherwise deliver them beside the other job.
- */
-export async function leaveSharedJobs(tx: Tx, { queue }: Pick<Deps, "queue">, emails: readonly Sharing[]): Promise<void> {
-  for (const [job, own] of Map.groupBy(emails, ({ sharedJob }) => sharedJob))
-    if (job)
-      await queue.omit(
-        tx,
-        job,
-        "emailIds",
-        own.map(({ emailId }) => emailId),
-      );
 }
 
 /** What a job of either kind delivers. */

@@ -1,8 +1,7 @@
-import type { EmailStatus } from "@mailsvc/sdk/contract";
+import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
-import type { StatusChange } from "./delivery-hooks.ts";
 import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
 
 /*
@@ -47,6 +46,18 @@ export interface Move {
   readonly events?: readonly Pick<NewEvent, "type" | "data">[];
 }
 
+/** A change of an email's status. `email` is the row as it was before. */
+export interface StatusChange {
+  readonly email: EmailRow;
+  readonly from: EmailStatus;
+  readonly to: EmailStatus;
+  /** Why a recipient of a campaign is skipped now. */
+  readonly skipReason: SkipReason | null;
+}
+
+/** Reacts to changes of status, in the transaction that makes them. Changes to and from `sending` are among them. */
+export type StatusListener = (tx: Tx, deps: Deps, changes: readonly StatusChange[]) => Promise<void>;
+
 /**
  * Moves emails to other states, all in one statement, records their events and tells the listeners. Tells for each whether it was
  * moved: not if its status or the number of its attempts has changed since it was read. No email may be among them twice. What
@@ -71,7 +82,7 @@ export async function moveEmails(
     if (email.status !== patch.status) changes.push({ email, from: email.status, to: patch.status, skipReason: patch.skipReason ?? null });
   }
   await Promise.all([recordEvents(tx, deps, events), along?.(moved)]);
-  if (changes.length > 0) for (const listener of deps.deliveryHooks.statusChanged) await listener(tx, deps, changes);
+  if (changes.length > 0) for (const listener of deps.statusListeners) await listener(tx, deps, changes);
   return moved;
 }
 

@@ -1,6 +1,6 @@
 import type { Reader } from "../db/db.ts";
+import type { PendingMail } from "../delivery/delivery.ts";
 import type { Deps } from "../deps.ts";
-import type { PendingMail } from "../emails/emails.ts";
 import { filterConnected } from "./providers/connections.ts";
 
 // The header by which Postmark keeps our id, because it replaces the Message-ID.

@@ -1,7 +1,7 @@
 import { type contract, type QueueStatus, toDomain } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
+import { holdDomain, listHolds, releaseDomain, requeueDeferred } from "../delivery/delivery.ts";
 import type { Deps } from "../deps.ts";
-import { holdDomain, listHolds, releaseDomain, requeueDeferred } from "../emails/emails.ts";
 import type { Handlers } from "../http/handler.ts";
 import { iso } from "../lib/clock.ts";
 

@@ -1,7 +1,7 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
+import type { PendingMail } from "../delivery/delivery.ts";
 import type { Deps } from "../deps.ts";
-import type { PendingMail } from "../emails/emails.ts";
 import { ContentCache } from "../lib/content-cache.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";

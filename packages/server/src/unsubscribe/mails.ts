@@ -1,6 +1,6 @@
 import type { Reader } from "../db/db.ts";
+import type { PendingMail } from "../delivery/delivery.ts";
 import type { Deps } from "../deps.ts";
-import type { PendingMail } from "../emails/emails.ts";
 import { findBodyEnd } from "../html/body-end.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { getPageBrand, listBrandNames } from "../marketplace/brand/brand.ts";

@@ -1,10 +1,9 @@
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { DELIVER_JOB, type EmailRow, updateEmails } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { domainOf } from "./holds.ts";
-import { DELIVER_JOB } from "./schedule.ts";
-import { type EmailRow, updateEmails } from "./store.ts";
 
 /** The job that tries deferred emails again. */
 export const REQUEUE_JOB = "email.requeue";

@@ -1,22 +1,21 @@
 import { expect, test } from "vitest";
 import { sendAsBulk } from "../../test/bulk-mail.ts";
 import { accepted, busy, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import type { Deps } from "../deps.ts";
+import { DELIVER_MANY_JOB, type StatusChange } from "../emails/emails.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import type { DeliveryHooks, StatusChange } from "./delivery-hooks.ts";
 import { holdDomain, releaseDomain } from "./holds.ts";
 import { requeueDeferred } from "./requeue.ts";
-import { DELIVER_MANY_JOB } from "./schedule.ts";
 
 const hello = { from: "Acme <hello@acme.test>", subject: "Hello", text: "It works." };
 
-/** A world whose delivery hooks a test replaces. */
-const world = async (script?: Script, hooks: Partial<DeliveryHooks> = {}) => {
+/** A world whose hooks of delivery a test replaces. */
+const world = async (script?: Script, hooks: Partial<Pick<Deps, "mailTransforms" | "statusListeners">> = {}) => {
   const mailer = scriptedMailer(script);
   const w = await createWorld({ mailer });
-  const { deliveryHooks } = w.app.deps;
-  Object.assign(w.app.deps, { deliveryHooks: { ...deliveryHooks, ...hooks } });
+  Object.assign(w.app.deps, hooks);
   return { w, mailer, [Symbol.asyncDispose]: () => w.dispose() };
 };
 
@@ -94,7 +93,7 @@ test("a single email overtakes bulk mail that waits", async () => {
   const { held, script } = holding((to) => to.startsWith("bulk"));
   let singleIsReady = false;
   await using t = await world(script, {
-    transforms: [
+    mailTransforms: [
       async (_read, _deps, mails) => {
         if (mails.some(({ email }) => email.to === "single@example.com")) singleIsReady = true;
       },
@@ -140,7 +139,7 @@ test("emails of one job that are put off get jobs of their own, and are sent onc
 
 test("an email that a transform cannot make, or fails, hurts only itself", async () => {
   await using t = await world(undefined, {
-    transforms: [
+    mailTransforms: [
       async (_read, _deps, mails) => {
         for (const mail of mails) {
           if (mail.email.to === "r1@example.com") throw new Error("a bug in a transform");
@@ -170,7 +169,7 @@ test("an email that a transform cannot make, or fails, hurts only itself", async
 test("a listener is told each change once; one email that it cannot take hurts only itself", async () => {
   const changes: StatusChange[] = [];
   await using t = await world(undefined, {
-    statusChanged: [
+    statusListeners: [
       async (tx, _deps, all) => {
         if (all.some(({ email, to }) => email.to === "r3@example.com" && to === "sent")) throw new Error("a bug in a listener");
         tx.afterCommit(() => void changes.push(...all));
@@ -197,7 +196,7 @@ test("emails that leave quickly are marked ahead of their hand-over, 64 of them 
     return accepted;
   };
   await using t = await world(script, {
-    statusChanged: [
+    statusListeners: [
       async (tx, _deps, changes) => {
         for (const { from, to } of changes) sending += Number(to === "sending") - Number(from === "sending");
         tx.afterCommit(() => {

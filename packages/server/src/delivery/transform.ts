@@ -1,7 +1,7 @@
-import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
-import type { Reader, Tx } from "../db/db.ts";
+import type { SkipReason } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
-import type { ContentsRow, EmailRow } from "./store.ts";
+import type { ContentsRow, EmailRow } from "../emails/emails.ts";
 
 /**
  * Why a recipient of a campaign is not handed over: the email is put back until it is scheduled again (`hold`), or it is over for
@@ -34,21 +34,3 @@ export interface PendingMail {
  * for all of them at once. When it throws, it is called again for each email alone.
  */
 export type MailTransform = (read: Reader, deps: Deps, mails: readonly PendingMail[]) => Promise<void>;
-
-/** A change of an email's status. `email` is the row as it was before. */
-export interface StatusChange {
-  readonly email: EmailRow;
-  readonly from: EmailStatus;
-  readonly to: EmailStatus;
-  /** Why a recipient of a campaign is skipped now. */
-  readonly skipReason: SkipReason | null;
-}
-
-/** Reacts to changes of status, in the transaction that makes them. Changes to and from `sending` are among them. */
-export type StatusListener = (tx: Tx, deps: Deps, changes: readonly StatusChange[]) => Promise<void>;
-
-/** What other features do to emails and when emails change. `features.ts` composes it; all run in the order of the list. */
-export interface DeliveryHooks {
-  readonly transforms: readonly MailTransform[];
-  readonly statusChanged: readonly StatusListener[];
-}

@@ -1,7 +1,7 @@
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
-import type { PendingMail } from "./delivery-hooks.ts";
+import type { PendingMail } from "./transform.ts";
 
 /**
  * Gives mails with HTML only a text part made of it, as spam filters, watches and screen readers expect one. Mails with the same

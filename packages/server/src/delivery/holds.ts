@@ -2,11 +2,10 @@ import type { QueueHold } from "@mailsvc/sdk/contract";
 import { and, asc, count, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import { type EmailRow, moveEmails, scheduleEmails } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import type { ClaimedJob, JobHandler } from "../queue/queue.ts";
-import { leaveSharedJobs, scheduleEmails } from "./schedule.ts";
-import { moveEmails } from "./states.ts";
-import type { EmailRow } from "./store.ts";
+import { leaveSharedJobs } from "./shared-jobs.ts";
 
 /** The job that sends what waited for a domain. */
 export const RELEASE_JOB = "email.release";

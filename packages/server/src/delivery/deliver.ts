@@ -1,14 +1,22 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
+import {
+  buildMessageId,
+  type ContentsRow,
+  EMAILS_PER_JOB,
+  type EmailRow,
+  findAttachments,
+  findContents,
+  findEmailRows,
+  OPEN,
+  readDeliveryJob,
+} from "../emails/emails.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import type { Timer } from "../lib/clock.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { BatchHandler, LaneJob, Settle } from "../queue/queue.ts";
-import { findAttachments } from "./attachments.ts";
-import type { PendingMail } from "./delivery-hooks.ts";
-import { buildMessageId } from "./emails.ts";
 import { domainOf, type Held, listHeldDomains } from "./holds.ts";
 import { createLead } from "./lead.ts";
 import {
@@ -22,9 +30,7 @@ import {
   toSuppressed,
   toWithdrawn,
 } from "./outcome.ts";
-import { CHUNK, readDeliveryJob } from "./schedule.ts";
-import { OPEN } from "./states.ts";
-import { type ContentsRow, type EmailRow, findContents, findEmailRows } from "./store.ts";
+import type { PendingMail } from "./transform.ts";
 
 export { RETRY_DELAYS } from "./outcome.ts";
 
@@ -177,7 +183,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
     }
     const transform = async (some: readonly Ready[]): Promise<void> => {
       const mails = some.map(({ mail }) => ({ ...mail }));
-      for (const transformAll of deps.deliveryHooks.transforms) {
+      for (const transformAll of deps.mailTransforms) {
         await pause();
         await transformAll(db.read, deps, mails);
       }
@@ -330,7 +336,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
       const more = single || clock.real.now() - singleAt > SINGLE_MS ? lead.size() + ahead : 0;
       const free = places + more - (single ? held.single : held.bulk);
       if (free < Math.min(ahead, places + more) / 2) return 0;
-      return single ? free : Math.ceil(free / CHUNK);
+      return single ? free : Math.ceil(free / EMAILS_PER_JOB);
     },
     run: (jobs, settle) => {
       adapt();

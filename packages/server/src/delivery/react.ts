@@ -1,10 +1,12 @@
 import type { EventType } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
+import { findEmail, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { suppress } from "../suppressions/suppressions.ts";
-import { transition } from "./states.ts";
-import { findEmail } from "./store.ts";
+
+/** The job that acts as a simulated recipient. */
+export const REACT_JOB = "email.react";
 
 /** Acts as a simulated recipient some time after delivery: opens, clicks or complains. */
 export function reactToEmail(deps: Deps): JobHandler {

@@ -1,0 +1,3 @@
+export { holdDomain, listHolds, releaseDomain } from "./holds.ts";
+export { requeueDeferred } from "./requeue.ts";
+export type { MailTransform, PendingMail } from "./transform.ts";

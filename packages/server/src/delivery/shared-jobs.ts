@@ -1,0 +1,28 @@
+import type { Tx } from "../db/db.ts";
+import type { ClaimedJob, Queue } from "../queue/queue.ts";
+
+/** An email that may share its job with others. */
+export interface Sharing {
+  readonly emailId: string;
+  /** The job that delivers others too; absent if it has a job of its own. */
+  readonly sharedJob: ClaimedJob | undefined;
+}
+
+/**
+ * Takes emails that now wait for another job, or for a release, out of the jobs they share. If one of these runs again, for an email
+ * that failed or after a crash, it would otherwise deliver them beside the other job.
+ */
+export async function leaveSharedJobs(
+  tx: Tx,
+  { queue }: { readonly queue: Pick<Queue, "omit"> },
+  emails: readonly Sharing[],
+): Promise<void> {
+  for (const [job, own] of Map.groupBy(emails, ({ sharedJob }) => sharedJob))
+    if (job)
+      await queue.omit(
+        tx,
+        job,
+        "emailIds",
+        own.map(({ emailId }) => emailId),
+      );
+}
