@@ -1,6 +1,6 @@
 import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
 import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
-import { and, asc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, inArray } from "drizzle-orm";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -198,13 +198,12 @@ export async function reachGoal(tx: Tx, deps: Deps, entries: readonly EntryRow[]
 export async function listEntriesInside(tx: Tx, contactIds: readonly string[]): Promise<EntryRow[]> {
   if (contactIds.length === 0) return [];
   return tx
-    .prepared("entries_inside", (q, { automationEntries: e, automationContacts: c }) =>
+    .prepared("entries_inside", (q, { automationEntries: e, automationContacts: c }, arg) =>
       q
         .select(getTableColumns(e))
         .from(c)
         .innerJoin(e, eq(e.id, c.entryId))
-        .where(and(tx.sqlDialect.among(c.contactId, sql.placeholder("contactIds")), eq(c.inside, true)))
-        .prepare("entries_inside"),
+        .where(and(tx.sqlDialect.among(c.contactId, arg("contactIds")), eq(c.inside, true))),
     )
     .execute({ contactIds: JSON.stringify(contactIds) });
 }

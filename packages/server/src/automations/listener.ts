@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { EventListener, NewEvent } from "../events/events.ts";
@@ -9,8 +9,6 @@ import type { AutomationRow } from "./store.ts";
 import { INSIDE } from "./tables.ts";
 import { listKeys, passesFilter, toEntryEvent } from "./triggers.ts";
 import { endWaits } from "./waits.ts";
-
-const ph = sql.placeholder;
 
 /**
  * Lets contacts enter automations, reach their goals, and go on where they wait, as the events say; entries of deleted contacts end. An
@@ -67,13 +65,12 @@ async function reactToKeys(tx: Tx, deps: Deps, workspaceId: string, eventsByKey:
 /** Whether a workspace has automations. Without one nothing listens, and nothing waits: a deleted one stays until its entries are gone. */
 async function hasAutomations(tx: Tx, workspaceId: string): Promise<boolean> {
   const found = await tx
-    .prepared("has_automations", (q, { automations: t }) =>
+    .prepared("has_automations", (q, { automations: t }, arg) =>
       q
         .select({ id: t.id })
         .from(t)
-        .where(eq(t.workspaceId, ph("workspaceId")))
-        .limit(1)
-        .prepare("has_automations"),
+        .where(eq(t.workspaceId, arg("workspaceId")))
+        .limit(1),
     )
     .execute({ workspaceId });
   return found.length > 0;
@@ -88,12 +85,11 @@ async function listListening(
 ): Promise<AutomationRow[]> {
   const name = `automations_by_${column}`;
   const found = await tx
-    .prepared(name, (q, { automations: t }) =>
+    .prepared(name, (q, { automations: t }, arg) =>
       q
         .select()
         .from(t)
-        .where(and(INSIDE, eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.among(t[column], ph("keys"))))
-        .prepare(name),
+        .where(and(INSIDE, eq(t.workspaceId, arg("workspaceId")), tx.sqlDialect.among(t[column], arg("keys")))),
     )
     .execute({ workspaceId, keys: JSON.stringify(keys) });
   // In order by the database, SQLite would read all automations of the workspace, by another index.

@@ -1,4 +1,4 @@
-import { and, isNotNull, sql } from "drizzle-orm";
+import { and, isNotNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { NewEvent } from "../events/events.ts";
@@ -35,12 +35,11 @@ export async function endWaits(tx: Tx, deps: Deps, eventsByKey: ReadonlyMap<stri
 /** The entries of contacts that wait for an event. */
 function listWaiting(tx: Tx, contactIds: readonly string[]): Promise<EntryRow[]> {
   return tx
-    .prepared("waiting_entries", (q, { automationEntries: t }) =>
+    .prepared("waiting_entries", (q, { automationEntries: t }, arg) =>
       q
         .select()
         .from(t)
-        .where(and(tx.sqlDialect.among(t.contactId, sql.placeholder("contactIds")), isNotNull(t.waitsFor)))
-        .prepare("waiting_entries"),
+        .where(and(tx.sqlDialect.among(t.contactId, arg("contactIds")), isNotNull(t.waitsFor))),
     )
     .execute({ contactIds: JSON.stringify(contactIds) });
 }

@@ -1,6 +1,6 @@
 import type { SkipReason } from "@mailsvc/sdk/contract";
 import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lte } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
@@ -59,13 +59,12 @@ export async function readAudience(
       seqs.length === 0
         ? []
         : await read
-            .prepared("contacts_of_audience", (q) =>
+            .prepared("contacts_of_audience", (q, _, arg) =>
               q
                 .select(columns)
                 .from(c)
-                .where(and(eq(c.workspaceId, sql.placeholder("workspaceId")), read.sqlDialect.amongNumbers(c.seq, sql.placeholder("seqs"))))
-                .orderBy(asc(c.seq))
-                .prepare("contacts_of_audience"),
+                .where(and(eq(c.workspaceId, arg("workspaceId")), read.sqlDialect.amongNumbers(c.seq, arg("seqs"))))
+                .orderBy(asc(c.seq)),
             )
             .execute({ workspaceId: campaign.workspaceId, seqs: JSON.stringify(seqs) });
     return { candidates: await judge(deps, campaign.workspaceId, rows), next };

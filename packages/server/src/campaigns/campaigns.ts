@@ -1,6 +1,6 @@
 import type { Campaign, CampaignDetail, CampaignStatus, Page } from "@mailsvc/sdk/contract";
 import { CAMPAIGN_LIMITS } from "@mailsvc/sdk/contract";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
@@ -17,8 +17,6 @@ export type CampaignRow = Tables["campaigns"]["$inferSelect"];
 
 const DAY = 86_400_000;
 
-const ph = sql.placeholder;
-
 /** One campaign. Throws ApiError not_found. */
 export async function getCampaignRow(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignRow> {
   const row = await findCampaignRow(q, workspaceId, id);
@@ -29,12 +27,11 @@ export async function getCampaignRow(q: Tx | Reader, workspaceId: string, id: st
 /** One campaign, for jobs; null if it was deleted. */
 export async function findCampaignRow(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignRow | null> {
   const [row] = await q
-    .prepared("find_campaign", (build, { campaigns: t }) =>
+    .prepared("find_campaign", (build, { campaigns: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.id, ph("id"))))
-        .prepare("find_campaign"),
+        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.id, arg("id")))),
     )
     .execute({ workspaceId, id });
   return row ?? null;

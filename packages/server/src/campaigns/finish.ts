@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, sql } from "drizzle-orm";
+import { and, eq, isNotNull } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
@@ -24,12 +24,11 @@ export async function enqueueFinish(tx: Tx, deps: Deps, { workspaceId, id }: Pic
 /** Enqueues a look at those of some campaigns that have released all their recipients. */
 export async function finishReleased(tx: Tx, deps: Deps, campaignIds: readonly string[]): Promise<void> {
   const rows = await tx
-    .prepared("released_campaigns", (q, { campaigns: t }) =>
+    .prepared("released_campaigns", (q, { campaigns: t }, arg) =>
       q
         .select({ id: t.id, workspaceId: t.workspaceId })
         .from(t)
-        .where(and(tx.sqlDialect.among(t.id, sql.placeholder("ids")), eq(t.status, "SENDING"), isNotNull(t.releasedAt)))
-        .prepare("released_campaigns"),
+        .where(and(tx.sqlDialect.among(t.id, arg("ids")), eq(t.status, "SENDING"), isNotNull(t.releasedAt))),
     )
     .execute({ ids: JSON.stringify(campaignIds) });
   for (const row of rows) await enqueueFinish(tx, deps, row);

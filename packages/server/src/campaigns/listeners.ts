@@ -7,8 +7,6 @@ import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
 import { finishReleased } from "./finish.ts";
 import { countLink, hashLink, OF_VARIANTS, type RecipientEvent, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
-const ph = sql.placeholder;
-
 // The names of statements, by what is recorded.
 const RECORD_FIRST = {
   openedAt: "record_first_open",
@@ -67,12 +65,11 @@ async function loadVariants(tx: Tx, events: readonly RecipientEvent[]): Promise<
   const found = new Map<string, string | null>();
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
     const rows = await tx
-      .prepared("variants_of_recipients", (q, { emails: t }) =>
+      .prepared("variants_of_recipients", (q, { emails: t }, arg) =>
         q
           .select({ id: t.id, variant: t.variant })
           .from(t)
-          .where(and(eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.among(t.id, ph("ids"))))
-          .prepare("variants_of_recipients"),
+          .where(and(eq(t.workspaceId, arg("workspaceId")), tx.sqlDialect.among(t.id, arg("ids")))),
       )
       .execute({ workspaceId, ids: JSON.stringify(own.map(({ emailId }) => emailId)) });
     for (const { id, variant } of rows) found.set(id, variant);
@@ -88,13 +85,12 @@ export async function recordFirst(
 ): Promise<boolean> {
   const name = RECORD_FIRST[field];
   const first = await tx
-    .prepared(name, (q, { campaignReactions: t }) =>
+    .prepared(name, (q, { campaignReactions: t }, arg) =>
       q
         .insert(t)
-        .values({ campaignId: ph("campaignId"), emailId: ph("emailId"), [field]: ph("at") })
-        .onConflictDoUpdate({ target: [t.campaignId, t.emailId], set: { [field]: sql`${ph("at")}` }, setWhere: isNull(t[field]) })
-        .returning({ emailId: t.emailId })
-        .prepare(name),
+        .values({ campaignId: arg("campaignId"), emailId: arg("emailId"), [field]: arg("at") })
+        .onConflictDoUpdate({ target: [t.campaignId, t.emailId], set: { [field]: sql`${arg("at")}` }, setWhere: isNull(t[field]) })
+        .returning({ emailId: t.emailId }),
     )
     .execute({ campaignId, emailId, at });
   return first.length > 0;
@@ -103,13 +99,12 @@ export async function recordFirst(
 async function isFirstClick(tx: Tx, { campaignId, emailId, url }: RecipientEvent): Promise<boolean> {
   if (url === null) return false;
   const first = await tx
-    .prepared("first_click_of_link", (q, { campaignLinkClicks: t }) =>
+    .prepared("first_click_of_link", (q, { campaignLinkClicks: t }, arg) =>
       q
         .insert(t)
-        .values({ campaignId: ph("campaignId"), link: ph("link"), emailId: ph("emailId") })
+        .values({ campaignId: arg("campaignId"), link: arg("link"), emailId: arg("emailId") })
         .onConflictDoNothing()
-        .returning({ emailId: t.emailId })
-        .prepare("first_click_of_link"),
+        .returning({ emailId: t.emailId }),
     )
     .execute({ campaignId, link: hashLink(url), emailId });
   return first.length > 0;

@@ -57,8 +57,6 @@ export function hashLink(url: string): string {
   return createHash("sha256").update(url).digest("base64url").slice(0, 22);
 }
 
-const ph = sql.placeholder;
-
 // As with other counters: on Postgres, writers of the same row run one after the other.
 const PARTS = 8;
 
@@ -75,12 +73,12 @@ export async function countLink(
   const part = deps.queue.workers === null ? 0 : Math.floor(deps.random.fraction() * PARTS);
   const counts = { clicks: machine ? 0 : by, uniqueClicks: first ? by : 0, machineClicks: machine ? by : 0 };
   await tx
-    .prepared("count_link", (q, { campaignLinks: t }) =>
+    .prepared("count_link", (q, { campaignLinks: t }, arg) =>
       q
         .insert(t)
         .values({
-          ...{ campaignId: ph("campaignId"), link: ph("link"), part: ph("part"), url: ph("url") },
-          ...{ clicks: ph("clicks"), uniqueClicks: ph("uniqueClicks"), machineClicks: ph("machineClicks") },
+          ...{ campaignId: arg("campaignId"), link: arg("link"), part: arg("part"), url: arg("url") },
+          ...{ clicks: arg("clicks"), uniqueClicks: arg("uniqueClicks"), machineClicks: arg("machineClicks") },
         })
         .onConflictDoUpdate({
           target: [t.campaignId, t.link, t.part],
@@ -89,8 +87,7 @@ export async function countLink(
             uniqueClicks: sql`${t.uniqueClicks} + excluded.unique_clicks`,
             machineClicks: sql`${t.machineClicks} + excluded.machine_clicks`,
           },
-        })
-        .prepare("count_link"),
+        }),
     )
     .execute({ campaignId, link: hashLink(url), part, url, ...counts });
 }

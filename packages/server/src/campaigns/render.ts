@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import type { MailTransform, PendingMail } from "../delivery/delivery.ts";
@@ -124,12 +124,11 @@ function addPreheader(source: PinnedTemplate, previewText: string): PinnedTempla
 async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, CampaignRow["status"]>> {
   const ids = [...new Set(mails.map(({ email }) => email.campaignId ?? ""))];
   const rows = await read
-    .prepared("status_of_campaigns", (q, { campaigns: t }) =>
+    .prepared("status_of_campaigns", (q, { campaigns: t }, arg) =>
       q
         .select({ id: t.id, status: t.status })
         .from(t)
-        .where(read.sqlDialect.among(t.id, sql.placeholder("ids")))
-        .prepare("status_of_campaigns"),
+        .where(read.sqlDialect.among(t.id, arg("ids"))),
     )
     .execute({ ids: JSON.stringify(ids) });
   return new Map(rows.map(({ id, status }) => [id, status]));
@@ -138,13 +137,12 @@ async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promi
 async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, Recipient>> {
   const ids = [...new Set(mails.flatMap(({ email }) => email.contactId ?? []))];
   const rows = await read
-    .prepared("contacts_to_render", (q, { contacts: t }) => {
+    .prepared("contacts_to_render", (q, { contacts: t }, arg) => {
       const { id, status, email, firstName, lastName, phone, tags, customFields } = t;
       return q
         .select({ id, status, email, firstName, lastName, phone, tags, customFields })
         .from(t)
-        .where(read.sqlDialect.among(id, sql.placeholder("ids")))
-        .prepare("contacts_to_render");
+        .where(read.sqlDialect.among(id, arg("ids")));
     })
     .execute({ ids: JSON.stringify(ids) });
   return new Map(rows.map((row) => [row.id, row]));
@@ -159,12 +157,11 @@ async function loadTemplates(read: Reader, mails: readonly PendingMail[]): Promi
   const { campaignContents: t } = read.t;
   const ids = [...new Set(mails.map(({ email }) => email.contentsId))];
   const rows = await read
-    .prepared("hashes_of_campaigns", (q) =>
+    .prepared("hashes_of_campaigns", (q, _, arg) =>
       q
         .select({ contentsId: t.contentsId, hash: t.hash })
         .from(t)
-        .where(read.sqlDialect.amongNumbers(t.contentsId, sql.placeholder("ids")))
-        .prepare("hashes_of_campaigns"),
+        .where(read.sqlDialect.amongNumbers(t.contentsId, arg("ids"))),
     )
     .execute({ ids: JSON.stringify(ids) });
   const found = new Map<number, Compiled>();

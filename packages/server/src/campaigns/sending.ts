@@ -13,8 +13,6 @@ import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";
 import { pickVariant, pickWinner } from "./variants.ts";
 
-const ph = sql.placeholder;
-
 type EmailRow = Tables["emails"]["$inferSelect"];
 
 /** The contents of a campaign. */
@@ -206,12 +204,11 @@ async function addRecipients(
 /** The `seq`s of candidates whose contacts are still there. */
 async function listPresent(tx: Tx, candidates: readonly Candidate[]): Promise<Set<number>> {
   const rows = await tx
-    .prepared("contacts_still_there", (q, { contacts: t }) =>
+    .prepared("contacts_still_there", (q, { contacts: t }, arg) =>
       q
         .select({ seq: t.seq })
         .from(t)
-        .where(tx.sqlDialect.amongNumbers(t.seq, ph("seqs")))
-        .prepare("contacts_still_there"),
+        .where(tx.sqlDialect.amongNumbers(t.seq, arg("seqs"))),
     )
     .execute({ seqs: JSON.stringify(candidates.map(({ seq }) => seq)) });
   return new Set(rows.map(({ seq }) => seq));
@@ -220,12 +217,11 @@ async function listPresent(tx: Tx, candidates: readonly Candidate[]): Promise<Se
 /** The addresses of candidates that are recipients already. */
 async function listKnown(tx: Tx, campaignId: string, candidates: readonly Candidate[]): Promise<Set<string>> {
   const rows = await tx
-    .prepared("known_recipients", (q, { emails: t }) =>
+    .prepared("known_recipients", (q, { emails: t }, arg) =>
       q
         .select({ key: t.toKey })
         .from(t)
-        .where(and(OF_CAMPAIGN, eq(t.campaignId, ph("campaignId")), tx.sqlDialect.among(t.toKey, ph("keys"))))
-        .prepare("known_recipients"),
+        .where(and(OF_CAMPAIGN, eq(t.campaignId, arg("campaignId")), tx.sqlDialect.among(t.toKey, arg("keys")))),
     )
     .execute({ campaignId, keys: JSON.stringify(candidates.map(({ emailKey }) => emailKey)) });
   return new Set(rows.map(({ key }) => key));
@@ -263,16 +259,19 @@ async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number,
 async function listWaiting(tx: Tx, campaignId: string, variant: string | null, limit: number): Promise<string[]> {
   const name = variant === null ? "waiting_recipients" : "waiting_recipients_of_variant";
   const rows = await tx
-    .prepared(name, (q, { emails: t }) =>
+    .prepared(name, (q, { emails: t }, arg) =>
       q
         .select({ id: t.id })
         .from(t)
         .where(
-          and(WAITING_IN_CAMPAIGN, eq(t.campaignId, ph("campaignId")), variant === null ? isNull(t.variant) : eq(t.variant, ph("variant"))),
+          and(
+            WAITING_IN_CAMPAIGN,
+            eq(t.campaignId, arg("campaignId")),
+            variant === null ? isNull(t.variant) : eq(t.variant, arg("variant")),
+          ),
         )
         .orderBy(asc(t.id))
-        .limit(ph("limit"))
-        .prepare(name),
+        .limit(arg("limit")),
     )
     .execute({ campaignId, limit, ...(variant !== null && { variant }) });
   return rows.map(({ id }) => id);
@@ -280,7 +279,7 @@ async function listWaiting(tx: Tx, campaignId: string, variant: string | null, l
 
 async function loadContents(tx: Tx, { id: campaignId }: CampaignRow): Promise<Contents> {
   const rows = await tx
-    .prepared("contents_of_campaign", (q, { campaignContents: c, contents: t }) =>
+    .prepared("contents_of_campaign", (q, { campaignContents: c, contents: t }, arg) =>
       q
         .select({
           variant: c.variant,
@@ -289,9 +288,8 @@ async function loadContents(tx: Tx, { id: campaignId }: CampaignRow): Promise<Co
         })
         .from(c)
         .innerJoin(t, eq(t.id, c.contentsId))
-        .where(eq(c.campaignId, ph("campaignId")))
-        .orderBy(asc(c.variant))
-        .prepare("contents_of_campaign"),
+        .where(eq(c.campaignId, arg("campaignId")))
+        .orderBy(asc(c.variant)),
     )
     .execute({ campaignId });
   return { ids: new Map(rows.map((row) => [row.variant, row.id])), bytes: Math.max(0, ...rows.map((row) => row.bytes)) };

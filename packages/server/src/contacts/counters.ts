@@ -30,24 +30,21 @@ const ROWS_PER_FOLD = 500;
 // Counters folded in one transaction.
 const CHUNK = 500;
 
-const ph = sql.placeholder;
-
 /** The number of contacts in scope, read from the counters. */
 export async function countContacts(q: Tx | Reader, { workspaceId, tagKey, status }: CountScope): Promise<number> {
   const name = status === undefined ? "count_contacts" : "count_contacts_by_status";
   const [row] = await q
-    .prepared(name, (build, { contactCounts: t }) =>
+    .prepared(name, (build, { contactCounts: t }, arg) =>
       build
         .select({ total: sumDeltas(t.delta) })
         .from(t)
         .where(
           and(
-            eq(t.workspaceId, ph("workspaceId")),
-            eq(t.tagKey, ph("tagKey")),
-            status === undefined ? undefined : eq(t.status, ph("status")),
+            eq(t.workspaceId, arg("workspaceId")),
+            eq(t.tagKey, arg("tagKey")),
+            status === undefined ? undefined : eq(t.status, arg("status")),
           ),
-        )
-        .prepare(name),
+        ),
     )
     .execute({ workspaceId, tagKey, status });
   return row?.total ?? 0;

@@ -1,5 +1,5 @@
 import { and, desc, eq, exists, getTableColumns, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
-import type { Reader } from "../db/db.ts";
+import type { Arg, Queries, Reader, Schema } from "../db/db.ts";
 import type { SearchHits } from "../db/search-index.ts";
 import { ALL, type CountScope } from "./counters.ts";
 import type { ContactRow } from "./store.ts";
@@ -12,21 +12,18 @@ export interface ContactSlice {
   limit: number;
 }
 
-const ph = sql.placeholder;
-
 /** A slice of the contacts in scope. Skipped contacts are skipped in the index and never read. */
 export function readSlice(read: Reader, scope: CountScope, slice: ContactSlice): Promise<ContactRow[]> {
   const shape = toShape(scope);
   const name = toStatementName("list_contacts", shape);
   return Promise.resolve(
     read
-      .prepared(name, (build, t) =>
-        build
+      .prepared(name, (q, t, arg) =>
+        q
           .select()
           .from(t.contacts)
-          .where(inArray(t.contacts.seq, selectSeqs({ select: build.select.bind(build), t }, shape.tagged, shape.byStatus)))
-          .orderBy(desc(t.contacts.seq))
-          .prepare(name),
+          .where(inArray(t.contacts.seq, selectSeqs(q, t, arg, shape)))
+          .orderBy(desc(t.contacts.seq)),
       )
       .execute({ ...scope, ...slice }),
   );
@@ -36,9 +33,7 @@ export function readSlice(read: Reader, scope: CountScope, slice: ContactSlice):
 export async function findSeqAt(read: Reader, scope: CountScope, before: number, skip: number): Promise<number | null> {
   const shape = toShape(scope);
   const name = toStatementName("contact_at", shape);
-  const [row] = await read
-    .prepared(name, (build, t) => selectSeqs({ select: build.select.bind(build), t }, shape.tagged, shape.byStatus).prepare(name))
-    .execute({ ...scope, before, skip, limit: 1 });
+  const [row] = await read.prepared(name, (q, t, arg) => selectSeqs(q, t, arg, shape)).execute({ ...scope, before, skip, limit: 1 });
   return row?.seq ?? null;
 }
 
@@ -113,37 +108,42 @@ export function matchByIndex(read: Reader, scope: CountScope, part: string, hits
 }
 
 /** The `seq`s of contacts, newest first, from an index in that order. */
-function selectSeqs(read: Pick<Reader, "select" | "t">, tagged: boolean, byStatus: boolean) {
-  const { contacts: c, contactTags: t } = read.t;
+function selectSeqs(q: Queries, { contacts: c, contactTags: t }: Schema, arg: Arg, { tagged, byStatus }: StatementShape) {
   return tagged
-    ? read
+    ? q
         .select({ seq: t.contactSeq })
         .from(t)
         .where(
           and(
-            eq(t.workspaceId, ph("workspaceId")),
-            eq(t.tagKey, ph("tagKey")),
-            byStatus ? eq(t.status, ph("status")) : undefined,
-            lt(t.contactSeq, ph("before")),
+            eq(t.workspaceId, arg("workspaceId")),
+            eq(t.tagKey, arg("tagKey")),
+            byStatus ? eq(t.status, arg("status")) : undefined,
+            lt(t.contactSeq, arg("before")),
           ),
         )
         .orderBy(desc(t.contactSeq))
-        .limit(ph("limit"))
-        .offset(ph("skip"))
-    : read
+        .limit(arg("limit"))
+        .offset(arg("skip"))
+    : q
         .select({ seq: c.seq })
         .from(c)
-        .where(and(eq(c.workspaceId, ph("workspaceId")), byStatus ? eq(c.status, ph("status")) : undefined, lt(c.seq, ph("before"))))
+        .where(and(eq(c.workspaceId, arg("workspaceId")), byStatus ? eq(c.status, arg("status")) : undefined, lt(c.seq, arg("before"))))
         .orderBy(desc(c.seq))
-        .limit(ph("limit"))
-        .offset(ph("skip"));
+        .limit(arg("limit"))
+        .offset(arg("skip"));
 }
 
-function toShape({ tagKey, status }: CountScope) {
+/** Which conditions a statement has. */
+interface StatementShape {
+  readonly tagged: boolean;
+  readonly byStatus: boolean;
+}
+
+function toShape({ tagKey, status }: CountScope): StatementShape {
   return { tagged: tagKey !== ALL, byStatus: status !== undefined };
 }
 
-function toStatementName(name: string, { tagged, byStatus }: ReturnType<typeof toShape>): string {
+function toStatementName(name: string, { tagged, byStatus }: StatementShape): string {
   return `${name}${tagged ? "_by_tag" : ""}${byStatus ? "_by_status" : ""}`;
 }
 

@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { setAllBut } from "../db/statements.ts";
 import type { Tables } from "../schema.ts";
@@ -6,16 +6,13 @@ import { tagKeys } from "./normalize.ts";
 
 export type ContactRow = Tables["contacts"]["$inferSelect"];
 
-const ph = sql.placeholder;
-
 export async function findById(q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow | null> {
   const [row] = await q
-    .prepared("find_contact", (build, { contacts: t }) =>
+    .prepared("find_contact", (build, { contacts: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.id, ph("id")), eq(t.workspaceId, ph("workspaceId"))))
-        .prepare("find_contact"),
+        .where(and(eq(t.id, arg("id")), eq(t.workspaceId, arg("workspaceId")))),
     )
     .execute({ workspaceId, id });
   return row ?? null;
@@ -23,12 +20,11 @@ export async function findById(q: Tx | Reader, workspaceId: string, id: string):
 
 export async function findByEmailKey(q: Tx | Reader, workspaceId: string, emailKey: string): Promise<ContactRow | null> {
   const [row] = await q
-    .prepared("find_contact_by_email", (build, { contacts: t }) =>
+    .prepared("find_contact_by_email", (build, { contacts: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.emailKey, ph("emailKey"))))
-        .prepare("find_contact_by_email"),
+        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.emailKey, arg("emailKey")))),
     )
     .execute({ workspaceId, emailKey });
   return row ?? null;
@@ -69,12 +65,11 @@ export async function inTurns<T>(tx: Tx, items: readonly T[], work: (item: T) =>
 /** Writes a contact as `after`, and those rows of the tag index that differ. */
 export async function updateContactRow(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
   await tx
-    .prepared("update_contact", (q, { contacts: t }) =>
+    .prepared("update_contact", (q, { contacts: t }, arg) =>
       q
         .update(t)
         .set(setAllBut(t, ["seq", "id", "workspaceId", "emailKey", "createdAt"]))
-        .where(eq(t.seq, ph("seq")))
-        .prepare("update_contact"),
+        .where(eq(t.seq, arg("seq"))),
     )
     .execute({ ...after });
   const { contactTags: t } = tx.t;

@@ -1,8 +1,6 @@
 import { eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 
-const ph = sql.placeholder;
-
 /** The rows of a counter. On Postgres, writers of the same row run one after the other; with sixteen that is rare. */
 export const COUNTER_PARTS = 16;
 
@@ -65,12 +63,11 @@ export async function deleteCounters(tx: Tx, owner: string): Promise<void> {
 async function increment(tx: Tx, rows: readonly CounterPart[]): Promise<void> {
   const name = `increment_${rows.length}_counters`;
   await tx
-    .prepared(name, (q, { counters: t }) =>
+    .prepared(name, (q, { counters: t }, arg) =>
       q
         .insert(t)
-        .values(rows.map((_, i) => ({ owner: ph(`owner${i}`), kind: ph(`kind${i}`), part: ph(`part${i}`), count: ph(`count${i}`) })))
-        .onConflictDoUpdate({ target: [t.owner, t.kind, t.part], set: { count: sql`${t.count} + excluded.count` } })
-        .prepare(name),
+        .values(rows.map((_, i) => ({ owner: arg(`owner${i}`), kind: arg(`kind${i}`), part: arg(`part${i}`), count: arg(`count${i}`) })))
+        .onConflictDoUpdate({ target: [t.owner, t.kind, t.part], set: { count: sql`${t.count} + excluded.count` } }),
     )
     .execute(Object.fromEntries(rows.flatMap((row, i) => Object.entries(row).map(([column, value]) => [`${column}${i}`, value]))));
 }

@@ -359,12 +359,7 @@ describeDb("every database", (t) => {
     const { meta } = t.db.read.t;
     const add = (name: string) =>
       t.db.tx(async (tx) => {
-        const statement = tx.prepared("law_add", (q) =>
-          q
-            .insert(meta)
-            .values({ name: sql.placeholder("name"), value: sql.placeholder("value") })
-            .prepare("law_add"),
-        );
+        const statement = tx.prepared("law_add", (q, _, arg) => q.insert(meta).values({ name: arg("name"), value: arg("value") }));
         await statement.execute({ name, value: `value of ${name}` });
       });
     await Promise.all(["a", "b", "c"].map(add));
@@ -374,7 +369,7 @@ describeDb("every database", (t) => {
 
   test("a prepared statement is guarded like any other query", async () => {
     const { meta } = t.db.read.t;
-    const all = () => t.db.read.prepared("law_all", (q) => q.select().from(meta).prepare("law_all")).execute({});
+    const all = () => t.db.read.prepared("law_all", (q) => q.select().from(meta)).execute({});
     expect(await all()).toEqual([]);
     const misplaced = t.db.tx(async (tx) => {
       await put(tx, "a");

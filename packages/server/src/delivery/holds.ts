@@ -41,9 +41,7 @@ export function domainOf(toKey: string): string {
 
 /** The domains that are held. */
 export async function listHeldDomains(read: Reader): Promise<ReadonlySet<string>> {
-  const rows = await read
-    .prepared("held_domains", (q, { heldDomains: h }) => q.select({ domain: h.domain }).from(h).prepare("held_domains"))
-    .execute();
+  const rows = await read.prepared("held_domains", (q, { heldDomains: h }) => q.select({ domain: h.domain }).from(h)).execute();
   return new Set(rows.map(({ domain }) => domain));
 }
 

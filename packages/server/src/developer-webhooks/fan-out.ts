@@ -1,5 +1,5 @@
 import { listMatchingTypes } from "@mailsvc/sdk/contract";
-import { and, eq, gte, inArray, lte, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { findTraces } from "../emails/emails.ts";
@@ -10,8 +10,6 @@ import { RECEIVING, type WebhookRow } from "./webhook.ts";
 
 // The events of one email or contact arrive in their order; those of different ones travel in so many streams beside each other.
 const STREAMS = 64;
-
-const ph = sql.placeholder;
 
 /** The type of events that go to the webhook they name, and to no other one. */
 export const ADDRESSED = "automation.webhook";
@@ -28,12 +26,11 @@ export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "
  */
 export const fanOut: StreamListener = async (tx, deps, advances) => {
   const webhooks = await tx
-    .prepared("receiving_webhooks", (q, { developerWebhooks: w }) =>
+    .prepared("receiving_webhooks", (q, { developerWebhooks: w }, arg) =>
       q
         .select()
         .from(w)
-        .where(and(tx.sqlDialect.among(w.workspaceId, ph("workspaceIds")), inArray(w.status, [...RECEIVING])))
-        .prepare("receiving_webhooks"),
+        .where(and(tx.sqlDialect.among(w.workspaceId, arg("workspaceIds")), inArray(w.status, [...RECEIVING]))),
     )
     .execute({ workspaceIds: JSON.stringify(advances.map(({ workspaceId }) => workspaceId)) });
   if (webhooks.length === 0) return;
@@ -88,20 +85,19 @@ export async function writeForWebhooks(tx: Tx, deps: Deps, webhooks: readonly We
 /** The events of a workspace with these numbers, in their order. */
 function listNumbered(tx: Tx, workspaceId: string, first: number, last: number): Promise<SentEvent[]> {
   return tx
-    .prepared("list_numbered", (q, t) =>
+    .prepared("list_numbered", (q, t, arg) =>
       q
         .select(sentColumns(t))
         .from(t.eventNumbers)
         .innerJoin(t.events, eq(t.events.sequence, t.eventNumbers.eventKey))
         .where(
           and(
-            eq(t.eventNumbers.workspaceId, ph("workspaceId")),
-            gte(t.eventNumbers.position, ph("first")),
-            lte(t.eventNumbers.position, ph("last")),
+            eq(t.eventNumbers.workspaceId, arg("workspaceId")),
+            gte(t.eventNumbers.position, arg("first")),
+            lte(t.eventNumbers.position, arg("last")),
           ),
         )
-        .orderBy(t.eventNumbers.position)
-        .prepare("list_numbered"),
+        .orderBy(t.eventNumbers.position),
     )
     .execute({ workspaceId, first, last });
 }

@@ -31,8 +31,6 @@ export interface ListedEmail {
   contents: Pick<ContentsRow, "from" | "subject" | "tags" | "template">;
 }
 
-const ph = sql.placeholder;
-
 /** The traces that emails belong to, as traceparents by the id of the email; those without one are left out. */
 export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: string, ids: readonly string[]): Promise<Map<string, string>> {
   const { emails, contents } = tx.t;
@@ -70,13 +68,12 @@ export function insertEmails(tx: Tx, rows: readonly NewEmail[]): void | Promise<
 
 export async function findEmail(q: Tx | Reader, workspaceId: string, id: string): Promise<FullEmail | null> {
   const [row] = await q
-    .prepared("find_email", (build, { emails, contents }) =>
+    .prepared("find_email", (build, { emails, contents }, arg) =>
       build
         .select({ email: emails, contents })
         .from(emails)
         .innerJoin(contents, eq(contents.id, emails.contentsId))
-        .where(and(eq(emails.workspaceId, ph("workspaceId")), eq(emails.id, ph("id"))))
-        .prepare("find_email"),
+        .where(and(eq(emails.workspaceId, arg("workspaceId")), eq(emails.id, arg("id")))),
     )
     .execute({ workspaceId, id });
   return row ?? null;
@@ -158,12 +155,11 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
 /** Emails by their ids, without their contents. */
 export function findEmailRows(q: Reader, workspaceId: string, ids: readonly string[]): Promise<EmailRow[]> {
   return q
-    .prepared("find_email_rows", (build, { emails }) =>
+    .prepared("find_email_rows", (build, { emails }, arg) =>
       build
         .select()
         .from(emails)
-        .where(and(eq(emails.workspaceId, ph("workspaceId")), q.sqlDialect.among(emails.id, ph("ids"))))
-        .prepare("find_email_rows"),
+        .where(and(eq(emails.workspaceId, arg("workspaceId")), q.sqlDialect.among(emails.id, arg("ids")))),
     )
     .execute({ workspaceId, ids: JSON.stringify(ids) });
 }
@@ -171,12 +167,11 @@ export function findEmailRows(q: Reader, workspaceId: string, ids: readonly stri
 /** Contents by their ids. */
 export function findContents(q: Reader | Tx, ids: readonly number[]): Promise<ContentsRow[]> {
   return q
-    .prepared("find_contents", (build, { contents: t }) =>
+    .prepared("find_contents", (build, { contents: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(q.sqlDialect.amongNumbers(t.id, ph("ids")))
-        .prepare("find_contents"),
+        .where(q.sqlDialect.amongNumbers(t.id, arg("ids"))),
     )
     .execute({ ids: JSON.stringify(ids) });
 }

@@ -1,5 +1,5 @@
 import type { Event, EventType } from "@mailsvc/sdk/contract";
-import { and, eq, getTableColumns, gte, inArray, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gte, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
@@ -43,15 +43,14 @@ export function selectByKeys(q: Pick<Reader, "select" | "t">, keys: readonly num
 /** Events by their keys, in any order: `selectByKeys` for what runs for each of many events. */
 export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: readonly number[]): Promise<FullEvent[]> {
   const rows = await q
-    .prepared("events_by_keys", (query, { events: e, eventNumbers: n, emails: m }) =>
+    .prepared("events_by_keys", (query, { events: e, eventNumbers: n, emails: m }, arg) =>
       query
         // Flat, and no column of another table by the same name: such rows are read fastest.
         .select({ ...getTableColumns(e), position: n.position, to: m.to, contactOfEmail: m.contactId, campaignOfEmail: m.campaignId })
         .from(e)
         .leftJoin(n, eq(n.eventKey, e.sequence))
         .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)))
-        .where(q.sqlDialect.amongNumbers(e.sequence, sql.placeholder("keys")))
-        .prepare("events_by_keys"),
+        .where(q.sqlDialect.amongNumbers(e.sequence, arg("keys"))),
     )
     .execute({ keys: JSON.stringify(keys) });
   return rows.map((row) => ({

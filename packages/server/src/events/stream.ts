@@ -1,4 +1,4 @@
-import { inArray, lte, sql } from "drizzle-orm";
+import { inArray, lte } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Deps } from "../deps.ts";
@@ -220,9 +220,7 @@ export function createEventStream({ deps: getDeps, listeners }: EventStreamParts
 
 async function hasUnnumbered({ read }: Db): Promise<boolean> {
   const rows = await read
-    .prepared("has_unnumbered", (q, { eventArrivals: a }) =>
-      q.select({ id: a.id }).from(a).orderBy(a.id).limit(1).prepare("has_unnumbered"),
-    )
+    .prepared("has_unnumbered", (q, { eventArrivals: a }) => q.select({ id: a.id }).from(a).orderBy(a.id).limit(1))
     .execute();
   return rows.length > 0;
 }
@@ -262,9 +260,7 @@ async function numberEvents(tx: Tx): Promise<{ advances: Advance[]; busy: boolea
 
 /** The oldest arrivals. */
 function listArrivals(tx: Tx) {
-  return tx
-    .prepared("list_arrivals", (q, { eventArrivals: a }) => q.select().from(a).orderBy(a.id).limit(BATCH).prepare("list_arrivals"))
-    .execute();
+  return tx.prepared("list_arrivals", (q, { eventArrivals: a }) => q.select().from(a).orderBy(a.id).limit(BATCH)).execute();
 }
 
 async function deleteArrivals(tx: Tx, ids: readonly number[]): Promise<void> {
@@ -274,29 +270,20 @@ async function deleteArrivals(tx: Tx, ids: readonly number[]): Promise<void> {
 
 /** Deletes the oldest arrivals, as this transaction sees them: those that another one commits meanwhile stay, whatever their ids. */
 async function deleteArrivalsUpTo(tx: Tx, last: number): Promise<void> {
-  await tx
-    .prepared("delete_arrivals", (q, { eventArrivals: a }) =>
-      q
-        .delete(a)
-        .where(lte(a.id, sql.placeholder("last")))
-        .prepare("delete_arrivals"),
-    )
-    .execute({ last });
+  await tx.prepared("delete_arrivals", (q, { eventArrivals: a }, arg) => q.delete(a).where(lte(a.id, arg("last")))).execute({ last });
 }
 
 /** Locks streams until the end of the transaction, creating those that are missing, and gives their newest numbers. */
 async function lockStreams(tx: Tx, workspaceIds: readonly string[]): Promise<Map<string, number>> {
   const { eventStreams: s } = tx.t;
   const rows = await tx
-    .prepared("lock_streams", (q, { eventStreams: t }) =>
-      tx.sqlDialect
-        .passingLocked(
-          q
-            .select({ workspaceId: t.workspaceId, last: t.last })
-            .from(t)
-            .where(tx.sqlDialect.among(t.workspaceId, sql.placeholder("ids"))),
-        )
-        .prepare("lock_streams"),
+    .prepared("lock_streams", (q, { eventStreams: t }, arg) =>
+      tx.sqlDialect.passingLocked(
+        q
+          .select({ workspaceId: t.workspaceId, last: t.last })
+          .from(t)
+          .where(tx.sqlDialect.among(t.workspaceId, arg("ids"))),
+      ),
     )
     .execute({ ids: JSON.stringify(workspaceIds) });
   const locked = new Map(rows.map(({ workspaceId, last }) => [workspaceId, last]));

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { LIST_LIMITS } from "@mailsvc/sdk/contract";
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
@@ -66,14 +66,13 @@ export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invi
 export async function getInvitation(q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> {
   const name = "find_invitation";
   const [found] = await q
-    .prepared(name, (build, { listMembers: m, lists: l, contacts: c }) =>
+    .prepared(name, (build, { listMembers: m, lists: l, contacts: c }, arg) =>
       build
         .select({ member: m, list: l, contact: c })
         .from(m)
         .innerJoin(l, eq(l.seq, m.listSeq))
         .innerJoin(c, eq(c.seq, m.contactSeq))
-        .where(and(eq(m.tokenHash, sql.placeholder("tokenHash")), isNull(l.deletedAt)))
-        .prepare(name),
+        .where(and(eq(m.tokenHash, arg("tokenHash")), isNull(l.deletedAt))),
     )
     .execute({ tokenHash: hashToken(token) });
   if (!found || (found.member.status === "PENDING" && (found.member.expiresAt ?? 0) <= deps.clock.now()))

@@ -1,6 +1,6 @@
 import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, isNull } from "drizzle-orm";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -22,12 +22,11 @@ type Counts = ReadonlyMap<string, number> | undefined;
 /** A list that is not deleted. Throws ApiError not_found. */
 export async function getListRow(q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> {
   const [row] = await q
-    .prepared("find_list", (build, { lists: t }) =>
+    .prepared("find_list", (build, { lists: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.workspaceId, sql.placeholder("workspaceId")), eq(t.id, sql.placeholder("id")), isNull(t.deletedAt)))
-        .prepare("find_list"),
+        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.id, arg("id")), isNull(t.deletedAt))),
     )
     .execute({ workspaceId, id });
   if (!row) throw notFound("list", id);

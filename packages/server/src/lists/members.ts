@@ -1,6 +1,6 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
 import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, lt } from "drizzle-orm";
 import { type ContactRow, showContact, toSearchTerm } from "../contacts/contacts.ts";
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
@@ -20,8 +20,6 @@ export type MemberRow = Tables["listMembers"]["$inferSelect"];
 export const CONFIRMATION_JOB = "lists.send-confirmations";
 
 const DAY = 86_400_000;
-
-const ph = sql.placeholder;
 
 export function showMember(contact: ContactRow, row: MemberRow): ListMember {
   return {
@@ -214,12 +212,11 @@ async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readon
     if (values.length === 0) return;
     const name = `contacts_of_list_by_${column}`;
     const rows = await q
-      .prepared(name, (build, { contacts: t }) =>
+      .prepared(name, (build, { contacts: t }, arg) =>
         build
           .select()
           .from(t)
-          .where(and(eq(t.workspaceId, ph("workspaceId")), q.sqlDialect.among(t[column], ph("values"))))
-          .prepare(name),
+          .where(and(eq(t.workspaceId, arg("workspaceId")), q.sqlDialect.among(t[column], arg("values")))),
       )
       .execute({ workspaceId, values: JSON.stringify(values) });
     for (const row of rows) found.set(row[column], row);
@@ -259,12 +256,11 @@ function buildMember(list: ListRow, contactSeq: number, before: MemberRow | unde
 async function loadMembers(q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> {
   if (seqs.length === 0) return new Map();
   const rows = await q
-    .prepared("members_of_list", (build, { listMembers: t }) =>
+    .prepared("members_of_list", (build, { listMembers: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.listSeq, ph("listSeq")), q.sqlDialect.amongNumbers(t.contactSeq, ph("seqs"))))
-        .prepare("members_of_list"),
+        .where(and(eq(t.listSeq, arg("listSeq")), q.sqlDialect.amongNumbers(t.contactSeq, arg("seqs")))),
     )
     .execute({ listSeq: list.seq, seqs: JSON.stringify(seqs) });
   return new Map(rows.map((row) => [row.contactSeq, row]));

@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Coalescer, SqliteDb } from "../db/sqlite/database.ts";
 import type { Addition } from "./job-store.ts";
@@ -7,8 +7,6 @@ import type { JobsTable } from "./store.sqlite.ts";
 
 /** A job that is due at once and has no key. */
 export type BatchedJob = Omit<Addition, "dedupeKey">;
-
-const ph = sql.placeholder;
 
 /** Unpacks all batches of a database that no server uses. */
 export const UNPACK_ALL = `
@@ -27,21 +25,18 @@ export function jobBatches(db: SqliteDb, jobs: JobsTable) {
     payload: JobsTable["$inferInsert"]["payload"],
   ): Promise<void> => {
     await tx
-      .prepared("add_batch", (q) =>
-        q
-          .insert(jobs)
-          .values({
-            kind: ph("kind"),
-            payload: ph("payload"),
-            batch: ph("batch"),
-            state: "ready",
-            runAt: ph("createdAt"),
-            attempts: 0,
-            maxAttempts: ph("maxAttempts"),
-            createdAt: ph("createdAt"),
-            lane: ph("lane"),
-          })
-          .prepare("add_batch"),
+      .prepared("add_batch", (q, _, arg) =>
+        q.insert(jobs).values({
+          kind: arg("kind"),
+          payload: arg("payload"),
+          batch: arg("batch"),
+          state: "ready",
+          runAt: arg("createdAt"),
+          attempts: 0,
+          maxAttempts: arg("maxAttempts"),
+          createdAt: arg("createdAt"),
+          lane: arg("lane"),
+        }),
       )
       .execute({ kind, maxAttempts, createdAt, lane, payload, batch: Array.isArray(payload) });
   };

@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Lane } from "./queue.ts";
 
@@ -17,12 +17,11 @@ export interface Pause {
 /** The pause that an operator has ordered; null when there is none. */
 export async function readPause(q: Tx | Reader): Promise<Pause | null> {
   const [row] = await q
-    .prepared("read_pause", (build, { meta }) =>
+    .prepared("read_pause", (build, { meta }, arg) =>
       build
         .select({ value: meta.value })
         .from(meta)
-        .where(eq(meta.name, sql.placeholder("name")))
-        .prepare("read_pause"),
+        .where(eq(meta.name, arg("name"))),
     )
     .execute({ name: PAUSE_ROW });
   return row ? (JSON.parse(row.value) as Pause) : null;

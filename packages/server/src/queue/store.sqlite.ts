@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, notInArray, type SQL, sql } from "drizzle-orm";
-import type { Queries, Reader, Tx } from "../db/db.ts";
+import type { Arg, Queries, Reader, Schema, Tx } from "../db/db.ts";
 import type { Total } from "../db/pagination.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { jobBatches } from "./job-batches.sqlite.ts";
@@ -35,57 +35,50 @@ const MAX_COUNTED = 10_000;
 // So many rows are read and sorted in 2 ms.
 const FEW = 1000;
 
-const ph = sql.placeholder;
-
 /** Jobs in the SQLite file of a single process: there is no other worker to tell or to take over from. */
 export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
   const batches = jobBatches(db, jobs);
 
-  const insert = (q: Queries) =>
+  const insert = (q: Queries, _: Schema, arg: Arg) =>
     q.insert(jobs).values({
-      kind: ph("kind"),
-      payload: ph("payload"),
+      kind: arg("kind"),
+      payload: arg("payload"),
       batch: false,
       state: "ready",
-      runAt: ph("runAt"),
+      runAt: arg("runAt"),
       attempts: 0,
-      maxAttempts: ph("maxAttempts"),
-      dedupeKey: ph("dedupeKey"),
-      createdAt: ph("createdAt"),
-      lane: ph("lane"),
+      maxAttempts: arg("maxAttempts"),
+      dedupeKey: arg("dedupeKey"),
+      createdAt: arg("createdAt"),
+      lane: arg("lane"),
     });
-  const insertJob = (q: Queries) => insert(q).prepare("enqueue");
-  const insertKeyedJob = (q: Queries) => insert(q).onConflictDoNothing().prepare("enqueue_keyed");
-
   const addOne = async (tx: Tx, job: Addition): Promise<void> => {
     const row = { ...job, lane: LANES.indexOf(job.lane) };
-    if (job.dedupeKey === null) await tx.prepared("enqueue", insertJob).execute(row);
-    else await tx.prepared("enqueue_keyed", insertKeyedJob).execute(row);
+    if (job.dedupeKey === null) await tx.prepared("enqueue", insert).execute(row);
+    else await tx.prepared("enqueue_keyed", (...parts) => insert(...parts).onConflictDoNothing()).execute(row);
   };
 
   const selectDue = (tx: Tx, now: number, lane: Lane, limit: number) =>
     tx
-      .prepared("claim_due", (q) =>
+      .prepared("claim_due", (q, _, arg) =>
         q
           .select({ id: jobs.id, dedupeKey: jobs.dedupeKey, batch: jobs.batch })
           .from(jobs)
-          .where(and(eq(jobs.state, "ready"), eq(jobs.lane, ph("lane")), lte(jobs.runAt, ph("now"))))
+          .where(and(eq(jobs.state, "ready"), eq(jobs.lane, arg("lane")), lte(jobs.runAt, arg("now"))))
           .orderBy(asc(jobs.runAt), asc(jobs.id))
-          .limit(ph("limit"))
-          .prepare("claim_due"),
+          .limit(arg("limit")),
       )
       .execute({ now, lane: LANES.indexOf(lane), limit });
 
   /** Claims jobs that were found due in this transaction, in their order: one statement for all takes half the time. */
   const claimAll = async (tx: Tx, due: Awaited<ReturnType<typeof selectDue>>, now: number): Promise<ClaimedRow[]> => {
     const rows = await tx
-      .prepared("claim_jobs", (q) =>
+      .prepared("claim_jobs", (q, _, arg) =>
         q
           .update(jobs)
-          .set({ state: "running", attempts: sql`${jobs.attempts} + 1`, lockedUntil: sql`${ph("until")}`, dedupeKey: null })
-          .where(tx.sqlDialect.amongNumbers(jobs.id, ph("ids")))
-          .returning()
-          .prepare("claim_jobs"),
+          .set({ state: "running", attempts: sql`${jobs.attempts} + 1`, lockedUntil: sql`${arg("until")}`, dedupeKey: null })
+          .where(tx.sqlDialect.amongNumbers(jobs.id, arg("ids")))
+          .returning(),
       )
       .execute({ ids: JSON.stringify(due.map(({ id }) => id)), until: now + LEASE_MS });
     const byId = new Map(rows.map((row) => [row.id, row]));
@@ -111,18 +104,17 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
   /** Deletes a job that this attempt holds. The count of changed rows costs half of returning one. */
   const deleteHeld = (tx: Tx, job: ClaimedJob): boolean => {
     const deleted = tx
-      .prepared("end_job", (q) =>
+      .prepared("end_job", (q, _, arg) =>
         q
           .delete(jobs)
           .where(
             and(
-              eq(jobs.id, ph("id")),
-              eq(jobs.attempts, ph("attempt")),
-              eq(jobs.interruptions, ph("interruptions")),
+              eq(jobs.id, arg("id")),
+              eq(jobs.attempts, arg("attempt")),
+              eq(jobs.interruptions, arg("interruptions")),
               eq(jobs.state, "running"),
             ),
-          )
-          .prepare("end_job"),
+          ),
       )
       .execute({ id: Number(job.id), attempt: job.attempt, interruptions: job.interruptions });
     return (deleted as unknown as { changes: number }).changes > 0;
@@ -231,14 +223,13 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
       let first: { at: number; kind: string } | null = null;
       for (const lane of LANES.keys()) {
         const [next] = await db.read
-          .prepared("next_due", (q) =>
-            (q as Queries)
+          .prepared("next_due", (q, _, arg) =>
+            q
               .select({ at: jobs.runAt, kind: jobs.kind })
               .from(jobs)
-              .where(and(eq(jobs.state, "ready"), eq(jobs.lane, ph("lane")), gt(jobs.runAt, ph("now"))))
+              .where(and(eq(jobs.state, "ready"), eq(jobs.lane, arg("lane")), gt(jobs.runAt, arg("now"))))
               .orderBy(asc(jobs.runAt))
-              .limit(1)
-              .prepare("next_due"),
+              .limit(1),
           )
           .execute({ now, lane });
         if (next && (first === null || next.at < first.at)) first = next;

@@ -1,10 +1,8 @@
 import { mapContactTexts } from "@mailsvc/sdk/contract";
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { type ContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { ContactView } from "./evaluate.ts";
-
-const ph = sql.placeholder;
 
 /** A contact with its view for rules. */
 export interface LoadedContact {
@@ -52,32 +50,29 @@ export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs
 }
 
 function selectContacts(q: Tx | Reader) {
-  return q.prepared("contacts_of_views", (build, { contacts: t }) =>
+  return q.prepared("contacts_of_views", (build, { contacts: t }, arg) =>
     build
       .select()
       .from(t)
-      .where(and(eq(t.workspaceId, ph("workspaceId")), q.sqlDialect.amongNumbers(t.seq, ph("seqs"))))
-      .prepare("contacts_of_views"),
+      .where(and(eq(t.workspaceId, arg("workspaceId")), q.sqlDialect.amongNumbers(t.seq, arg("seqs")))),
   );
 }
 
 function selectEngagements(q: Tx | Reader) {
-  return q.prepared("engagement_of_views", (build, { engagement: t }) =>
+  return q.prepared("engagement_of_views", (build, { engagement: t }, arg) =>
     build
       .select()
       .from(t)
-      .where(q.sqlDialect.amongNumbers(t.contactSeq, ph("seqs")))
-      .prepare("engagement_of_views"),
+      .where(q.sqlDialect.amongNumbers(t.contactSeq, arg("seqs"))),
   );
 }
 
 function selectLists(q: Tx | Reader) {
-  return q.prepared("lists_of_views", (build, { listMembers: m, lists: l }) =>
+  return q.prepared("lists_of_views", (build, { listMembers: m, lists: l }, arg) =>
     build
       .select({ seq: m.contactSeq, id: l.id })
       .from(m)
       .innerJoin(l, eq(l.seq, m.listSeq))
-      .where(and(q.sqlDialect.amongNumbers(m.contactSeq, ph("seqs")), eq(m.status, "MEMBER"), isNull(l.deletedAt)))
-      .prepare("lists_of_views"),
+      .where(and(q.sqlDialect.amongNumbers(m.contactSeq, arg("seqs")), eq(m.status, "MEMBER"), isNull(l.deletedAt))),
   );
 }

@@ -1,11 +1,9 @@
-import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, eq, getTableColumns } from "drizzle-orm";
 import type { Engagement } from "../contacts/contacts.ts";
 import type { RowChange, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { Tables } from "../schema.ts";
 import { syncMembershipBy } from "./membership.ts";
-
-const ph = sql.placeholder;
 
 type EngagementRow = Tables["engagement"]["$inferSelect"];
 type Instants = Omit<EngagementRow, "contactSeq">;
@@ -51,13 +49,12 @@ export async function recordEngagements(tx: Tx, deps: Deps, engagements: readonl
 function findContacts(tx: Tx, workspaceId: string, emails: readonly string[]) {
   const { sqlDialect } = tx;
   return tx
-    .prepared("engagement_by_emails", (q, { contacts: c, engagement: e }) =>
+    .prepared("engagement_by_emails", (q, { contacts: c, engagement: e }, arg) =>
       q
         .select({ seq: c.seq, email: c.emailKey, ...getTableColumns(e) })
         .from(c)
         .leftJoin(e, eq(e.contactSeq, c.seq))
-        .where(and(eq(c.workspaceId, ph("workspaceId")), sqlDialect.among(c.emailKey, ph("emails"))))
-        .prepare("engagement_by_emails"),
+        .where(and(eq(c.workspaceId, arg("workspaceId")), sqlDialect.among(c.emailKey, arg("emails")))),
     )
     .execute({ workspaceId, emails: JSON.stringify(emails) });
 }

@@ -12,17 +12,14 @@ export type SegmentRow = Tables["segments"]["$inferSelect"];
 /** Why contacts are compared with rules: the contact changed, the rules did, or time passed. Part of the events. */
 export type Cause = "contact" | "rules" | "time";
 
-const ph = sql.placeholder;
-
 /** The segments of a workspace that are not deleted. */
 export function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
   return tx
-    .prepared("list_active_segments", (q, { segments: t }) =>
+    .prepared("list_active_segments", (q, { segments: t }, arg) =>
       q
         .select()
         .from(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), isNull(t.deletedAt)))
-        .prepare("list_active_segments"),
+        .where(and(eq(t.workspaceId, arg("workspaceId")), isNull(t.deletedAt))),
     )
     .execute({ workspaceId });
 }
@@ -80,24 +77,22 @@ export async function updateMembership(
 
 async function lockContacts(tx: Tx, workspaceId: string, seqs: readonly number[]): Promise<void> {
   await tx
-    .prepared("lock_contacts", (q, { contacts: t }) =>
+    .prepared("lock_contacts", (q, { contacts: t }, arg) =>
       q
         .update(t)
-        .set({ workspaceId: sql`${ph("workspaceId")}` })
-        .where(and(tx.sqlDialect.concurrent, eq(t.workspaceId, ph("workspaceId")), tx.sqlDialect.amongNumbers(t.seq, ph("seqs"))))
-        .prepare("lock_contacts"),
+        .set({ workspaceId: sql`${arg("workspaceId")}` })
+        .where(and(tx.sqlDialect.concurrent, eq(t.workspaceId, arg("workspaceId")), tx.sqlDialect.amongNumbers(t.seq, arg("seqs")))),
     )
     .execute({ workspaceId, seqs: JSON.stringify(seqs) });
 }
 
 function listMembers(tx: Tx, segments: readonly SegmentRow[], seqs: readonly number[]): Promise<{ segment: number; contact: number }[]> {
   return tx
-    .prepared("members_among_contacts", (q, { segmentMembers: t }) =>
+    .prepared("members_among_contacts", (q, { segmentMembers: t }, arg) =>
       q
         .select({ segment: t.segmentSeq, contact: t.contactSeq })
         .from(t)
-        .where(and(tx.sqlDialect.amongNumbers(t.segmentSeq, ph("segments")), tx.sqlDialect.amongNumbers(t.contactSeq, ph("seqs"))))
-        .prepare("members_among_contacts"),
+        .where(and(tx.sqlDialect.amongNumbers(t.segmentSeq, arg("segments")), tx.sqlDialect.amongNumbers(t.contactSeq, arg("seqs")))),
     )
     .execute({ segments: JSON.stringify(segments.map(({ seq }) => seq)), seqs: JSON.stringify(seqs) });
 }

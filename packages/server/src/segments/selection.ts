@@ -1,9 +1,7 @@
 import type { SegmentRule } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lte } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { compileRule } from "./compile.ts";
-
-const ph = sql.placeholder;
 
 /** Rules as they were at an instant (ms), with the `seq`s of the lists they name. */
 export interface PinnedRules {
@@ -58,15 +56,14 @@ export async function selectMatching(
 /** Up to which `seq` one query compares contacts after a `seq`; null if it can compare all that are left. */
 export async function findWindowEnd(read: Reader, workspaceId: string, after: number): Promise<number | null> {
   const [row] = await read
-    .prepared("end_of_window", (q, { contacts: t }) =>
+    .prepared("end_of_window", (q, { contacts: t }, arg) =>
       q
         .select({ seq: t.seq })
         .from(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), gt(t.seq, ph("after"))))
+        .where(and(eq(t.workspaceId, arg("workspaceId")), gt(t.seq, arg("after"))))
         .orderBy(asc(t.seq))
         .limit(1)
-        .offset(ph("skipped"))
-        .prepare("end_of_window"),
+        .offset(arg("skipped")),
     )
     .execute({ workspaceId, after, skipped: WINDOW - 1 });
   return row?.seq ?? null;

@@ -192,12 +192,11 @@ export async function removeSuppression(tx: Tx, deps: Deps, workspaceId: string,
 /** The suppressions whose `email` is one of these. */
 function selectByEmails(q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<SuppressionRow[]> {
   return q
-    .prepared("suppressions_by_emails", (build, { suppressions: t }) =>
+    .prepared("suppressions_by_emails", (build, { suppressions: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.workspaceId, sql.placeholder("workspaceId")), q.sqlDialect.among(t.email, sql.placeholder("emails"))))
-        .prepare("suppressions_by_emails"),
+        .where(and(eq(t.workspaceId, arg("workspaceId")), q.sqlDialect.among(t.email, arg("emails")))),
     )
     .execute({ workspaceId, emails: JSON.stringify(emails) });
 }

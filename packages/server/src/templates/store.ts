@@ -11,8 +11,6 @@ export type VersionRow = Tables["templateVersions"]["$inferSelect"];
 /** The version number of a draft. */
 export const DRAFT = 0;
 
-const ph = sql.placeholder;
-
 export async function findTemplateById(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow | null> {
   const { templates: t } = q.t;
   const [row] = await q
@@ -25,12 +23,11 @@ export async function findTemplateById(q: Tx | Reader, workspaceId: string, id: 
 /** Prepared, since each send reads its template and the parts of it. */
 export async function findTemplateBySlug(q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> {
   const [row] = await q
-    .prepared("template_by_slug", (build, { templates: t }) =>
+    .prepared("template_by_slug", (build, { templates: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.slug, ph("slug"))))
-        .prepare("template_by_slug"),
+        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.slug, arg("slug")))),
     )
     .execute({ workspaceId, slug });
   return row ?? null;
@@ -38,12 +35,11 @@ export async function findTemplateBySlug(q: Tx | Reader, workspaceId: string, sl
 
 export async function findVersionRow(q: Tx | Reader, templateId: string, version: number): Promise<VersionRow | null> {
   const [row] = await q
-    .prepared("template_version", (build, { templateVersions: t }) =>
+    .prepared("template_version", (build, { templateVersions: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.templateId, ph("templateId")), eq(t.version, ph("version"))))
-        .prepare("template_version"),
+        .where(and(eq(t.templateId, arg("templateId")), eq(t.version, arg("version")))),
     )
     .execute({ templateId, version });
   return row ?? null;

@@ -5,17 +5,14 @@ import type { Tables } from "../schema.ts";
 export type Engagement = Tables["engagements"]["$inferSelect"];
 export type HeldClick = Tables["heldClicks"]["$inferSelect"];
 
-const ph = sql.placeholder;
-
 /** What is known of the opens and clicks of an email. */
 export function findEngagements(q: Tx | Reader, workspaceId: string, emailId: string): Promise<Engagement[]> {
   return q
-    .prepared("find_engagements", (build, { engagements: t }) =>
+    .prepared("find_engagements", (build, { engagements: t }, arg) =>
       build
         .select()
         .from(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.emailId, ph("emailId"))))
-        .prepare("find_engagements"),
+        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.emailId, arg("emailId")))),
     )
     .execute({ workspaceId, emailId });
 }
@@ -24,18 +21,17 @@ export function findEngagements(q: Tx | Reader, workspaceId: string, emailId: st
 export async function saveEngagements(tx: Tx, rows: readonly Engagement[]): Promise<void> {
   for (const row of rows)
     await tx
-      .prepared("save_engagement", (q, { engagements: t }) =>
+      .prepared("save_engagement", (q, { engagements: t }, arg) =>
         q
           .insert(t)
           .values({
-            ...{ workspaceId: ph("workspaceId"), emailId: ph("emailId"), linkId: ph("linkId"), machine: ph("machine") },
-            ...{ events: ph("events"), firstAt: ph("firstAt"), lastAt: ph("lastAt") },
+            ...{ workspaceId: arg("workspaceId"), emailId: arg("emailId"), linkId: arg("linkId"), machine: arg("machine") },
+            ...{ events: arg("events"), firstAt: arg("firstAt"), lastAt: arg("lastAt") },
           })
           .onConflictDoUpdate({
             target: [t.workspaceId, t.emailId, t.linkId, t.machine],
             set: { events: sql`excluded.events`, lastAt: sql`excluded.last_at` },
-          })
-          .prepare("save_engagement"),
+          }),
       )
       .execute({ ...row });
 }
@@ -43,15 +39,14 @@ export async function saveEngagements(tx: Tx, rows: readonly Engagement[]): Prom
 /** Holds a click; a repeated one while it is held changes nothing. */
 export async function holdClick(tx: Tx, click: HeldClick): Promise<void> {
   await tx
-    .prepared("hold_click", (q, { heldClicks: t }) =>
+    .prepared("hold_click", (q, { heldClicks: t }, arg) =>
       q
         .insert(t)
         .values({
-          ...{ workspaceId: ph("workspaceId"), emailId: ph("emailId"), linkId: ph("linkId"), machine: ph("machine") },
-          ...{ reason: ph("reason"), client: ph("client"), at: ph("at") },
+          ...{ workspaceId: arg("workspaceId"), emailId: arg("emailId"), linkId: arg("linkId"), machine: arg("machine") },
+          ...{ reason: arg("reason"), client: arg("client"), at: arg("at") },
         })
-        .onConflictDoNothing()
-        .prepare("hold_click"),
+        .onConflictDoNothing(),
     )
     .execute({ ...click });
 }
@@ -59,12 +54,11 @@ export async function holdClick(tx: Tx, click: HeldClick): Promise<void> {
 /** Takes the clicks of an email that are held, oldest first. */
 export async function takeHeldClicks(tx: Tx, workspaceId: string, emailId: string, until: number): Promise<HeldClick[]> {
   const rows = await tx
-    .prepared("take_held_clicks", (q, { heldClicks: t }) =>
+    .prepared("take_held_clicks", (q, { heldClicks: t }, arg) =>
       q
         .delete(t)
-        .where(and(eq(t.workspaceId, ph("workspaceId")), eq(t.emailId, ph("emailId")), lte(t.at, ph("until"))))
-        .returning()
-        .prepare("take_held_clicks"),
+        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.emailId, arg("emailId")), lte(t.at, arg("until"))))
+        .returning(),
     )
     .execute({ workspaceId, emailId, until });
   return rows.sort((a, b) => a.at - b.at);

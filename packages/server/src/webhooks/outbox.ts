@@ -139,13 +139,12 @@ export async function findLatestEventAt(read: Reader): Promise<number | null> {
 async function wakeStreams(tx: AgentTx, streams: ReadonlyMap<string, string>, now: number): Promise<void> {
   // Written also while a worker has the stream: on Postgres it then sees that there is more, or runs its transaction again.
   const known = await tx
-    .prepared("wake_streams", (q, { webhookStreams: s }) =>
+    .prepared("wake_streams", (q, { webhookStreams: s }, arg) =>
       q
         .update(s)
-        .set({ dueAt: dueNow(s, sql.placeholder("now")) })
-        .where(tx.sqlDialect.among(s.streamId, sql.placeholder("streamIds")))
-        .returning({ streamId: s.streamId })
-        .prepare("wake_streams"),
+        .set({ dueAt: dueNow(s, arg("now")) })
+        .where(tx.sqlDialect.among(s.streamId, arg("streamIds")))
+        .returning({ streamId: s.streamId }),
     )
     .execute({ now, streamIds: JSON.stringify([...streams.keys()]) });
   if (known.length === streams.size) return;

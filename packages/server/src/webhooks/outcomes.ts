@@ -16,8 +16,6 @@ export interface Outcome {
   readonly next?: Job | undefined;
 }
 
-const ph = sql.placeholder;
-
 // The names of statements, made once.
 const RECORD_DELIVERED = nameStatement("record_delivered");
 const RECORD_FAILED = nameStatement("record_failed");
@@ -71,26 +69,25 @@ export async function recordManualAttempt(tx: Tx, deps: Deps, endpoint: Endpoint
 function recordDelivered(tx: Tx, outbox: OutboxName, id: string, attempt: Attempt, tries: number, now: number): Promise<unknown> {
   const name = RECORD_DELIVERED[outbox];
   return tx
-    .prepared(name, (q, { [outbox]: e }) =>
+    .prepared(name, (q, { [outbox]: e }, arg) =>
       q
         .update(e)
         .set({
           state: "delivered",
           attempts: sql`${e.attempts} + 1`,
-          tries: sql`${ph("tries")}`,
+          tries: sql`${arg("tries")}`,
           dueAt: null,
           sealed: null,
-          settledAt: sql`case when ${e.state} = 'delivered' then ${e.settledAt} else ${ph("now")} end`,
+          settledAt: sql`case when ${e.state} = 'delivered' then ${e.settledAt} else ${arg("now")} end`,
           lastAttempt: sql`${e.attempts} + 1`,
-          lastAt: sql`${ph("at")}`,
-          lastMs: sql`${ph("ms")}`,
+          lastAt: sql`${arg("at")}`,
+          lastMs: sql`${arg("ms")}`,
           lastClass: "ok",
-          lastStatus: sql`${ph("httpStatus")}`,
+          lastStatus: sql`${arg("httpStatus")}`,
           lastError: null,
-          lastAnswer: sql`${ph("answer")}`,
+          lastAnswer: sql`${arg("answer")}`,
         })
-        .where(eq(e.id, ph("id")))
-        .prepare(name),
+        .where(eq(e.id, arg("id"))),
     )
     .execute({ id, tries, now, at: attempt.at, ms: attempt.ms, httpStatus: attempt.httpStatus, answer: attempt.answer });
 }
@@ -121,26 +118,25 @@ async function savePlan(
 ): Promise<boolean> {
   const name = RECORD_FAILED[outbox];
   const rows = await tx
-    .prepared(name, (q, { [outbox]: e }) =>
+    .prepared(name, (q, { [outbox]: e }, arg) =>
       q
         .update(e)
         .set({
-          state: sql`${ph("state")}`,
+          state: sql`${arg("state")}`,
           attempts: sql`${e.attempts} + 1`,
-          tries: sql`${ph("tries")}`,
-          dueAt: sql`${ph("dueAt")}`,
-          settledAt: sql`${ph("settledAt")}`,
+          tries: sql`${arg("tries")}`,
+          dueAt: sql`${arg("dueAt")}`,
+          settledAt: sql`${arg("settledAt")}`,
           lastAttempt: sql`${e.attempts} + 1`,
-          lastAt: sql`${ph("at")}`,
-          lastMs: sql`${ph("ms")}`,
-          lastClass: sql`${ph("class")}`,
-          lastStatus: sql`${ph("httpStatus")}`,
-          lastError: sql`${ph("message")}`,
-          lastAnswer: sql`${ph("answer")}`,
+          lastAt: sql`${arg("at")}`,
+          lastMs: sql`${arg("ms")}`,
+          lastClass: sql`${arg("class")}`,
+          lastStatus: sql`${arg("httpStatus")}`,
+          lastError: sql`${arg("message")}`,
+          lastAnswer: sql`${arg("answer")}`,
         })
-        .where(and(eq(e.id, ph("id")), isNull(e.settledAt)))
-        .returning({ id: e.id })
-        .prepare(name),
+        .where(and(eq(e.id, arg("id")), isNull(e.settledAt)))
+        .returning({ id: e.id }),
     )
     .execute({
       ...{ id, state, tries, dueAt: delay === null ? null : now + delay, settledAt: delay === null ? now : null },

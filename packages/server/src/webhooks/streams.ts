@@ -58,8 +58,6 @@ export function toClaim(worker: string, n: number): string {
   return `${worker}.${n}`;
 }
 
-const ph = sql.placeholder;
-
 const OUTBOXES: readonly OutboxName[] = ["webhookEvents", "webhookDeliveries"];
 
 /** The names of a statement, one for each outbox. */
@@ -241,10 +239,10 @@ function isAmongFirst(e: Tables["webhookEvents"], s: Tables["webhookStreams"], n
 
 function takeStreams(tx: Tx, endpointId: string, now: number, limit: number, claim: string) {
   return tx
-    .prepared("take_streams", (q, { webhookStreams: s }) =>
+    .prepared("take_streams", (q, { webhookStreams: s }, arg) =>
       q
         .update(s)
-        .set({ claim: sql`${ph("claim")}`, dueAt: sql`${ph("leaseEndsAt")}`, interrupted: sql`${s.claim} is not null` })
+        .set({ claim: sql`${arg("claim")}`, dueAt: sql`${arg("leaseEndsAt")}`, interrupted: sql`${s.claim} is not null` })
         .where(
           inArray(
             s.streamId,
@@ -252,14 +250,13 @@ function takeStreams(tx: Tx, endpointId: string, now: number, limit: number, cla
               q
                 .select({ streamId: s.streamId })
                 .from(s)
-                .where(and(eq(s.endpointId, ph("endpointId")), lte(s.dueAt, ph("now"))))
+                .where(and(eq(s.endpointId, arg("endpointId")), lte(s.dueAt, arg("now"))))
                 .orderBy(asc(s.dueAt))
-                .limit(ph("limit")),
+                .limit(arg("limit")),
             ),
           ),
         )
-        .returning({ streamId: s.streamId, held: s.held, interrupted: s.interrupted })
-        .prepare("take_streams"),
+        .returning({ streamId: s.streamId, held: s.held, interrupted: s.interrupted }),
     )
     .execute({ endpointId, now, limit, claim, leaseEndsAt: now + LEASE_MS });
 }
@@ -294,43 +291,40 @@ function listClaimedHeads(tx: Tx, { id: endpointId, policy }: Endpoint, claim: s
   const { outbox, claims } = policy;
   const name = CLAIMED_HEADS[outbox];
   return tx
-    .prepared(name, (q, { [outbox]: e, webhookStreams: s }) =>
+    .prepared(name, (q, { [outbox]: e, webhookStreams: s }, arg) =>
       q
         .select(openColumns(e))
         .from(s)
         .innerJoin(e, eq(e.streamId, s.streamId))
         .where(
-          and(eq(s.endpointId, ph("endpointId")), eq(s.dueAt, ph("leaseEndsAt")), eq(s.claim, ph("claim")), isAmongFirst(e, s, claims)),
+          and(eq(s.endpointId, arg("endpointId")), eq(s.dueAt, arg("leaseEndsAt")), eq(s.claim, arg("claim")), isAmongFirst(e, s, claims)),
         )
-        .orderBy(asc(e.sequence))
-        .prepare(name),
+        .orderBy(asc(e.sequence)),
     )
     .execute({ endpointId, claim, leaseEndsAt: now + LEASE_MS });
 }
 
 async function unclaimStream(tx: Tx, streamId: string, dueAt: number | null): Promise<void> {
   await tx
-    .prepared("unclaim_stream", (q, { webhookStreams: s }) =>
+    .prepared("unclaim_stream", (q, { webhookStreams: s }, arg) =>
       q
         .update(s)
-        .set({ claim: null, dueAt: sql`${ph("dueAt")}` })
-        .where(eq(s.streamId, ph("streamId")))
-        .prepare("unclaim_stream"),
+        .set({ claim: null, dueAt: sql`${arg("dueAt")}` })
+        .where(eq(s.streamId, arg("streamId"))),
     )
     .execute({ streamId, dueAt });
 }
 
 async function findNextDue(tx: Tx, endpointId: string): Promise<number | null> {
   const [row] = await tx
-    .prepared("next_stream", (q, { webhookStreams: s }) =>
+    .prepared("next_stream", (q, { webhookStreams: s }, arg) =>
       q
         .select({ dueAt: s.dueAt })
         .from(s)
         // The second condition lets the partial index be used.
-        .where(and(eq(s.endpointId, ph("endpointId")), isNotNull(s.dueAt), isNull(s.claim)))
+        .where(and(eq(s.endpointId, arg("endpointId")), isNotNull(s.dueAt), isNull(s.claim)))
         .orderBy(asc(s.dueAt))
-        .limit(1)
-        .prepare("next_stream"),
+        .limit(1),
     )
     .execute({ endpointId });
   return row?.dueAt ?? null;
@@ -342,14 +336,13 @@ async function listHeads(tx: Tx, jobs: readonly Job[]): Promise<Map<Job, OpenEve
   for (const [{ outbox, claims }, some] of groupByPolicy(jobs)) {
     const name = STREAM_HEADS[outbox];
     const rows = await tx
-      .prepared(name, (q, { [outbox]: e, webhookStreams: s }) =>
+      .prepared(name, (q, { [outbox]: e, webhookStreams: s }, arg) =>
         q
           .select({ ...openColumns(e), claim: s.claim })
           .from(s)
           .innerJoin(e, eq(e.streamId, s.streamId))
-          .where(and(tx.sqlDialect.among(s.streamId, ph("streamIds")), isAmongFirst(e, s, claims)))
-          .orderBy(asc(e.sequence))
-          .prepare(name),
+          .where(and(tx.sqlDialect.among(s.streamId, arg("streamIds")), isAmongFirst(e, s, claims)))
+          .orderBy(asc(e.sequence)),
       )
       .execute({ streamIds: JSON.stringify(some.map(({ event }) => event.streamId)) });
     const byStream = Map.groupBy(rows, ({ streamId }) => streamId);
@@ -368,7 +361,7 @@ async function unclaimStreams(tx: Tx, jobs: readonly Job[]): Promise<Map<string,
   for (const [{ outbox }, some] of groupByPolicy(jobs)) {
     const name = UNCLAIM_STREAMS[outbox];
     const rows = await tx
-      .prepared(name, (q, { webhookStreams: s, [outbox]: e }) =>
+      .prepared(name, (q, { webhookStreams: s, [outbox]: e }, arg) =>
         q
           .update(s)
           .set({
@@ -379,12 +372,11 @@ async function unclaimStreams(tx: Tx, jobs: readonly Job[]): Promise<Map<string,
           // Only streams that are still ours. A claim is that of many streams, so both are compared together.
           .where(
             and(
-              tx.sqlDialect.among(s.streamId, ph("streamIds")),
-              tx.sqlDialect.among(sql`(${s.claim} || ' ' || ${s.streamId})`, ph("claims")),
+              tx.sqlDialect.among(s.streamId, arg("streamIds")),
+              tx.sqlDialect.among(sql`(${s.claim} || ' ' || ${s.streamId})`, arg("claims")),
             ),
           )
-          .returning({ streamId: s.streamId, dueAt: s.dueAt })
-          .prepare(name),
+          .returning({ streamId: s.streamId, dueAt: s.dueAt }),
       )
       .execute({
         streamIds: JSON.stringify(some.map(({ event }) => event.streamId)),

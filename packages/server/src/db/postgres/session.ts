@@ -1,6 +1,7 @@
+import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import type pg from "pg";
-import type { DatabaseSchema, Queries, Schema } from "../db.ts";
+import type { BuildStatement, DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
 import { createSearchIndexes } from "../search-index.ts";
 import { postgresDialect } from "./dialect.ts";
@@ -69,13 +70,13 @@ export function createSession(connection: Queryable, schema: DatabaseSchema, gua
     t: tables,
     sqlDialect: postgresDialect,
     searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(queries, one)),
-    prepared: <S>(name: string, build: (q: Queries, t: Schema) => S): S => {
+    prepared: <Prepared>(name: string, build: BuildStatement<Schema, Prepared>): Prepared => {
       let statement = statements.get(name);
       if (statement === undefined) {
-        statement = build(queries, tables);
+        statement = build(queries, tables, sql.placeholder).prepare(name);
         statements.set(name, statement);
       }
-      return statement as S;
+      return statement as Prepared;
     },
     raw,
     ...createInserts(run),

@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
+import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
-import type { DatabaseSchema, Queries, Schema } from "../db.ts";
+import type { BuildStatement, DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
 import { createSearchIndexes } from "../search-index.ts";
 import type { Scope } from "../writer.ts";
@@ -63,13 +64,13 @@ export function createSession({ connection, schema, guard, breathe, held }: Sess
   const client = guardStatements(connection, held ? () => writeHeld(held, guard()) : guard);
   const queries = drizzle(client as unknown as RawConnection) as unknown as Queries;
   const statements = new Map<string, unknown>();
-  const prepared = <S>(name: string, build: (q: Queries, t: Schema) => S): S => {
+  const prepared = <Prepared>(name: string, build: BuildStatement<Schema, Prepared>): Prepared => {
     let statement = statements.get(name);
     if (statement === undefined) {
-      statement = bindOnce(build(queries, tables), client.prepare);
+      statement = bindOnce(build(queries, tables, sql.placeholder).prepare(name), client.prepare);
       statements.set(name, statement);
     }
-    return statement as S;
+    return statement as Prepared;
   };
   const session = Object.assign(queries, { t: tables, sqlDialect: sqliteDialect, prepared });
   return Object.assign(

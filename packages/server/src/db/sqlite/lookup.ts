@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, getTableName, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 
@@ -10,13 +10,12 @@ export function createLookups(session: Pick<Tx, "prepared">): Pick<Tx, "lookUp">
       if (!first) return [];
       const names = Object.keys(first);
       const name = `look_up_${getTableName(table)}_${names.join(",")}`;
-      const statement = session.prepared(name, (q) => {
+      const statement = session.prepared(name, (q, _, arg) => {
         const columns = getTableColumns(table) as Record<string, PgColumn>;
         return q
           .select()
           .from(table as PgTable)
-          .where(and(...names.map((column) => eq(columns[column] as PgColumn, sql.placeholder(column)))))
-          .prepare(name);
+          .where(and(...names.map((column) => eq(columns[column] as PgColumn, arg(column)))));
       });
       return (await Promise.all(keys.map((key) => statement.execute(key)))) as never;
     },

@@ -1,12 +1,10 @@
 import type { PauseReason } from "@mailsvc/sdk/contract";
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import type { AgentTx } from "../../deps.ts";
 import type { AgentKey } from "../../http/auth.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { AgentTables } from "../../schema.ts";
-
-const ph = sql.placeholder;
 
 /**
  * The key with this hash. It is read from the database each time, never cached: a pause or an end counts at once, in whichever
@@ -34,7 +32,7 @@ export async function agentKeyExists(q: Reader<AgentTables>, hash: string): Prom
 
 async function findKey(q: Reader<AgentTables> | AgentTx, hash: string) {
   const [found] = await q
-    .prepared("admit_agent", (build, { activations: a, listings: l }) =>
+    .prepared("admit_agent", (build, { activations: a, listings: l }, arg) =>
       build
         .select({
           activationId: a.id,
@@ -50,8 +48,7 @@ async function findKey(q: Reader<AgentTables> | AgentTx, hash: string) {
         })
         .from(a)
         .innerJoin(l, eq(l.id, a.listingId))
-        .where(eq(a.keyHash, ph("hash")))
-        .prepare("admit_agent"),
+        .where(eq(a.keyHash, arg("hash"))),
     )
     .execute({ hash });
   return found ?? null;

@@ -112,21 +112,18 @@ async function isPaused(tx: AgentTx, id: string): Promise<boolean> {
   return row?.status === "paused";
 }
 
-const ph = sql.placeholder;
-
 /** Takes the next place in the stream of an activation; undefined for an unknown id. */
 async function takePosition(tx: AgentTx, id: string, at: number): Promise<Position | undefined> {
   const [position] = await tx
-    .prepared("emit_position", (q, { activations: a }) =>
+    .prepared("emit_position", (q, { activations: a }, arg) =>
       q
         .update(a)
         .set({
           sequence: sql`${a.sequence} + 1`,
-          lastEventAt: sql`case when ${a.lastEventAt} < ${ph("at")} then ${ph("at")} else ${a.lastEventAt} + 1 end`,
+          lastEventAt: sql`case when ${a.lastEventAt} < ${arg("at")} then ${arg("at")} else ${a.lastEventAt} + 1 end`,
         })
-        .where(eq(a.id, ph("id")))
-        .returning({ id: a.id, listingId: a.listingId, workspaceId: a.workspaceId, sequence: a.sequence, at: a.lastEventAt })
-        .prepare("emit_position"),
+        .where(eq(a.id, arg("id")))
+        .returning({ id: a.id, listingId: a.listingId, workspaceId: a.workspaceId, sequence: a.sequence, at: a.lastEventAt }),
     )
     .execute({ id, at });
   return position;

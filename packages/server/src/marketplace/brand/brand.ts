@@ -1,5 +1,5 @@
 import type { AgentContract, Brand, BrandSettings, contract } from "@mailsvc/sdk/contract";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
 import type { PageBrand } from "../../html/page.ts";
@@ -50,13 +50,12 @@ export async function getBrand(q: AgentQuery, workspaceId: string): Promise<Bran
 export async function listBrandNames(read: Reader, workspaceIds: readonly string[]): Promise<Map<string, string>> {
   if (workspaceIds.length === 0) return new Map();
   const rows = await read
-    .prepared("names_of_brands", (q, { brands, workspaces }) =>
+    .prepared("names_of_brands", (q, { brands, workspaces }, arg) =>
       q
         .select({ id: workspaces.id, workspace: workspaces.name, brand: brands.name })
         .from(workspaces)
         .leftJoin(brands, eq(brands.workspaceId, workspaces.id))
-        .where(read.sqlDialect.among(workspaces.id, sql.placeholder("ids")))
-        .prepare("names_of_brands"),
+        .where(read.sqlDialect.among(workspaces.id, arg("ids"))),
     )
     .execute({ ids: JSON.stringify(workspaceIds) });
   const names = new Map(rows.map(({ id, workspace, brand }) => [id, brand ?? workspace]));

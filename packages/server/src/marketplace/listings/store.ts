@@ -1,21 +1,18 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { AgentQuery } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
 import type { Tables } from "../../schema.ts";
 
 export type ListingRow = Tables["listings"]["$inferSelect"];
 
-const ph = sql.placeholder;
-
 /** A listing by id; undefined when there is none. */
 export async function listingById(q: AgentQuery, id: string): Promise<ListingRow | undefined> {
   const [row] = await q
-    .prepared("listing_by_id", (build, { listings }) =>
+    .prepared("listing_by_id", (build, { listings }, arg) =>
       build
         .select()
         .from(listings)
-        .where(eq(listings.id, ph("id")))
-        .prepare("listing_by_id"),
+        .where(eq(listings.id, arg("id"))),
     )
     .execute({ id });
   return row;

@@ -1,13 +1,11 @@
 import type { Run, RunDetail, RunLogEntry } from "@mailsvc/sdk/contract";
-import { and, eq, gt, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, or, type SQL } from "drizzle-orm";
 import type { AgentQuery } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentTables } from "../../schema.ts";
 
 export type RunRow = AgentTables["runs"]["$inferSelect"];
-
-const ph = sql.placeholder;
 
 /** Names a run: its agent's id for it is unique within an activation. */
 export interface RunKey {
@@ -18,12 +16,11 @@ export interface RunKey {
 /** The run as stored; undefined when there is none. */
 export async function lookUpRun(q: AgentQuery, { activationId, runId }: RunKey): Promise<RunRow | undefined> {
   const [row] = await q
-    .prepared("run_of", (build, { runs }) =>
+    .prepared("run_of", (build, { runs }, arg) =>
       build
         .select()
         .from(runs)
-        .where(and(eq(runs.activationId, ph("activationId")), eq(runs.runId, ph("runId"))))
-        .prepare("run_of"),
+        .where(and(eq(runs.activationId, arg("activationId")), eq(runs.runId, arg("runId")))),
     )
     .execute({ activationId, runId });
   return row;
