@@ -1,6 +1,7 @@
 import {
   CONTACT_LIMITS,
   CONTACT_TEXT_FIELDS,
+  CONTACT_TEXTS,
   type ContactImport,
   ContactUpsert,
   contract,
@@ -92,31 +93,16 @@ const STATUS: Readonly<Record<string, string>> = {
   "0": "UNSUBSCRIBED",
 };
 
+const TEXT_ALIASES = Object.fromEntries(
+  CONTACT_TEXT_FIELDS.flatMap((field) => [field.toLowerCase(), ...CONTACT_TEXTS[field].aliases].map((name) => [name, field])),
+);
+
 export const CONTACTS: ImportKind = {
   noun: "contacts",
   fields: ["email", ...CONTACT_TEXT_FIELDS, "tags", "status"],
   aliases: {
     ...EMAIL,
-    firstname: "firstName",
-    first: "firstName",
-    fname: "firstName",
-    forename: "firstName",
-    givenname: "firstName",
-    lastname: "lastName",
-    last: "lastName",
-    lname: "lastName",
-    surname: "lastName",
-    familyname: "lastName",
-    phone: "phone",
-    phonenumber: "phone",
-    telephone: "phone",
-    tel: "phone",
-    mobile: "phone",
-    mobilephone: "phone",
-    mobilenumber: "phone",
-    cell: "phone",
-    cellphone: "phone",
-    phone1value: "phone",
+    ...TEXT_ALIASES,
     tags: "tags",
     tag: "tags",
     labels: "tags",

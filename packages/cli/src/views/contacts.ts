@@ -1,4 +1,13 @@
-import type { Contact, ContactDetail, Erasure, Person } from "@mailsvc/sdk/contract";
+import {
+  CONTACT_TEXT_FIELDS,
+  CONTACT_TEXTS,
+  type Contact,
+  type ContactDetail,
+  type Erasure,
+  formatContactName,
+  isPartOfName,
+  type Person,
+} from "@mailsvc/sdk/contract";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
 import { paintStatus } from "./status.ts";
@@ -10,7 +19,7 @@ import type { View } from "./view.ts";
 export const contactColumns: Column<Contact>[] = [
   { title: "id", value: (c) => c.id },
   { title: "email", value: (c) => c.email, flexible: true },
-  { title: "name", value: formatName, flexible: true },
+  { title: "name", value: formatContactName, flexible: true },
   { title: "status", value: (c) => c.status, paint: paintStatus },
   { title: "tags", value: (c) => c.tags.join(", "), flexible: true, priority: 2 },
   { title: "created (utc)", value: (c) => formatTimestamp(c.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
@@ -27,17 +36,16 @@ export const contactViews: Readonly<Record<string, View>> = {
   "people.erase": { object: erased },
 };
 
-function formatName({ firstName, lastName }: Contact): string {
-  return [firstName, lastName].filter(Boolean).join(" ");
-}
+// The first and last name are shown as one.
+const OTHER_TEXTS = CONTACT_TEXT_FIELDS.filter((field) => !isPartOfName(field));
 
 function formatFields(contact: Contact, style: Style): string {
   return renderDetails(
     [
       ["id", contact.id],
       ["email", contact.email],
-      ["name", formatName(contact)],
-      ["phone", contact.phone],
+      ["name", formatContactName(contact)],
+      ...OTHER_TEXTS.map((field): [string, string | null] => [CONTACT_TEXTS[field].noun, contact[field]]),
       ["status", contact.status],
       ["tags", contact.tags.join(", ")],
       ["created", formatInstant(contact.createdAt)],

@@ -1,4 +1,4 @@
-import type { List, ListMember, MailsvcContract, Output } from "@mailsvc/sdk/contract";
+import { formatContactName, type List, type ListMember, type MailsvcContract, type Output } from "@mailsvc/sdk/contract";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
 import { type Column, renderDetails } from "./table.ts";
@@ -17,7 +17,7 @@ const columns: Column<List>[] = [
 const memberColumns: Column<ListMember>[] = [
   { title: "contact", value: (m) => m.contact.id },
   { title: "email", value: (m) => m.contact.email, flexible: true },
-  { title: "name", value: formatName, flexible: true },
+  { title: "name", value: (m) => formatContactName(m.contact), flexible: true },
   { title: "status", value: (m) => m.status, paint: paintStatus },
   { title: "joined (utc)", value: (m) => formatTimestamp(m.joinedAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
@@ -53,16 +53,12 @@ function one(l: List, { term: { out } }: Session): string {
   );
 }
 
-function formatName({ contact: { firstName, lastName } }: ListMember): string {
-  return [firstName, lastName].filter(Boolean).join(" ");
-}
-
 function member(m: ListMember, { term: { out } }: Session): string {
   return renderDetails(
     [
       ["contact", m.contact.id],
       ["email", m.contact.email],
-      ["name", formatName(m)],
+      ["name", formatContactName(m.contact)],
       ["status", m.status],
       ["added", formatInstant(m.addedAt)],
       ["joined", formatInstant(m.joinedAt)],

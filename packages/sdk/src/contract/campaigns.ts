@@ -12,6 +12,7 @@ import {
   VARIANT_NAMES,
 } from "./campaign-fields.ts";
 import { CampaignStats, CampaignVerification } from "./campaign-stats.ts";
+import { CONTACT_TEXT_FIELDS } from "./contact-fields.ts";
 import { DeliveryError, EMAIL_STATUSES } from "./emails.ts";
 import { endpoint } from "./endpoint.ts";
 import { ERROR_CODES } from "./errors.ts";
@@ -113,8 +114,7 @@ export const campaigns = {
     path: "/api/v1/campaigns",
     access: { permission: "campaigns:write" },
     summary: "Create a campaign: a draft, or scheduled if it has a scheduledAt",
-    description:
-      "The content is a template or html and text; a draft may have none yet. Contact fields are variables: {{firstName}}, {{lastName}}, {{email}}, {{phone}}, {{tags}} and every custom field.",
+    description: `The content is a template or html and text; a draft may have none yet. Contact fields are variables: ${["email", ...CONTACT_TEXT_FIELDS, "tags"].map((field) => `{{${field}}}`).join(", ")} and every custom field.`,
     body: NewCampaign,
     status: 201,
     output: CampaignDetail,

@@ -1,12 +1,47 @@
+/** A text field of a contact. */
+interface ContactText {
+  /** What the field is called within a sentence. */
+  readonly noun: string;
+  readonly maxLength: number;
+  /** What browsers fill into a form's input of this field: the `autocomplete` token, and the `type` of the input. */
+  readonly autocomplete: string;
+  readonly input: "text" | "tel";
+  /** Part of the contact's full name. */
+  readonly inName?: true;
+  /** Other column names for it in CSV files, in lower case with letters and digits only. */
+  readonly aliases: readonly string[];
+}
+
 /**
- * The text fields of a contact besides its address, each optional. Inputs, outputs, segment rules, CSV files and the server's
- * reads and writes follow from this list; a new field needs an entry here and a column in the server's `contacts/tables.ts`.
+ * The text fields of a contact besides its address, each optional. Inputs, outputs, segment rules, template variables, sign-up
+ * forms, CSV files, the CLI's views and the server's reads and writes follow from this list; a new field needs an entry here and a
+ * column in the server's `contacts/tables.ts`.
  */
 export const CONTACT_TEXTS = {
-  firstName: { maxLength: 100, description: "First name, up to 100 characters" },
-  lastName: { maxLength: 100, description: "Last name, up to 100 characters" },
-  phone: { maxLength: 30, description: "Phone number, up to 30 characters" },
-} as const;
+  firstName: {
+    noun: "first name",
+    maxLength: 100,
+    autocomplete: "given-name",
+    input: "text",
+    inName: true,
+    aliases: ["first", "fname", "forename", "givenname"],
+  },
+  lastName: {
+    noun: "last name",
+    maxLength: 100,
+    autocomplete: "family-name",
+    input: "text",
+    inName: true,
+    aliases: ["last", "lname", "surname", "familyname"],
+  },
+  phone: {
+    noun: "phone number",
+    maxLength: 30,
+    autocomplete: "tel",
+    input: "tel",
+    aliases: [...["phonenumber", "telephone", "tel", "mobile", "mobilephone"], ...["mobilenumber", "cell", "cellphone", "phone1value"]],
+  },
+} as const satisfies Record<string, ContactText>;
 
 export type ContactTextField = keyof typeof CONTACT_TEXTS;
 
@@ -15,4 +50,23 @@ export const CONTACT_TEXT_FIELDS = Object.keys(CONTACT_TEXTS) as ContactTextFiel
 /** Builds an object with a value for each text field of a contact. */
 export function mapContactTexts<T>(toValue: (field: ContactTextField) => T): Record<ContactTextField, T> {
   return Object.fromEntries(CONTACT_TEXT_FIELDS.map((field) => [field, toValue(field)])) as Record<ContactTextField, T>;
+}
+
+/** What people call a field: `First name`. */
+export function labelContactText(field: ContactTextField): string {
+  const { noun } = CONTACT_TEXTS[field];
+  return noun.charAt(0).toUpperCase() + noun.slice(1);
+}
+
+/** Whether a field is part of the contact's full name. */
+export function isPartOfName(field: ContactTextField): boolean {
+  return "inName" in CONTACT_TEXTS[field];
+}
+
+/** The full name of a contact; empty without one. */
+export function formatContactName(contact: Readonly<Record<ContactTextField, string | null>>): string {
+  return CONTACT_TEXT_FIELDS.filter(isPartOfName)
+    .map((field) => contact[field])
+    .filter(Boolean)
+    .join(" ");
 }

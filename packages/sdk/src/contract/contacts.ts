@@ -1,5 +1,5 @@
 import { EmailAddress } from "./address.ts";
-import { CONTACT_TEXTS, mapContactTexts } from "./contact-fields.ts";
+import { CONTACT_TEXTS, labelContactText, mapContactTexts } from "./contact-fields.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
@@ -88,7 +88,10 @@ const tags = z
   .meta({ description: `Tags, up to ${CONTACT_LIMITS.tags}` });
 
 const person = {
-  ...mapContactTexts((field) => optionalLine(CONTACT_TEXTS[field].maxLength, CONTACT_TEXTS[field].description)),
+  ...mapContactTexts((field) => {
+    const { maxLength } = CONTACT_TEXTS[field];
+    return optionalLine(maxLength, `${labelContactText(field)}, up to ${maxLength} characters`);
+  }),
   tags: tags.optional(),
   customFields: CustomFields.optional(),
 };

@@ -3,8 +3,8 @@ import { and, asc, eq, gt, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { findNextTimeOfDay, toLocalTime } from "../lib/time-zone.ts";
-import { getBrand } from "../marketplace/brand/brand.ts";
 import type { JobHandler, NewJob } from "../queue/queue.ts";
+import { getBrand } from "../workspaces/workspaces.ts";
 import { enter } from "./entries.ts";
 import { type AutomationRow, findAutomationRow } from "./store.ts";
 

@@ -1,9 +1,15 @@
 import type { AutomationStep, SkipReason } from "@mailsvc/sdk/contract";
-import { relaxVariables, renderWith, toValues } from "../campaigns/campaigns.ts";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { type Compiled, MissingVariables, resolveById } from "../templates/templates.ts";
+import {
+  type Compiled,
+  getContactValues,
+  MissingVariables,
+  relaxVariables,
+  renderContactMail,
+  resolveById,
+} from "../templates/templates.ts";
 import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
 import type { VersionRow } from "./store.ts";
 import type { EntryEvent } from "./tables.ts";
@@ -60,7 +66,7 @@ export async function renderMail(
   const from = step.from ?? template.from;
   if (from === null) return { skip: "no_sender" };
   try {
-    const rendered = renderWith(compiled, { ...toValues(contact), ...(event !== null && { event }) });
+    const rendered = renderContactMail(compiled, { ...getContactValues(contact), ...(event !== null && { event }) });
     return { from, replyTo, content: { ...rendered, ...(await offerUnsubscribe(read, contact.workspaceId, rendered)) }, name };
   } catch (error) {
     if (error instanceof MissingVariables) return { skip: "missing_variables" };

@@ -21,11 +21,11 @@ import { getWebhookRow, isReceiving } from "../developer-webhooks/developer-webh
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { getListRow } from "../lists/lists.ts";
-import { getBrand } from "../marketplace/brand/brand.ts";
 import { loadContactViews, matches } from "../segments/segments.ts";
 import { isVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import { getTemplateRow } from "../templates/templates.ts";
+import { getBrand } from "../workspaces/workspaces.ts";
 import { assertVersion } from "./automations.ts";
 import { explainNoMail, prepareMail } from "./mail.ts";
 import { pickBranch } from "./steps/split.ts";

@@ -11,7 +11,6 @@ import { getSegment } from "../segments/segments.ts";
 import { getTemplateRow } from "../templates/templates.ts";
 
 export { forgetRecipients, listCurrentRecipients } from "./forget.ts";
-export { relaxVariables, renderWith, toValues } from "./render.ts";
 
 export type CampaignRow = Tables["campaigns"]["$inferSelect"];
 

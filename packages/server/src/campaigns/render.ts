@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { mapContactTexts } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
@@ -6,13 +7,14 @@ import type { MailTransform, PendingMail } from "../delivery/delivery.ts";
 import { ApiError } from "../lib/api-error.ts";
 import {
   type Compiled,
-  checkSubject,
+  type ContactFields,
   compilePinned,
+  getContactValues,
   loadParser,
   MissingVariables,
   type PinnedTemplate,
-  render,
-  UNSUBSCRIBE_URL,
+  relaxVariables,
+  renderContactMail,
 } from "../templates/templates.ts";
 import type { CampaignRow } from "./campaigns.ts";
 
@@ -58,47 +60,18 @@ export const renderRecipients: MailTransform = async (read, _deps, mails) => {
   }
 };
 
-/** The values of a template for a contact: its fields, and its custom fields by their own names and under `customFields`. */
-export function toValues(contact: Fields): Record<string, unknown> {
-  const { email, firstName, lastName, phone, tags, customFields } = contact;
-  return { ...customFields, email, firstName, lastName, phone, tags, customFields, unsubscribeUrl: UNSUBSCRIBE_URL };
-}
-
 /** Compiles what a campaign sends. Variables are optional, except those whose declaration requires them. Throws TemplateFaults. */
 export function compileSource(parse: Parameters<typeof compilePinned>[0], source: PinnedTemplate, previewText: string | null): Compiled {
   return relaxVariables(compilePinned(parse, previewText === null ? source : addPreheader(source, previewText)));
 }
 
-/** A template all of whose variables are optional, except those whose declaration requires them: contacts lack many a field. */
-export function relaxVariables(compiled: Compiled): Compiled {
-  const required = new Set(compiled.needed.map(({ name }) => name));
-  const optional = new Set([...compiled.optional, ...compiled.variables.map(({ name }) => name).filter((name) => !required.has(name))]);
-  return { ...compiled, optional };
-}
-
-/** Renders a mail. Throws MissingVariables, or an error whose message says what is wrong with the mail. */
-export function renderWith(
-  compiled: Compiled,
-  values: Record<string, unknown>,
-): { subject: string; html: string | null; text: string | null } {
-  const { subject, html, text } = render(compiled, values);
-  // A value may contain a line break, which a header cannot.
-  const line = (subject ?? "").replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
-  if (line === "") throw new Error("The subject is empty.");
-  checkSubject(line);
-  if (!html && !text) throw new Error("The email is empty.");
-  return { subject: line, html: html || null, text: text || null };
-}
-
 const BY_STATUS = { UNSUBSCRIBED: "unsubscribed", BOUNCED: "bounced", COMPLAINED: "complained" } as const;
 
-type Fields = Pick<ContactRow, "email" | "firstName" | "lastName" | "phone" | "tags" | "customFields">;
-
-type Recipient = Fields & Pick<ContactRow, "id" | "status">;
+type Recipient = ContactFields & Pick<ContactRow, "id" | "status">;
 
 function renderOne(mail: PendingMail, template: Compiled, contact: Recipient): void {
   try {
-    Object.assign(mail, renderWith(template, toValues(contact)));
+    Object.assign(mail, renderContactMail(template, getContactValues(contact)));
   } catch (error) {
     if (error instanceof MissingVariables) mail.withdrawal = { to: "skipped", reason: "missing_variables" };
     else mail.failure = error instanceof ApiError ? error.message : `The email could not be rendered: ${(error as Error).message}`;
@@ -138,9 +111,9 @@ async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promis
   const ids = [...new Set(mails.flatMap(({ email }) => email.contactId ?? []))];
   const rows = await read
     .prepared("contacts_to_render", (q, { contacts: t }, arg) => {
-      const { id, status, email, firstName, lastName, phone, tags, customFields } = t;
+      const { id, status, email, tags, customFields } = t;
       return q
-        .select({ id, status, email, firstName, lastName, phone, tags, customFields })
+        .select({ id, status, email, ...mapContactTexts((field) => t[field]), tags, customFields })
         .from(t)
         .where(read.sqlDialect.among(id, arg("ids")));
     })

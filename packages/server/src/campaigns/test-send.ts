@@ -1,14 +1,14 @@
-import type { contract, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
-import { type ContactRow, findContactByEmail } from "../contacts/contacts.ts";
+import { type contract, type HandlerInput, type HandlerOutput, mapContactTexts } from "@mailsvc/sdk/contract";
+import { findContactByEmail } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { send } from "../emails/emails.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { loadParser, MissingVariables } from "../templates/templates.ts";
+import { type ContactFields, getContactValues, loadParser, MissingVariables, renderContactMail } from "../templates/templates.ts";
 import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
-import { compileSource, renderWith, toValues } from "./render.ts";
+import { compileSource } from "./render.ts";
 
 type Input = HandlerInput<typeof contract.campaigns.test>;
 
@@ -38,7 +38,7 @@ export async function prepareTest(read: Reader, workspaceId: string, { id, to, v
       const template = compileSource(parse, source, own.previewText);
       for (const address of to) {
         const contact = (await findContactByEmail(read, workspaceId, address)) ?? makeStranger(address);
-        const { subject, ...bodies } = renderWith(template, toValues(contact));
+        const { subject, ...bodies } = renderContactMail(template, getContactValues(contact));
         // As in the mail of the campaign, the link is that of the address that gets it.
         const { html, text } = await offerUnsubscribe(read, workspaceId, bodies);
         mails.push({ to: address, subject: `[Test${own.name === null ? "" : ` ${own.name}`}] ${subject}`.slice(0, 998), html, text });
@@ -85,6 +85,6 @@ export async function sendTest(
 }
 
 /** An address without a contact. */
-function makeStranger(email: string): Pick<ContactRow, "email" | "firstName" | "lastName" | "phone" | "tags" | "customFields"> {
-  return { email, firstName: null, lastName: null, phone: null, tags: [], customFields: {} };
+function makeStranger(email: string): ContactFields {
+  return { email, ...mapContactTexts(() => null), tags: [], customFields: {} };
 }

@@ -12,6 +12,11 @@ export const URL_ATTRIBUTES: ReadonlySet<string> = new Set(
   "href src action formaction background poster cite xlink:href data lowsrc dynsrc longdesc codebase".split(" "),
 );
 
+/** The path of an image of an asset library on this server. */
+export function assetPath(id: string): string {
+  return `/a/${id}`;
+}
+
 /** Whether a mail may link to an address: it has no scheme, or one that runs nothing. */
 export function isSafeUrl(url: string): boolean {
   const bare = withoutIgnored(url);

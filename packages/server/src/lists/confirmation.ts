@@ -10,8 +10,8 @@ import { escapeHtml } from "../html/escape.ts";
 import { renderMail } from "../html/mail.ts";
 import { renderMessage, renderName } from "../html/page.ts";
 import { brokenLink } from "../lib/api-error.ts";
-import { getPageBrand } from "../marketplace/brand/brand.ts";
 import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from "../unsubscribe/unsubscribe.ts";
+import { getPageBrand } from "../workspaces/workspaces.ts";
 import type { ListRow } from "./lists.ts";
 import { announceMembers, computeExpiry, type MemberRow } from "./members.ts";
 

@@ -1,7 +1,6 @@
 import type { ColumnTypes } from "../db/columns.ts";
 import { activationTables } from "./activations/tables.ts";
 import { agentWebhookTables } from "./agent-webhooks/tables.ts";
-import { brandTables } from "./brand/tables.ts";
 import { creditTables } from "./credits/tables.ts";
 import { fileTables } from "./files/tables.ts";
 import { pageTables } from "./landing-pages/tables.ts";
@@ -26,6 +25,5 @@ export function marketplaceTables(c: ColumnTypes) {
     ...wakeupTables(c),
     ...pageTables(c),
     ...fileTables(c),
-    ...brandTables(c),
   };
 }

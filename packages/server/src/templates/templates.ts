@@ -208,6 +208,7 @@ export async function resolveById(read: Reader, workspaceId: string, id: string,
   return resolveVersion(read, row, await getVersionRow(read, row, version));
 }
 
+export { type ContactFields, getContactValues, relaxVariables, renderContactMail } from "./contact-mail.ts";
 export { type Compiled, MissingVariables, makeAllowance, render } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type OwnSource, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";

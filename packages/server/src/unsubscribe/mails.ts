@@ -3,8 +3,8 @@ import type { PendingMail } from "../delivery/delivery.ts";
 import type { Deps } from "../deps.ts";
 import { findBodyEnd } from "../html/body-end.ts";
 import { escapeHtml } from "../html/escape.ts";
-import { getPageBrand, listBrandNames } from "../marketplace/brand/brand.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
+import { getPageBrand, listBrandNames } from "../workspaces/workspaces.ts";
 import { getUnsubscribePrefix, makeUnsubscribeUrl } from "./link.ts";
 
 /** Headers that let mail programs unsubscribe with one click (RFC 2369, RFC 8058), and by email if there is an address for it. */

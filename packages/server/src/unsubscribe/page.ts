@@ -2,7 +2,7 @@ import type { Deps } from "../deps.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { type PageBrand, type RenderedPage, renderMessage, renderName, toPrivateResponse } from "../html/page.ts";
 import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
-import { getPageBrand } from "../marketplace/brand/brand.ts";
+import { getPageBrand } from "../workspaces/workspaces.ts";
 import {
   canResubscribe,
   isUnsubscribed,

@@ -1,3 +1,4 @@
+import type { BrandColors, BrandFonts, BrandVoice } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 
 export function workspaceTables(c: ColumnTypes) {
@@ -6,6 +7,22 @@ export function workspaceTables(c: ColumnTypes) {
       id: c.text("id").primaryKey(),
       name: c.text("name").notNull(),
       createdAt: c.instant("created_at").notNull(),
+    }),
+    /** A workspace's brand, and its rules for agents. */
+    brands: c.table("brands", {
+      workspaceId: c.text("workspace_id").primaryKey(),
+      name: c.text("name").notNull(),
+      website: c.text("website"),
+      /** Id of an asset. */
+      logoAssetId: c.text("logo_asset_id"),
+      colors: c.json<BrandColors>("colors").notNull(),
+      fonts: c.json<BrandFonts>("fonts").notNull(),
+      voice: c.json<BrandVoice>("voice").notNull(),
+      locale: c.text("locale").notNull(),
+      timezone: c.text("timezone").notNull(),
+      /** True when an agent may publish a page only after an approval. */
+      publishNeedsApproval: c.flag("publish_needs_approval").notNull(),
+      updatedAt: c.instant("updated_at").notNull(),
     }),
   };
 }

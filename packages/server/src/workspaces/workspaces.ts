@@ -8,6 +8,8 @@ import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { Tables } from "../schema.ts";
 
+export { type BrandRow, getBrand, getPageBrand, listBrandNames } from "./brand.ts";
+
 type Row = Tables["workspaces"]["$inferSelect"];
 
 /** Creates a workspace and its owner key, which is in the result and nowhere else. `id` and `apiKey` are given where they exist already. */

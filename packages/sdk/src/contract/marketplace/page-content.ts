@@ -1,3 +1,4 @@
+import { CONTACT_TEXT_FIELDS, type ContactTextField, mapContactTexts } from "../contact-fields.ts";
 import * as z from "../zod.ts";
 import { line, prose } from "./text.ts";
 
@@ -70,19 +71,20 @@ export const PageSeo = z.strictObject({
 });
 export type PageSeo = z.infer<typeof PageSeo>;
 
-export const FORM_FIELDS = ["firstName", "lastName", "phone"] as const;
-export type FormField = (typeof FORM_FIELDS)[number];
+export type FormField = ContactTextField;
 
 /** The sign-up form. It always asks for an email address; texts default to English. */
 export const PageForm = z.strictObject({
   title: line(200).optional(),
-  fields: z.array(z.enum(FORM_FIELDS)).max(FORM_FIELDS.length).optional().meta({ description: "Fields besides the email address" }),
+  fields: z
+    .array(z.enum(CONTACT_TEXT_FIELDS))
+    .max(CONTACT_TEXT_FIELDS.length)
+    .optional()
+    .meta({ description: "Fields besides the email address" }),
   labels: z
     .strictObject({
       email: line(100).optional(),
-      firstName: line(100).optional(),
-      lastName: line(100).optional(),
-      phone: line(100).optional(),
+      ...mapContactTexts(() => line(100).optional()),
     })
     .optional(),
   button: line(60).optional().meta({ description: "Text of the button" }),

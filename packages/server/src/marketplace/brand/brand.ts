@@ -1,16 +1,12 @@
 import type { AgentContract, Brand, BrandSettings, contract } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
-import type { Reader, Tx } from "../../db/db.ts";
+import type { Tx } from "../../db/db.ts";
 import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
-import type { PageBrand } from "../../html/page.ts";
 import type { Handlers } from "../../http/handler.ts";
-import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { Tables } from "../../schema.ts";
+import { type BrandRow, getBrand } from "../../workspaces/workspaces.ts";
 import { getFileRow } from "../files/library.ts";
-import { assetPath, assetUrl } from "../files/links.ts";
-
-export type BrandRow = Tables["brands"]["$inferSelect"];
+import { assetUrl } from "../files/links.ts";
 
 /** The brand, for its people. */
 export const brandHandlers: Handlers<typeof contract.brand> = {
@@ -22,52 +18,6 @@ export const brandHandlers: Handlers<typeof contract.brand> = {
 export const agentBrandHandlers: Handlers<AgentContract["brand"]> = {
   get: async (_input, { read, deps, workspaceId }) => showBrand(read, deps, await getBrand(read, workspaceId)),
 };
-
-const NO_COLORS = { primary: null, secondary: null, accent: null, background: null, text: null };
-
-/** The brand of a workspace; with defaults until it is first updated. Throws ApiError not_found. */
-export async function getBrand(q: AgentQuery, workspaceId: string): Promise<BrandRow> {
-  const [row] = await q.select().from(q.t.brands).where(eq(q.t.brands.workspaceId, workspaceId));
-  if (row) return row;
-  const [workspace] = await q.select().from(q.t.workspaces).where(eq(q.t.workspaces.id, workspaceId));
-  if (!workspace) throw notFound("workspace", workspaceId);
-  return {
-    workspaceId,
-    name: workspace.name,
-    website: null,
-    logoAssetId: null,
-    colors: NO_COLORS,
-    fonts: { heading: null, body: null },
-    voice: { tone: [], description: "", dos: [], donts: [] },
-    locale: "en",
-    timezone: "UTC",
-    publishNeedsApproval: false,
-    updatedAt: workspace.createdAt,
-  };
-}
-
-/** The names of the brands of workspaces, as `getBrand` has them. Throws ApiError not_found. */
-export async function listBrandNames(read: Reader, workspaceIds: readonly string[]): Promise<Map<string, string>> {
-  if (workspaceIds.length === 0) return new Map();
-  const rows = await read
-    .prepared("names_of_brands", (q, { brands, workspaces }, arg) =>
-      q
-        .select({ id: workspaces.id, workspace: workspaces.name, brand: brands.name })
-        .from(workspaces)
-        .leftJoin(brands, eq(brands.workspaceId, workspaces.id))
-        .where(read.sqlDialect.among(workspaces.id, arg("ids"))),
-    )
-    .execute({ ids: JSON.stringify(workspaceIds) });
-  const names = new Map(rows.map(({ id, workspace, brand }) => [id, brand ?? workspace]));
-  for (const id of workspaceIds) if (!names.has(id)) throw notFound("workspace", id);
-  return names;
-}
-
-/** What pages and mails of this server show of a brand. Throws ApiError not_found. */
-export async function getPageBrand(q: AgentQuery, workspaceId: string): Promise<PageBrand> {
-  const { name, website, logoAssetId, colors, fonts, locale } = await getBrand(q, workspaceId);
-  return { name, website, logo: logoAssetId === null ? null : assetPath(logoAssetId), colors, fonts, locale };
-}
 
 /** A brand as its agents see it. */
 export async function showBrand(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {

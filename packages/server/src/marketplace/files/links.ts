@@ -1,4 +1,5 @@
 import type { AgentDeps } from "../../deps.ts";
+import { assetPath } from "../../html/urls.ts";
 import { SealBroken } from "../../lib/seal.ts";
 
 type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
@@ -9,11 +10,6 @@ export type LinkPurpose = "download" | "preview";
 /** The public address of an image, for mails and pages elsewhere. */
 export function assetUrl({ baseUrl }: Pick<AgentDeps, "baseUrl">, { id }: { id: string }): string {
   return `${baseUrl()}${assetPath(id)}`;
-}
-
-/** The path of an image on this server. */
-export function assetPath(id: string): string {
-  return `/a/${id}`;
 }
 
 /** The address of a lead magnet that works for `ms`. */

@@ -4,7 +4,7 @@ import { UniqueViolation } from "../../db/errors.ts";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { Sanitized } from "../../html/sanitize.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
-import { getBrand } from "../brand/brand.ts";
+import { getBrand } from "../../workspaces/workspaces.ts";
 import { applyContent, type ContentInput } from "./content.ts";
 import { getPageRow, type PageRow, showPage, type Viewer } from "./pages.ts";
 

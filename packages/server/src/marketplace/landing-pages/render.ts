@@ -1,10 +1,9 @@
-import type { FormField, PageBlock, PageForm } from "@mailsvc/sdk/contract";
+import { CONTACT_TEXTS, type FormField, labelContactText, mapContactTexts, type PageBlock, type PageForm } from "@mailsvc/sdk/contract";
 import type { AgentDeps } from "../../deps.ts";
 import { escapeHtml, serializeAttribute } from "../../html/escape.ts";
 import { type PageBrand, type RenderedPage, renderMessage, renderName, renderPage } from "../../html/page.ts";
 import { FORM_MARK } from "../../html/sanitize.ts";
-import { linkTarget } from "../../html/urls.ts";
-import { assetPath } from "../files/links.ts";
+import { assetPath, linkTarget } from "../../html/urls.ts";
 import { type PageRow, pagePath, pageUrl, unsubscribePath } from "./pages.ts";
 
 /** Name of the honeypot field, which people do not see and bots fill. */
@@ -20,9 +19,10 @@ type Field = "email" | FormField;
 
 const FIELDS: Readonly<Record<Field, { label: string; type: string; complete: string; max: number }>> = {
   email: { label: "Email address", type: "email", complete: "email", max: 254 },
-  firstName: { label: "First name", type: "text", complete: "given-name", max: 100 },
-  lastName: { label: "Last name", type: "text", complete: "family-name", max: 100 },
-  phone: { label: "Phone", type: "tel", complete: "tel", max: 30 },
+  ...mapContactTexts((field) => {
+    const { input, autocomplete, maxLength } = CONTACT_TEXTS[field];
+    return { label: labelContactText(field), type: input, complete: autocomplete, max: maxLength };
+  }),
 };
 
 // A style that sets a color, as the sanitizer writes it.

@@ -1,5 +1,14 @@
 import { isUtf8 } from "node:buffer";
-import { FORM_FIELDS, type LandingPageSubmission, NewContact, type Page, parseAddress } from "@mailsvc/sdk/contract";
+import {
+  CONTACT_TEXT_FIELDS,
+  CONTACT_TEXTS,
+  type ContactTextField,
+  type LandingPageSubmission,
+  mapContactTexts,
+  NewContact,
+  type Page,
+  parseAddress,
+} from "@mailsvc/sdk/contract";
 import { eq, sql } from "drizzle-orm";
 import type { Config } from "../../config.ts";
 import { findContactByEmail, isReachableDomain, upsertContact } from "../../contacts/contacts.ts";
@@ -15,19 +24,17 @@ import { getPageRow, type PageRow } from "./pages.ts";
 import { type FormErrors, getConsentText, HONEYPOT } from "./render.ts";
 import { toDate } from "./visitors.ts";
 
-const FIELDS = ["email", ...FORM_FIELDS] as const;
+const FIELDS = ["email", ...CONTACT_TEXT_FIELDS] as const;
 
 /** The fields of a valid form. */
-export type Signup = Pick<NewContact, "email" | "firstName" | "lastName" | "phone">;
+export type Signup = Pick<NewContact, "email" | ContactTextField>;
 
 /** A form: valid, refused, or filled by a bot. */
 export type FormReading = { readonly signup: Signup } | { readonly errors: FormErrors } | { readonly bot: true };
 
 const SENTENCES: Readonly<Record<(typeof FIELDS)[number], string>> = {
   email: "Please enter a valid email address, like ada@example.com.",
-  firstName: "Please enter a shorter first name.",
-  lastName: "Please enter a shorter last name.",
-  phone: "Please enter a shorter phone number.",
+  ...mapContactTexts((field) => `Please enter a shorter ${CONTACT_TEXTS[field].noun}.`),
 };
 
 /** Reads a form as browsers send it. Only the fields the page asks for are read. Throws ApiError validation_error. */
@@ -135,7 +142,7 @@ async function recordSignup(tx: Tx, deps: Deps, page: PageRow, brandName: string
   const { workspaceId } = page;
   const before = await findContactByEmail(tx, workspaceId, email);
   // A visitor can enter another person's address: known fields are not overwritten.
-  const added = Object.fromEntries(FORM_FIELDS.flatMap((name) => (fields[name] && !before?.[name] ? [[name, fields[name]]] : [])));
+  const added = Object.fromEntries(CONTACT_TEXT_FIELDS.flatMap((name) => (fields[name] && !before?.[name] ? [[name, fields[name]]] : [])));
   const { contact } = await upsertContact(tx, deps, workspaceId, { email, ...added }, "form");
   // A form does not resubscribe contacts that unsubscribed, bounced or complained.
   if (contact.status === "SUBSCRIBED") await joinList(tx, deps, page, contact.id);

@@ -1,0 +1,47 @@
+import { type Contact, type ContactTextField, mapContactTexts } from "@mailsvc/sdk/contract";
+import { type Compiled, render } from "./engine/engine.ts";
+import { checkSubject } from "./sending.ts";
+import { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
+
+/** What of a contact templates can show. */
+export type ContactFields = Pick<Contact, "email" | ContactTextField | "tags"> & {
+  readonly customFields: Readonly<Record<string, unknown>>;
+};
+
+/** The values of a template for a contact: its fields, and its custom fields by their own names and under `customFields`. */
+export function getContactValues(contact: ContactFields): Record<string, unknown> {
+  const { email, tags, customFields } = contact;
+  return {
+    ...customFields,
+    email,
+    ...mapContactTexts((field) => contact[field]),
+    tags,
+    customFields,
+    unsubscribeUrl: UNSUBSCRIBE_URL,
+  };
+}
+
+/** A template all of whose variables are optional, except those whose declaration requires them: contacts lack many a field. */
+export function relaxVariables(compiled: Compiled): Compiled {
+  const required = new Set(compiled.needed.map(({ name }) => name));
+  const optional = new Set([...compiled.optional, ...compiled.variables.map(({ name }) => name).filter((name) => !required.has(name))]);
+  return { ...compiled, optional };
+}
+
+/** A mail to a contact. */
+export interface ContactMail {
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+}
+
+/** Renders a mail to a contact. Throws MissingVariables, or an error whose message says what is wrong with the mail. */
+export function renderContactMail(compiled: Compiled, values: Record<string, unknown>): ContactMail {
+  const { subject, html, text } = render(compiled, values);
+  // A value may contain a line break, which a header cannot.
+  const line = (subject ?? "").replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+  if (line === "") throw new Error("The subject is empty.");
+  checkSubject(line);
+  if (!html && !text) throw new Error("The email is empty.");
+  return { subject: line, html: html || null, text: text || null };
+}
