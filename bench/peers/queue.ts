@@ -8,9 +8,9 @@ import { openPostgres } from "../../packages/server/src/db/postgres/database.ts"
 import { systemClock } from "../../packages/server/src/lib/clock.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
+import { createQueue } from "../../packages/server/src/queue/create-queue.ts";
 import { migrateQueue } from "../../packages/server/src/queue/schema.pg.ts";
 import { postgresJobStore } from "../../packages/server/src/queue/store.pg.ts";
-import { createQueue } from "../../packages/server/src/queue/worker.ts";
 import { postgresSchema } from "../../packages/server/src/schema.pg.ts";
 
 const [which, url = "", count = "0", atATime = "0", effect] = process.argv.slice(2);

@@ -4,9 +4,9 @@ import { postgresSnapshots } from "./dev/snapshots.pg.ts";
 import { SharedBuckets } from "./http/shared-buckets.ts";
 import { ensureMasterKey } from "./installation/installation.ts";
 import type { Log } from "./lib/log.ts";
+import { createQueue } from "./queue/create-queue.ts";
 import { migrateQueue } from "./queue/schema.pg.ts";
 import { postgresJobStore } from "./queue/store.pg.ts";
-import { createQueue } from "./queue/worker.ts";
 import { postgresSchema } from "./schema.pg.ts";
 
 export interface PostgresBackendOptions extends PostgresOptions {

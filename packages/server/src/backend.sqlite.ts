@@ -5,8 +5,8 @@ import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
 import { KEY_FILE, readOrCreateKeyFile } from "./lib/key-file.ts";
 import { TokenBuckets } from "./lib/rate.ts";
+import { createQueue } from "./queue/create-queue.ts";
 import { sqliteJobStore } from "./queue/store.sqlite.ts";
-import { createQueue } from "./queue/worker.ts";
 import { jobs, sqliteSchema } from "./schema.sqlite.ts";
 
 /** The backend on SQLite: everything in one folder. Throws StorageUnavailable when another process uses it. */

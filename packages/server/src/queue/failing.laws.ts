@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HOUR, type LawsContext, SECOND } from "./laws-context.ts";
 import type { ClaimedJob, JobHandler } from "./queue.ts";
-import { backoff } from "./worker.ts";
+import { backoff } from "./settling.ts";
 
 /** Jobs that fail, are dead, hold a key, or run again by their plan. */
 export function failingLaws(t: LawsContext): void {

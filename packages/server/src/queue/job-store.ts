@@ -5,16 +5,11 @@ import type { ClaimedJob, JobFilter, JobList, JobRow, Lane, LaneJob, PlannedJobs
 export interface JobStore {
   readonly workers: WorkerRegistry | null;
   /** Jobs that may be claimed before a slot is free, at most. Claiming is then one statement for hundreds of short jobs. */
-  readonly maxPrefetch: number;
-  /**
-   * How long to rest between batches while requests wait, as a multiple of the time the batch took: accepting comes before
-   * delivering.
-   */
-  readonly restRatio: number;
+  readonly maxClaimAhead: number;
   /** Transactions that store outcomes of single handlers at the same time, at most. */
-  readonly groupsAtOnce: number;
+  readonly transactionsAtOnce: number;
   /** Adds a job. `batch` allows it to share a row with others of the same commit. */
-  add(tx: Tx, job: Addition, batch: boolean): void | Promise<void>;
+  add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Moves ready jobs to the instant `now`. */
   advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;

@@ -7,11 +7,11 @@ import { controllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { secureRandom, seededRandom } from "../lib/random.ts";
 import { postgresSchema } from "../schema.pg.ts";
+import { createQueue } from "./create-queue.ts";
 import { SWEEP } from "./heartbeat.pg.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import type { NewJob, Queue } from "./queue.ts";
 import { type PostgresStoreOptions, postgresJobStore } from "./store.pg.ts";
-import { createQueue } from "./worker.ts";
 
 const HOUR = 3_600_000;
 

@@ -166,12 +166,9 @@ export function postgresJobStore({ db, clock, random, log, beatMs, deadMs }: Pos
         died = fn;
       },
     },
-    maxPrefetch: 512,
-    // The database may have cores of its own, so deliveries get twice the share they get on SQLite. Without a rest, accepting lost
-    // a third of its rate to them.
-    restRatio: 9,
+    maxClaimAhead: 512,
     // A quarter of the pool.
-    groupsAtOnce: 4,
+    transactionsAtOnce: 4,
     isUnavailable: db.isUnavailable,
     tx: db.tx,
     announce: () => heartbeat.announce(),

@@ -9,9 +9,9 @@ import { type Log, silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { jobs, sqliteSchema } from "../schema.sqlite.ts";
 import { emptyDatabase } from "../testing/empty-database.ts";
+import { createQueue } from "./create-queue.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import { sqliteJobStore } from "./store.sqlite.ts";
-import { createQueue } from "./worker.ts";
 
 const open = async (
   options: { log?: Log; overloaded?: () => boolean } = {},

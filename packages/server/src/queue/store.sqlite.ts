@@ -123,15 +123,14 @@ export function sqliteJobStore(db: SqliteDb, jobs: JobsTable): JobStore {
   return {
     workers: null,
     // Claiming costs little without a round trip.
-    maxPrefetch: 0,
-    restRatio: 19,
+    maxClaimAhead: 0,
     // There is one writer.
-    groupsAtOnce: 1,
+    transactionsAtOnce: 1,
     isUnavailable: db.isUnavailable,
     tx: db.tx,
     announce: () => {},
     writersIdle: () => db.writer.idle(),
-    add: (tx, job, batch) => (batch ? batches.add(job) : addOne(tx, job)),
+    add: async (tx, job, batch) => (batch ? batches.add(job) : addOne(tx, job)),
     cancel: async (tx, kind, dedupeKey) => {
       await tx.delete(jobs).where(and(eq(jobs.dedupeKey, dedupeKey), eq(jobs.kind, kind), eq(jobs.state, "ready")));
     },

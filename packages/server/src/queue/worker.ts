@@ -2,25 +2,14 @@ import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
-import type { Addition, JobStore, LaneLimits } from "./job-store.ts";
-import { deletePause, readPause, writePause } from "./pause.ts";
-import {
-  type BatchHandler,
-  type BatchOutcome,
-  type ClaimedJob,
-  type JobHandler,
-  type JobHandlers,
-  LANES,
-  type Lane,
-  type LaneJob,
-  type NewJob,
-  type Queue,
-} from "./queue.ts";
-import { createSettling, LEASE_MS, RETRY_MS, type Settlement } from "./settling.ts";
+import { Attempts } from "./attempts.ts";
+import { Claims, type Demand } from "./claims.ts";
+import { DueTimer } from "./due-timer.ts";
+import type { JobStore } from "./job-store.ts";
+import type { JobHandlers } from "./queue.ts";
+import { RETRY_MS, Settling } from "./settling.ts";
 
-export { backoff } from "./settling.ts";
-
-export interface QueueOptions {
+export interface WorkerOptions {
   clock: Clock;
   random: Random;
   log: Log;
@@ -28,420 +17,212 @@ export interface QueueOptions {
   overloaded?: () => boolean;
 }
 
-const MAX_ATTEMPTS = 10;
-// Single jobs, and jobs of each other lane, that run at a time while requests are waiting.
+export type Mode = "stopped" | "idle" | "claiming" | "resting" | "retrying" | "stopping";
+
+// While requests wait: single jobs that run at a time, and the time between two claims. With the sizes of these claims (`claims.ts`)
+// jobs get about a twentieth of the time on SQLite and a tenth on Postgres. Without a rest, accepting lost a third of its rate.
 const OVERLOADED_CONCURRENCY = 4;
-// Single mails handed over together then: 64 took a tenth of the processor from the requests.
-const OVERLOADED_BATCH = 16;
-// The longest rest between two batches while requests are waiting.
-const MAX_REST_MS = 200;
-// Jobs claimed for free slots in one statement. More would only lengthen the turn of the event loop.
-const MAX_CLAIM = 32;
-const MAX_BATCH_CLAIM = 256;
-// Outcomes of single jobs that may wait to be stored while further jobs run: as many as share a transaction. With none, 32 jobs at a
-// time that write a row were half as many a second on Postgres.
-const MAX_UNSTORED = 256;
-// A prefetch that is used up faster than this may be larger the next time; one that lasts longer gets smaller, so that no
-// process sits on work that another one could do.
-const PREFETCH_LASTS_MS = 50;
+const REST_MS = 50;
 
 /**
- * The queue: a store of jobs and the one loop that works them off. The loop is woken by the commit that adds a job, by a timer
- * for the next job that falls due and, where there are several processes, by their announcements. It does not poll.
+ * The one loop that works off the jobs of a store. It does not poll: it is woken by the commit that adds a job, by the timer of the
+ * next job that falls due and, where there are several processes, by their announcements (`wake`), and by attempts that leave a slot.
  *
- * | job is   | trigger                                  | becomes                                   |
- * | -------- | ---------------------------------------- | ----------------------------------------- |
- * | (none)   | `enqueue` commits                        | ready                                     |
- * | ready    | claimed at or after `runAt`              | running, attempts + 1                     |
- * | ready    | `cancel`                                 | (none)                                    |
- * | ready    | `runNow`                                 | ready, due at once                        |
- * | running  | handler returns, or settles the job      | (none), in the transaction of its effect  |
- * | running  | the same with `again`                    | ready at that instant, attempt not counted|
- * | running  | handler throws, attempts are left        | ready after a backoff                     |
- * | running  | handler throws in the last attempt       | dead                                      |
- * | running  | 10 minutes pass (real time)              | as if the handler had thrown              |
- * | running  | the process dies                         | ready, attempt not counted                |
- * | running  | the same for the 100th time in a row     | dead                                      |
- * | running  | the queue stops before the attempt began | ready, attempt not counted                |
- * | dead     | `retry`                                  | ready with no attempts                    |
+ * | mode     | what holds                                                             | left by → to                              |
+ * | -------- | ---------------------------------------------------------------------- | ----------------------------------------- |
+ * | stopped  | nothing runs, no timer is set, the store is closed                     | `start` → claiming                        |
+ * | idle     | what is due is claimed, or waits for a slot; the timer is set          | `wake`, a free slot → claiming            |
+ * | claiming | the loop runs; a wake-up makes it look once more before it ends        | nothing more to claim → idle              |
+ * |          |                                                                        | requests wait, claimed just now → resting |
+ * |          |                                                                        | the store throws → retrying               |
+ * | resting  | the loop waits until 50 ms have passed since its last claim            | time → claiming                           |
+ * | retrying | the database cannot work; jobs that run go on, wake-ups are ignored    | a second → claiming                       |
+ * | stopping | nothing is claimed any more; what runs ends and is stored              | all is done → stopped                     |
+ *
+ * `stop` leads from every mode to stopping. A claim that is under way then is put back.
+ *
+ * Of its parts one adapts: `ClaimAhead` (`claims.ts`) measures how soon jobs claimed ahead are used up and claims 0 to
+ * `store.maxClaimAhead` of them, none while requests wait. All other numbers are fixed. Requests win over the mode: while they wait,
+ * claims are small and 50 ms apart. The batch handlers decide how many of their jobs are claimed.
  */
-export function createQueue(store: JobStore, { clock, random, log, overloaded = () => false }: QueueOptions): Queue {
-  /** By the id of their job, until their outcome is stored. */
-  const running = new Map<string, Promise<void>>();
-  /** Attempts of batch handlers among them: they take no slot. */
-  const batched = new Set<string>();
-  /** Attempts of single handlers whose outcomes are being stored: they take no slot either, up to a limit. */
-  let unstored = 0;
-  /** Claimed, waiting for a slot. */
-  const prefetched: LaneJob[] = [];
-  let handlers: JobHandlers = {};
-  let batchHandlers: readonly BatchHandler[] = [];
-  let concurrency = 0;
-  let started = false;
-  let timer: Timer | null = null;
-  /** True when a job may have been added that is due before the timer fires. */
-  let timerStale = true;
-  /** Lanes in which nothing was due at the last look. */
-  const drained = new Set<Lane>();
-  /** Counts up whenever jobs may have been added. */
-  let additions = 0;
-  let polling = false;
-  let pollAgain = false;
-  let soon = false;
-  let prefetch = 0;
-  let claimedAt = 0;
-  const idleWaiters: (() => void)[] = [];
+export class Worker {
+  readonly #store: JobStore;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #overloaded: () => boolean;
+  readonly #claims: Claims;
+  readonly #settling: Settling;
+  readonly #attempts: Attempts;
+  readonly #dueTimer: DueTimer;
+  #mode: Mode = "stopped";
+  #concurrency = 0;
+  /** True when the loop is to look once more before it ends. */
+  #lookAgain = false;
+  #isLooping = false;
+  #claimedAt = Number.NEGATIVE_INFINITY;
+  #retry: Timer | null = null;
+  #stopped: Promise<void> = Promise.resolve();
+  readonly #quietWaiters: (() => void)[] = [];
 
-  const settling = createSettling({
-    store,
-    clock,
-    random,
-    log,
-    isStarted: () => started,
-    poll: () => wake(),
-    idle: () => settleIdle(),
-  });
-
-  const freeSlots = (): number => {
-    const used = running.size - batched.size;
-    if (overloaded()) return Math.min(OVERLOADED_CONCURRENCY, concurrency) - used;
-    return concurrency + Math.min(unstored, MAX_UNSTORED) - used;
-  };
-
-  const settleIdle = (): void => {
-    if (running.size > 0 || polling || prefetched.length > 0 || settling.ended().length > 0) return;
-    for (const done of idleWaiters.splice(0)) done();
-  };
-
-  const untilIdle = (): Promise<void> =>
-    new Promise((done) => {
-      idleWaiters.push(done);
-      settleIdle();
+  constructor(store: JobStore, { clock, random, log, overloaded = () => false }: WorkerOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+    this.#overloaded = overloaded;
+    this.#claims = new Claims(store, clock);
+    this.#dueTimer = new DueTimer(store, clock, () => this.wake());
+    this.#settling = new Settling({
+      ...{ store, clock, random, log },
+      isStopping: () => this.#isStopping,
+      putBack: () => this.wake(),
+      idle: () => this.#checkQuiet(),
     });
+    this.#attempts = new Attempts({ real: clock.real, log, settling: this.#settling, slotFreed: () => this.#slotFreed() });
+  }
 
-  const fail = async (job: ClaimedJob, error: unknown): Promise<void> => {
-    await settling.fail(job, error);
-    timerStale = true;
-  };
+  get mode(): Mode {
+    return this.#mode;
+  }
 
-  const lease = (expire: (error: Error) => void, ms = LEASE_MS): Timer =>
-    clock.real.after(ms, () => expire(new Error("The attempt took longer than its lease of 10 minutes.")));
+  /** Starts to run jobs, `concurrency` of single handlers at a time. */
+  async start(handlers: JobHandlers, concurrency: number): Promise<void> {
+    await this.#stopped;
+    this.#attempts.use(handlers);
+    this.#concurrency = concurrency;
+    await this.#store.open(Object.keys(handlers), { wake: () => this.wake(), held: () => this.#heldIds() });
+    this.#mode = "idle";
+    this.wake();
+  }
 
-  const attempt = async (handler: JobHandler | undefined, job: ClaimedJob): Promise<void> => {
-    let timeout: Timer | undefined;
+  /** Claims nothing more, and resolves when what runs has ended and is stored. */
+  stop(): Promise<void> {
+    if (!this.#isStopping) {
+      this.#mode = "stopping";
+      this.#stopped = this.#stop();
+    }
+    return this.#stopped;
+  }
+
+  /** Resolves when nothing runs and nothing is due at the present instant. */
+  async idle(): Promise<void> {
+    if (this.#isStopping) return;
+    this.wake();
+    await this.#untilQuiet();
+  }
+
+  /** Looks for work after jobs were added or moved, or time has passed. */
+  wake(): void {
+    this.#dueTimer.invalidate();
+    this.#claims.refill();
+    this.#look();
+  }
+
+  get #isStopping(): boolean {
+    return this.#mode === "stopping" || this.#mode === "stopped";
+  }
+
+  /** The ids of the jobs this process holds. */
+  #heldIds(): string[] {
+    return [...this.#attempts.jobIds, ...this.#claims.ahead.map(({ id }) => id), ...this.#settling.ended.map(({ id }) => id)];
+  }
+
+  async #stop(): Promise<void> {
+    this.#retry?.cancel();
+    const unbegun = this.#claims.takeAhead();
+    await this.#untilQuiet();
+    this.#dueTimer.cancel();
+    // What stays claimed is taken over at the next start, or by the other processes.
+    if (unbegun.length > 0) await this.#store.release(unbegun).catch(() => {});
+    await this.#store.close();
+    this.#mode = "stopped";
+  }
+
+  #slotFreed(): void {
+    this.#beginAhead();
+    if (this.#claims.ahead.length === 0) this.#look();
+    this.#checkQuiet();
+  }
+
+  /** Begins the jobs that were claimed ahead, as many as there are slots. */
+  #beginAhead(): void {
+    if (!this.#isStopping) this.#attempts.begin(this.#claims.takeAhead(this.#freeSlots()));
+  }
+
+  #freeSlots(): number {
+    const slots = this.#overloaded() ? Math.min(OVERLOADED_CONCURRENCY, this.#concurrency) : this.#concurrency;
+    return slots - this.#attempts.slotsTaken;
+  }
+
+  #look(): void {
+    if (this.#mode === "claiming" || this.#mode === "resting") this.#lookAgain = true;
+    if (this.#mode !== "idle") return;
+    this.#mode = "claiming";
+    this.#isLooping = true;
+    void this.#loop();
+  }
+
+  async #loop(): Promise<void> {
     try {
-      if (!handler) throw new Error(`There is no handler for jobs of kind ${job.kind}.`);
-      const expired = new Promise<never>((_, reject) => {
-        timeout = lease(reject);
-      });
-      const { commit, again } = await Promise.race([handler(job), expired]);
-      if (commit || again !== undefined) await storeOutcome({ job, commit, again });
-      else settling.end(job);
+      do {
+        this.#lookAgain = false;
+        // One claim for all slots that the jobs of this turn leave.
+        await yieldToEventLoop();
+        await this.#claimDue();
+        if (!this.#isStopping) await this.#dueTimer.arm();
+      } while (this.#lookAgain && !this.#isStopping);
+      if (!this.#isStopping) this.#mode = "idle";
     } catch (error) {
-      await fail(job, error);
-    } finally {
-      timeout?.cancel();
+      this.#log.error("the queue could not claim jobs; retrying in a second", { error: String(error) });
+      this.#retryLater();
     }
-  };
-
-  /** Stores an outcome, while the next job runs in the slot that is free now. */
-  const storeOutcome = async (settlement: Settlement): Promise<void> => {
-    unstored += 1;
-    const stored = settling.store(settlement);
-    beginNext();
-    try {
-      await stored;
-    } finally {
-      unstored -= 1;
-    }
-  };
-
-  /** Fills free slots. */
-  const beginNext = (): void => {
-    beginPrefetched();
-    if (prefetched.length === 0) poll();
-  };
-
-  const track = (job: ClaimedJob, work: Promise<void>, inBatch: boolean): void => {
-    running.set(job.id, work);
-    if (inBatch) batched.add(job.id);
-    void work.then(() => {
-      // SQLite gives the id of a deleted job to the next one, which may have begun already.
-      if (running.get(job.id) === work) {
-        running.delete(job.id);
-        batched.delete(job.id);
-      }
-      beginNext();
-      settleIdle();
-    });
-  };
-
-  const begin = (job: LaneJob): void => {
-    const handler = handlers[job.kind];
-    if (isBatchHandler(handler)) beginBatch(handler, [job]);
-    else track(job, attempt(handler, job), false);
-  };
-
-  const beginBatch = (handler: BatchHandler, jobs: readonly LaneJob[]): void => {
-    const attempts = new Map<ClaimedJob, { timeout: Timer; aliveAt: number; end: (ended: Promise<void>) => void }>();
-    for (const job of jobs) {
-      const work = new Promise<void>((end) => {
-        const expire = (error: Error): void => {
-          const own = attempts.get(job);
-          if (!own) return;
-          const left = own.aliveAt + LEASE_MS - clock.real.now();
-          if (left > 0) own.timeout = lease(expire, left);
-          else if (attempts.delete(job)) end(fail(job, error));
-        };
-        attempts.set(job, { timeout: lease(expire), aliveAt: clock.real.now(), end });
-      });
-      track(job, work, true);
-    }
-    const settle = async (job: ClaimedJob, outcome: BatchOutcome<unknown>): Promise<void> => {
-      const own = attempts.get(job);
-      if (!own) {
-        log.warn("a job settled after its lease had expired; its effect is not committed", { job: job.id, kind: job.kind });
-        return;
-      }
-      const settlement =
-        "error" in outcome
-          ? null
-          : {
-              job,
-              again: outcome.again,
-              more: outcome.more,
-              bytes: outcome.bytes,
-              shared: outcome.effect === undefined ? undefined : { handler, effect: outcome.effect },
-            };
-      if (settlement?.more) {
-        // It is alive: its lease begins again. The timer that runs looks when it fires.
-        own.aliveAt = clock.real.now();
-        return settling.store(settlement).finally(pollSoon);
-      }
-      own.timeout.cancel();
-      attempts.delete(job);
-      // Not when requests wait: fewer and larger claims leave them more of the database.
-      if (!overloaded()) pollSoon();
-      const ended = settlement
-        ? settling.store(settlement).catch((error: unknown) => fail(job, error))
-        : fail(job, (outcome as { error: unknown }).error);
-      own.end(ended);
-      return ended;
-    };
-    handler.run(jobs, settle);
-  };
-
-  /** Begins jobs, those of a batch handler together. */
-  const beginAll = (jobs: readonly LaneJob[]): void => {
-    const batches = new Map<BatchHandler, LaneJob[]>();
-    for (const job of jobs) {
-      const handler = handlers[job.kind];
-      if (!isBatchHandler(handler)) begin(job);
-      else if (!batches.get(handler)?.push(job)) batches.set(handler, [job]);
-    }
-    for (const [handler, batch] of batches) beginBatch(handler, batch);
-  };
-
-  const beginPrefetched = (): void => {
-    while (started && freeSlots() > 0) {
-      const job = prefetched.shift();
-      if (!job) return;
-      begin(job);
-    }
-  };
-
-  /** How many jobs to claim beyond the free slots. */
-  const nextPrefetch = (): number => {
-    const now = clock.real.now();
-    const usedUpQuickly = now - claimedAt < PREFETCH_LASTS_MS;
-    claimedAt = now;
-    prefetch = usedUpQuickly ? Math.min(prefetch * 2 + 8, store.maxPrefetch) : Math.floor(prefetch / 2);
-    return overloaded() ? 0 : prefetch;
-  };
-
-  const slotsIn = (lane: Lane, most: number): number => {
-    if (drained.has(lane)) return 0;
-    if (batchHandlers.length === 0) return Math.max(0, Math.min(freeSlots(), most));
-    return Math.min(Math.max(0, ...batchHandlers.map((handler) => handler.freeSlots(lane))), most);
-  };
-
-  /** Claims a batch and begins it. True when there may be more. */
-  const claim = async (): Promise<boolean> => {
-    const slots = freeSlots();
-    const wantsSingle = slots > 0 && prefetched.length === 0 && !drained.has("default");
-    const limits: LaneLimits = {
-      default: wantsSingle ? Math.min(slots, MAX_CLAIM) + nextPrefetch() : 0,
-      mail: slotsIn("mail", MAX_BATCH_CLAIM),
-      bulk: slotsIn("bulk", MAX_BATCH_CLAIM),
-    };
-    const claimed = await claimUpTo(limits);
-    const unbegun: LaneJob[] = [];
-    const begun: LaneJob[] = [];
-    let left = freeSlots();
-    for (const job of claimed) {
-      const slotless = isBatchHandler(handlers[job.kind]) || job.lane !== "default";
-      if (started && (slotless || left > 0)) {
-        begun.push(job);
-        if (!slotless) left -= 1;
-      } else if (!started) unbegun.push(job);
-      else prefetched.push(job);
-    }
-    beginAll(begun);
-    if (unbegun.length > 0) {
-      await store.release(unbegun);
-      drained.clear();
-    }
-    return LANES.some((lane) => limits[lane] > 0 && !drained.has(lane));
-  };
-
-  /** Claims jobs and remembers which lanes gave all they have. */
-  const claimUpTo = async (limits: LaneLimits): Promise<readonly LaneJob[]> => {
-    if (LANES.every((lane) => limits[lane] === 0)) return [];
-    const before = additions;
-    const claim = await store.claim(clock.now(), limits);
-    if (additions === before) for (const lane of claim.drained) drained.add(lane);
-    return claim.jobs;
-  };
-
-  /** While requests are waiting: runs a few jobs, then rests. True when there may be more. */
-  const claimSlowly = async (): Promise<boolean> => {
-    const since = clock.real.now();
-    const limits: LaneLimits = {
-      default: drained.has("default") ? 0 : Math.max(0, freeSlots()),
-      mail: slotsIn("mail", OVERLOADED_BATCH),
-      bulk: slotsIn("bulk", OVERLOADED_CONCURRENCY),
-    };
-    beginAll(await claimUpTo(limits));
-    // A mail server that hangs must not hold up the rest.
-    await Promise.race([Promise.all(running.values()), clock.real.sleep(MAX_REST_MS)]);
-    await clock.real.sleep(Math.min((clock.real.now() - since) * store.restRatio, MAX_REST_MS));
-    return LANES.some((lane) => limits[lane] > 0 && !drained.has(lane));
-  };
-
-  const armTimer = async (): Promise<void> => {
-    if (!timerStale) return;
-    timerStale = false;
-    try {
-      const next = await store.next(clock.now());
-      timer?.cancel();
-      timer = next === null || !started ? null : clock.after(next.at - clock.now(), next.kind, wake);
-    } catch (error) {
-      timerStale = true;
-      throw error;
-    }
-  };
-
-  const claimDue = async (): Promise<void> => {
-    while (started && (store.restRatio > 0 && overloaded() ? await claimSlowly() : await claim()));
-    if (started) await armTimer();
-  };
-
-  /** Claims what is due. A call while it runs makes it run once more. */
-  function poll(): void {
-    if (!started) return;
-    pollAgain = true;
-    if (polling) return;
-    polling = true;
-    void (async () => {
-      try {
-        while (pollAgain) {
-          pollAgain = false;
-          await claimDue();
-        }
-      } catch (error) {
-        log.error("the queue could not claim jobs; retrying in a second", { error: String(error) });
-        clock.real.after(RETRY_MS, poll);
-      } finally {
-        polling = false;
-        settleIdle();
-      }
-    })();
+    this.#isLooping = false;
+    this.#checkQuiet();
   }
 
-  /** Claims for the slots that jobs have left, once in a turn of the event loop. */
-  function pollSoon(): void {
-    if (soon) return;
-    soon = true;
-    void yieldToEventLoop().then(() => {
-      soon = false;
-      poll();
+  #retryLater(): void {
+    if (this.#isStopping) return;
+    this.#mode = "retrying";
+    this.#retry = this.#clock.real.after(RETRY_MS, () => {
+      this.#mode = "idle";
+      this.#look();
     });
   }
 
-  /** The same, after jobs were added or the clock has moved. */
-  function wake(): void {
-    timerStale = true;
-    additions += 1;
-    drained.clear();
-    poll();
+  /** Claims and begins jobs until no lane that has a free slot has more that are due. */
+  async #claimDue(): Promise<void> {
+    while (!this.#isStopping && this.#claims.isWorthwhile(this.#demand())) {
+      if (this.#overloaded()) await this.#rest();
+      const jobs = await this.#claims.claim(this.#demand());
+      this.#claimedAt = this.#clock.real.now();
+      if (this.#isStopping) await this.#store.release([...jobs, ...this.#claims.takeAhead()]);
+      else {
+        this.#attempts.begin(jobs);
+        this.#beginAhead();
+      }
+    }
   }
 
-  const wakeAll = (): void => {
-    wake();
-    store.announce();
-  };
+  #demand(): Demand {
+    return { slots: this.#freeSlots(), batchSlots: this.#attempts.batchSlots, overloaded: this.#overloaded() };
+  }
 
-  const held = (): string[] => [...running.keys(), ...[...prefetched, ...settling.ended()].map((job) => job.id)];
+  async #rest(): Promise<void> {
+    const left = this.#claimedAt + REST_MS - this.#clock.real.now();
+    if (left <= 0) return;
+    this.#mode = "resting";
+    await this.#clock.real.sleep(left);
+    if (!this.#isStopping) this.#mode = "claiming";
+  }
 
-  return {
-    workers: store.workers,
-    enqueue: (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey, lane = "default" }: NewJob) => {
-      const now = clock.now();
-      tx.afterCommit(wakeAll);
-      const job: Addition = { kind, payload, runAt: runAt ?? now, maxAttempts, dedupeKey: dedupeKey ?? null, createdAt: now, lane };
-      // While requests are waiting the worker has little time for the jobs anyway.
-      return store.add(tx, job, started && dedupeKey === undefined && job.runAt <= now && overloaded());
-    },
-    cancel: store.cancel,
-    omit: store.omit,
-    runNow: async (tx, jobs) => {
-      tx.afterCommit(wakeAll);
-      await store.advance(tx, jobs, clock.now());
-    },
-    start: async (byKind, limit) => {
-      handlers = byKind;
-      batchHandlers = [...new Set(Object.values(byKind).filter(isBatchHandler))];
-      concurrency = limit;
-      await store.open(Object.keys(byKind), { wake, held });
-      started = true;
-      wake();
-    },
-    stop: async () => {
-      if (!started) return;
-      started = false;
-      const unbegun = prefetched.splice(0);
-      // A claim may be under way: its jobs are run or put back before the queue has stopped.
-      await untilIdle();
-      timer?.cancel();
-      timer = null;
-      // What stays claimed is taken over at the next start, or by the other processes.
-      if (unbegun.length > 0) await store.release(unbegun).catch(() => {});
-      await store.close();
-    },
-    idle: async () => {
-      await store.writersIdle();
-      if (!started) return;
-      wake();
-      await untilIdle();
-    },
-    refresh: wake,
-    pause: (tx, reason) => writePause(tx, { at: clock.now(), reason }),
-    resume: async (tx) => {
-      tx.afterCommit(wakeAll);
-      await deletePause(tx);
-    },
-    readPause,
-    list: store.list,
-    readStats: store.readStats,
-    get: store.get,
-    retry: async (tx, id) => {
-      const revived = await store.revive(tx, id, clock.now());
-      if (revived) tx.afterCommit(wakeAll);
-      return revived;
-    },
-  };
-}
+  #untilQuiet(): Promise<void> {
+    return new Promise((done) => {
+      this.#quietWaiters.push(done);
+      this.#checkQuiet();
+    });
+  }
 
-function isBatchHandler(handler: JobHandler | BatchHandler | undefined): handler is BatchHandler {
-  return typeof handler === "object";
+  #checkQuiet(): void {
+    if (this.#isLooping || this.#attempts.size > 0 || this.#claims.ahead.length > 0 || this.#settling.ended.length > 0) return;
+    for (const done of this.#quietWaiters.splice(0)) done();
+  }
 }

@@ -1,0 +1,129 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { BatchRun } from "./batch-run.ts";
+import { Lease } from "./lease.ts";
+import type { BatchHandler, ClaimedJob, JobHandler, JobHandlers, Lane, LaneJob } from "./queue.ts";
+import type { Settlement, Settling } from "./settling.ts";
+
+// Outcomes of single jobs that may wait to be stored while further jobs run: as many as share a transaction. With none, 32 jobs at a
+// time that write a row were half as many a second on Postgres.
+const MAX_UNSTORED = 256;
+
+export interface AttemptsOptions {
+  readonly real: Clock["real"];
+  readonly log: Log;
+  readonly settling: Settling;
+  /** Called when a slot may be free, or when nothing runs any more. */
+  readonly slotFreed: () => void;
+}
+
+/**
+ * The attempts that run in this process. One of a single handler takes a slot:
+ *
+ * | attempt                  | takes a slot                              |
+ * | ------------------------ | ----------------------------------------- |
+ * | runs                     | yes                                       |
+ * | its outcome is stored    | no, up to 256 of them                     |
+ * | has ended                | no                                        |
+ * | is one of a batch handler| no: the handler tells what it takes       |
+ */
+export class Attempts {
+  readonly #options: AttemptsOptions;
+  /** Their jobs. */
+  readonly #running = new Set<ClaimedJob>();
+  #handlers: JobHandlers = {};
+  #batchHandlers: readonly BatchHandler[] = [];
+  /** Attempts of single handlers, and how many of them only wait for their outcome to be stored. */
+  #single = 0;
+  #unstored = 0;
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options;
+  }
+
+  /** Sets the handlers of the jobs that begin from now on. */
+  use(handlers: JobHandlers): void {
+    this.#handlers = handlers;
+    this.#batchHandlers = [...new Set(Object.values(handlers).filter(isBatchHandler))];
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** The ids of their jobs. */
+  get jobIds(): string[] {
+    return [...this.#running].map(({ id }) => id);
+  }
+
+  /** Slots that attempts of single handlers take. */
+  get slotsTaken(): number {
+    return this.#single - Math.min(this.#unstored, MAX_UNSTORED);
+  }
+
+  /** Free slots of a lane in the batch handlers; null when there is no batch handler. */
+  get batchSlots(): ((lane: Lane) => number) | null {
+    const handlers = this.#batchHandlers;
+    return handlers.length === 0 ? null : (lane) => Math.max(...handlers.map((handler) => handler.freeSlots(lane)));
+  }
+
+  /** Begins an attempt of each job, those of a batch handler together. */
+  begin(jobs: readonly LaneJob[]): void {
+    const batches = new Map<BatchHandler, LaneJob[]>();
+    for (const job of jobs) {
+      const handler = this.#handlers[job.kind];
+      if (!isBatchHandler(handler)) void this.#runSingle(handler, job);
+      else if (!batches.get(handler)?.push(job)) batches.set(handler, [job]);
+    }
+    for (const [handler, batch] of batches) this.#runBatch(handler, batch);
+  }
+
+  async #runSingle(handler: JobHandler | undefined, job: ClaimedJob): Promise<void> {
+    const { real, settling } = this.#options;
+    this.#running.add(job);
+    this.#single += 1;
+    let lease: Lease | undefined;
+    try {
+      if (!handler) throw new Error(`There is no handler for jobs of kind ${job.kind}.`);
+      const expired = new Promise<never>((_, reject) => {
+        lease = new Lease(real, reject);
+      });
+      const { commit, again } = await Promise.race([handler(job), expired]);
+      if (commit || again !== undefined) await this.#store({ job, commit, again });
+      else settling.end(job);
+    } catch (error) {
+      await settling.fail(job, error);
+    } finally {
+      lease?.end();
+      this.#single -= 1;
+      this.#remove(job);
+    }
+  }
+
+  /** Stores an outcome, while the next job runs in the slot that is free now. */
+  async #store(settlement: Settlement): Promise<void> {
+    const { settling, slotFreed } = this.#options;
+    this.#unstored += 1;
+    const stored = settling.store(settlement);
+    slotFreed();
+    try {
+      await stored;
+    } finally {
+      this.#unstored -= 1;
+    }
+  }
+
+  #runBatch(handler: BatchHandler, jobs: readonly LaneJob[]): void {
+    for (const job of jobs) this.#running.add(job);
+    new BatchRun(handler, { ...this.#options, ended: (job) => this.#remove(job) }).begin(jobs);
+  }
+
+  #remove(job: ClaimedJob): void {
+    this.#running.delete(job);
+    this.#options.slotFreed();
+  }
+}
+
+function isBatchHandler(handler: JobHandler | BatchHandler | undefined): handler is BatchHandler {
+  return typeof handler === "object";
+}

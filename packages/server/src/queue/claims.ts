@@ -1,0 +1,96 @@
+import type { Clock } from "../lib/clock.ts";
+import { ClaimAhead } from "./claim-ahead.ts";
+import type { JobStore, LaneLimits } from "./job-store.ts";
+import { LANES, type Lane, type LaneJob } from "./queue.ts";
+
+// Jobs claimed for free slots in one statement. More would only lengthen the turn of the event loop.
+const MAX_CLAIM = 32;
+const MAX_BATCH_CLAIM = 256;
+// While requests wait: mails handed over together (64 took a tenth of the processor from the requests), and jobs of the lane `bulk`.
+const OVERLOADED_MAILS = 16;
+const OVERLOADED_BULK = 4;
+const AHEAD_LASTS_MS = 50;
+
+/** What may begin now. */
+export interface Demand {
+  /** Free slots of single jobs. */
+  readonly slots: number;
+  /** Free slots of a lane in the batch handlers; null when there is no batch handler, and single ones run all lanes. */
+  readonly batchSlots: ((lane: Lane) => number) | null;
+  /** True while requests are waiting. */
+  readonly overloaded: boolean;
+}
+
+/**
+ * What this process claims: it asks for as much as may begin, and in the lane `default` for some jobs ahead. It remembers which
+ * lanes have nothing more that is due, and does not ask again until `refill` says that this may have changed.
+ */
+export class Claims {
+  readonly #store: Pick<JobStore, "claim" | "maxClaimAhead">;
+  readonly #now: () => number;
+  readonly #claimAhead: ClaimAhead;
+  /** Lanes in which nothing was due at the last look. */
+  readonly #drained = new Set<Lane>();
+  /** Counts the calls of `refill`. */
+  #refills = 0;
+  #ahead: LaneJob[] = [];
+
+  constructor(store: Pick<JobStore, "claim" | "maxClaimAhead">, clock: Clock) {
+    this.#store = store;
+    this.#now = clock.now;
+    this.#claimAhead = new ClaimAhead({ min: 0, max: store.maxClaimAhead, lastsMs: AHEAD_LASTS_MS }, clock.real.now);
+  }
+
+  /** Jobs of the lane `default` that are claimed and wait for a slot. */
+  get ahead(): readonly LaneJob[] {
+    return this.#ahead;
+  }
+
+  /** Takes up to `most` of the jobs that wait for a slot. */
+  takeAhead(most = this.#ahead.length): LaneJob[] {
+    return this.#ahead.splice(0, Math.max(0, most));
+  }
+
+  /** Jobs may have been added, or may have become due. */
+  refill(): void {
+    this.#refills += 1;
+    this.#drained.clear();
+  }
+
+  /** True when there is room for jobs of a lane in which some may be due. */
+  isWorthwhile(demand: Demand): boolean {
+    return LANES.some((lane) => this.#wanted(lane, demand) > 0);
+  }
+
+  /** Claims jobs. Those of the lane `default` wait in `ahead`, and the others are returned. */
+  async claim(demand: Demand): Promise<readonly LaneJob[]> {
+    const limits: LaneLimits = {
+      default: this.#addAhead(this.#wanted("default", demand), demand.overloaded),
+      mail: this.#wanted("mail", demand),
+      bulk: this.#wanted("bulk", demand),
+    };
+    const refills = this.#refills;
+    const { jobs, drained } = await this.#store.claim(this.#now(), limits);
+    if (this.#refills === refills) for (const lane of drained) this.#drained.add(lane);
+    this.#ahead.push(...jobs.filter(({ lane }) => lane === "default"));
+    return jobs.filter(({ lane }) => lane !== "default");
+  }
+
+  #addAhead(wanted: number, overloaded: boolean): number {
+    if (wanted === 0) return 0;
+    const ahead = this.#claimAhead.adapt();
+    return overloaded ? wanted : wanted + ahead;
+  }
+
+  /** Jobs of a lane for which there is a slot, as far as one claim takes them. */
+  #wanted(lane: Lane, { slots, batchSlots, overloaded }: Demand): number {
+    if (this.#drained.has(lane)) return 0;
+    if (lane === "default") return this.#ahead.length > 0 ? 0 : clamp(slots, MAX_CLAIM);
+    const most = overloaded ? { mail: OVERLOADED_MAILS, bulk: OVERLOADED_BULK }[lane] : MAX_BATCH_CLAIM;
+    return clamp(batchSlots ? batchSlots(lane) : slots, most);
+  }
+}
+
+function clamp(n: number, most: number): number {
+  return Math.max(0, Math.min(n, most));
+}
