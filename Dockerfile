@@ -16,5 +16,6 @@ WORKDIR /data
 VOLUME /data
 EXPOSE 2526
 HEALTHCHECK --start-period=10s CMD ["/usr/bin/mailsvc", "health", "ready", "--url", "http://127.0.0.1:2526"]
-ENTRYPOINT ["/usr/bin/mailsvc"]
+# V8 may use 32 MB for new objects, not 128.
+ENTRYPOINT ["/usr/bin/mailsvc", "--node-options=--max-semi-space-size=16"]
 CMD ["serve"]

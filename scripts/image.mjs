@@ -93,7 +93,8 @@ async function main() {
       config: {
         User: `${USER}:${USER}`,
         Env: ["PATH=/usr/bin", "MAILSVC_HOST=0.0.0.0", "MAILSVC_DATA=/data"],
-        Entrypoint: ["/usr/bin/mailsvc"],
+        // V8 may use 32 MB for new objects, not 128.
+        Entrypoint: ["/usr/bin/mailsvc", "--node-options=--max-semi-space-size=16"],
         Cmd: ["serve"],
         WorkingDir: "/data",
         Volumes: { "/data": {} },

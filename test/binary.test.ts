@@ -121,6 +121,11 @@ test("it ignores NODE_OPTIONS", async () => {
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
+test("options of Node are given with --node-options", async () => {
+  const { stdout } = await run(emptyFolder("node-options"), "--node-options=--max-semi-space-size=16", "--version");
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
 test("without a folder for the driver it says where it looked and what to set", async () => {
   // A limit on the size of files: nothing as large as the driver can be written anywhere.
   const cwd = emptyFolder("full");

@@ -273,8 +273,8 @@ async function main() {
       disableExperimentalSEAWarning: true,
       useSnapshot: false,
       useCodeCache: true,
-      // Otherwise the file would obey NODE_OPTIONS, with --inspect and --require.
-      execArgvExtension: "none",
+      // Options of Node come from --node-options only. NODE_OPTIONS of the environment could hold --inspect and --require.
+      execArgvExtension: "cli",
       assets: Object.fromEntries(assets.map((name) => [name, join(work, name)])),
     }),
   );

@@ -90,8 +90,6 @@ export interface AppParts {
   fetchText?: FetchText;
   /** The port the server listens on; null while it does not listen. */
   ownPort?: () => number | null;
-  /** Called for each part of work in bulk. */
-  bulkWork?: () => void;
   /** Makes spans; without it there are none. */
   tracing?: Tracing;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
@@ -178,7 +176,6 @@ export async function createApp(parts: AppParts): Promise<App> {
       limiter,
       recipientsAtOnce: backend.recipientsAtOnce,
       ownPort: parts.ownPort ?? (() => null),
-      bulkWork: parts.bulkWork ?? (() => {}),
     },
   };
 

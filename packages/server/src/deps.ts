@@ -76,8 +76,6 @@ export interface Deps {
   baseUrl(): string;
   /** The port this server listens on; null while it does not listen. */
   ownPort(): number | null;
-  /** Call this for each part of work in bulk, such as some hundred recipients of a campaign. */
-  bulkWork(): void;
 }
 
 /**

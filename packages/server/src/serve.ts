@@ -7,7 +7,6 @@ import { type Config, ConfigError } from "./config.ts";
 import type { StorageUnavailable } from "./db/errors.ts";
 import { watchDisk } from "./health/disk-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
-import { createHeapSaver } from "./heap.ts";
 import { toListenError } from "./http/listen-error.ts";
 import { listen } from "./http/server.ts";
 import { serveInboundSmtp } from "./inbound/inbound.ts";
@@ -80,7 +79,6 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       random: secureRandom(),
       log,
       dns: systemDns,
-      bulkWork: createHeapSaver(clock.real, mailer ? "sent" : "captured"),
       ...(mailer && { mailer }),
       ...(payments && { payments }),
       ...(firstKeys && { firstKeys }),

@@ -101,7 +101,6 @@ async function step(tx: Tx, deps: Deps, campaign: CampaignRow, chunk: AudienceCh
     if (isDue(after, now)) after = { ...after, winner: await pickWinner(tx, after) };
     const allowance = computeAllowance(after.throttle, after.nextReleaseAt, now, RELEASED);
     const count = allowance.count === 0 ? 0 : await release(tx, deps, after, allowance.count, contents);
-    if (count > 0) tx.afterCommit(deps.bulkWork);
     if (count > 0 && after.throttle !== null) after = { ...after, nextReleaseAt: allowance.nextAt };
     if (expanded && count === allowance.count) nextAt = allowance.nextAt;
     else if (expanded && isUndecided(after)) {
@@ -197,7 +196,6 @@ async function addRecipients(
   await addCounts(tx, deps, deltas, true);
   const emailIds = rows.flatMap(({ id, nextAttemptAt }) => (nextAttemptAt === null ? [] : id));
   await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: contents.bytes });
-  if (emailIds.length > 0) tx.afterCommit(deps.bulkWork);
   return eligible;
 }
 

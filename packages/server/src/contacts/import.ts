@@ -25,9 +25,6 @@ interface ImportState {
 // Errors reported for one row.
 const MAX_ROW_ERRORS = 5;
 
-// Rows of a request that is part of a large import.
-const MANY = 500;
-
 /** Creates and updates many contacts in one transaction, each by the rules of `upsertContact`. With `dryRun` nothing is stored. */
 export async function importContacts(
   tx: Tx,
@@ -36,7 +33,6 @@ export async function importContacts(
   rows: readonly ImportRow[],
   { mode, dryRun }: ImportOptions,
 ): Promise<ContactImport> {
-  if (rows.length >= MANY) deps.bulkWork();
   const keys = [...new Set(rows.flatMap((row) => ("contact" in row ? [addressKey(row.contact.email)] : [])))];
   const existing = await findByEmailKeys(tx, workspaceId, keys);
   const newKeys = keys.filter((key) => !existing.has(key));

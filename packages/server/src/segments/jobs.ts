@@ -81,7 +81,6 @@ export function rebuildSegment(deps: Deps): JobHandler {
             .where(and(eq(tx.t.segments.seq, segment.seq), eq(tx.t.segments.version, rebuild.version), isNull(tx.t.segments.deletedAt)));
           if (!now) return;
           await updateMembership(tx, deps, segment.workspaceId, [now], seqs, cause);
-          if (seqs.length === CHUNK) tx.afterCommit(deps.bulkWork);
         }
         if (after !== null) {
           await deps.queue.enqueue(tx, { kind: REBUILD_JOB, payload: { ...rebuild, after } });
