@@ -1,5 +1,4 @@
-import { hkdfSync, timingSafeEqual } from "node:crypto";
-import { Hmac } from "./hmac.ts";
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
 
 /** How a signature is written: 16 characters of base64url (96 bits), or 20 of hex (80 bits) where case may be lost. */
 export type MacForm = "base64url" | "hex";
@@ -16,16 +15,16 @@ const LENGTHS: Readonly<Record<MacForm, number>> = { base64url: 16, hex: 20 };
 
 /** Signs with keys derived from the master key (32 bytes), one for each purpose. */
 export function makeMacs(master: Uint8Array): Macs {
-  const keys = new Map<string, Hmac>();
-  const keyFor = (purpose: string): Hmac => {
+  const keys = new Map<string, KeyObject>();
+  const keyFor = (purpose: string): KeyObject => {
     const known = keys.get(purpose);
     if (known) return known;
-    const key = new Hmac(new Uint8Array(hkdfSync("sha256", master, "", `mailsvc mac ${purpose}`, 32)));
+    const key = createSecretKey(new Uint8Array(hkdfSync("sha256", master, "", `mailsvc mac ${purpose}`, 32)));
     keys.set(purpose, key);
     return key;
   };
   const sign = (purpose: string, text: string, form: MacForm = "base64url"): string =>
-    keyFor(purpose).digest(form, Buffer.from(text)).slice(0, LENGTHS[form]);
+    createHmac("sha256", keyFor(purpose)).update(text).digest(form).slice(0, LENGTHS[form]);
   return {
     sign,
     verify: (purpose, text, signature, form) => {

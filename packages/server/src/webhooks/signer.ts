@@ -1,5 +1,5 @@
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { iso } from "../lib/clock.ts";
-import { Hmac } from "../lib/hmac.ts";
 import type { Message } from "./endpoint.ts";
 import type { SigningSecrets } from "./secrets.ts";
 
@@ -7,9 +7,9 @@ const PREFIX = "whsec_";
 
 interface Keys {
   /** SPEC 5: the key is the text of the secret, `whsec_` and all. */
-  readonly spec: Hmac;
+  readonly spec: KeyObject;
   /** Standard Webhooks: the key is the bytes that the base64 after the prefix decodes to. */
-  readonly standard: Hmac;
+  readonly standard: KeyObject;
 }
 
 /** Signs messages with the secrets of an endpoint. */
@@ -32,14 +32,14 @@ export class Signer {
    */
   headers({ id, type, at, attempt }: Message, bytes: Uint8Array, now: number): string[] {
     const seconds = String(Math.floor(now / 1000));
-    const prefix = Buffer.from(`${id}.${seconds}.`);
-    const sign = ({ standard }: Keys): string => `v1,${standard.digest("base64", prefix, bytes)}`;
+    const prefix = `${id}.${seconds}.`;
+    const sign = ({ standard }: Keys): string => `v1,${createHmac("sha256", standard).update(prefix).update(bytes).digest("base64")}`;
     const standard = this.#next === null ? sign(this.#current) : `${sign(this.#current)} ${sign(this.#next)}`;
     // biome-ignore format: a name and its value per line
     return [
       "content-type", "application/json",
       "accept-encoding", "identity",
-      "x-service-signature", this.#current.spec.digest("hex", bytes),
+      "x-service-signature", createHmac("sha256", this.#current.spec).update(bytes).digest("hex"),
       "x-service-event-id", id,
       "x-service-event-type", type,
       "x-service-timestamp", iso(at),
@@ -53,7 +53,7 @@ export class Signer {
 
 function makeKeys(secret: string): Keys {
   return {
-    spec: new Hmac(Buffer.from(secret)),
-    standard: new Hmac(Buffer.from(secret.slice(PREFIX.length), "base64")),
+    spec: createSecretKey(secret, "utf8"),
+    standard: createSecretKey(secret.slice(PREFIX.length), "base64"),
   };
 }
