@@ -59,7 +59,6 @@ import type { DomainRecords } from "./senders/dns.ts";
 import { trustSenders } from "./senders/senders.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { stopWork } from "./shutdown.ts";
-import { SuppressionFilter } from "./suppressions/filter.ts";
 import { traceJobs, traceMailer, traceTransactions } from "./telemetry/instrument.ts";
 import { Tracker } from "./tracking/tracking.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
@@ -134,7 +133,6 @@ export async function createApp(parts: AppParts): Promise<App> {
   const queue = withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
   const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
-  const suppressionFilter = new SuppressionFilter(queue.workers === null ? db.read : null, clock.real);
   const masterKey = config.secretKey ?? (await backend.masterKey(random));
   const seal = makeSeal(masterKey, random);
   const macs = makeMacs(masterKey);
@@ -156,7 +154,6 @@ export async function createApp(parts: AppParts): Promise<App> {
       ids,
       keyCache,
       verified,
-      suppressionFilter,
       seal,
       macs,
       tracker,
@@ -203,7 +200,6 @@ export async function createApp(parts: AppParts): Promise<App> {
   const clearCaches = (): void => {
     keyCache.clear();
     verified.clear();
-    suppressionFilter.clear();
     limiter.clear();
     tracker.clear();
     runClock.reset();

@@ -26,7 +26,6 @@ import type { NewJob, Queue } from "./queue/queue.ts";
 import type { AgentTables } from "./schema.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified-senders.ts";
-import type { SuppressionFilter } from "./suppressions/filter.ts";
 import type { Tracker } from "./tracking/tracking.ts";
 import type { Webhooks } from "./webhooks/endpoint.ts";
 
@@ -46,7 +45,6 @@ export interface Deps {
   readonly tracing: Tracing | null;
   readonly keyCache: KeyCache;
   readonly verified: VerifiedSenders;
-  readonly suppressionFilter: SuppressionFilter;
   readonly seal: Seal;
   readonly macs: Macs;
   readonly tracker: Tracker;

@@ -145,21 +145,6 @@ test("metrics count emails by the index of their statuses", async () => {
   ]);
 });
 
-test("the filter of suppressed addresses is loaded along the key of the table", async () => {
-  const queries = recordQueries();
-  await using world = await createWorld();
-  await world.sdk.suppressions.create({ email: "ada@example.com" });
-  const { suppressionFilter } = world.app.deps;
-  suppressionFilter.clear();
-  queries.clear();
-  await vi.waitFor(() => expect(suppressionFilter.mayContain(world.workspaceId, ["eve@example.com"])).toBe(false), 10_000);
-  const plans = await explain(
-    world,
-    [...queries].filter((sql) => sql.includes('"suppressions"')),
-  );
-  expect(plans.map(({ plan }) => plan)).toEqual([["SEARCH suppressions USING INTEGER PRIMARY KEY (rowid>?)"]]);
-});
-
 test("page numbers end with the counted rows; the message leads to cursors", async () => {
   await using world = await createWorld();
   const response = await world.fetch(`${world.url}/api/v1/emails?page=102&limit=100`, {

@@ -215,7 +215,7 @@ async function imagineMail(
   if ("skip" in mail) return mail;
   const email = { from: mail.from, subject: mail.content.subject };
   if (!(await isVerified(read, deps, workspaceId, parseMailbox(mail.from)))) return { skip: "sender_not_verified", email };
-  const suppressed = await findSuppressed(read, deps, workspaceId, [contact.emailKey]);
+  const suppressed = await findSuppressed(read, workspaceId, [contact.emailKey]);
   return suppressed.size > 0 ? { skip: "recipient_suppressed", email } : { email };
 }
 

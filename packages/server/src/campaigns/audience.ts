@@ -2,11 +2,11 @@ import type { SkipReason } from "@mailsvc/sdk/contract";
 import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, lte } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { getListRow, loadListSeqs } from "../lists/lists.ts";
 import { getSegmentRow, listNamedLists, selectMatching } from "../segments/segments.ts";
-import { findSuppressions, type SuppressionRow } from "../suppressions/suppressions.ts";
+import { findSuppressions } from "../suppressions/suppressions.ts";
 import type { CampaignRow } from "./campaigns.ts";
 import type { PinnedAudience } from "./tables.ts";
 
@@ -39,10 +39,7 @@ export async function pinAudience(
 }
 
 /** Reads the next contacts of a campaign's audience after its cursor, each with the reason why it gets nothing. */
-export async function readAudience(
-  deps: Pick<Deps, "db" | "suppressionFilter" | "recipientsAtOnce">,
-  campaign: CampaignRow,
-): Promise<AudienceChunk> {
+export async function readAudience(deps: Pick<Deps, "db" | "recipientsAtOnce">, campaign: CampaignRow): Promise<AudienceChunk> {
   const { read } = deps.db;
   const limit = deps.recipientsAtOnce;
   const audience = campaign.audience as PinnedAudience;
@@ -67,7 +64,7 @@ export async function readAudience(
                 .orderBy(asc(c.seq)),
             )
             .execute({ workspaceId: campaign.workspaceId, seqs: JSON.stringify(seqs) });
-    return { candidates: await judge(deps, campaign.workspaceId, rows), next };
+    return { candidates: await judge(read, campaign.workspaceId, rows), next };
   }
   const rows =
     audience.listSeq === undefined
@@ -93,20 +90,19 @@ export async function readAudience(
           )
           .orderBy(asc(m.contactSeq))
           .limit(limit);
-  return { candidates: await judge(deps, campaign.workspaceId, rows), next: rows.length === limit ? (rows.at(-1)?.seq ?? null) : null };
+  return { candidates: await judge(read, campaign.workspaceId, rows), next: rows.length === limit ? (rows.at(-1)?.seq ?? null) : null };
 }
 
-const NONE: ReadonlyMap<string, SuppressionRow> = new Map();
 const BY_STATUS = { UNSUBSCRIBED: "unsubscribed", BOUNCED: "bounced", COMPLAINED: "complained" } as const;
 const BY_SUPPRESSION: Readonly<Record<string, SkipReason>> = { unsubscribe: "unsubscribed", bounce: "bounced", complaint: "complained" };
 
 async function judge(
-  { db, suppressionFilter }: Pick<Deps, "db" | "suppressionFilter">,
+  read: Reader,
   workspaceId: string,
   rows: readonly Pick<ContactRow, "seq" | "id" | "email" | "emailKey" | "status">[],
 ): Promise<Candidate[]> {
-  const asked = rows.map((row) => row.emailKey).filter((key) => suppressionFilter.mayContain(workspaceId, [key]));
-  const suppressed = asked.length === 0 ? NONE : await findSuppressions(db.read, workspaceId, asked);
+  const keys = rows.map((row) => row.emailKey);
+  const suppressed = await findSuppressions(read, workspaceId, keys);
   return rows.map(({ status, ...contact }): Candidate => {
     const suppression = suppressed.get(contact.emailKey);
     const skipReason =

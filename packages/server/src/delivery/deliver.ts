@@ -286,7 +286,7 @@ export function deliverEmails(deps: Deps): BatchHandler<Effect> {
   const deliverUnmarked = async (batch: readonly Ready[]): Promise<void> => {
     const mails = batch.map(({ mail }) => mail);
     underWay += batch.length;
-    const suppressed = await listSuppressed(db.read, deps, mails).catch((error: unknown) => error);
+    const suppressed = await listSuppressed(db.read, mails).catch((error: unknown) => error);
     for (const { item, mail } of batch) {
       await pause();
       if (suppressed instanceof Set && !suppressed.has(mail)) void deliverUnmarkedOne(item, mail);

@@ -49,7 +49,6 @@ export async function storeDeliveries(tx: Tx, deps: Deps, effects: readonly Effe
   const marks = all.filter(isMark);
   const suppressed = await listSuppressed(
     tx,
-    deps,
     marks.map(({ mail }) => mail),
   );
   const now = deps.clock.now();
@@ -110,13 +109,13 @@ function toSending({ email, attempt }: PendingMail, now: number): Move {
 }
 
 /** The emails whose address was suppressed since they were accepted, because it may have bounced or unsubscribed. */
-export async function listSuppressed(q: Reader | Tx, deps: Deps, mails: readonly PendingMail[]): Promise<ReadonlySet<PendingMail>> {
+export async function listSuppressed(q: Reader | Tx, mails: readonly PendingMail[]): Promise<ReadonlySet<PendingMail>> {
   const refused = new Set<PendingMail>();
   const groups = Map.groupBy(mails, ({ email, contents }) => `${email.workspaceId} ${contents.bypassUnsubscribe}`);
   for (const group of groups.values()) {
     const [{ email, contents }] = group as [PendingMail];
     const addresses = group.map((mail) => mail.email.toKey);
-    const suppressed = await findSuppressed(q, deps, email.workspaceId, addresses, contents);
+    const suppressed = await findSuppressed(q, email.workspaceId, addresses, contents);
     if (suppressed.size > 0) for (const mail of group) if (suppressed.has(mail.email.toKey)) refused.add(mail);
   }
   return refused;

@@ -34,7 +34,7 @@ export async function sendRendered(
 ): Promise<(string | null)[]> {
   await assertVerified(tx, deps, workspaceId, parseMailbox(from));
   const keys = mails.map(({ contact }) => contact.emailKey);
-  const suppressed = await findSuppressed(tx, deps, workspaceId, keys);
+  const suppressed = await findSuppressed(tx, workspaceId, keys);
   const accepted = mails.filter(({ contact }) => !suppressed.has(contact.emailKey));
   const contents = accepted.map(({ content: { subject, html = null, text = null } }) => ({
     workspaceId,

@@ -49,7 +49,7 @@ export async function send(
   const batch = typeof request.to !== "string";
   const boxes = (typeof request.to === "string" ? [request.to] : request.to).map(parseAddress);
   const keys = boxes.map((b) => b.key);
-  const asked = findSuppressed(tx, deps, workspaceId, keys, request);
+  const asked = findSuppressed(tx, workspaceId, keys, request);
   const suppressed = asked instanceof Promise ? await asked : asked;
   const failed = suppressed.size === 0 ? [] : listRefused(boxes, suppressed);
   if (failed.length === boxes.length) {

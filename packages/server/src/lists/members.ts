@@ -83,7 +83,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
   const contacts = await resolveContacts(tx, workspaceId, refs);
   const unique = new Map(contacts.flatMap((c) => (c ? [[c.seq, c] as const] : [])));
   const before = await loadMembers(tx, list, [...unique.keys()]);
-  const suppressed = list.doubleOptIn ? await findSuppressedContacts(tx, deps, workspaceId, [...unique.values()]) : new Set<string>();
+  const suppressed = list.doubleOptIn ? await findSuppressedContacts(tx, workspaceId, [...unique.values()]) : new Set<string>();
   const now = deps.clock.now();
   const written = new Map<number, MemberRow>();
   const outcome: ListAddition = { added: 0, pending: 0, unchanged: 0, failed: [] };
@@ -226,15 +226,9 @@ async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readon
   return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
 }
 
-async function findSuppressedContacts(
-  tx: Tx,
-  deps: Deps,
-  workspaceId: string,
-  contacts: readonly ContactRow[],
-): Promise<ReadonlySet<string>> {
+async function findSuppressedContacts(tx: Tx, workspaceId: string, contacts: readonly ContactRow[]): Promise<ReadonlySet<string>> {
   return findSuppressed(
     tx,
-    deps,
     workspaceId,
     contacts.map((contact) => contact.emailKey),
   );

@@ -49,7 +49,6 @@ export async function eraseAddress(tx: Tx, deps: Deps, workspaceId: string, emai
   if (!(await hasErasedAddresses(tx, workspaceId))) {
     const now = deps.clock.now();
     const marker = { id: deps.ids("sup"), workspaceId, email: ERASED_MARKER, reason: "manual", scope: "all", source: "api" } as const;
-    deps.suppressionFilter.add(workspaceId, ERASED_MARKER);
     await tx.insert(t).values({ ...marker, emailId: null, note: null, createdAt: now, updatedAt: now });
   }
   return true;

@@ -114,7 +114,6 @@ export function mergeSuppression(
 /** Inserts suppressions, or updates those of the same addresses, and records `suppression.added`. */
 export async function saveSuppressions(tx: Tx, deps: Deps, rows: readonly SuppressionRow[]): Promise<void> {
   if (rows.length === 0) return;
-  for (const { workspaceId, email } of rows) deps.suppressionFilter.add(workspaceId, email);
   const { suppressions: t } = tx.t;
   await tx
     .insert(t)
@@ -159,21 +158,24 @@ export async function findSuppressions(
   return found;
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /**
  * The addresses (as from `addressKey`) no email may go to. With `bypassUnsubscribe` only those suppressed in scope `all` count:
- * a transactional email may then reach people who unsubscribed. Returns no promise where the filter in memory knows the answer.
+ * a transactional email may then reach people who unsubscribed.
  */
-export function findSuppressed(
+export async function findSuppressed(
   q: Tx | Reader,
-  deps: Pick<Deps, "suppressionFilter">,
   workspaceId: string,
   emails: readonly string[],
   { bypassUnsubscribe = false }: { bypassUnsubscribe?: boolean | undefined } = {},
-): ReadonlySet<string> | Promise<ReadonlySet<string>> {
-  if (!deps.suppressionFilter.mayContain(workspaceId, emails)) return NONE;
-  return querySuppressed(q, workspaceId, emails, bypassUnsubscribe ? ["all"] : ["all", "marketing"]);
+): Promise<ReadonlySet<string>> {
+  const [marker = [], ...rows] = await q.lookUp(
+    q.t.suppressions,
+    [ERASED_MARKER, ...emails].map((email) => ({ workspaceId, email })),
+  );
+  // Rare: some addresses of this workspace are hashes, so these have to be looked up by their hashes too.
+  const found =
+    marker.length > 0 ? [...(await findSuppressions(q, workspaceId, emails))].map(([email, { scope }]) => ({ email, scope })) : rows.flat();
+  return new Set(found.filter(({ scope }) => scope === "all" || !bypassUnsubscribe).map(({ email }) => email));
 }
 
 /** One suppression, by its id or its address. Throws ApiError not_found. */
@@ -220,22 +222,6 @@ function recordSuppressionEvents(
       data: { suppressionId: id, reason, scope, source },
     })),
   );
-}
-
-async function querySuppressed(
-  q: Tx | Reader,
-  workspaceId: string,
-  emails: readonly string[],
-  scopes: readonly Scope[],
-): Promise<ReadonlySet<string>> {
-  const [marker = [], ...rows] = await q.lookUp(
-    q.t.suppressions,
-    [ERASED_MARKER, ...emails].map((email) => ({ workspaceId, email })),
-  );
-  // Rare: some addresses of this workspace are hashes, so these have to be looked up by their hashes too.
-  const found =
-    marker.length > 0 ? [...(await findSuppressions(q, workspaceId, emails))].map(([email, { scope }]) => ({ email, scope })) : rows.flat();
-  return new Set(found.filter(({ scope }) => scopes.includes(scope)).map(({ email }) => email));
 }
 
 /** How an address can be stored: as it is, or as its hash. Never the marker of hashes. */
