@@ -4,7 +4,7 @@ import type { Backend } from "./backend.ts";
 import { openSqlite, type SqliteOptions } from "./db/sqlite/database.ts";
 import { sqliteSnapshots } from "./dev/snapshots.ts";
 import { KEY_FILE, readOrCreateKeyFile } from "./lib/key-file.ts";
-import { TokenBuckets } from "./lib/rate.ts";
+import { createLocalLimiter } from "./lib/rate.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { sqliteJobStore } from "./queue/store.sqlite.ts";
 import { jobs, sqliteSchema } from "./schema.sqlite.ts";
@@ -20,7 +20,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     masterKey: async (random) => readOrCreateKeyFile(join(folder, KEY_FILE), random),
     snapshots: sqliteSnapshots(db),
     makeQueue: (parts) => createQueue(sqliteJobStore(db, jobs), parts),
-    makeLimiter: (clock) => new TokenBuckets(clock.now),
+    makeLimiter: (clock) => createLocalLimiter(clock.now),
     readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null, flushes: db.flushes }),
     // One commit. Twice as many leave no faster, and live long enough to become old objects.
     capturesAtOnce: 128,

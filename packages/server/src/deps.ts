@@ -84,7 +84,7 @@ export interface AgentDeps
   extends Pick<Deps, "clock" | "random" | "ids" | "log" | "tracing" | "seal" | "runClock" | "staging" | "baseUrl"> {
   readonly config: Pick<Config, "dev" | "maxBodyBytes">;
   readonly webhooks: Pick<Webhooks, "wake">;
-  readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): void | Promise<void> };
+  readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
 }
 
 /** Reads committed rows, or rows of a transaction, for an agent. */

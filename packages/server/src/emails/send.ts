@@ -43,15 +43,12 @@ export async function send(
 ): Promise<SendResponse> {
   const now = deps.clock.now();
   const scheduledAt = parseScheduledAt(request.scheduledAt, now);
-  // Only promises are awaited: awaiting a value costs a send 0.4 µs each time, and SQLite answers at once.
-  const verifying = assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
-  if (verifying) await verifying;
+  await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
   const batch = typeof request.to !== "string";
   const boxes = (typeof request.to === "string" ? [request.to] : request.to).map(parseAddress);
   const keys = boxes.map((b) => b.key);
-  const asked = findSuppressed(tx, workspaceId, keys, request);
-  const suppressed = asked instanceof Promise ? await asked : asked;
-  const failed = suppressed.size === 0 ? [] : listRefused(boxes, suppressed);
+  const suppressed = await findSuppressed(tx, workspaceId, keys, request);
+  const failed = listRefused(boxes, suppressed);
   if (failed.length === boxes.length) {
     const details = failed.map(({ to, code, message }) => ({
       path: batch ? `to[${boxes.findIndex((b) => b.address === to)}]` : "to",
@@ -62,14 +59,13 @@ export async function send(
   }
 
   // One row for all recipients, unless a template gives them different messages.
-  const accepted = suppressed.size === 0 ? boxes : boxes.filter(({ key }) => !suppressed.has(key));
+  const accepted = boxes.filter(({ key }) => !suppressed.has(key));
   const messageOf = (key: string): MessageContent => template?.messages.get(key) ?? request;
   const messages = template ? [...new Set(accepted.map(({ key }) => messageOf(key)))] : [request];
   const traceparent = deps.tracing?.current() ?? null;
-  const inserting = insertMessages(tx, messages, files, (message, filesOf) =>
+  const contentsIds = await insertMessages(tx, messages, files, (message, filesOf) =>
     toContents(request, message, workspaceId, template, files.length, filesOf, traceparent),
   );
-  const contentsIds = inserting instanceof Promise ? await inserting : inserting;
   const idOf = new Map(messages.map((message, i) => [message, contentsIds[i] as number]));
   const unlisted = scheduledAt === null && deps.overloaded() ? true : null;
   const emails = accepted.map(({ address, key }) => ({
@@ -84,13 +80,11 @@ export async function send(
     unlisted,
     contactId: template?.contactId ?? null,
   }));
-  const insertingEmails = insertEmails(tx, emails);
-  if (insertingEmails) await insertingEmails;
+  await insertEmails(tx, emails);
   for (const { id, toKey } of emails) {
     if (scheduledAt !== null) await recordQueued(tx, deps, { workspaceId, id, createdAt: now });
     const bytes = measureMessage(messageOf(toKey), files);
-    const enqueuing = deps.queue.enqueue(tx, buildDeliveryJob({ workspaceId, emailId: id, bytes }, scheduledAt, now));
-    if (enqueuing) await enqueuing;
+    await deps.queue.enqueue(tx, buildDeliveryJob({ workspaceId, emailId: id, bytes }, scheduledAt, now));
   }
   const ids = emails.map(({ id }) => id);
   if (!batch) return { id: ids[0] as string, status: "queued" };
@@ -131,23 +125,21 @@ function toContents(
   };
 }
 
-/** Inserts contents for each message and returns their ids. The first of them owns the files. No promise on SQLite unless there are files. */
-function insertMessages(
+/** Inserts contents for each message and returns their ids. The first of them owns the files. */
+async function insertMessages(
   tx: Tx,
   messages: readonly MessageContent[],
   files: DecodedAttachments,
   build: (message: MessageContent, filesOf: number | null) => NewContents,
-): number[] | Promise<number[]> {
+): Promise<number[]> {
   if (files.length === 0)
     return insertContents(
       tx,
       messages.map((message) => build(message, null)),
     );
-  return (async () => {
-    const [first, ...others] = messages;
-    const [owner] = await insertContents(tx, [build(first as MessageContent, null)]);
-    await insertAttachments(tx, owner as number, files);
-    const rows = others.map((message) => build(message, owner as number));
-    return [owner as number, ...(await insertContents(tx, rows))];
-  })();
+  const [first, ...others] = messages;
+  const [owner] = await insertContents(tx, [build(first as MessageContent, null)]);
+  await insertAttachments(tx, owner as number, files);
+  const rows = others.map((message) => build(message, owner as number));
+  return [owner as number, ...(await insertContents(tx, rows))];
 }

@@ -48,8 +48,8 @@ export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: stri
 
 export type NewContents = Omit<ContentsRow, "id">;
 
-/** Inserts contents and returns their ids, in the same order; no promise on SQLite. */
-export function insertContents(tx: Tx, rows: readonly NewContents[]): number[] | Promise<number[]> {
+/** Inserts contents and returns their ids, in the same order. */
+export async function insertContents(tx: Tx, rows: readonly NewContents[]): Promise<number[]> {
   return tx.insertNumbered(tx.t.contents, rows);
 }
 
@@ -58,9 +58,9 @@ export type NewEmail = Pick<
   "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt" | "unlisted" | "contactId"
 >;
 
-/** Inserts emails that wait for their delivery; no promise on SQLite. */
-export function insertEmails(tx: Tx, rows: readonly NewEmail[]): void | Promise<void> {
-  return tx.insertAll(
+/** Inserts emails that wait for their delivery. */
+export async function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {
+  await tx.insertAll(
     tx.t.emails,
     rows.map((row) => ({ ...row, status: "queued" as const, attempts: 0, inDoubt: false, updatedAt: row.createdAt })),
   );

@@ -38,8 +38,7 @@ export type EventListener = (tx: Tx, deps: Deps, events: readonly NewEvent[]) =>
 /** Records events, in the transaction that causes them, and tells the listeners. The only way to record events. */
 export async function recordEvents(tx: Tx, deps: Deps, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const inserting = tx.insertNumbered(tx.t.events, events.map(toRow));
-  const keys = inserting instanceof Promise ? await inserting : inserting;
+  const keys = await tx.insertNumbered(tx.t.events, events.map(toRow));
   await tx.insertAll(tx.t.eventArrivals, listArrivals(events, keys));
   for (const listener of deps.eventListeners) await listener(tx, deps, events);
   tx.afterCommit(deps.eventStream.wake);

@@ -54,21 +54,17 @@ const UNKNOWN = "Invalid API key.";
 const MALFORMED = "Malformed API key. It may be cut off or mistyped.";
 
 /**
- * Authenticates a request by its developer key (SPEC 5.1). Synchronous when the key is cached, which it nearly always is. Throws
- * ApiError unauthorized, key_revoked or rate_limited; forbidden for another kind of key.
+ * Authenticates a request by its developer key (SPEC 5.1). Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
+ * for another kind of key.
  */
-export function authenticateDeveloper(
-  headers: HeaderReader,
-  keys: KeyLookup,
-  countRefusals: CountRefusals,
-): DeveloperKey | Promise<DeveloperKey> {
+export async function authenticateDeveloper(headers: HeaderReader, keys: KeyLookup, countRefusals: CountRefusals): Promise<DeveloperKey> {
   const key = parseBearer(headers);
   const hash = keys.hash(key);
   const cached = keys.getCached(hash);
   if (cached !== undefined) return assertLive(cached);
   // A mistyped key costs no database read.
   const kind = keys.parseKind(key) ?? refuse(MALFORMED);
-  if (kind === "developer") return keys.findDeveloperKey(hash).then(assertLive);
+  if (kind === "developer") return assertLive(await keys.findDeveloperKey(hash));
   return countRefusals(hash, () => refuseKind(kind, hash, keys));
 }
 

@@ -26,22 +26,19 @@ export function applyRateLimit(result: RateLimitResult, headers: HeaderList, ref
   throw new ApiError("rate_limited", message, { headers: { "retry-after": `${result.reset}` }, ...(hint !== undefined && { hint }) });
 }
 
-/** Takes a token from the developer key's bucket for this endpoint. Synchronous when the limiter is. Throws ApiError rate_limited. */
-export function limitDeveloper(
+/** Takes a token from the developer key's bucket for this endpoint. Throws ApiError rate_limited. */
+export async function limitDeveloper(
   limiter: Limiter,
   rates: Config["rates"],
   keyId: string,
   endpoint: Endpoint,
   headers: HeaderList,
-): void | Promise<void> {
+): Promise<void> {
   const bucket = endpoint.bucket ?? (endpoint.method === "GET" ? "read" : "write");
-  const taken = limiter.take(`${keyId}:${bucket}`, rates[bucket]);
-  const refusal = (): Refusal => ({
+  const taken = await limiter.take(`${keyId}:${bucket}`, rates[bucket]);
+  applyRateLimit(taken, headers, () => ({
     message: `Too many requests. This API key may make ${rates[bucket].perSecond} ${bucket} requests per second.`,
-  });
-  return taken instanceof Promise
-    ? taken.then((result) => applyRateLimit(result, headers, refusal))
-    : applyRateLimit(taken, headers, refusal);
+  }));
 }
 
 /** Takes a token from the activation's bucket, which all calls of its agent share. Throws ApiError rate_limited. */

@@ -48,7 +48,7 @@ export class SharedBuckets implements Limiter {
     this.#controllable = controllable;
   }
 
-  take(name: string, rate: Rate): RateLimitResult | Promise<RateLimitResult> {
+  async take(name: string, rate: Rate): Promise<RateLimitResult> {
     let share = this.#shares.get(name);
     if (!share) {
       if (this.#shares.size >= MAX_SHARES) this.#shares.clear();

@@ -24,9 +24,9 @@ export interface RateLimitResult {
   reset: number;
 }
 
-/** Takes tokens from named buckets. Returns a promise when the result is not in memory. */
+/** Takes tokens from named buckets. */
 export interface Limiter {
-  take(name: string, rate: Rate): RateLimitResult | Promise<RateLimitResult>;
+  take(name: string, rate: Rate): Promise<RateLimitResult>;
   clear(): void;
 }
 
@@ -36,8 +36,14 @@ const PRUNE_MS = 1000;
 // Every bucket is full after a minute, since rates are by the second or the minute.
 const FULL_AFTER_MS = 60_000;
 
+/** Rate limits of one process. */
+export function createLocalLimiter(now: () => number): Limiter {
+  const buckets = new TokenBuckets(now);
+  return { take: async (name, rate) => buckets.take(name, rate), clear: () => buckets.clear() };
+}
+
 /** Token buckets in memory, refilled by the clock. Full buckets are dropped, so idle names cost nothing. */
-export class TokenBuckets implements Limiter {
+export class TokenBuckets {
   readonly #now: () => number;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
   #prunedAt = Number.NEGATIVE_INFINITY;

@@ -72,11 +72,8 @@ async function join(mediaType: `multipart/${string}`, parts: readonly MimeEntity
   return parts.length === 1 ? (parts[0] as MimeEntity) : joinLongEntities(mediaType, parts, boundary);
 }
 
-/**
- * No promise for a message of a usual size. It has memory of its own: a part of Node's pool would keep all of its 8 KB, scraps of encoding,
- * until the message is stored.
- */
-function concatMessage(chunks: readonly (string | Buffer)[]): Buffer | Promise<Buffer> {
+/** The message has memory of its own: a part of Node's pool would keep all of its 8 KB, scraps of encoding, until the message is stored. */
+async function concatMessage(chunks: readonly (string | Buffer)[]): Promise<Buffer> {
   if (chunks.some(({ length }) => length > CHUNK_BYTES)) return concatInTurns(chunks.map(toBytes));
   return concat(chunks, Buffer.allocUnsafeSlow);
 }

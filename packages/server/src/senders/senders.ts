@@ -121,12 +121,23 @@ const RESERVED = /(?:^|\.)(?:test|example)$/;
 
 /**
  * Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified (SPEC 7).
- * No promise if the cache knows.
  */
-export function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): void | Promise<void> {
+export async function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): Promise<void> {
   if (deps.config.dev && RESERVED.test(from.domain)) return;
-  const address = from.key;
-  if (!deps.verified.has(workspaceId, address)) return assertStored(tx, deps, workspaceId, from, address, path);
+  if (deps.verified.has(workspaceId, from.key)) return;
+  if (await isStored(tx, workspaceId, from)) {
+    // After the commit, because this transaction may be the one that verified it.
+    tx.afterCommit(() => deps.verified.add(workspaceId, from.key));
+    return;
+  }
+  throw new ApiError(
+    "sender_not_verified",
+    `Neither ${from.address} nor the domain ${from.domain} is a verified sender of this workspace.`,
+    {
+      details: [{ path, code: "sender_not_verified", message: `Verify ${from.address} or ${from.domain} first.` }],
+      hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
+    },
+  );
 }
 
 /** Whether `assertVerified` would let the address pass. */
@@ -144,22 +155,6 @@ export function listSenders(
   const { senders: t } = read.t;
   const where = and(eq(t.workspaceId, workspaceId), input.status && eq(t.status, input.status));
   return listPage(read, input, { table: t, where, toItem: toSender });
-}
-
-async function assertStored(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, address: string, path: string): Promise<void> {
-  if (await isStored(tx, workspaceId, from)) {
-    // After the commit, because this transaction may be the one that verified it.
-    tx.afterCommit(() => deps.verified.add(workspaceId, address));
-    return;
-  }
-  throw new ApiError(
-    "sender_not_verified",
-    `Neither ${from.address} nor the domain ${from.domain} is a verified sender of this workspace.`,
-    {
-      details: [{ path, code: "sender_not_verified", message: `Verify ${from.address} or ${from.domain} first.` }],
-      hint: `Add and verify it: mailsvc senders create --email ${from.address}`,
-    },
-  );
 }
 
 async function isStored(q: Tx | Reader, workspaceId: string, { key, domain }: Mailbox): Promise<boolean> {

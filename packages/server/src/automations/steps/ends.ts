@@ -11,5 +11,5 @@ export const goal: StepKind<"goal"> = async ({ tx, deps }, entries) => {
   return entries.map(() => DONE);
 };
 
-export const exit: StepKind<"exit"> = (_context, entries) =>
+export const exit: StepKind<"exit"> = async (_context, entries) =>
   entries.map(({ step }) => ({ outcome: "done", reason: step.reason ?? "exit", exit: true }));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { EntryRow } from "../entries.ts";
 import type { StepKind, StepOf } from "./step.ts";
 
-export const split: StepKind<"split"> = (_context, entries) =>
+export const split: StepKind<"split"> = async (_context, entries) =>
   entries.map(({ step, entry }) => ({ outcome: "done", branch: pickBranch(step, entry) }));
 
 /** The branch of a split. The same contact always takes the same one, and the weights hold among all contacts. */

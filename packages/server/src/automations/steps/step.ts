@@ -51,10 +51,7 @@ export interface EntryAt<Step = AutomationStep> {
  * How entries take steps of one kind, all of them at once, in the transaction that moves them on. Returns a result for each, in their
  * order. What cannot be done, because a list is gone or the contact must not get mail, is skipped with the reason.
  */
-export type StepKind<Type extends StepType> = (
-  context: StepContext,
-  entries: readonly EntryAt<StepOf<Type>>[],
-) => StepResult[] | Promise<StepResult[]>;
+export type StepKind<Type extends StepType> = (context: StepContext, entries: readonly EntryAt<StepOf<Type>>[]) => Promise<StepResult[]>;
 
 export const DONE: StepResult = { outcome: "done" };
 

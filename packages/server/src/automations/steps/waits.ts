@@ -5,7 +5,7 @@ import { endOfWait } from "../due.ts";
 import { toKey } from "../triggers.ts";
 import type { StepKind, StepOf } from "./step.ts";
 
-export const delay: StepKind<"delay"> = ({ now }, entries) =>
+export const delay: StepKind<"delay"> = async ({ now }, entries) =>
   entries.map(({ step }) => ({ outcome: "done", waitUntil: endOfWait(now, durationMs(step.for)) }));
 
 export const waitUntil: StepKind<"wait_until"> = async ({ now, timeZone }, entries) => {
@@ -14,7 +14,7 @@ export const waitUntil: StepKind<"wait_until"> = async ({ now, timeZone }, entri
 };
 
 /** An entry comes here twice: when it begins to wait, and when the event or the timeout has come. */
-export const waitForEvent: StepKind<"wait_for_event"> = ({ now }, entries) =>
+export const waitForEvent: StepKind<"wait_for_event"> = async ({ now }, entries) =>
   entries.map(({ step, entry }) =>
     entry.waitingIn === step.id
       ? { outcome: "done", branch: entry.met === true ? "event" : "timeout" }
