@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { BatchRun } from "./batch-run.ts";
 import { Lease } from "./lease.ts";
-import type { BatchHandler, ClaimedJob, JobHandler, JobHandlers, Lane, LaneJob } from "./queue.ts";
+import type { BatchHandler, ClaimedJob, JobHandler, JobHandlers, Lane, LaneJob, Outcome } from "./queue.ts";
 import type { Settlement, Settling } from "./settling.ts";
 
 // Outcomes of single jobs that may wait to be stored while further jobs run: as many as share a transaction. With none, 32 jobs at a
@@ -79,24 +79,31 @@ export class Attempts {
   }
 
   async #runSingle(handler: JobHandler | undefined, job: ClaimedJob): Promise<void> {
-    const { real, settling } = this.#options;
+    const { settling } = this.#options;
     this.#running.add(job);
     this.#single += 1;
-    let lease: Lease | undefined;
     try {
-      if (!handler) throw new Error(`There is no handler for jobs of kind ${job.kind}.`);
-      const expired = new Promise<never>((_, reject) => {
-        lease = new Lease(real, reject);
-      });
-      const { commit, again } = await Promise.race([handler(job), expired]);
+      const { commit, again } = await this.#runUnderLease(handler, job);
       if (commit || again !== undefined) await this.#store({ job, commit, again });
       else settling.end(job);
     } catch (error) {
       await settling.fail(job, error);
     } finally {
-      lease?.end();
       this.#single -= 1;
       this.#remove(job);
+    }
+  }
+
+  async #runUnderLease(handler: JobHandler | undefined, job: ClaimedJob): Promise<Outcome> {
+    if (!handler) throw new Error(`There is no handler for jobs of kind ${job.kind}.`);
+    let lease: Lease | undefined;
+    const expired = new Promise<never>((_, reject) => {
+      lease = new Lease(this.#options.real, reject);
+    });
+    try {
+      return await Promise.race([handler(job), expired]);
+    } finally {
+      lease?.end();
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { ClaimAhead } from "./claim-ahead.ts";
-import type { JobStore, LaneLimits } from "./job-store.ts";
+import type { LaneLimits, WorkerStore } from "./job-store.ts";
 import { LANES, type Lane, type LaneJob } from "./queue.ts";
 
 // Jobs claimed for free slots in one statement. More would only lengthen the turn of the event loop.
@@ -26,7 +26,7 @@ export interface Demand {
  * lanes have nothing more that is due, and does not ask again until `refill` says that this may have changed.
  */
 export class Claims {
-  readonly #store: Pick<JobStore, "claim" | "maxClaimAhead">;
+  readonly #store: Pick<WorkerStore, "claim" | "maxClaimAhead">;
   readonly #now: () => number;
   readonly #claimAhead: ClaimAhead;
   /** Lanes in which nothing was due at the last look. */
@@ -35,7 +35,7 @@ export class Claims {
   #refills = 0;
   #ahead: LaneJob[] = [];
 
-  constructor(store: Pick<JobStore, "claim" | "maxClaimAhead">, clock: Clock) {
+  constructor(store: Pick<WorkerStore, "claim" | "maxClaimAhead">, clock: Clock) {
     this.#store = store;
     this.#now = clock.now;
     this.#claimAhead = new ClaimAhead({ min: 0, max: store.maxClaimAhead, lastsMs: AHEAD_LASTS_MS }, clock.real.now);

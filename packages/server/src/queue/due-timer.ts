@@ -1,18 +1,18 @@
 import type { Clock, Timer } from "../lib/clock.ts";
-import type { JobStore } from "./job-store.ts";
+import type { WorkerStore } from "./job-store.ts";
 
 /**
  * The timer of the next job that is not due yet. It is set from the store when it was invalidated since: by a job that was added,
  * put back or moved, or by the timer itself when it fired.
  */
 export class DueTimer {
-  readonly #store: Pick<JobStore, "next">;
+  readonly #store: Pick<WorkerStore, "next">;
   readonly #clock: Clock;
   readonly #fire: () => void;
   #timer: Timer | null = null;
   #isStale = true;
 
-  constructor(store: Pick<JobStore, "next">, clock: Clock, fire: () => void) {
+  constructor(store: Pick<WorkerStore, "next">, clock: Clock, fire: () => void) {
     this.#store = store;
     this.#clock = clock;
     this.#fire = fire;

@@ -1,10 +1,10 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import type { JobStore } from "./job-store.ts";
+import type { WorkerStore } from "./job-store.ts";
 import type { ClaimedJob } from "./queue.ts";
 
 export interface EndedJobsOptions {
-  readonly store: Pick<JobStore, "endAll">;
+  readonly store: Pick<WorkerStore, "endAll">;
   readonly clock: Pick<Clock, "real">;
   readonly log: Log;
   readonly isStopping: () => boolean;

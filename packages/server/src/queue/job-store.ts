@@ -1,20 +1,12 @@
 import type { Reader, Tx } from "../db/db.ts";
 import type { ClaimedJob, JobFilter, JobList, JobRow, Lane, LaneJob, PlannedJobs, QueueStats, WorkerRegistry } from "./queue.ts";
 
-/** What the worker needs of a database: where jobs are stored, claimed and ended. */
-export interface JobStore {
-  readonly workers: WorkerRegistry | null;
+/** What the worker needs of a database: where jobs are claimed and ended. */
+export interface WorkerStore {
   /** Jobs that may be claimed before a slot is free, at most. Claiming is then one statement for hundreds of short jobs. */
   readonly maxClaimAhead: number;
   /** Transactions that store outcomes of single handlers at the same time, at most. */
   readonly transactionsAtOnce: number;
-  /** Adds a job. `batch` allows it to share a row with others of the same commit. */
-  add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
-  cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
-  /** Moves ready jobs to the instant `now`. */
-  advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;
-  /** Takes values out of a list in the payload of a job, if this attempt still holds it. */
-  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<void>;
   /** Claims jobs that are due, up to a limit per lane. Each job goes to one worker. */
   claim(now: number, limits: LaneLimits): Promise<Claim>;
   /** Undoes claims whose attempt has not begun. */
@@ -39,6 +31,18 @@ export interface JobStore {
    */
   open(kinds: readonly string[], events: StoreEvents): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Jobs in a database: for the worker, and for those that add, change and list them. */
+export interface JobStore extends WorkerStore {
+  readonly workers: WorkerRegistry | null;
+  /** Adds a job. `batch` allows it to share a row with others of the same commit. */
+  add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
+  cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
+  /** Moves ready jobs to the instant `now`. */
+  advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;
+  /** Takes values out of a list in the payload of a job, if this attempt still holds it. */
+  omit(tx: Tx, job: ClaimedJob, list: string, values: readonly string[]): Promise<void>;
   /** Waits for the transactions that are under way, as far as they delay what can be claimed. */
   writersIdle(): Promise<void>;
   /** Tells the other processes that there may be work. */

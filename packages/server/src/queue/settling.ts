@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import { EndedJobs } from "./ended-jobs.ts";
-import type { JobStore } from "./job-store.ts";
+import type { WorkerStore } from "./job-store.ts";
 import { LEASE_MS } from "./lease.ts";
 import { OutcomeLine, type Unstored } from "./outcome-line.ts";
 import type { BatchHandler, ClaimedJob, Outcome } from "./queue.ts";
@@ -31,7 +31,7 @@ export interface Settlement {
 }
 
 export interface SettlingOptions {
-  readonly store: JobStore;
+  readonly store: WorkerStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from "../lib/turn.ts";
 import { Attempts } from "./attempts.ts";
 import { Claims, type Demand } from "./claims.ts";
 import { DueTimer } from "./due-timer.ts";
-import type { JobStore } from "./job-store.ts";
+import type { WorkerStore } from "./job-store.ts";
 import type { JobHandlers } from "./queue.ts";
 import { RETRY_MS, Settling } from "./settling.ts";
 
@@ -46,7 +46,7 @@ const REST_MS = 50;
  * claims are small and 50 ms apart. The batch handlers decide how many of their jobs are claimed.
  */
 export class Worker {
-  readonly #store: JobStore;
+  readonly #store: WorkerStore;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #overloaded: () => boolean;
@@ -64,7 +64,7 @@ export class Worker {
   #stopped: Promise<void> = Promise.resolve();
   readonly #quietWaiters: (() => void)[] = [];
 
-  constructor(store: JobStore, { clock, random, log, overloaded = () => false }: WorkerOptions) {
+  constructor(store: WorkerStore, { clock, random, log, overloaded = () => false }: WorkerOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { manualTime } from "../../test/manual-time.ts";
+import { Claims, type Demand } from "./claims.ts";
+import { claimedJob, ScriptedStore } from "./scripted-store.ts";
+
+const DEMAND: Demand = { slots: 4, batchSlots: (lane) => (lane === "mail" ? 1000 : 3), overloaded: false };
+
+function setUp(claimAhead = 0) {
+  const store = new ScriptedStore();
+  store.maxClaimAhead = claimAhead;
+  return { store, claims: new Claims(store, manualTime()) };
+}
+
+test("each lane is asked for as much as has a slot, up to the size of a claim", async () => {
+  const { store, claims } = setUp();
+  await claims.claim(DEMAND);
+  claims.refill();
+  await claims.claim({ ...DEMAND, slots: 100, batchSlots: null });
+  claims.refill();
+  await claims.claim({ ...DEMAND, overloaded: true });
+  expect(store.claims).toEqual([
+    { default: 4, mail: 256, bulk: 3 },
+    { default: 32, mail: 100, bulk: 100 },
+    { default: 4, mail: 16, bulk: 3 },
+  ]);
+});
+
+test("jobs of the lane default wait for slots, and further ones are claimed when none waits", async () => {
+  const { store, claims } = setUp(8);
+  store.due = ["1", "2", "3"].map((id) => claimedJob(id)).concat(claimedJob("m", "mail"));
+  expect((await claims.claim(DEMAND)).map(({ id }) => id)).toEqual(["m"]);
+  expect(store.claims[0]?.default).toBe(12);
+  claims.refill();
+  expect(claims.isWorthwhile({ ...DEMAND, batchSlots: () => 0 })).toBe(false);
+  expect(claims.takeAhead(2).map(({ id }) => id)).toEqual(["1", "2"]);
+  expect(claims.takeAhead(-1)).toEqual([]);
+  expect(claims.takeAhead().map(({ id }) => id)).toEqual(["3"]);
+  expect(claims.isWorthwhile({ ...DEMAND, batchSlots: () => 0 })).toBe(true);
+});
+
+test("nothing is claimed ahead while requests wait", async () => {
+  const { store, claims } = setUp(100);
+  await claims.claim({ ...DEMAND, overloaded: true });
+  expect(store.claims[0]?.default).toBe(4);
+});
+
+test("a drained lane is left alone until a refill, and a refill during the claim counts", async () => {
+  const { store, claims } = setUp();
+  await claims.claim(DEMAND);
+  expect(claims.isWorthwhile(DEMAND)).toBe(false);
+  claims.refill();
+  expect(claims.isWorthwhile(DEMAND)).toBe(true);
+  let open = (): void => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const claim = claims.claim(DEMAND);
+  claims.refill();
+  open();
+  await claim;
+  expect(claims.isWorthwhile(DEMAND)).toBe(true);
+});
