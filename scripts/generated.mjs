@@ -3,7 +3,7 @@ import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { agentTemplates, helloAgent } from "./agent-templates.mjs";
 import { cliOverview } from "./cli-overview.mjs";
-import { kitContract } from "./kit-contract.mjs";
+import { kitContract, kitSamples } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
 import { reference } from "./reference.mjs";
 
@@ -13,6 +13,7 @@ export const generated = async () => {
     "openapi.json": `${JSON.stringify(document, null, 2)}\n`,
     "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
+    "packages/agent-kit/src/testing/samples.generated.ts": kitSamples(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
     "packages/cli/src/overview.generated.ts": await cliOverview(),
     ...helloAgent(),

@@ -1,6 +1,6 @@
 // The part of the contract that the agent kit uses, as plain TypeScript without zod: the events with the fields that identify them, and the
 // endpoints of an agent's key with their types.
-import { AgentEvent, agentContract, EVENT_KEYS, Pagination, paramNames } from "@mailsvc/sdk/contract";
+import { AGENT_EVENTS, AgentEvent, agentContract, Pagination, paramNames } from "@mailsvc/sdk/contract";
 import { createSchemaCollector } from "../packages/server/src/http/json-schema.ts";
 
 const BASE = agentContract.self.get.path;
@@ -20,7 +20,10 @@ export function kitContract() {
   return [
     "// Generated from the contract by `npm run generate`.",
     "",
-    ...events.map(({ name, type, schema }) => `/** The event \`${type}\`. */\nexport interface ${name} ${typeOf(schema, "")}\n`),
+    ...events.map(
+      ({ name, type, schema }) =>
+        `/** The event \`${type}\`: ${AGENT_EVENTS[type].when}. */\nexport interface ${name} ${typeOf(schema, "")}\n`,
+    ),
     "/** An event that the service sends to the webhook of an agent. */",
     `export type AgentEvent = ${events.map(({ name }) => name).join(" | ")};`,
     "",
@@ -28,7 +31,11 @@ export function kitContract() {
     `export interface AgentEvents {\n${events.map(({ type, name }) => `  ${JSON.stringify(type)}: ${name};`).join("\n")}\n}`,
     "",
     "/** The fields by which a repeat of an event is recognized. */",
-    `export const EVENT_KEYS: Readonly<Record<AgentEvent["type"], readonly string[]>> = ${JSON.stringify(EVENT_KEYS, null, 2)};`,
+    `export const EVENT_KEYS: Readonly<Record<AgentEvent["type"], readonly string[]>> = ${JSON.stringify(
+      mapEvents(({ key }) => key),
+      null,
+      2,
+    )};`,
     "",
     ...Object.entries(named)
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -58,6 +65,28 @@ export function kitContract() {
       "  },",
     ]),
     "};",
+    "",
+  ].join("\n");
+}
+
+/** What of an event is kept in the kit's tables, by type. */
+function mapEvents(pick) {
+  return Object.fromEntries(Object.entries(AGENT_EVENTS).map(([type, kind]) => [type, pick(kind)]));
+}
+
+/** The text of packages/agent-kit/src/testing/samples.generated.ts. */
+export function kitSamples() {
+  return [
+    "// Generated from the contract by `npm run generate`.",
+    'import type { AgentEvents } from "../contract.generated.ts";',
+    "",
+    "/** What sample events of each type say, besides the fields that all have. */",
+    "export const SAMPLES: { readonly [T in keyof AgentEvents]: readonly [Partial<AgentEvents[T]>, ...Partial<AgentEvents[T]>[]] } =",
+    `  ${JSON.stringify(
+      mapEvents(({ samples }) => samples),
+      null,
+      2,
+    )};`,
     "",
   ].join("\n");
 }

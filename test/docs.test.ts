@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { EVENT_KEYS } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT_MEANING } from "../packages/cli/src/runtime/exit.ts";
 import { readConfig, SERVE_FLAGS } from "../packages/server/src/config.ts";
@@ -299,12 +298,6 @@ describe("tables say what the code says", () => {
     expect(tableUnder(join(root, "docs/emails.md"), "Simulated recipients")).toEqual(
       SIMULATOR.map(({ name, description }) => [`\`${name}@\``, description]),
     );
-  });
-
-  test("fields that identify an event", () => {
-    const rows = tableUnder(join(root, "docs/agents-webhooks.md"), "Events").map((row) => [row[0], row.at(-1)]);
-    const expected = Object.entries(EVENT_KEYS).map(([type, keys]) => [`\`${type}\``, keys.map((key) => `\`${key}\``).join(", ")]);
-    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(expected));
   });
 
   test("helpers of templates", () => {

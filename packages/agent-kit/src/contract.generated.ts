@@ -1,6 +1,6 @@
 // Generated from the contract by `npm run generate`.
 
-/** The event `agent.activated`. */
+/** The event `agent.activated`: a brand turned the agent on. */
 export interface ActivatedEvent {
   id: string;
   activationId: string;
@@ -15,7 +15,7 @@ export interface ActivatedEvent {
   scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
 }
 
-/** The event `approval_response`. */
+/** The event `approval_response`: an approval request was answered or expired. */
 export interface ApprovalResponseEvent {
   id: string;
   activationId: string;
@@ -31,7 +31,7 @@ export interface ApprovalResponseEvent {
   answeredAt: string;
 }
 
-/** The event `message.posted`. */
+/** The event `message.posted`: the brand sent the agent a text; needs `agent:read_messages`. */
 export interface MessagePostedEvent {
   id: string;
   activationId: string;
@@ -47,7 +47,7 @@ export interface MessagePostedEvent {
   inReplyTo: string | null;
 }
 
-/** The event `agent.paused`. */
+/** The event `agent.paused`: stop calling until `agent.resumed`. */
 export interface PausedEvent {
   id: string;
   activationId: string;
@@ -59,7 +59,7 @@ export interface PausedEvent {
   reason: "user_paused" | "plan_downgrade" | "webhook_failure";
 }
 
-/** The event `agent.resumed`. */
+/** The event `agent.resumed`: the same key works again. */
 export interface ResumedEvent {
   id: string;
   activationId: string;
@@ -70,7 +70,7 @@ export interface ResumedEvent {
   type: "agent.resumed";
 }
 
-/** The event `agent.deactivated`. */
+/** The event `agent.deactivated`: the key never works again. */
 export interface DeactivatedEvent {
   id: string;
   activationId: string;
@@ -82,7 +82,7 @@ export interface DeactivatedEvent {
   reason: "user_deactivated" | "plan_downgrade" | "admin_revoke";
 }
 
-/** The event `run_force_failed`. */
+/** The event `run_force_failed`: a run went 15 minutes without a heartbeat. */
 export interface RunForceFailedEvent {
   id: string;
   activationId: string;
@@ -95,7 +95,7 @@ export interface RunForceFailedEvent {
   lastHeartbeatAt: string;
 }
 
-/** The event `test.ping`. */
+/** The event `test.ping`: the builder tests the webhook. */
 export interface TestPingEvent {
   id: string;
   activationId: string;
@@ -107,7 +107,7 @@ export interface TestPingEvent {
   test: true;
 }
 
-/** The event `agent.wakeup`. */
+/** The event `agent.wakeup`: a wakeup fired. */
 export interface WakeupEvent {
   id: string;
   activationId: string;

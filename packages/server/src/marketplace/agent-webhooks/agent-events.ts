@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentEventType } from "@mailsvc/sdk/contract";
+import { AGENT_EVENT_TYPES, AGENT_EVENTS, type AgentEvent, type AgentEventType } from "@mailsvc/sdk/contract";
 import { asc, eq, inArray, sql } from "drizzle-orm";
 import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
@@ -13,14 +13,7 @@ export type NewAgentEvent = {
   [T in Exclude<AgentEventType, "test.ping">]: { type: T; at: number; runId?: string | null; fields: EventOf<T> };
 }[Exclude<AgentEventType, "test.ping">];
 
-/** Types that say whether the agent may work: a newer one supersedes an older one. */
-const STATUS_TYPES: readonly AgentEventType[] = ["agent.paused", "agent.resumed"];
-
-/**
- * Types that ask the agent to go on. While it is paused its key is refused, so they are held until agent.resumed has been written.
- * (agent.wakeup is held by its wakeup, which stays SCHEDULED.)
- */
-const HELD_TYPES: readonly AgentEventType[] = ["approval_response", "message.posted"];
+const STATUS_TYPES = AGENT_EVENT_TYPES.filter((type) => AGENT_EVENTS[type].isStatus);
 
 /** The place of an event in the stream of its activation. */
 interface Position {
@@ -46,7 +39,7 @@ export async function emitAll(tx: AgentTx, deps: AgentDeps, activationIds: reado
     })
     .where(inArray(a.id, [...activationIds]))
     .returning({ id: a.id, listingId: a.listingId, workspaceId: a.workspaceId, sequence: a.sequence, at: a.lastEventAt });
-  if (STATUS_TYPES.includes(event.type)) await supersede(tx, deps, activationIds);
+  if (AGENT_EVENTS[event.type].isStatus) await supersede(tx, deps, activationIds);
   await writeEvents(
     tx,
     deps,
@@ -54,7 +47,10 @@ export async function emitAll(tx: AgentTx, deps: AgentDeps, activationIds: reado
   );
 }
 
-/** Writes events that differ, in their order. The caller has locked the activations of events of HELD_TYPES. */
+/**
+ * Writes events that differ, in their order. While an activation is paused its key is refused, so events of a type that is `held` are
+ * kept until agent.resumed has been written; the caller has locked the activations of those.
+ */
 export async function emitEach(
   tx: AgentTx,
   deps: AgentDeps,
@@ -62,8 +58,8 @@ export async function emitEach(
 ): Promise<void> {
   const rows: NewWebhookEvent[] = [];
   for (const { activationId, event } of events) {
-    if (STATUS_TYPES.includes(event.type)) await supersede(tx, deps, [activationId]);
-    if (HELD_TYPES.includes(event.type) && (await isPaused(tx, activationId))) {
+    if (AGENT_EVENTS[event.type].isStatus) await supersede(tx, deps, [activationId]);
+    if (AGENT_EVENTS[event.type].held && (await isPaused(tx, activationId))) {
       await tx.insert(tx.t.heldAgentEvents).values({ activationId, event });
       continue;
     }

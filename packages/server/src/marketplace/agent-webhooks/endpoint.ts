@@ -1,4 +1,4 @@
-import { PAUSING_EVENTS } from "@mailsvc/sdk/contract";
+import { AGENT_EVENTS, isAgentEventType } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import { iso } from "../../lib/clock.ts";
 import type { Endpoint, LoadEndpoint, WebhookPolicy } from "../../webhooks/webhooks.ts";
@@ -22,11 +22,12 @@ export const AGENT_POLICY: WebhookPolicy = {
       .where(and(eq(a.id, event.streamId), isNull(a.keyDeliveredAt)));
   },
   failed: async (tx, deps, { event, attempt, tries, exhausted }) => {
-    if (!exhausted || !PAUSING_EVENTS.some((type) => type === event.type)) return undefined;
+    const { type } = event;
+    if (!exhausted || !isAgentEventType(type) || !AGENT_EVENTS[type].pausesOnFailure) return undefined;
     const row = await addPauseReason(tx, deps, event.streamId, "webhook_failure", {
       webhookLastError: {
         eventId: event.id,
-        type: event.type as (typeof PAUSING_EVENTS)[number],
+        type,
         at: iso(attempt.at),
         attempts: tries,
         class: attempt.class,
