@@ -34,7 +34,7 @@ export async function buildPackages({ declarations = true, force = false } = {})
   rmSync(DECLARATIONS.stamp, { force: true });
   if (programs) {
     // Loaded only now, because most starts find nothing to build.
-    const { buildPrograms, listMismatches } = await import("./programs.mjs");
+    const { buildPrograms, listMismatches } = await import("../packaging/programs.mjs");
     const mismatches = packages.flatMap(listMismatches);
     if (mismatches.length > 0) {
       console.error(`${mismatches.join("\n")}\nRun npm ci.`);
@@ -44,7 +44,7 @@ export async function buildPackages({ declarations = true, force = false } = {})
     for (const name of packages) rmSync(join(root, "packages", name, "dist"), { recursive: true, force: true });
     parts.push(buildPrograms());
   }
-  const { buildDeclarations, finishDeclarations } = types ? await import("./declarations.mjs") : {};
+  const { buildDeclarations, finishDeclarations } = types ? await import("../packaging/declarations.mjs") : {};
   if (types) parts.push(buildDeclarations());
   const failures = (await Promise.allSettled(parts)).filter((result) => result.status === "rejected");
   if (failures.length > 0) {
@@ -67,13 +67,13 @@ const inputs = () => {
       "tsconfig*.json",
       "package-lock.json",
       "scripts/build.mjs",
-      "scripts/bundle-plugins.mjs",
-      "scripts/declarations.mjs",
-      "scripts/fresh-schema.mjs",
-      "scripts/hover-docs.mjs",
-      "scripts/licenses.mjs",
-      "scripts/programs.mjs",
-      "scripts/sbom.mjs",
+      "packaging/bundle-plugins.mjs",
+      "packaging/declarations.mjs",
+      "packaging/fresh-schema.mjs",
+      "packaging/hover-docs.mjs",
+      "packaging/licenses.mjs",
+      "packaging/programs.mjs",
+      "packaging/sbom.mjs",
     ],
     {
       cwd: root,

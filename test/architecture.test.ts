@@ -187,7 +187,7 @@ const violations = (files: ReadonlyMap<string, string>): string[] => [
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const sources = new Map(
-  globSync("{packages/*/{src,bin},scripts,test,bench,examples}/**/*.{ts,tsx,mjs}", {
+  globSync("{packages/*/{src,bin},packaging,scripts,test,bench,examples}/**/*.{ts,tsx,mjs}", {
     cwd: root,
     exclude: ["**/node_modules/**", "**/dist/**"],
   })

@@ -12,7 +12,7 @@ import { buildBinary } from "./support/binary.ts";
 const root = dirname(fileURLToPath(new URL(".", import.meta.url)));
 const exec = promisify(execFile);
 const script = (name: string, ...args: string[]) =>
-  exec(process.execPath, [join(root, "scripts", name), ...args], { maxBuffer: 1e8 }).then(({ stdout }) =>
+  exec(process.execPath, [join(root, "packaging", name), ...args], { maxBuffer: 1e8 }).then(({ stdout }) =>
     join(root, stdout.trim().split(" ")[0] ?? ""),
   );
 

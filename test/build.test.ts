@@ -13,7 +13,13 @@ const PACKAGES = ["sdk", "agent-kit", "server", "cli"];
 function copyWithoutNested(): string {
   const copy = mkdtempSync(join(tmpdir(), "mailsvc-build-"));
   onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
-  for (const path of ["package.json", "package-lock.json", "scripts", ...PACKAGES.map((name) => `packages/${name}/package.json`)])
+  for (const path of [
+    "package.json",
+    "package-lock.json",
+    "packaging",
+    "scripts",
+    ...PACKAGES.map((name) => `packages/${name}/package.json`),
+  ])
     cpSync(join(root, path), join(copy, path), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   return copy;

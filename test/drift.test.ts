@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { expect, test } from "vitest";
-import { freshSchema } from "../scripts/fresh-schema.mjs";
+import { freshSchema } from "../packaging/fresh-schema.mjs";
 import { generated } from "../scripts/generated.mjs";
 import { dialects, staleMigrations } from "../scripts/migrations.mjs";
 

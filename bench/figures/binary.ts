@@ -9,7 +9,7 @@ import { type Bench, type Figure, median } from "../figure.ts";
 import { bareNode, firstAnswer, timeOf } from "../runs.ts";
 import { residentMb } from "./memory.ts";
 
-const BUILD = fileURLToPath(new URL("../../scripts/binary/build.mjs", import.meta.url));
+const BUILD = fileURLToPath(new URL("../../packaging/binary/build.mjs", import.meta.url));
 const BINARY = fileURLToPath(new URL("../../build/mailsvc", import.meta.url));
 const ROUNDS = 11;
 const SETTLE_MS = 1500;

@@ -18,7 +18,7 @@ export async function buildBinary(): Promise<void> {
   mkdirSync(place, { recursive: true });
   if (isFirst(turn)) {
     try {
-      await promisify(execFile)(process.execPath, [join(root, "scripts/binary/build.mjs")], { maxBuffer: 1e8 });
+      await promisify(execFile)(process.execPath, [join(root, "packaging/binary/build.mjs")], { maxBuffer: 1e8 });
     } catch (error) {
       writeFileSync(failed, "");
       throw error;

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { ABSENT, bundlePlugins } from "../../scripts/bundle-plugins.mjs";
+import { ABSENT, bundlePlugins } from "../../packaging/bundle-plugins.mjs";
 import type { Api } from "./api.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 

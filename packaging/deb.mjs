@@ -23,10 +23,10 @@ const SHELLS = {
 /** Where each file of the repository goes, with its mode. */
 const FILES = [
   ["build/mailsvc", "usr/bin/mailsvc", 0o755],
-  ["scripts/debian/mailsvc.service", "usr/lib/systemd/system/mailsvc.service", 0o644],
-  ["scripts/debian/sysusers.conf", "usr/lib/sysusers.d/mailsvc.conf", 0o644],
+  ["packaging/debian/mailsvc.service", "usr/lib/systemd/system/mailsvc.service", 0o644],
+  ["packaging/debian/sysusers.conf", "usr/lib/sysusers.d/mailsvc.conf", 0o644],
   // This file may contain passwords.
-  ["scripts/debian/default", "etc/default/mailsvc", 0o600],
+  ["packaging/debian/default", "etc/default/mailsvc", 0o600],
   ["LICENSE", "usr/share/doc/mailsvc/copyright", 0o644],
   ["build/THIRD-PARTY-LICENSES.txt", "usr/share/doc/mailsvc/THIRD-PARTY-LICENSES.txt", 0o644],
   ["build/mailsvc.cdx.json", "usr/share/doc/mailsvc/mailsvc.cdx.json", 0o644],
