@@ -3,6 +3,7 @@ import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { agentTemplates, helloAgent } from "./agent-templates.mjs";
 import { cliOverview } from "./cli-overview.mjs";
+import { formatJson } from "./format-json.mjs";
 import { kitContract, kitSamples } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
 import { reference } from "./reference.mjs";
@@ -10,7 +11,7 @@ import { reference } from "./reference.mjs";
 export const generated = async () => {
   const document = buildOpenApi(served);
   return {
-    "openapi.json": `${JSON.stringify(document, null, 2)}\n`,
+    "openapi.json": formatJson(document),
     "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/agent-kit/src/testing/samples.generated.ts": kitSamples(),

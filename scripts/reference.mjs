@@ -10,6 +10,12 @@ const deref = (document, schema) =>
         .reduce((node, key) => node[key], document)
     : (schema ?? {});
 
+/** An operation with its responses in place of references to shared ones. */
+const withResponses = (document, operation) => ({
+  ...operation,
+  responses: Object.fromEntries(Object.entries(operation.responses).map(([status, response]) => [status, deref(document, response)])),
+});
+
 const nameOf = (ref) => ref.split("/").at(-1);
 const cell = (text) =>
   String(text ?? "")
@@ -64,6 +70,15 @@ const fieldRows = (schema) =>
     schema.required?.includes(name) ? "yes" : "",
     sentence(field.description, limitsOf(field)),
   ]);
+
+/** The fields of an object; of each kind, when it is one of several. */
+const objectLines = (schema) => {
+  const kinds = schema.anyOf ?? schema.oneOf ?? [schema];
+  return kinds.flatMap((kind, i) => [
+    ...(i === 0 ? [] : ["or", ""]),
+    ...(kind.properties ? table(["Field", "Type", "Required", "Meaning"], fieldRows(kind)) : [`${typeOf(kind)}`, ""]),
+  ]);
+};
 
 const outputLines = (schema) => {
   const shapes = schema.anyOf ?? [schema];
@@ -135,7 +150,7 @@ const fileOf = (tag) => `${tag.replaceAll(".", "-").replace(/[A-Z]/g, (letter) =
 export const reference = (document, { served, groups, errors, limits }) => {
   const endpointOf = (id) => served[id.slice(0, id.lastIndexOf("."))][id.slice(id.lastIndexOf(".") + 1)];
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation: withResponses(document, operation) })),
   );
   const aliasesOf = (id) => all.filter(({ operation }) => operation["x-alias-of"] === id).map(({ path }) => path);
   const own = all.filter(({ operation }) => operation["x-alias-of"] === undefined);
@@ -187,11 +202,7 @@ export const reference = (document, { served, groups, errors, limits }) => {
   const objects = toPage([
     "# Objects",
     "",
-    ...Object.entries(document.components.schemas).flatMap(([name, schema]) => [
-      `## ${name}`,
-      "",
-      ...table(["Field", "Type", "Required", "Meaning"], fieldRows(schema)),
-    ]),
+    ...Object.entries(document.components.schemas).flatMap(([name, schema]) => [`## ${name}`, "", ...objectLines(schema)]),
   ]);
   return {
     "docs/reference.md": index,

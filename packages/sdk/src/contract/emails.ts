@@ -40,15 +40,17 @@ export const SendRequest = atLeastOne(
 export type SendRequest = z.input<typeof SendRequest> & ({ html: string } | { text: string });
 
 /** The response of a send (SPEC 2): for one recipient, or for a batch. */
-export const SendResponse = z.union([
-  z.object({ id: z.string(), status: z.literal("queued") }),
-  z.object({
-    ids: z.array(z.string()),
-    status: z.literal("queued"),
-    count: z.int(),
-    failed: z.array(FailedRecipient).optional(),
-  }),
-]);
+export const SendResponse = z
+  .union([
+    z.object({ id: z.string(), status: z.literal("queued") }),
+    z.object({
+      ids: z.array(z.string()),
+      status: z.literal("queued"),
+      count: z.int(),
+      failed: z.array(FailedRecipient).optional(),
+    }),
+  ])
+  .meta({ id: "SendResponse" });
 export type SendResponse = z.infer<typeof SendResponse>;
 
 export const EMAIL_STATUSES = [

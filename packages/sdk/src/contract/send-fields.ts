@@ -205,7 +205,7 @@ export const BypassUnsubscribe = z.boolean().meta({
 });
 
 /** One recipient of a batch that was not queued, and why. */
-export const FailedRecipient = z.object({ to: z.string(), code: z.enum(ERROR_CODES), message: z.string() });
+export const FailedRecipient = z.object({ to: z.string(), code: z.enum(ERROR_CODES), message: z.string() }).meta({ id: "FailedRecipient" });
 
 /** Whether a text contains characters that are not allowed in a mail header: line breaks, NUL, other controls, lone surrogates. */
 function unsafe(text: string): boolean {

@@ -63,16 +63,18 @@ export const SlugSendRequest = z
 export type SlugSendRequest = z.input<typeof SlugSendRequest>;
 
 /** The response of a template send (SPEC 2): that of a direct send plus the slug. */
-export const TemplateSendResponse = z.union([
-  z.object({ id: z.string(), status: z.literal("queued"), template: z.string() }),
-  z.object({
-    ids: z.array(z.string()),
-    status: z.literal("queued"),
-    count: z.int(),
-    failed: z.array(FailedRecipient).optional(),
-    template: z.string(),
-  }),
-]);
+export const TemplateSendResponse = z
+  .union([
+    z.object({ id: z.string(), status: z.literal("queued"), template: z.string() }),
+    z.object({
+      ids: z.array(z.string()),
+      status: z.literal("queued"),
+      count: z.int(),
+      failed: z.array(FailedRecipient).optional(),
+      template: z.string(),
+    }),
+  ])
+  .meta({ id: "TemplateSendResponse" });
 export type TemplateSendResponse = z.infer<typeof TemplateSendResponse>;
 
 function storable(text: string): boolean {

@@ -50,6 +50,9 @@ export type Webhook = z.infer<typeof Webhook>;
 
 const Secret = z.string().meta({ description: "Signs every delivery; shown only once" });
 
+/** A webhook when it is created and when its secret is rotated: the only responses that contain the secret. */
+const WebhookWithSecret = Webhook.extend({ secret: Secret }).meta({ id: "WebhookWithSecret" });
+
 /** An event on its way to a webhook. */
 export const WebhookDelivery = z
   .object({
@@ -129,7 +132,7 @@ export const webhooks = {
       alertEmail: alertEmail.optional(),
     }),
     status: 201,
-    output: Webhook.extend({ secret: Secret }),
+    output: WebhookWithSecret,
     errors: ["limit_reached"],
     confidential: true,
     examples: [
@@ -215,7 +218,7 @@ export const webhooks = {
         .default(WEBHOOK_LIMITS.overlapHours)
         .meta({ description: "How long the old secret still signs; 0 to switch at once" }),
     }),
-    output: Webhook.extend({ secret: Secret }),
+    output: WebhookWithSecret,
     errors: ["not_found"],
     confidential: true,
     examples: [{ summary: "With a day to roll it out", params, body: {} }],

@@ -51,7 +51,9 @@ describe("the document", () => {
 
   test("declares each path parameter, and no parameter twice", () => {
     for (const { path, operation } of operations) {
-      const parameters = ((operation.parameters ?? []) as Json[]).filter((p) => p.$ref === undefined);
+      const parameters = ((operation.parameters ?? []) as Json[]).map((p) =>
+        p.$ref === undefined ? p : (follow(p.$ref as string) as Json),
+      );
       const inPath = parameters.filter((p) => p.in === "path").map((p) => p.name);
       expect(inPath, path).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1]));
       const keys = parameters.map((p) => `${p.in} ${p.name}`);
@@ -87,13 +89,27 @@ describe("the document", () => {
   test("groups the error codes of an operation by status", () => {
     const responses = document.paths["/api/v1/send"]?.post?.responses as Record<string, Json>;
     expect(Object.keys(responses)).toEqual(["200", "400", "401", "403", "409", "413", "415", "429", "500", "503"]);
-    expect(responses["500"]?.description).toBe("internal_error, queue_failed");
-    expect(Object.keys(responses["429"]?.headers as Json)).toContain("Retry-After");
+    const failure = (status: string) => follow(responses[status]?.$ref as string) as Json;
+    expect(failure("500").description).toBe("internal_error, queue_failed");
+    expect(Object.keys(failure("429").headers as Json)).toContain("Retry-After");
+    const keyless = document.paths["/healthz"]?.get?.responses as Record<string, Json>;
+    expect(Object.keys((follow(keyless["429"]?.$ref as string) as Json).headers as Json)).toEqual(["X-Request-Id", "Retry-After"]);
+  });
+
+  test("is small: a schema, parameter or failure that operations share is written once", () => {
+    expect(JSON.stringify(document).length).toBeLessThan(700_000);
+    const failures = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses as Record<string, Json>).filter(([s]) => s >= "300"),
+    );
+    expect(failures.filter(([, response]) => response.$ref === undefined)).toEqual([]);
+    const inline = operations.flatMap(({ operation }) => ((operation.parameters ?? []) as Json[]).filter((p) => p.$ref === undefined));
+    const uses = Map.groupBy(inline, (parameter) => JSON.stringify(parameter));
+    expect([...uses.values()].filter(({ length }) => length > 2)).toEqual([]);
   });
 
   test("describes each tag, and has no unused example", () => {
     expect((document.tags as Json[]).filter(({ description }) => !description)).toEqual([]);
-    const used = new Set(refs(document.paths));
+    const used = new Set(refs(document));
     const examples = Object.keys(document.components.examples as Json).map((name) => `#/components/examples/${name}`);
     expect(examples.filter((example) => !used.has(example))).toEqual([]);
   });

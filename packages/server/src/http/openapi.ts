@@ -13,6 +13,7 @@ import {
 } from "@mailsvc/sdk/contract";
 import { MAX_KEY_LENGTH } from "./idempotency.ts";
 import { createSchemaCollector, type JsonSchema } from "./json-schema.ts";
+import { createSharedResponses, shareParameters } from "./openapi-components.ts";
 
 /** The error codes an endpoint may answer, in the order of the error table. */
 export function listErrors(e: Endpoint): ErrorCode[] {
@@ -41,21 +42,23 @@ const HEADERS = {
 };
 
 /**
- * The OpenAPI 3.1 document of a contract. An alias is a path of its own that names its operation in `x-alias-of`; permissions are
+ * The OpenAPI 3.1 document of a contract. What operations share is a component: named schemas, failures, repeated parameters. An alias is a path of its own that names its operation in `x-alias-of`; permissions are
  * roles of the security requirement; `Error` is the body of every failure.
  */
 export function buildOpenApi(contract: Contract): JsonSchema {
   const { named, convert } = createSchemaCollector();
   convert(ErrorBody, "output");
+  const errors = createSharedResponses();
   const paths: Record<string, JsonSchema> = {};
   for (const [noun, verbs] of Object.entries(contract)) {
     for (const [verb, e] of Object.entries(verbs)) {
       for (const path of [e.path, ...(e.aliases ?? [])]) {
         const item = (paths[path.replace(/:([A-Za-z]+)/g, "{$1}")] ??= {});
-        item[e.method.toLowerCase()] = operation(noun, verb, e, path, convert);
+        item[e.method.toLowerCase()] = operation(noun, verb, e, path, { convert, errors });
       }
     }
   }
+  const parameters = shareParameters(paths);
   return {
     openapi: "3.1.1",
     info: {
@@ -82,7 +85,9 @@ export function buildOpenApi(contract: Contract): JsonSchema {
           description: "Makes a retry safe: the same request with the same key gets the answer of the first one.",
           schema: { type: "string", minLength: 1, maxLength: MAX_KEY_LENGTH },
         },
+        ...parameters,
       },
+      responses: errors.responses,
       headers: HEADERS,
       examples: Object.fromEntries(listUsedErrors(contract).map((code) => [code, errorExample(code)])),
       schemas: Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -136,23 +141,28 @@ function listHeaders(e: Endpoint, status: number) {
   };
 }
 
-function failures(e: Endpoint) {
+function failures(e: Endpoint, errors: Shared["errors"]) {
   const byStatus = Object.groupBy(listErrors(e), (code) => ERRORS[code].status);
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, codes = []]) => [
-      status,
-      {
-        description: codes.join(", "),
-        headers: listHeaders(e, Number(status)),
-        content: {
-          "application/json": {
-            schema: ref("schemas", "Error"),
-            examples: Object.fromEntries(codes.map((code) => [code, ref("examples", code)])),
-          },
-        },
-      },
-    ]),
+    Object.entries(byStatus).map(([status, codes = []]) => {
+      // What needs no key has no bucket of requests, so its responses lack the headers of the bucket.
+      const name = `${codes.join(".")}${needsKey(e) || status === "401" ? "" : ".keyless"}`;
+      return [status, errors.share(name, failure(e, Number(status), codes))];
+    }),
   );
+}
+
+function failure(e: Endpoint, status: number, codes: readonly ErrorCode[]): JsonSchema {
+  return {
+    description: codes.join(", "),
+    headers: listHeaders(e, status),
+    content: {
+      "application/json": {
+        schema: ref("schemas", "Error"),
+        examples: Object.fromEntries(codes.map((code) => [code, ref("examples", code)])),
+      },
+    },
+  };
 }
 
 function queryParameters(schema: JsonSchema, e: Endpoint) {
@@ -200,7 +210,13 @@ function formSchema(body: JsonSchema): JsonSchema {
   return { type: "object", properties: { file: { type: "string", format: "binary" }, ...fields }, required: ["file", ...required] };
 }
 
-function operation(noun: string, verb: string, e: Endpoint, path: string, convert: ReturnType<typeof createSchemaCollector>["convert"]) {
+/** What operations share: the schemas by name, and the responses of failures. */
+interface Shared {
+  convert: ReturnType<typeof createSchemaCollector>["convert"];
+  errors: ReturnType<typeof createSharedResponses>;
+}
+
+function operation(noun: string, verb: string, e: Endpoint, path: string, { convert, errors }: Shared) {
   const alias = (e.aliases ?? []).indexOf(path as `/${string}`) + 1;
   const suffix = alias === 0 ? "" : alias === 1 ? ".alias" : `.alias${alias}`;
   const parameters = [
@@ -245,7 +261,7 @@ function operation(noun: string, verb: string, e: Endpoint, path: string, conver
           },
         ]),
       ),
-      ...failures(e),
+      ...failures(e, errors),
     },
   };
 }
