@@ -262,11 +262,35 @@ describe("the rules notice", () => {
   });
 });
 
-test("every path that ARCHITECTURE.md names exists", () => {
-  const page = readFileSync(`${root}/ARCHITECTURE.md`, "utf8");
-  const paths = [...page.matchAll(/`(packages\/[^`<]+?)\/?`/g)].map(([, path]) => path as string);
-  expect(paths.length).toBeGreaterThan(15);
-  expect(paths.filter((path) => globSync(path, { cwd: root }).length === 0)).toEqual([]);
+const PAGES = "{*.md,docs/decisions/*.md,{packages,examples}/*/README.md,packages/*/src/**/README.md,{bench,packaging}/*.md}";
+
+/** The paths in backticks of a page that lead into the repository: they start in one of its folders, or name a source file in a folder. */
+const pathsOf = (page: string): string[] =>
+  [...page.matchAll(/`([\w.*-]+(?:\/[\w.*-]+)+)\/?`/g)]
+    .map(([, path]) => path as string)
+    .filter((path) => /^(packages|scripts|packaging|test|bench|docs|site|examples)\/|\.(tsx?|mjs|cjs|sh)$/.test(path));
+
+/** Whether a path exists: from the top, from the folder of its page, or as the end of a path, as in `providers/connections.ts`. */
+const exists = (path: string, page: string): boolean =>
+  [path, posix.join(posix.dirname(page), path), `packages/*/{src,src/**}/${path}`].some(
+    (pattern) => globSync(pattern, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] }).length > 0,
+  );
+
+test("every path that a page names exists", () => {
+  const named = globSync(PAGES, { cwd: root, exclude: ["**/node_modules/**"] })
+    .map((page) => page.replaceAll("\\", "/"))
+    .flatMap((page) => pathsOf(readFileSync(`${root}/${page}`, "utf8")).map((path) => ({ page, path })));
+  expect(named.filter(({ page }) => page === "ARCHITECTURE.md").length).toBeGreaterThan(15);
+  expect(named.filter(({ page, path }) => !exists(path, page)).map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
+});
+
+test("decisions are numbered from 1, each number once and in its title", () => {
+  const files = globSync("docs/decisions/*.md", { cwd: root })
+    .map((path) => posix.basename(path.replaceAll("\\", "/")))
+    .sort();
+  expect(files.map((file) => Number(file.slice(0, 4)))).toEqual(files.map((_, i) => i + 1));
+  const titles = files.map((file) => readFileSync(`${root}/docs/decisions/${file}`, "utf8").split(" ", 2).join(" "));
+  expect(titles).toEqual(files.map((_, i) => `# ${i + 1}.`));
 });
 
 test("importing a module does nothing: no output, no timer, no listener, no open handle", () => {
