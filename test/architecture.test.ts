@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { anchorOf } from "../scripts/anchor.mjs";
 
 // The import rules of ARCHITECTURE.md, as tables. A file belongs to the first zone whose pattern fits its path.
 const S = "packages/server/src";
@@ -282,6 +283,24 @@ test("every path that a page names exists", () => {
     .flatMap((page) => pathsOf(readFileSync(`${root}/${page}`, "utf8")).map((path) => ({ page, path })));
   expect(named.filter(({ page }) => page === "ARCHITECTURE.md").length).toBeGreaterThan(15);
   expect(named.filter(({ page, path }) => !exists(path, page)).map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
+});
+
+test("every page and heading that a comment names exists", () => {
+  const links = [...sources].flatMap(([file, source]) =>
+    [...source.matchAll(/\bdocs\/[\w/-]+\.md(?:#[\w-]+)?/g)].map(([link]) => ({ file, link })),
+  );
+  expect(links.length).toBeGreaterThan(10);
+  const anchors = new Map<string, Set<string>>();
+  const isThere = (link: string): boolean => {
+    const [page = "", anchor] = link.split("#");
+    if (!existsSync(`${root}/${page}`)) return false;
+    if (!anchors.has(page)) {
+      const headings = readFileSync(`${root}/${page}`, "utf8").matchAll(/^#{1,4} (.+)$/gm);
+      anchors.set(page, new Set([...headings].map(([, heading]) => anchorOf(heading as string))));
+    }
+    return anchor === undefined || (anchors.get(page)?.has(anchor) ?? false);
+  };
+  expect(links.filter(({ link }) => !isThere(link)).map(({ file, link }) => `${file}: ${link}`)).toEqual([]);
 });
 
 test("decisions are numbered from 1, each number once and in its title", () => {

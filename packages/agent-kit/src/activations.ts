@@ -31,7 +31,7 @@ export interface Activations {
 const PREFIX = "activation/";
 
 /**
- * The states of activations, set by events (SPEC 3). Events may arrive in another order than they happened:
+ * The states of activations, set by events (docs/marketplace.md#turn-an-agent-on). Events may arrive in another order than they happened:
  *
  *   state       | event             | next
  *   ------------|-------------------|---------------------------------------------------------------

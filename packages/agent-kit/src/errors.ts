@@ -77,7 +77,7 @@ export class AgentStoppedError extends AgentKitError {
   }
 }
 
-/** The service answered with an error (SPEC 7). */
+/** The service answered with an error (docs/reference/errors.md). */
 export class AgentApiError extends AgentKitError {
   override name = "AgentApiError";
   /** The code of the service, such as `limit_reached`. */

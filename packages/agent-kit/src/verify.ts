@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { currentTime } from "./runtime.ts";
 
-/** The header that holds the signature of SPEC 5.4. */
+/** The header with the signature that needs no library (docs/agents-webhooks.md#signatures). */
 export const SIGNATURE_HEADER = "X-Service-Signature";
 
 /** A delivery to check: the body exactly as it arrived, its signature headers, and every secret that may have signed it. */
@@ -36,7 +36,7 @@ const PREFIX = "whsec_";
 /**
  * Verifies the signature of a delivery, in either of its two forms:
  *
- * - X-Service-Signature (SPEC 5.4): the hex HMAC-SHA256 of the raw body, with the whole text of the secret as the key.
+ * - X-Service-Signature: the hex HMAC-SHA256 of the raw body, with the whole text of the secret as the key.
  * - webhook-signature (Standard Webhooks): the base64 HMAC-SHA256 of `id.timestamp.body`, with the bytes that the secret's base64
  *   part decodes to as the key. It also binds the id and the time, so an old request cannot be replayed.
  *

@@ -34,7 +34,7 @@ interface AgentClientBase {
   withOptions(options: AgentClientOptions): AgentClient;
 }
 
-/** The agent API of one activation: `agent.<noun>.<verb>(...)`, each limited to the scopes the brand granted (SPEC 5). */
+/** The agent API of one activation: `agent.<noun>.<verb>(...)`, each limited to the scopes the brand granted (docs/marketplace.md#the-key). */
 export type AgentClient = AgentClientBase & Methods<UnboundContract<AgentContract>>;
 
 const ACTIVATION_ID = /^[\w-]{1,64}$/;
@@ -76,7 +76,7 @@ class Client implements AgentClientBase {
 
 /**
  * A client for one activation of an agent: `new AgentClient({activationId, apiKey})`. The key works for this activation
- * only (SPEC 5.2). Retries, time limits and idempotency keys work as in `Mailsvc`. Throws UsageError when an option is
+ * only (docs/marketplace.md#the-key). Retries, time limits and idempotency keys work as in `Mailsvc`. Throws UsageError when an option is
  * invalid; calls throw ApiError, for example `activation_paused` (403) while the brand has paused the agent.
  */
 export const AgentClient = Client as unknown as new (options?: AgentClientOptions) => AgentClient;

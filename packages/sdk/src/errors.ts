@@ -58,7 +58,7 @@ interface ApiErrorInit<C> extends ErrorInit {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The server responded with a status other than 2xx (SPEC 7). */
+/** The server responded with a status other than 2xx (docs/reference/errors.md). */
 export class ApiError<C extends string = ApiErrorCode> extends MailsvcError {
   override name = "ApiError";
   readonly code: C;

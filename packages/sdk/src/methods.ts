@@ -74,7 +74,7 @@ export type MethodArgs<E extends Endpoint, I = InputOf<E>> = [...PathArgs<ParamN
 type Single<E extends Endpoint> = Extract<Output<E>, { id: unknown }>;
 type Batch<E extends Endpoint> = Extract<Output<E>, { ids: unknown }>;
 
-/** A send to one recipient returns `id`, a send to an array returns `ids` (SPEC 2); overloads tell them apart by `to`. */
+/** A send to one recipient returns `id`, a send to an array returns `ids`; overloads tell them apart by `to`. */
 export interface SendMethod<E extends Endpoint> {
   (...args: MethodArgs<E, InputOf<E> & { to: string }>): APIPromise<Single<E>>;
   (...args: MethodArgs<E, InputOf<E> & { to: string[] }>): APIPromise<Batch<E>>;

@@ -1,7 +1,7 @@
 import type { ActivationStatus, DeactivationReason, ListingState, PauseReason } from "@mailsvc/sdk/contract";
 import { addMonth, findMonthAround } from "../src/lib/month.ts";
 
-/** A model of listings and activations: the states of SPEC 3 in memory, without a database, jobs or a clock. */
+/** A model of listings and activations: their states (docs/marketplace.md) in memory, without a database, jobs or a clock. */
 
 const DAY = 24 * 3_600_000;
 const COVERS: Readonly<Record<string, number>> = { none: 0, free: 1, starter: 3, scale: Number.POSITIVE_INFINITY };

@@ -39,7 +39,7 @@ export interface Answer {
   readonly error: string | null;
 }
 
-/** The service waits this long for an answer, ms (SPEC 8). */
+/** The service waits this long for an answer, ms (docs/agents-webhooks.md#retries). */
 export const DEADLINE_MS = 8000;
 
 /** Every answer must be a 2xx. */

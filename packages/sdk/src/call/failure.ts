@@ -5,7 +5,7 @@ import type { HttpResponse } from "./transport.ts";
 
 type Redact = (text: string) => string;
 
-/** Turns a response other than 2xx into an ApiError. The response may come from mailsvc (SPEC 7), a proxy or another server. */
+/** Turns a response other than 2xx into an ApiError. The response may come from mailsvc (docs/reference/errors.md), a proxy or another server. */
 export function toApiError(response: HttpResponse, request: RequestSummary, redact: Redact, now: number): ApiError {
   const { status, headers } = response;
   const body = record(record(parse(response.bytes)).error);

@@ -112,7 +112,7 @@ export const EmailAddress = z
   .superRefine(checked(parseAddress))
   .meta({ description: "Email address", examples: ["ada@example.com"] });
 
-/** A bare address or `Name <address>` (SPEC 2). */
+/** A bare address or `Name <address>`. */
 export const MailboxText = z
   .string()
   .max(640)

@@ -1,6 +1,6 @@
 import * as z from "./zod.ts";
 
-/** Limits of automations (SPEC is silent about them). */
+/** Limits of automations (docs/reference/limits.md). */
 export const AUTOMATION_LIMITS = {
   name: 200,
   description: 1000,
@@ -18,7 +18,7 @@ export const AUTOMATION_LIMITS = {
 /** The values of fields that are not given. */
 export const AUTOMATION_DEFAULTS = { currency: "USD", reEntryDelayHours: 24 } as const;
 
-/** The states of an automation (SPEC 3). */
+/** The states of an automation (docs/automations.md#states-and-versions). */
 export const AUTOMATION_STATUSES = ["DRAFT", "ACTIVE", "PAUSED"] as const;
 export type AutomationStatus = (typeof AUTOMATION_STATUSES)[number];
 

@@ -8,7 +8,7 @@ import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** An automation in a list, with the numbers of its entries (SPEC 2). */
+/** An automation in a list, with the numbers of its entries. */
 export const Automation = z
   .object({
     id: z.string(),

@@ -5,7 +5,7 @@ import { Content, issue, Subject, Utm } from "./send-fields.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
 import * as z from "./zod.ts";
 
-/** Limits of campaigns (SPEC 8; where SPEC is silent, our own). */
+/** Limits of campaigns (docs/reference/limits.md). */
 export const CAMPAIGN_LIMITS = {
   name: 200,
   subject: 998,
@@ -23,7 +23,7 @@ export const CAMPAIGN_LIMITS = {
   scheduleDays: 365,
 } as const;
 
-/** The states of a campaign (SPEC 3). */
+/** The states of a campaign (docs/campaigns.md#states). */
 export const CAMPAIGN_STATUSES = ["DRAFT", "SCHEDULED", "SENDING", "SENT", "PAUSED", "CANCELLED"] as const;
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 
@@ -128,7 +128,7 @@ const fields = {
   utm: Utm,
 };
 
-/** The fields of a new campaign (SPEC 2), extended by own content, throttle, A/B test and tracking. */
+/** The fields of a new campaign (docs/campaigns.md#content). */
 export const NewCampaign = z
   .strictObject({
     name: fields.name,

@@ -75,7 +75,7 @@ const SeriesPoint = z
   .meta({ id: "CampaignSeriesPoint" });
 export type CampaignSeriesPoint = z.infer<typeof SeriesPoint>;
 
-/** The statistics of a campaign (SPEC 4). They change in the transactions that change what they count. */
+/** The statistics of a campaign (docs/campaigns.md#statistics). They change in the transactions that change what they count. */
 export const CampaignStats = z
   .object({
     campaignId: z.string(),

@@ -20,7 +20,7 @@ import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { Utm } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
-/** A campaign in a list: everything but its content (SPEC 2). */
+/** A campaign in a list: everything but its content. */
 export const Campaign = z
   .object({
     id: z.string(),
@@ -56,7 +56,7 @@ export const Campaign = z
   .meta({ id: "Campaign" });
 export type Campaign = z.infer<typeof Campaign>;
 
-/** A campaign with its content and the template, segment or list it uses (SPEC 2); each null once it is deleted. */
+/** A campaign with its content and the template, segment or list it uses; each null once it is deleted. */
 export const CampaignDetail = Campaign.extend({
   html: z.string().nullable(),
   text: z.string().nullable(),

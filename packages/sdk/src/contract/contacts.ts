@@ -4,7 +4,7 @@ import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** Limits of a contact (SPEC 2, 8, and our own where SPEC is silent). */
+/** Limits of a contact (docs/reference/limits.md). */
 export const CONTACT_LIMITS = {
   name: CONTACT_TEXTS.firstName.maxLength,
   phone: CONTACT_TEXTS.phone.maxLength,
@@ -21,7 +21,7 @@ export const CONTACT_LIMITS = {
   search: 200,
 } as const;
 
-/** SPEC 3. Bounces and complaints set BOUNCED and COMPLAINED; the API cannot. */
+/** The states of a contact (docs/contacts.md#status). Bounces and complaints set BOUNCED and COMPLAINED; the API cannot. */
 export const CONTACT_STATUSES = ["SUBSCRIBED", "UNSUBSCRIBED", "BOUNCED", "COMPLAINED"] as const;
 export type ContactStatus = (typeof CONTACT_STATUSES)[number];
 
@@ -76,7 +76,7 @@ export function freeData(name: string, description: string) {
   );
 }
 
-/** Free key-value data of a contact (SPEC 2). */
+/** Free key-value data of a contact. */
 export const CustomFields = freeData(
   "customFields",
   "Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed",
@@ -98,7 +98,7 @@ const person = {
 
 const settableStatus = z.enum(["SUBSCRIBED", "UNSUBSCRIBED"]);
 
-/** A new contact (SPEC 2). */
+/** A new contact. */
 export const NewContact = z.strictObject({ email: EmailAddress, ...person }).meta({ id: "NewContact" });
 export type NewContact = z.output<typeof NewContact>;
 
@@ -125,7 +125,7 @@ export const contactPatchFields = {
     .meta({ description: "UNSUBSCRIBED suppresses the address for marketing; SUBSCRIBED lifts that suppression" }),
 };
 
-/** The fields of a contact that can change; fields that are not sent stay (SPEC 4). */
+/** The fields of a contact that can change; fields that are not sent stay. */
 export const ContactPatch = z.strictObject(contactPatchFields).meta({ id: "ContactPatch" });
 export type ContactPatch = z.output<typeof ContactPatch>;
 

@@ -17,7 +17,7 @@ import {
 import { SlugSendRequest, TemplateSendResponse } from "./template-send.ts";
 import * as z from "./zod.ts";
 
-/** The direct send request (SPEC 2), extended by attachments and scheduling. */
+/** The direct send request (docs/emails.md#sending). */
 export const SendRequest = atLeastOne(
   z.strictObject({
     to: Recipients.meta({ description: "One address, or an array of up to 50; each recipient gets a separate message" }),
@@ -39,7 +39,7 @@ export const SendRequest = atLeastOne(
 /** With html, text or both, as in the methods of the SDK. */
 export type SendRequest = z.input<typeof SendRequest> & ({ html: string } | { text: string });
 
-/** The response of a send (SPEC 2): for one recipient, or for a batch. */
+/** The response of a send: for one recipient, or for a batch. */
 export const SendResponse = z
   .union([
     z.object({ id: z.string(), status: z.literal("queued") }),

@@ -11,7 +11,7 @@ export const ErrorDetail = z.object({
 });
 export type ErrorDetail = z.infer<typeof ErrorDetail>;
 
-/** The body of every response other than 2xx (SPEC 7). */
+/** The body of every response other than 2xx (docs/reference/errors.md). */
 export const ErrorBody = z
   .object({
     error: z.object({

@@ -1,5 +1,5 @@
 /**
- * Every error code of the API with its HTTP status (SPEC 7), what causes it, and a hint on how to fix it.
+ * Every error code of the API with its HTTP status, what causes it, and a hint on how to fix it.
  * A code has one status; only `template_error` can also be a 500, for a fault of the server.
  */
 export const ERRORS = {

@@ -1,4 +1,4 @@
-/** Permissions of developer keys (SPEC 5.1). SPEC lists eight of them; the others cover endpoints beyond SPEC. */
+/** Permissions of developer keys. */
 export const PERMISSIONS = [
   "contacts:read",
   "contacts:write",
@@ -43,7 +43,7 @@ export const PERMISSIONS = [
 export type Permission = (typeof PERMISSIONS)[number];
 
 /**
- * Scopes of agent keys, which the brand grants when it activates the agent (SPEC 5). An agent key has access to nothing
+ * Scopes of agent keys, which the brand grants when it activates the agent. An agent key has access to nothing
  * else: no scope covers contacts, sends or campaigns.
  */
 export const AGENT_SCOPES = [

@@ -3,7 +3,7 @@ import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** Limits of a send (SPEC 8; where SPEC is silent, those of comparable services). Sizes in bytes. */
+/** Limits of a send (docs/reference/limits.md). Sizes in bytes. */
 export const SEND_LIMITS = {
   recipients: 50,
   subject: 998,
@@ -19,7 +19,7 @@ export const SEND_LIMITS = {
   scheduleDays: 365,
 } as const;
 
-/** Headers that the service sets itself or that would change the structure of the message (SPEC 2: custom headers). */
+/** Headers that the service sets itself or that would change the structure of the message. */
 const RESERVED =
   /^(?:from|to|cc|bcc|subject|date|sender|reply-to|message-id|return-path|received|mime-version|content-.*|resent-.*|dkim-.*|arc-.*|authentication-results|domainkey-.*|delivered-to|x-mailsvc-.*)$/i;
 

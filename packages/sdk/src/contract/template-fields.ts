@@ -20,7 +20,7 @@ export const TEMPLATE_LIMITS = {
 
 /** The type of a template. A layout wraps other templates, a partial is included in them; neither is sent itself. */
 export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"] as const;
-/** The kind of its content: HTML, or the blocks of an editor, which cannot be rendered for sending (SPEC 2). */
+/** The kind of its content: HTML, or the blocks of an editor, which cannot be rendered for sending. */
 export const TEMPLATE_KINDS = ["HTML", "JSON_BLOCKS"] as const;
 export const TEMPLATE_STATUSES = ["ACTIVE", "INACTIVE"] as const;
 export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "object", "html"] as const;

@@ -42,11 +42,11 @@ const fields = {
   tracking: Tracking.optional(),
 };
 
-/** The template send request (SPEC 2), extended by values per recipient, attachments and scheduling. */
+/** The template send request (docs/templates.md#a-first-template). */
 export const TemplateSendRequest = z.strictObject(fields).superRefine(checkRecipients).meta({ id: "TemplateSendRequest" });
 export type TemplateSendRequest = z.input<typeof TemplateSendRequest>;
 
-/** The template send request with the slug in the body (SPEC 4, Set B). */
+/** The template send request with the slug in the body. */
 export const SlugSendRequest = z
   .strictObject({
     slug: z.string().min(1).max(100).optional().meta({ description: "Slug of the template" }),
@@ -62,7 +62,7 @@ export const SlugSendRequest = z
   .meta({ id: "SlugSendRequest" });
 export type SlugSendRequest = z.input<typeof SlugSendRequest>;
 
-/** The response of a template send (SPEC 2): that of a direct send plus the slug. */
+/** The response of a template send: that of a direct send plus the slug. */
 export const TemplateSendResponse = z
   .union([
     z.object({ id: z.string(), status: z.literal("queued"), template: z.string() }),

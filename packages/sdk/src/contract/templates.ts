@@ -14,7 +14,7 @@ import {
 import { TemplateSendRequest, TemplateSendResponse, Variables } from "./template-send.ts";
 import * as z from "./zod.ts";
 
-/** A variable of a template (SPEC 4, Set B). `items[].name` is a field of each item of the list `items`. */
+/** A variable of a template (docs/templates.md#variables). `items[].name` is a field of each item of the list `items`. */
 export const TemplateVariable = z
   .object({
     name: z.string(),
@@ -27,7 +27,7 @@ export const TemplateVariable = z
   })
   .meta({ id: "TemplateVariable" });
 
-/** A template in a list: everything but its content (SPEC 2). */
+/** A template in a list: everything but its content. */
 export const Template = z
   .object({
     id: z.string(),
@@ -90,7 +90,7 @@ export const TemplateVersion = z
   .meta({ id: "TemplateVersion" });
 export type TemplateVersion = z.infer<typeof TemplateVersion>;
 
-/** A template by slug: the published version and the variables it needs (SPEC 4, Set B). */
+/** A template by slug: the published version and the variables it needs. */
 export const TemplateBySlug = z
   .object({
     id: z.string(),

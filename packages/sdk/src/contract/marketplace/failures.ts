@@ -16,7 +16,7 @@ export const ATTEMPT_CLASSES = [
 ] as const;
 export type AttemptClass = (typeof ATTEMPT_CLASSES)[number];
 
-/** Why delivery to an activation's webhook was given up (SPEC 6); shown to brand and builder. */
+/** Why delivery to an activation's webhook was given up (docs/agents-webhooks.md#retries); shown to brand and builder. */
 export const WebhookError = z
   .object({
     eventId: z.string(),

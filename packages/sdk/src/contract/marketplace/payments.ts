@@ -3,7 +3,7 @@ import { Instant, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { PAYMENT_STATES } from "./states.ts";
 
-/** The price of a listing (SPEC 8), in cents. */
+/** The price of a listing, in cents. */
 export const LISTING_PRICE = { amount: 2900, currency: "usd", interval: "month" } as const;
 
 /** What a brand pays to have an agent on: nothing beyond the credits the agent spends. */

@@ -4,7 +4,7 @@ import * as z from "../zod.ts";
 import { RUN_FAILURES, RUN_STATUSES } from "./states.ts";
 import { line } from "./text.ts";
 
-/** Limits of runs (SPEC 8). */
+/** Limits of runs (docs/agents-at-work.md#limits). */
 export const RUN_LIMITS = {
   /** A RUNNING run fails after this long without a heartbeat. */
   windowMinutes: 15,

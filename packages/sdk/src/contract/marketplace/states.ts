@@ -1,4 +1,4 @@
-/** States of the marketplace (SPEC 3). */
+/** States of the marketplace (docs/marketplace.md). */
 
 /** A cancelled or expired listing can be paid for again; its earlier activations stay deactivated. */
 export const LISTING_STATES = ["DRAFT", "LISTED", "CANCELLED", "EXPIRED"] as const;
