@@ -21,12 +21,18 @@ export const PUBLISHED = ["sdk", "server", "agent-kit", "cli", "create-mailsvc-a
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
-/** Writes a version into every manifest, lock file and template, and a heading into CHANGELOG.md. Throws on a version that is not newer. */
+/**
+ * Writes a version into every manifest, lock file and template, and a heading into CHANGELOG.md. Throws on a version that is not newer,
+ * unless it is the current one and not released yet, as the first version is.
+ */
 export function writeVersion(root, version, date) {
   const manifestOf = (name) => join(root, "packages", name, "package.json");
   const current = readJson(manifestOf("cli")).version;
   if (!semver.valid(version)) throw new Error(`${version} is not a version: MAJOR.MINOR.PATCH.`);
-  if (!semver.gt(version, current)) throw new Error(`${version} is not newer than ${current}.`);
+  const changes = join(root, "CHANGELOG.md");
+  const before = readFileSync(changes, "utf8");
+  if (semver.lt(version, current) || (version === current && isReleased(before, version)))
+    throw new Error(`${version} is not newer than ${current}.`);
   const own = new Set(PUBLISHED.map((name) => readJson(manifestOf(name)).name));
 
   const renew = (manifest) => {
@@ -47,18 +53,18 @@ export function writeVersion(root, version, date) {
       return text;
     });
 
-  const changes = join(root, "CHANGELOG.md");
-  const before = readFileSync(changes, "utf8");
   if (!before.includes(UNRELEASED)) throw new Error(`CHANGELOG.md has no heading "${UNRELEASED.trim()}".`);
   writeFileSync(changes, before.replace(UNRELEASED, `${UNRELEASED}\n## ${version} (${date})\n`));
 }
+
+const isReleased = (changelog, version) => changelog.includes(`\n## ${version} (`);
 
 /** Builds and publishes all packages. Throws when they differ in version, or when CHANGELOG.md does not have it. */
 function publish(root, { dryRun, tag, provenance }) {
   const versions = new Set(PUBLISHED.map((name) => readJson(join(root, "packages", name, "package.json")).version));
   const [version] = versions;
   if (versions.size !== 1) throw new Error(`The packages differ in version: ${[...versions].join(", ")}.`);
-  const named = readFileSync(join(root, "CHANGELOG.md"), "utf8").includes(`\n## ${version} (`);
+  const named = isReleased(readFileSync(join(root, "CHANGELOG.md"), "utf8"), version);
   if (tag === "latest" && !dryRun && !named) throw new Error(`CHANGELOG.md has no entry ${version}: npm run release -- version …`);
   execFileSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
   const options = [`--tag=${tag}`, ...(provenance && !dryRun ? ["--provenance"] : []), ...(dryRun ? ["--dry-run"] : [])];

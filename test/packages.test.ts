@@ -278,6 +278,15 @@ describe("a user", () => {
 });
 
 describe("a release", () => {
+  test("can be of the version that the packages have, as long as the changelog does not name it", () => {
+    const copy = join(work, "first-release");
+    const manifests = globSync("{package,package-lock,{packages,examples}/*/package}.json", { cwd: root });
+    for (const file of ["CHANGELOG.md", ...manifests]) cpSync(join(root, file), join(copy, file));
+    writeVersion(copy, version, "2099-01-01");
+    expect(readFileSync(join(copy, "CHANGELOG.md"), "utf8")).toContain(`\n## ${version} (2099-01-01)\n`);
+    expect(() => writeVersion(copy, version, "2099-01-02")).toThrow(`${version} is not newer than ${version}.`);
+  });
+
   test("has one version and its heading in the changelog everywhere", () => {
     const copy = join(work, "release");
     const manifests = globSync("{package,package-lock,{packages,examples}/*/package,packages/cli/templates/agent/*/package}.json", {
