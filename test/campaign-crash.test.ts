@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { MAX_LEAD } from "../packages/server/src/delivery/lead.ts";
+import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { type Api, all, call, until } from "./support/api.ts";
 import { startCluster } from "./support/cluster.ts";
@@ -75,7 +75,7 @@ async function checkEnd(api: Api, id: string, sink: SmtpSink, kills: number): Pr
   const doubles = recipients.filter((r) => (times.get(r.emailId) ?? 0) > 1);
   expect(doubles.filter((r) => !r.inDoubt)).toEqual([]);
   // A kill leaves in doubt what is under way on the connections, and what is marked ahead of it.
-  expect(recipients.filter((r) => r.inDoubt).length).toBeLessThanOrEqual(kills * (POOL + MAX_LEAD));
+  expect(recipients.filter((r) => r.inDoubt).length).toBeLessThanOrEqual(kills * (POOL + MAX_MARKED_AHEAD));
   expect(await call(api, "GET", `/api/v1/campaigns/${id}/verify`)).toEqual({ correct: true, recipients: RECIPIENTS, differences: [] });
   console.log(
     `${kills} kills: ${recipients.length} recipients, ${recipients.filter((r) => r.inDoubt).length} in doubt, ${doubles.length} doubles`,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_LEAD } from "../packages/server/src/delivery/lead.ts";
+import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { until } from "./support/api.ts";
 import { type Cluster, startCluster } from "./support/cluster.ts";
@@ -153,10 +153,10 @@ test("three servers, one of which is killed every second: nothing is lost, and n
       }
     };
     const run = await sendAll(cluster, random, trouble);
-    const { twice, doubted } = await judge(cluster, sink.taken, run.acknowledged, kills * (POOL + MAX_LEAD));
+    const { twice, doubted } = await judge(cluster, sink.taken, run.acknowledged, kills * (POOL + MAX_MARKED_AHEAD));
     console.log(
       `cluster: seed ${seed}, ${kills} kills of ${SERVERS} servers; ${REQUESTS * BATCH} recipients accepted in ${run.accepted.toFixed(1)} s ` +
-        `and delivered in ${run.delivered.toFixed(1)} s; ${doubted} in doubt (at most ${kills * (POOL + MAX_LEAD)}), ${twice} of them sent twice, none lost`,
+        `and delivered in ${run.delivered.toFixed(1)} s; ${doubted} in doubt (at most ${kills * (POOL + MAX_MARKED_AHEAD)}), ${twice} of them sent twice, none lost`,
     );
   } finally {
     await cluster.stop();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { MAX_LEAD } from "../packages/server/src/delivery/lead.ts";
+import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
@@ -16,7 +16,7 @@ const CONNECTIONS = 40;
 /** Connections to the next hop, and so the messages one kill can leave in doubt. */
 const POOL = 8;
 /** The mails that one kill can leave in doubt: those under way, and those that are marked ahead of them. */
-const MAX_DOUBTED = POOL + MAX_LEAD;
+const MAX_DOUBTED = POOL + MAX_MARKED_AHEAD;
 const OPEN = ["queued", "sending", "deferred"];
 
 interface EmailRow {

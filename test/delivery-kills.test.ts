@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { MAX_LEAD } from "../packages/server/src/delivery/lead.ts";
+import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { startPostgres } from "../packages/server/test/postgres-server.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
@@ -16,7 +16,7 @@ const KILLS = Number(process.env.DELIVERY_KILLS ?? 3);
 /** Connections to the next hop. */
 const POOL = 20;
 /** The mails that one kill can leave in doubt: those under way, and those that are marked ahead of them. */
-const MAX_DOUBTED = POOL + MAX_LEAD;
+const MAX_DOUBTED = POOL + MAX_MARKED_AHEAD;
 const MAILS = 400;
 const BATCH = 50;
 const OPEN = ["queued", "sending", "deferred"];

@@ -17,8 +17,8 @@ import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { favicon } from "./dashboard/dashboard.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
-import { deliverEmails } from "./delivery/deliver.ts";
 import type { MailTransform } from "./delivery/delivery.ts";
+import { Dispatch } from "./delivery/dispatch.ts";
 import { RELEASE_JOB, releaseEmails } from "./delivery/holds.ts";
 import { REACT_JOB, reactToEmail } from "./delivery/react.ts";
 import { REQUEUE_JOB, requeueEmails } from "./delivery/requeue.ts";
@@ -224,7 +224,7 @@ export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[]
 
 /** All jobs. */
 export function jobsOf(deps: Deps): JobHandlers {
-  const deliver = deliverEmails(deps);
+  const deliver = new Dispatch(deps);
   return {
     [DELIVER_JOB]: deliver,
     [DELIVER_MANY_JOB]: deliver,

@@ -70,7 +70,7 @@ describe.each(ways)("a batch of %s", (_way, send) => {
     const hangs = Object.values(fault).some((step) => "silence" in step);
     if (hangs) {
       await until(async () => peer.silent === FAILING.length && (await count("sent")) === others);
-      // Each holds its own place only, and nothing is decided about it.
+      // Each holds its own slot only, and nothing is decided about it.
       expect([await count("sending"), await count("deferred")]).toEqual([FAILING.length, 0]);
       // A kept connection that is lost before the message is tried again on a new one.
       await until(async () => {

@@ -3,8 +3,9 @@ import { sendAsBulk } from "../../test/bulk-mail.ts";
 import { accepted, busy, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
 import type { Deps } from "../deps.ts";
 import { DELIVER_MANY_JOB, type StatusChange } from "../emails/emails.ts";
+import { realTime } from "../lib/clock.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
-import type { Receipt } from "../mail/mailer.ts";
+import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { holdDomain, releaseDomain } from "./holds.ts";
 import { requeueDeferred } from "./requeue.ts";
@@ -102,16 +103,16 @@ test("a single email overtakes bulk mail that waits", async () => {
   await sendAsBulk(t.w, addresses(100, "bulk"));
   await until(() => held.length === 8);
   await send(t.w, ["single@example.com"]);
-  // It is transformed, so that from now on it waits for a place as the bulk mail does.
+  // It is transformed, so that from now on it waits for a slot as the bulk mail does.
   await until(() => singleIsReady);
   for (let next = held.shift(); next; next = held.shift()) {
     next();
     await until(() => held.length > 0 || t.mailer.sent.length === 101);
   }
   await t.w.settle();
-  const place = t.mailer.sent.findIndex(({ envelopeTo }) => envelopeTo === "single@example.com");
-  expect(place).toBeGreaterThanOrEqual(8);
-  expect(place).toBeLessThanOrEqual(16);
+  const position = t.mailer.sent.findIndex(({ envelopeTo }) => envelopeTo === "single@example.com");
+  expect(position).toBeGreaterThanOrEqual(8);
+  expect(position).toBeLessThanOrEqual(16);
   expect(await count(t.w, "sent")).toBe(101);
 });
 
@@ -228,7 +229,7 @@ test("while no email leaves, none is marked ahead of its hand-over", async () =>
   expect(await count(t.w, "sent")).toBe(100);
 });
 
-test("an address that is suppressed while its email waits for a place gets nothing", async () => {
+test("an address that is suppressed while its email waits for a slot gets nothing", async () => {
   const { held, script } = holding((to) => to.startsWith("first"));
   await using t = await world(script);
   await send(t.w, addresses(8, "first"));
@@ -239,4 +240,31 @@ test("an address that is suppressed while its email waits for a place gets nothi
   await t.w.settle();
   expect([await count(t.w, "sent"), await count(t.w, "suppressed")]).toEqual([8, 1]);
   expect(t.mailer.sent).toHaveLength(8);
+});
+
+test("three large emails are in memory at a time, and small ones overtake them", async () => {
+  const waiting: (() => void)[] = [];
+  let most = 0;
+  const isLarge = ({ text }: OutgoingMail): boolean => (text?.length ?? 0) > 1000;
+  await using t = await world((mail) => {
+    if (!isLarge(mail)) return accepted;
+    return new Promise<Receipt>((resolve) => {
+      most = Math.max(
+        most,
+        waiting.push(() => resolve(accepted)),
+      );
+    });
+  });
+  const to = Array.from({ length: 7 }, (_, n) => `user${n}@example.com`);
+  await t.w.sdk.emails.send({ ...hello, to, text: "x".repeat(5_000_000) });
+  const [small = ""] = await send(t.w, ["small@example.com"]);
+  while ((await t.w.sdk.emails.get(small)).status !== "sent") await realTime.sleep(1);
+  while (t.mailer.sent.length < 8) {
+    if (waiting.length === 0) await realTime.sleep(1);
+    for (const next of waiting.splice(0)) next();
+  }
+  for (const next of waiting.splice(0)) next();
+  await t.w.settle();
+  expect(most).toBeLessThanOrEqual(3);
+  expect((await t.w.sdk.emails.list({ status: "sent" })).pagination.total).toBe(8);
 });

@@ -26,7 +26,8 @@ const MAX_COUNTED = 10_000;
 
 /** An email that was claimed while its domain was held. */
 export interface Held {
-  readonly held: EmailRow;
+  readonly kind: "held";
+  readonly email: EmailRow;
   readonly domain: string;
   /** The size of a large message. */
   readonly bytes: number;
@@ -88,22 +89,22 @@ export async function storeHeld(tx: Tx, deps: Deps, all: readonly Held[]): Promi
     .returning({ domain: h.domain });
   const held = new Set(still.map(({ domain }) => domain));
   const waiting = all.filter(({ domain }) => held.has(domain));
-  const rows = waiting.map(({ held: { workspaceId, id: emailId }, domain, bytes }) => ({ domain, workspaceId, emailId, bytes }));
+  const rows = waiting.map(({ email: { workspaceId, id: emailId }, domain, bytes }) => ({ domain, workspaceId, emailId, bytes }));
   if (rows.length > 0) await tx.insert(e).values(rows).onConflictDoNothing();
   const updatedAt = deps.clock.now();
   // A crash left it between hand-over and record: it may have arrived.
-  const unsure = waiting.filter(({ held: email }) => email.status === "sending");
+  const unsure = waiting.filter(({ email }) => email.status === "sending");
   await moveEmails(
     tx,
     deps,
-    unsure.map(({ held: email }) => ({ email, patch: { status: "deferred" as const, inDoubt: true, updatedAt } })),
+    unsure.map(({ email }) => ({ email, patch: { status: "deferred" as const, inDoubt: true, updatedAt } })),
   );
   await leaveSharedJobs(
     tx,
     deps,
-    all.map(({ held: { id: emailId }, sharedJob }) => ({ emailId, sharedJob })),
+    all.map(({ email: { id: emailId }, sharedJob }) => ({ emailId, sharedJob })),
   );
-  for (const { held: email, bytes } of all.filter(({ domain }) => !held.has(domain)))
+  for (const { email, bytes } of all.filter(({ domain }) => !held.has(domain)))
     await scheduleEmails(tx, deps, { workspaceId: email.workspaceId, emailIds: [email.id], bytes });
 }
 

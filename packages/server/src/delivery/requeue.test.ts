@@ -118,7 +118,7 @@ test("an email that was held between its attempts gets one job by its release, w
   expect(recipients(mailer).filter((to) => to === "ada@one.example")).toHaveLength(3);
 });
 
-test("a job that waits for a place of the mailer stays as it is", async () => {
+test("a job that waits for a delivery slot stays as it is", async () => {
   const { mailer: many, hanging, letGo } = hangingMailer(1);
   const mailer = { ...many, concurrency: 1 };
   await using w = await createWorld({ mailer });

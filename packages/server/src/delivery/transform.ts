@@ -2,6 +2,10 @@ import type { SkipReason } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import type { ContentsRow, EmailRow } from "../emails/emails.ts";
+import { waitForTurn } from "../lib/turn.ts";
+
+// More emails than this are transformed in several turns of the event loop, one for each transform.
+const EMAILS_PER_TURN = 16;
 
 /**
  * Why a recipient of a campaign is not handed over: the email is put back until it is scheduled again (`hold`), or it is over for
@@ -34,3 +38,35 @@ export interface PendingMail {
  * for all of them at once. When it throws, it is called again for each email alone.
  */
 export type MailTransform = (read: Reader, deps: Deps, mails: readonly PendingMail[]) => Promise<void>;
+
+/** A transformed email, or why it could not be made. */
+export type Transformed = { readonly mail: PendingMail } | { readonly error: unknown };
+
+/** Applies all transforms to copies of emails. An email for which one of them throws gets the error, and no other email does. */
+export async function transformMails(deps: Deps, mails: readonly PendingMail[]): Promise<Transformed[]> {
+  try {
+    return (await applyTransforms(deps, mails)).map((mail) => ({ mail }));
+  } catch {
+    const all: Transformed[] = [];
+    for (const mail of mails) all.push(await transformAlone(deps, mail));
+    return all;
+  }
+}
+
+async function transformAlone(deps: Deps, mail: PendingMail): Promise<Transformed> {
+  try {
+    const [transformed = mail] = await applyTransforms(deps, [mail]);
+    return { mail: transformed };
+  } catch (error) {
+    return { error };
+  }
+}
+
+async function applyTransforms(deps: Deps, mails: readonly PendingMail[]): Promise<PendingMail[]> {
+  const copies = mails.map((mail) => ({ ...mail }));
+  for (const transform of deps.mailTransforms) {
+    if (copies.length > EMAILS_PER_TURN) await waitForTurn();
+    await transform(deps.db.read, deps, copies);
+  }
+  return copies;
+}

@@ -1,11 +1,10 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { accepted, busy, cutOff, noSuchUser, relayDenied, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
-import { realTime } from "../lib/clock.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { RETRY_DELAYS } from "./deliver.ts";
+import { RETRY_DELAYS } from "./outcome.ts";
 
 const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
 type One = { id: string };
@@ -280,62 +279,4 @@ describe("races", () => {
     expect(most).toBe(8);
     expect(t.mailer.sent).toHaveLength(50);
   });
-});
-
-describe("simulated recipients", () => {
-  test.each([
-    ["delivered", "1m", ["email.queued", "email.sent", "email.delivered"], "delivered"],
-    ["opened", "1m", ["email.queued", "email.sent", "email.delivered", "email.opened"], "delivered"],
-    ["clicked+campaign-7", "1m", ["email.queued", "email.sent", "email.delivered", "email.opened", "email.clicked"], "delivered"],
-    ["complained", "1m", ["email.queued", "email.sent", "email.delivered", "email.complained"], "complained"],
-    ["delayed", "2m", ["email.queued", "email.deferred", "email.sent", "email.delivered"], "delivered"],
-    ["timeout", "2m", ["email.queued", "email.deferred", "email.sent", "email.delivered"], "delivered"],
-    ["bounced", "1m", ["email.queued", "email.bounced"], "bounced"],
-    ["nobody-in-particular", "1m", ["email.queued", "email.bounced"], "bounced"],
-    ["softbounced", "7d", ["email.queued", ...Array<string>(9).fill("email.deferred"), "email.failed"], "failed"],
-  ])("%s plays its part", async (name, by, expected, status) => {
-    await using w = await createWorld();
-    const id = await send(w, { to: `${name}@simulator.mailsvc.test` });
-    await w.clock.advance(by);
-    expect(await types(w, id)).toEqual(expected);
-    expect((await w.sdk.emails.get(id)).status).toBe(status);
-  });
-
-  test("reactions come on time and are marked as simulated", async () => {
-    await using w = await createWorld();
-    const id = await send(w, { to: "clicked@simulator.mailsvc.test" });
-    await w.clock.advance("1m");
-    const { events } = await w.sdk.emails.get(id);
-    expect(events.slice(3)).toMatchObject([
-      { type: "email.opened", at: "2026-01-01T00:00:02.000Z", data: { simulated: true } },
-      { type: "email.clicked", at: "2026-01-01T00:00:04.000Z", data: { simulated: true } },
-    ]);
-  });
-});
-
-test("three large emails are in memory at a time, and small ones overtake them", async () => {
-  const waiting: (() => void)[] = [];
-  let most = 0;
-  const isLarge = ({ text }: OutgoingMail): boolean => (text?.length ?? 0) > 1000;
-  await using t = await world((mail) => {
-    if (!isLarge(mail)) return accepted;
-    return new Promise<Receipt>((resolve) => {
-      most = Math.max(
-        most,
-        waiting.push(() => resolve(accepted)),
-      );
-    });
-  });
-  const to = Array.from({ length: 7 }, (_, n) => `user${n}@example.com`);
-  await t.w.sdk.emails.send({ ...hello, to, text: "x".repeat(5_000_000) });
-  const small = await send(t.w);
-  while ((await t.w.sdk.emails.get(small)).status !== "sent") await realTime.sleep(1);
-  while (t.mailer.sent.length < 8) {
-    if (waiting.length === 0) await realTime.sleep(1);
-    for (const next of waiting.splice(0)) next();
-  }
-  for (const next of waiting.splice(0)) next();
-  await t.w.settle();
-  expect(most).toBeLessThanOrEqual(3);
-  expect((await t.w.sdk.emails.list({ status: "sent" })).pagination.total).toBe(8);
 });

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { ClaimBudget } from "./claim-budget.ts";
+import type { MailLane } from "./slots.ts";
+
+const setUp = (slots = 10) => {
+  let now = 0;
+  const budget = new ClaimBudget(slots, () => now);
+  const repeat = (n: number, act: (lane: MailLane) => void, lane: MailLane): void => {
+    for (let i = 0; i < n; i += 1) act(lane);
+  };
+  return {
+    budget,
+    claim: (n: number, lane: MailLane = "single") => repeat(n, (one) => budget.claim(one), lane),
+    settle: (n: number, lane: MailLane = "single") => repeat(n, (one) => budget.settle(one), lane),
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+};
+
+test("while nothing is settled, no more emails are claimed than there are slots", () => {
+  const { budget, claim } = setUp();
+  expect(budget.freeSlots("mail")).toBe(10);
+  claim(10);
+  expect(budget.freeSlots("mail")).toBe(0);
+});
+
+test("as many emails are claimed ahead as were settled a moment ago, 192 at most", () => {
+  const { budget, claim, settle, pass } = setUp();
+  claim(30);
+  settle(30);
+  expect(budget.freeSlots("mail")).toBe(10 + 30);
+  claim(1000);
+  settle(1000);
+  expect(budget.freeSlots("mail")).toBe(10 + 192);
+  pass(200);
+  expect(budget.freeSlots("mail")).toBe(10);
+});
+
+test("emails are claimed many at a time: none while less than half of those ahead are used up", () => {
+  const { budget, claim, settle } = setUp();
+  claim(40);
+  settle(20);
+  // 10 slots and 20 ahead, of which 20 are claimed.
+  expect(budget.freeSlots("mail")).toBe(10);
+  claim(1);
+  expect(budget.freeSlots("mail")).toBe(0);
+});
+
+test("bulk mail is claimed in jobs of 64, and not ahead while single mail comes in", () => {
+  const { budget, claim, settle, pass } = setUp(100);
+  expect(budget.freeSlots("bulk")).toBe(2);
+  claim(128, "bulk");
+  settle(128, "bulk");
+  expect(budget.freeSlots("bulk")).toBe(Math.ceil((100 + 128) / 64));
+  claim(1);
+  expect(budget.freeSlots("bulk")).toBe(2);
+  pass(200);
+  claim(100, "bulk");
+  expect(budget.freeSlots("bulk")).toBe(0);
+});
+
+test("other jobs are none of its business", () => {
+  expect(setUp().budget.freeSlots("default")).toBe(0);
+});

@@ -1,0 +1,137 @@
+import { readDeliveryJob } from "../emails/emails.ts";
+import type { LaneJob, Settle } from "../queue/queue.ts";
+import type { Effect, Mark } from "./effects.ts";
+import type { Held } from "./holds.ts";
+import type { EmailOutcome } from "./outcome.ts";
+import type { MailLane } from "./slots.ts";
+import type { PendingMail } from "./transform.ts";
+
+/** The end of an email's attempt: it is settled with what it leaves to be stored, or its job runs again for it. */
+export type Ended =
+  | { readonly next: "settle"; readonly effect?: EmailOutcome | Held | undefined }
+  | { readonly next: "fail"; readonly error: unknown };
+
+/** What is to be done next with a claimed email. */
+export type Next = { readonly next: "handOver"; readonly mail: PendingMail } | Ended;
+
+/** One email of a claimed job. It is settled, or fails, once. */
+export class ClaimedMail {
+  readonly workspaceId: string;
+  readonly emailId: string;
+  readonly lane: MailLane;
+  /** The size of a large message. */
+  readonly bytes: number | undefined;
+  readonly #job: MailJob;
+  #whenEnded: (() => void) | null = null;
+
+  constructor(job: MailJob, { workspaceId, emailId, lane, bytes }: Pick<ClaimedMail, "workspaceId" | "emailId" | "lane" | "bytes">) {
+    this.workspaceId = workspaceId;
+    this.emailId = emailId;
+    this.lane = lane;
+    this.bytes = bytes;
+    this.#job = job;
+  }
+
+  /** Calls `fn` once, when its end is stored. */
+  whenEnded(fn: () => void): void {
+    this.#whenEnded = fn;
+  }
+
+  /** Stores that it is about to be handed over. It is not if it was changed, or its address suppressed, meanwhile. Never rejects. */
+  async mark(mail: PendingMail): Promise<Next> {
+    const mark: Mark = { kind: "mark", mail, marked: null };
+    try {
+      await this.#job.mark(mark);
+    } catch (error) {
+      return { next: "fail", error };
+    }
+    return mark.marked ? { next: "handOver", mail: { ...mail, email: mark.marked } } : { next: "settle" };
+  }
+
+  /** Ends its attempt; resolves once that is stored. Never rejects: an end that cannot be stored is a failure of its job. */
+  async end(ended: Ended): Promise<void> {
+    if (ended.next === "fail") await this.#job.fail(ended.error);
+    else await this.#job.settle(ended.effect, this.#bytesToWrite(ended.effect));
+    this.#whenEnded?.();
+  }
+
+  #bytesToWrite(effect: EmailOutcome | Held | undefined): number | undefined {
+    return effect?.kind === "outcome" && effect.record ? this.bytes : undefined;
+  }
+}
+
+/** The emails of a claimed job. A job without any is settled at once. */
+export function listMails(job: LaneJob, settle: Settle<Effect>): ClaimedMail[] {
+  const { workspaceId, emailIds, single, bytes } = readDeliveryJob(job.payload);
+  const mailJob = single ? new SingleJob(job, settle) : new SharedJob(job, settle, emailIds.length);
+  const lane = job.lane === "bulk" ? "bulk" : "single";
+  if (emailIds.length === 0) void settle(job, {});
+  return emailIds.map((emailId) => new ClaimedMail(mailJob, { workspaceId, emailId, lane, bytes }));
+}
+
+interface MailJob {
+  mark(mark: Mark): Promise<void>;
+  settle(effect: EmailOutcome | Held | undefined, bytes: number | undefined): Promise<void>;
+  fail(error: unknown): Promise<void>;
+}
+
+/** A job of one email: it ends with the email's attempt, or is repeated with it. */
+class SingleJob implements MailJob {
+  readonly #job: LaneJob;
+  readonly #settle: Settle<Effect>;
+
+  constructor(job: LaneJob, settle: Settle<Effect>) {
+    this.#job = job;
+    this.#settle = settle;
+  }
+
+  mark(mark: Mark): Promise<void> {
+    return this.#settle(this.#job, { effect: mark, more: true });
+  }
+
+  settle(effect: EmailOutcome | Held | undefined, bytes: number | undefined): Promise<void> {
+    return this.#settle(this.#job, { effect, again: effect?.kind === "outcome" ? effect.retryAt : undefined, bytes });
+  }
+
+  fail(error: unknown): Promise<void> {
+    return this.#settle(this.#job, { error });
+  }
+}
+
+/** A job of many emails: it ends when the last of them is settled, and runs again if one of them failed. */
+class SharedJob implements MailJob {
+  readonly #job: LaneJob;
+  readonly #settle: Settle<Effect>;
+  #left: number;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(job: LaneJob, settle: Settle<Effect>, emails: number) {
+    this.#job = job;
+    this.#settle = settle;
+    this.#left = emails;
+  }
+
+  mark(mark: Mark): Promise<void> {
+    return this.#settle(this.#job, { effect: mark, more: true });
+  }
+
+  async settle(effect: EmailOutcome | Held | undefined, bytes: number | undefined): Promise<void> {
+    if (!effect) return this.#end();
+    try {
+      await this.#settle(this.#job, { effect: { ...effect, sharedJob: this.#job }, more: true, bytes });
+    } catch (error) {
+      this.#failure = { error };
+    }
+    await this.#end();
+  }
+
+  fail(error: unknown): Promise<void> {
+    this.#failure = { error };
+    return this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#left -= 1;
+    if (this.#left === 0) await this.#settle(this.#job, this.#failure ?? {});
+  }
+}

@@ -1,0 +1,36 @@
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { buildRetryJob, OPEN } from "../emails/emails.ts";
+import { suppress } from "../suppressions/suppressions.ts";
+import type { EmailOutcome } from "./outcome.ts";
+import { REACT_JOB } from "./react.ts";
+import { leaveSharedJobs } from "./shared-jobs.ts";
+
+/**
+ * Stores what follows from outcomes beyond the emails themselves; few have consequences.
+ *
+ * | outcome                                | consequence                                                       |
+ * | -------------------------------------- | ----------------------------------------------------------------- |
+ * | the mailbox does not exist             | the address is suppressed                                         |
+ * | a simulated recipient reacts           | a job for each reaction                                           |
+ * | deferred, and the job was shared       | a job of its own at the instant of the retry                      |
+ * | the email stays open                   | it leaves the job that it shares, so that only one delivers it    |
+ */
+export async function storeConsequences(tx: Tx, deps: Deps, outcomes: readonly EmailOutcome[]): Promise<void> {
+  for (const outcome of outcomes) await storeConsequencesOf(tx, deps, outcome);
+  const open = outcomes.filter(({ move }) => OPEN.includes(move.patch.status));
+  const sharing = open.map(({ move, sharedJob }) => ({ emailId: move.email.id, sharedJob }));
+  await leaveSharedJobs(tx, deps, sharing);
+}
+
+async function storeConsequencesOf(tx: Tx, deps: Deps, outcome: EmailOutcome): Promise<void> {
+  const { move, reactions = [], invalidRecipient, retryAt, sharedJob } = outcome;
+  const { workspaceId, id, toKey } = move.email;
+  if (invalidRecipient)
+    await suppress(tx, deps, workspaceId, { email: toKey, reason: "bounce", scope: "all", source: "bounce", emailId: id });
+  for (const { type, afterMs } of reactions) {
+    const payload = { workspaceId, emailId: id, type };
+    await deps.queue.enqueue(tx, { kind: REACT_JOB, payload, runAt: move.patch.updatedAt + afterMs });
+  }
+  if (sharedJob && retryAt !== undefined) await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id }, retryAt));
+}

@@ -1,0 +1,164 @@
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { waitForTurn } from "../lib/turn.ts";
+import type { BatchHandler, Lane, LaneJob, Settle } from "../queue/queue.ts";
+import { ClaimBudget } from "./claim-budget.ts";
+import { type ClaimedMail, type Ended, listMails, type Next } from "./claimed-mail.ts";
+import { type Effect, storeEffects } from "./effects.ts";
+import { handOver } from "./hand-over.ts";
+import { MailLoader } from "./load.ts";
+import { MAX_MARKED_AHEAD, Marks } from "./marks.ts";
+import { OutcomeBatch } from "./outcome-batch.ts";
+import { Slots } from "./slots.ts";
+import { checkSuppressed } from "./suppressed.ts";
+import type { PendingMail } from "./transform.ts";
+
+// Emails that are captured in one turn of the event loop: some ms.
+const EMAILS_PER_TURN = 32;
+
+/** A claimed email, loaded and transformed. */
+interface LoadedMail {
+  readonly claimed: ClaimedMail;
+  readonly mail: PendingMail;
+}
+
+/**
+ * Delivers emails in batches. The life of one email here, from the claim of its job until it is settled; its states in the database
+ * are in `emails/states.ts`.
+ *
+ * | email is     | trigger                                                     | becomes                                              |
+ * | ------------ | ----------------------------------------------------------- | ---------------------------------------------------- |
+ * | (none)       | its job is claimed, within `ClaimBudget`                    | claimed; a large one waits for memory                |
+ * | claimed      | loaded: it is to be handed over                             | waiting for a slot                                   |
+ * | claimed      | loaded: cancelled, rescheduled, withdrawn, its domain held  | settled                                              |
+ * | claimed      | it cannot be loaded or transformed                          | failed                                               |
+ * | waiting      | `Slots` gives it a slot, to single mail first               | being marked, or checked if the mailer needs no mark |
+ * | being marked | the mark is durable; checked: its address may get mail      | marked                                               |
+ * | being marked | it was changed, or its address was suppressed, meanwhile    | settled                                              |
+ * | being marked | the mark cannot be stored                                   | failed                                               |
+ * | marked       | `Marks`: fewer are under way than the mailer takes at once  | under way                                            |
+ * | under way    | a receipt; or the mailer throws, for a bug of ours          | left: its outcome waits in `OutcomeBatch`            |
+ * | left         | the next marks are stored, or 25 ms pass                    | settled, or failed if the mailer threw               |
+ *
+ * Settled: `storeEffects` has written what becomes of the email, in the transaction that ends its job. Failed: its job runs again.
+ * A crash before the mark is durable leaves no trace, and the job is claimed again. One between mark and stored outcome leaves the email
+ * `sending`: it is in doubt and is sent again under the same Message-ID. There are no more of those than slots and 64.
+ *
+ * An email that hangs holds its own slot only. A slot is free when the receipt has come; that of a captured email when its outcome
+ * is stored, so that no more captured emails wait in memory than there are slots.
+ */
+export class Dispatch implements BatchHandler<Effect> {
+  readonly #deps: Deps;
+  readonly #transactional: boolean;
+  readonly #budget: ClaimBudget;
+  readonly #loader: MailLoader;
+  readonly #slots: Slots<LoadedMail>;
+  readonly #marks: Marks<LoadedMail>;
+  readonly #outcomes: OutcomeBatch;
+  #filling = false;
+
+  constructor(deps: Deps) {
+    const { clock, mailer } = deps;
+    this.#deps = deps;
+    this.#transactional = mailer.transactional;
+    this.#loader = new MailLoader(deps, (loaded) => this.#sort(loaded));
+    this.#budget = new ClaimBudget(mailer.concurrency, clock.real.now);
+    this.#marks = new Marks(mailer.concurrency, mailer.transactional ? 0 : MAX_MARKED_AHEAD, clock.real.now);
+    this.#slots = new Slots(mailer.concurrency, () => this.#marks.ahead);
+    this.#outcomes = new OutcomeBatch(clock.real);
+  }
+
+  freeSlots(lane: Lane): number {
+    return this.#budget.freeSlots(lane);
+  }
+
+  run(jobs: readonly LaneJob[], settle: Settle<Effect>): void {
+    const claimed = jobs.flatMap((job) => listMails(job, settle));
+    for (const { lane } of claimed) this.#budget.claim(lane);
+    this.#loader.load(claimed);
+  }
+
+  commit(tx: Tx, effects: readonly Effect[]): Promise<void> {
+    return storeEffects(tx, this.#deps, effects);
+  }
+
+  /** Lets loaded emails wait for a slot, and ends those that are not handed over. */
+  #sort(loaded: readonly (readonly [ClaimedMail, Next])[]): void {
+    for (const [claimed, next] of loaded)
+      if (next.next === "handOver") this.#slots.wait(claimed.lane, { claimed, mail: next.mail });
+      else void this.#end(claimed, next);
+    this.#fillSlots();
+  }
+
+  /** Gives free slots to emails that wait, and settles outcomes in the transaction of their marks. */
+  #fillSlots(): void {
+    if (this.#slots.busy) return;
+    this.#outcomes.settleAll();
+    const mails = this.#slots.take();
+    if (mails.length === 0) return;
+    if (this.#transactional) void this.#check(mails);
+    else for (const one of mails) void this.#mark(one);
+  }
+
+  async #mark({ claimed, mail }: LoadedMail): Promise<void> {
+    this.#proceed(claimed, await claimed.mark(mail));
+  }
+
+  /** A transactional mailer needs no mark: its delivery is stored together with the outcome. */
+  async #check(mails: readonly LoadedMail[]): Promise<void> {
+    const checked = await checkSuppressed(
+      this.#deps,
+      mails.map(({ mail }) => mail),
+    );
+    for (const [i, { claimed }] of mails.entries()) {
+      if (i > 0 && i % EMAILS_PER_TURN === 0) await waitForTurn();
+      this.#proceed(claimed, checked[i] as Next);
+    }
+  }
+
+  /** Goes on with an email that has a slot. */
+  #proceed(claimed: ClaimedMail, next: Next): void {
+    if (next.next === "handOver") {
+      this.#marks.add({ claimed, mail: next.mail });
+      this.#handOverMarked();
+    } else {
+      void this.#end(claimed, next);
+      this.#freeSlot();
+    }
+  }
+
+  #handOverMarked(): void {
+    for (let next = this.#marks.next(); next; next = this.#marks.next()) void this.#handOver(next);
+  }
+
+  async #handOver({ claimed, mail }: LoadedMail): Promise<void> {
+    const ended = await handOver(this.#deps, mail);
+    this.#marks.received();
+    this.#handOverMarked();
+    if (this.#transactional) {
+      this.#outcomes.add(() => void this.#end(claimed, ended).then(() => this.#freeSlot()));
+      // A single email does not wait for others.
+      if (claimed.lane === "single" || !this.#marks.anyUnderWay) this.#outcomes.settleAll();
+    } else {
+      this.#outcomes.add(() => void this.#end(claimed, ended));
+      this.#freeSlot();
+    }
+  }
+
+  #end(claimed: ClaimedMail, ended: Ended): Promise<void> {
+    // First: the queue asks for free slots as soon as a job is settled.
+    this.#budget.settle(claimed.lane);
+    return claimed.end(ended);
+  }
+
+  /** Emails whose ends were stored together give their slots back together. */
+  #freeSlot(): void {
+    this.#slots.free();
+    if (this.#filling) return;
+    this.#filling = true;
+    queueMicrotask(() => {
+      this.#filling = false;
+      this.#fillSlots();
+    });
+  }
+}

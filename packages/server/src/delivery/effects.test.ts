@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { accepted, busy, noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+import { type Effect, type Mark, storeEffects } from "./effects.ts";
+import { holdDomain, listHolds } from "./holds.ts";
+import { loadMails } from "./load.ts";
+import { outcomeOfReceipt } from "./outcome.ts";
+import type { PendingMail } from "./transform.ts";
+
+const random = { fraction: () => 0.5 };
+let world: TestWorld;
+beforeEach(async () => {
+  world = await createWorld({ mailer: scriptedMailer() });
+  await world.app.deps.queue.stop();
+});
+afterEach(() => world.dispose());
+
+const send = async (to: string): Promise<string> =>
+  ((await world.sdk.emails.send({ from: "hello@acme.test", to, subject: "Hello", text: "It works." })) as { id: string }).id;
+
+const load = async (...ids: string[]): Promise<PendingMail[]> => {
+  const refs = ids.map((emailId) => ({ workspaceId: world.workspaceId, emailId, bytes: undefined }));
+  return (await loadMails(world.app.deps, refs)).flatMap((one) => (one.next === "handOver" ? one.mail : []));
+};
+const store = (...effects: Effect[]): Promise<void> => {
+  const { deps } = world.app;
+  return deps.db.tx((tx) => storeEffects(tx, deps, effects));
+};
+const markOf = (mail: PendingMail): Mark => ({ kind: "mark", mail, marked: null });
+const outcomeOf = ({ email, attempt }: PendingMail, receipt = accepted) => outcomeOfReceipt(receipt, { email, attempt, at: 0, random });
+const statuses = (ids: string[]) => Promise.all(ids.map(async (id) => (await world.sdk.emails.get(id)).status));
+
+test("marks, outcomes and holds are stored together, each email as it was read", async () => {
+  const { deps } = world.app;
+  const ids = [await send("a@one.example"), await send("b@one.example"), await send("c@two.example"), await send("d@two.example")];
+  const [a, b, c, d] = (await load(...ids)) as [PendingMail, PendingMail, PendingMail, PendingMail];
+  await deps.db.tx((tx) => holdDomain(tx, deps, "two.example", null));
+  const mark = markOf(a);
+  const held = { kind: "held" as const, email: c.email, domain: "two.example", bytes: 0 };
+  await store(mark, outcomeOf(b), held, outcomeOf(d, busy));
+  expect(await statuses(ids)).toEqual(["sending", "sent", "queued", "deferred"]);
+  expect(mark.marked).toMatchObject({ id: ids[0], status: "sending", attempts: 1 });
+  expect(await listHolds(deps.db.read)).toMatchObject([{ domain: "two.example", emails: 1 }]);
+});
+
+test("an email that was cancelled meanwhile is not marked, and its outcome is dropped", async () => {
+  const ids = [await send("a@one.example"), await send("b@one.example")];
+  const [a, b] = (await load(...ids)) as [PendingMail, PendingMail];
+  for (const id of ids) await world.sdk.emails.cancel(id);
+  const mark = markOf(a);
+  await store(mark, outcomeOf(b, noSuchUser));
+  expect(mark.marked).toBeNull();
+  expect(await statuses(ids)).toEqual(["cancelled", "cancelled"]);
+  expect((await world.sdk.suppressions.list()).data).toEqual([]);
+});
+
+test("an email to an address that was suppressed meanwhile is not marked: it is suppressed", async () => {
+  const id = await send("a@one.example");
+  const [a] = (await load(id)) as [PendingMail];
+  await world.sdk.suppressions.create({ email: "a@one.example" });
+  const mark = markOf(a);
+  await store(mark);
+  expect(mark.marked).toBeNull();
+  expect(await statuses([id])).toEqual(["suppressed"]);
+});
+
+test("of two outcomes for one email in a group, as a crash may leave them, the first counts", async () => {
+  const id = await send("a@one.example");
+  const [a] = (await load(id)) as [PendingMail];
+  await store(outcomeOf(a), outcomeOf(a, noSuchUser));
+  const email = await world.sdk.emails.get(id);
+  expect(email).toMatchObject({ status: "sent", attempts: 1 });
+  expect(email.events.map(({ type }) => type)).toEqual(["email.queued", "email.sent"]);
+  expect((await world.sdk.suppressions.list()).data).toEqual([]);
+});

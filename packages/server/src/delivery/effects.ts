@@ -1,0 +1,92 @@
+import type { Tx } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { type EmailRow, type Move, moveEmails } from "../emails/emails.ts";
+import { recordDeliveries } from "../mail/mailer.ts";
+import { storeConsequences } from "./consequences.ts";
+import { type Held, storeHeld } from "./holds.ts";
+import { type EmailOutcome, suppressedOutcome } from "./outcome.ts";
+import { listSuppressed } from "./suppressed.ts";
+import type { PendingMail } from "./transform.ts";
+
+/** An email that is about to be handed over by a mailer that is not transactional: it is to be `sending` first. */
+export interface Mark {
+  readonly kind: "mark";
+  readonly mail: PendingMail;
+  /** The email as it was moved; null if it was not, because it changed or its address was suppressed meanwhile. */
+  marked: EmailRow | null;
+}
+
+/** What is to be stored of an email in delivery. */
+export type Effect = Mark | EmailOutcome | Held;
+
+/**
+ * Stores marks, outcomes and holds: many emails with a statement for all of them. An email that was changed since it was read, by a
+ * cancellation or by another process, keeps what it is; its mark stays null and its outcome is dropped.
+ */
+export async function storeEffects(tx: Tx, deps: Deps, effects: readonly Effect[]): Promise<void> {
+  const held = effects.filter((one) => one.kind === "held");
+  const others = effects.filter((one) => one.kind !== "held");
+  await storeHeld(tx, deps, held);
+  const steps = await planSteps(tx, deps, others);
+  for (const round of splitRepeats(steps)) await storeRound(tx, deps, round);
+}
+
+/** A change of one email. */
+interface Step {
+  readonly move: Move;
+  readonly mark?: Mark;
+  readonly outcome?: EmailOutcome;
+}
+
+async function planSteps(tx: Tx, deps: Deps, effects: readonly (Mark | EmailOutcome)[]): Promise<Step[]> {
+  const marks = effects.filter((one) => one.kind === "mark");
+  const mails = marks.map(({ mail }) => mail);
+  const suppressed = await listSuppressed(tx, mails);
+  const now = deps.clock.now();
+  return effects.map((one) => {
+    if (one.kind === "outcome") return { move: one.move, outcome: one };
+    one.marked = null;
+    return suppressed.has(one.mail) ? { move: suppressedOutcome(one.mail.email, now).move } : { move: toSending(one.mail, now), mark: one };
+  });
+}
+
+async function storeRound(tx: Tx, deps: Deps, round: readonly Step[]): Promise<void> {
+  const moves = round.map(({ move }) => move);
+  const stored: EmailOutcome[] = [];
+  const moved = await moveEmails(tx, deps, moves, async (movedNow) => {
+    stored.push(...round.flatMap(({ outcome }, i) => (movedNow[i] && outcome) || []));
+    await storeRecords(tx, deps, stored);
+  });
+  for (const [i, { move, mark }] of round.entries()) if (mark && moved[i]) mark.marked = { ...move.email, ...move.patch, unlisted: null };
+  await storeConsequences(tx, deps, stored);
+}
+
+async function storeRecords(tx: Tx, deps: Deps, outcomes: readonly EmailOutcome[]): Promise<void> {
+  const records = outcomes.flatMap(({ record }) => record ?? []);
+  const engagements = outcomes.flatMap(({ engagement }) => engagement ?? []);
+  await Promise.all([recordDeliveries(tx, records), deps.audience.emailsEngaged(tx, deps, engagements)]);
+}
+
+/**
+ * An email that is in doubt, because a process died between its hand-over and storing the outcome, is sent again under the same
+ * Message-ID, by which receivers can recognise the copy: a password reset that comes twice is better than one that never comes.
+ */
+function toSending({ email, attempt }: PendingMail, now: number): Move {
+  return { email, patch: { status: "sending", inDoubt: email.inDoubt, attempts: attempt, updatedAt: now } };
+}
+
+/** Splits steps so that no email occurs twice in a round: after a crash two jobs may have attempted the same one. */
+function splitRepeats(steps: readonly Step[]): Step[][] {
+  const rounds: { ids: Set<string>; steps: Step[] }[] = [];
+  for (const step of steps) {
+    const { id } = step.move.email;
+    let round = rounds.find(({ ids }) => !ids.has(id));
+    if (!round) {
+      round = { ids: new Set(), steps: [] };
+      rounds.push(round);
+    }
+    round.ids.add(id);
+    round.steps.push(step);
+  }
+  return rounds.map((round) => round.steps);
+}

@@ -1,0 +1,40 @@
+import type { Reader } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { findAttachments } from "../emails/emails.ts";
+import type { OutgoingMail } from "../mail/mailer.ts";
+import type { Ended } from "./claimed-mail.ts";
+import { outcomeOfReceipt } from "./outcome.ts";
+import type { PendingMail } from "./transform.ts";
+
+/** Hands one email over to the mailer, and decides what the receipt means. A mailer that throws, for a bug of ours, fails the attempt. */
+export async function handOver({ mailer, db, clock, random }: Deps, mail: PendingMail): Promise<Ended> {
+  try {
+    const receipt = await mailer.send(await toOutgoingMail(db.read, mail));
+    return { next: "settle", effect: outcomeOfReceipt(receipt, { email: mail.email, attempt: mail.attempt, at: clock.now(), random }) };
+  } catch (error) {
+    return { next: "fail", error };
+  }
+}
+
+async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<OutgoingMail> {
+  const { email, contents } = mail;
+  return {
+    envelopeFrom: mail.envelopeFrom,
+    envelopeTo: email.to,
+    messageId: mail.messageId,
+    from: contents.from,
+    to: email.to,
+    replyTo: contents.replyTo,
+    subject: mail.subject,
+    html: mail.html,
+    text: mail.text,
+    personal: (mail.html ?? mail.text) !== (contents.html ?? contents.text),
+    headers: mail.headers,
+    attachments: contents.attachments > 0 ? await findAttachments(read, contents) : [],
+    // The date of the first attempt, because every attempt sends the same bytes.
+    date: email.scheduledAt ?? email.createdAt,
+    attempt: mail.attempt,
+    origin: { workspaceId: email.workspaceId, emailId: email.id },
+    traceparent: contents.traceparent,
+  };
+}

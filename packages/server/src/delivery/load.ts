@@ -1,0 +1,131 @@
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import type { Deps } from "../deps.ts";
+import { buildMessageId, type ContentsRow, type EmailRow, findContents, findEmailRows, OPEN } from "../emails/emails.ts";
+import { createByteBudget } from "../lib/byte-budget.ts";
+import { waitForTurn } from "../lib/turn.ts";
+import type { ClaimedMail, Next } from "./claimed-mail.ts";
+import { domainOf, listHeldDomains } from "./holds.ts";
+import { failedOutcome, withdrawnOutcome } from "./outcome.ts";
+import { type PendingMail, type Transformed, transformMails } from "./transform.ts";
+
+// Large messages in memory at the same time: composing one takes a few times its size.
+const MEMORY_BYTES = 16 * 1024 * 1024;
+
+type EmailRef = Pick<ClaimedMail, "workspaceId" | "emailId" | "bytes">;
+
+/** Loads claimed emails: small ones together, large ones in turns within a budget of memory. */
+export class MailLoader {
+  readonly #deps: Deps;
+  readonly #loaded: (loaded: readonly (readonly [ClaimedMail, Next])[]) => void;
+  readonly #memory = createByteBudget(MEMORY_BYTES);
+
+  /** `loaded` gets the emails that were loaded together, each with what is to be done next with it. */
+  constructor(deps: Deps, loaded: (loaded: readonly (readonly [ClaimedMail, Next])[]) => void) {
+    this.#deps = deps;
+    this.#loaded = loaded;
+  }
+
+  load(claimed: readonly ClaimedMail[]): void {
+    const small = claimed.filter(({ bytes }) => bytes === undefined);
+    if (small.length > 0) void this.#loadTogether(small);
+    for (const one of claimed) if (one.bytes !== undefined) void this.#loadLarge(one, one.bytes);
+  }
+
+  async #loadTogether(claimed: readonly ClaimedMail[]): Promise<void> {
+    const nexts = await loadMails(this.#deps, claimed);
+    this.#loaded(nexts.map((next, i) => [claimed[i] as ClaimedMail, next]));
+  }
+
+  /** Many large emails at a time would fill the memory, and block the event loop. */
+  async #loadLarge(claimed: ClaimedMail, bytes: number): Promise<void> {
+    claimed.whenEnded(await this.#memory.take(bytes));
+    await waitForTurn();
+    await this.#loadTogether([claimed]);
+  }
+}
+
+/**
+ * Reads claimed emails and their contents, and transforms those that are to be handed over. Answers in the order of `claimed`. Never
+ * throws.
+ *
+ * | email                                   | next                                                            |
+ * | --------------------------------------- | --------------------------------------------------------------- |
+ * | is gone or not open: cancelled, sent …  | settle                                                          |
+ * | is not due: it was rescheduled          | settle; its new instant has a job of its own                    |
+ * | goes to a domain that is held           | settle as held                                                  |
+ * | a transform withdraws it, or fails it   | settle as withdrawn or failed                                   |
+ * | it cannot be read, a transform throws   | fail                                                            |
+ * | otherwise                               | hand over                                                       |
+ */
+export async function loadMails(deps: Deps, claimed: readonly EmailRef[]): Promise<Next[]> {
+  try {
+    const [found, heldDomains] = await Promise.all([findPendingMails(deps.db.read, claimed), listHeldDomains(deps.db.read)]);
+    const now = deps.clock.now();
+    const decided = claimed.map((ref, i) => decide(found[i], ref, heldDomains, now));
+    return await transformLoaded(deps, decided);
+  } catch (error) {
+    return claimed.map(() => ({ next: "fail", error }));
+  }
+}
+
+function decide(mail: PendingMail | undefined, { bytes = 0 }: EmailRef, heldDomains: ReadonlySet<string>, now: number): Next {
+  if (!mail || !OPEN.includes(mail.email.status) || (mail.email.nextAttemptAt ?? 0) > now) return { next: "settle" };
+  const { email } = mail;
+  const domain = domainOf(email.toKey);
+  if (heldDomains.has(domain)) return { next: "settle", effect: { kind: "held", email, domain, bytes } };
+  return { next: "handOver", mail };
+}
+
+async function transformLoaded(deps: Deps, all: readonly Next[]): Promise<Next[]> {
+  const mails = all.flatMap((one) => (one.next === "handOver" ? one.mail : []));
+  const transformed = (await transformMails(deps, mails)).values();
+  const now = deps.clock.now();
+  return all.map((one) => {
+    const next = one.next === "handOver" ? transformed.next().value : undefined;
+    return next ? judge(next, now) : one;
+  });
+}
+
+function judge(transformed: Transformed, now: number): Next {
+  if ("error" in transformed) return { next: "fail", error: transformed.error };
+  const { mail } = transformed;
+  if (mail.withdrawal !== null) return { next: "settle", effect: withdrawnOutcome(mail.email, mail.withdrawal, now) };
+  if (mail.failure !== null) return { next: "settle", effect: failedOutcome(mail.email, mail.failure, now) };
+  return { next: "handOver", mail };
+}
+
+/** The emails as they are stored, in the order of `refs`; undefined for those that are gone. */
+async function findPendingMails(read: Reader, refs: readonly EmailRef[]): Promise<(PendingMail | undefined)[]> {
+  const rows: EmailRow[] = [];
+  for (const [workspaceId, own] of Map.groupBy(refs, (ref) => ref.workspaceId)) {
+    const ids = own.map(({ emailId }) => emailId);
+    rows.push(...(await findEmailRows(read, workspaceId, ids)));
+  }
+  const emails = new Map(rows.map((email) => [`${email.workspaceId} ${email.id}`, email]));
+  const contentsIds = [...new Set(rows.map((email) => email.contentsId))];
+  const contents = new Map(contentsIds.length === 0 ? [] : (await findContents(read, contentsIds)).map((row) => [row.id, row]));
+  return refs.map(({ workspaceId, emailId }) => {
+    const email = emails.get(`${workspaceId} ${emailId}`);
+    const own = email && contents.get(email.contentsId);
+    return email && own && toPendingMail(email, own);
+  });
+}
+
+function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail {
+  // A process died between the hand-over and storing its outcome: whatever becomes of it now, it may have arrived.
+  const email = row.status === "sending" ? { ...row, inDoubt: true } : row;
+  return {
+    email,
+    contents,
+    attempt: email.attempts + 1,
+    envelopeFrom: parseMailbox(contents.from).address,
+    messageId: buildMessageId(email.id, contents.from),
+    subject: contents.subject,
+    html: contents.html,
+    text: contents.text,
+    headers: contents.headers,
+    failure: null,
+    withdrawal: null,
+  };
+}
