@@ -10,7 +10,7 @@ import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
 import { createQueue } from "../../packages/server/src/queue/create-queue.ts";
 import { migrateQueue } from "../../packages/server/src/queue/schema.pg.ts";
-import { postgresJobStore } from "../../packages/server/src/queue/store.pg.ts";
+import { PostgresJobStore } from "../../packages/server/src/queue/store.pg.ts";
 import { postgresSchema } from "../../packages/server/src/schema.pg.ts";
 
 const [which, url = "", count = "0", atATime = "0", effect] = process.argv.slice(2);
@@ -38,7 +38,7 @@ function count1(): void {
 async function ours(): Promise<number> {
   const db = await openPostgres(url, postgresSchema, { connections: CONNECTIONS, also: migrateQueue });
   const parts = { db, clock: systemClock, random: secureRandom(), log: silentLog };
-  const queue = createQueue(postgresJobStore(parts), parts);
+  const queue = createQueue(new PostgresJobStore(parts), parts);
   await db.read.raw("create table if not exists bench_effects (n int)");
   for (let i = 0; i < JOBS; i += 1000)
     await db.tx(async (tx) => {

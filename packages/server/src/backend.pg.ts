@@ -6,7 +6,7 @@ import { ensureMasterKey } from "./installation/installation.ts";
 import type { Log } from "./lib/log.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { migrateQueue } from "./queue/schema.pg.ts";
-import { postgresJobStore } from "./queue/store.pg.ts";
+import { PostgresJobStore } from "./queue/store.pg.ts";
 import { postgresSchema } from "./schema.pg.ts";
 
 export interface PostgresBackendOptions extends PostgresOptions {
@@ -24,7 +24,7 @@ export async function postgresBackend(url: string, { log, ...options }: Postgres
     keysMaxAgeMs: 500,
     masterKey: (random) => ensureMasterKey(db, random),
     snapshots: postgresSnapshots(db),
-    makeQueue: (parts) => createQueue(postgresJobStore({ db, ...parts }), parts),
+    makeQueue: (parts) => createQueue(new PostgresJobStore({ db, ...parts }), parts),
     makeLimiter: (clock, controllable) => new SharedBuckets(db, clock.now, controllable),
     readStats: async () => ({ walBytes: null, pool: db.poolStats(), flushes: null }),
     // Two commits of 256: one batch is composed while the other one is stored.

@@ -6,7 +6,7 @@ import { sqliteSnapshots } from "./dev/snapshots.ts";
 import { KEY_FILE, readOrCreateKeyFile } from "./lib/key-file.ts";
 import { createLocalLimiter } from "./lib/rate.ts";
 import { createQueue } from "./queue/create-queue.ts";
-import { sqliteJobStore } from "./queue/store.sqlite.ts";
+import { SqliteJobStore } from "./queue/store.sqlite.ts";
 import { jobs, sqliteSchema } from "./schema.sqlite.ts";
 
 /** The backend on SQLite: everything in one folder. Throws StorageUnavailable when another process uses it. */
@@ -19,7 +19,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     // Beside the database, not in it: a copy of the database alone reveals no secret.
     masterKey: async (random) => readOrCreateKeyFile(join(folder, KEY_FILE), random),
     snapshots: sqliteSnapshots(db),
-    makeQueue: (parts) => createQueue(sqliteJobStore(db, jobs), parts),
+    makeQueue: (parts) => createQueue(new SqliteJobStore(db, jobs), parts),
     makeLimiter: (clock) => createLocalLimiter(clock.now),
     readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null, flushes: db.flushes }),
     // One commit. Twice as many leave no faster, and live long enough to become old objects.

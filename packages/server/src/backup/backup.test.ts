@@ -12,7 +12,7 @@ import { seededRandom } from "../lib/random.ts";
 import { createBackup, restoreBackup } from "../maintenance.ts";
 import { createQueue } from "../queue/create-queue.ts";
 import { LANES } from "../queue/queue.ts";
-import { postgresJobStore } from "../queue/store.pg.ts";
+import { PostgresJobStore } from "../queue/store.pg.ts";
 import { postgresSchema } from "../schema.pg.ts";
 import { jobs, sqliteSchema } from "../schema.sqlite.ts";
 import { BackupRefused } from "./report.ts";
@@ -199,7 +199,7 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
     await tx.insert(tx.t.workspaces).values({ id: "ws_1", name: "Acme", createdAt: 1 });
   });
   const parts = { db, clock: systemClock, random: seededRandom(1), log: silentLog };
-  const queue = createQueue(postgresJobStore(parts), parts);
+  const queue = createQueue(new PostgresJobStore(parts), parts);
   await db.tx(async (tx) =>
     queue.enqueue(tx, { kind: "work", payload: { n: 1 }, lane: "bulk", runAt: 4_000_000_000_000, dedupeKey: "once" }),
   );

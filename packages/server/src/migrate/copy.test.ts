@@ -15,7 +15,7 @@ import { migrateToPostgres } from "../maintenance.ts";
 import { createQueue } from "../queue/create-queue.ts";
 import { LANES, type Lane } from "../queue/queue.ts";
 import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
-import { postgresJobStore } from "../queue/store.pg.ts";
+import { PostgresJobStore } from "../queue/store.pg.ts";
 import { postgresSchema } from "../schema.pg.ts";
 import { sqliteSchema } from "../schema.sqlite.ts";
 import { type CopyProgress, CopyRefused } from "./report.ts";
@@ -124,7 +124,7 @@ test("everything arrives: rows, counts, order of keys, bytes, jobs with what is 
     sentAt: 7,
   });
   const parts = { db, clock: systemClock, random: seededRandom(1), log: silentLog };
-  const queue = createQueue(postgresJobStore(parts), parts);
+  const queue = createQueue(new PostgresJobStore(parts), parts);
   const job = (id: string) => queue.get(db.read, id);
   expect(await job("1")).toMatchObject({ state: "ready", attempts: 1, payload: { n: 0 }, runAt: 1_800_000_000_123 });
   expect(await job("2")).toMatchObject({ state: "dead", attempts: 10, maxAttempts: 10, lastError: "Error: no" });

@@ -2,7 +2,8 @@ import type { PostgresDb } from "../db/postgres/database.ts";
 import type { Listener } from "../db/postgres/listener.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { INTERRUPTED, MAX_INTERRUPTIONS } from "./queue.ts";
+import type { StoreEvents } from "./job-store.ts";
+import { INTERRUPTED, MAX_INTERRUPTIONS, type WorkerRegistry } from "./queue.ts";
 import { JOB_INTERRUPTIONS, QUEUE_SCHEMA } from "./schema.pg.ts";
 
 /** How often a process reports, and when it counts as dead. */
@@ -19,12 +20,6 @@ export interface HeartbeatOptions extends HeartbeatTimes {
   log: Log;
   /** Makes a name that no other process has. */
   makeName: () => string;
-  /** The ids of the jobs this process holds. */
-  held: () => string[];
-  /** Called when there may be work. */
-  wake: () => void;
-  /** Called when another process was found dead. */
-  died: () => void;
 }
 
 const CHANNEL = "mailsvc_jobs";
@@ -74,10 +69,12 @@ export const SWEEP = `with dead as (
  * is alive. The leases of graphile-worker end after four hours; this way the jobs of a killed process are taken over within
  * `deadMs` and one beat.
  */
-export class Heartbeat {
+export class Heartbeat implements WorkerRegistry {
   readonly #options: HeartbeatOptions;
   readonly #beatMs: number;
   readonly #deadMs: number;
+  #events: StoreEvents = { wake: () => {}, held: () => [] };
+  #died: () => void = () => {};
   #listener: Listener | null = null;
   #name = "";
   #timer: Timer | null = null;
@@ -97,7 +94,18 @@ export class Heartbeat {
     return this.#name;
   }
 
-  async open(): Promise<void> {
+  async liveWorkers(): Promise<string[]> {
+    const rows = await this.#options.db.read.raw<{ name: string }>("select name from workers");
+    return rows.map(({ name }) => name);
+  }
+
+  onDeath(fn: () => void): void {
+    this.#died = fn;
+  }
+
+  /** Begins to beat, and to call and ask `events`. */
+  async open(events: StoreEvents): Promise<void> {
+    this.#events = events;
     this.#name = this.#options.makeName();
     this.#open = true;
     try {
@@ -135,7 +143,7 @@ export class Heartbeat {
     const lost = (): void => {
       if (this.#listener === listener) this.#listener = null;
     };
-    listener = await this.#options.db.listen({ lost, notified: this.#options.wake });
+    listener = await this.#options.db.listen({ lost, notified: () => this.#events.wake() });
     try {
       await listener.query(`listen ${CHANNEL}`);
       // Without waiting for the lock: a broken connection of ours may still hold it for a while.
@@ -156,7 +164,7 @@ export class Heartbeat {
     try {
       const [seen] = await listener.query<{ others: number }>(BEAT, [this.#name]);
       this.#others = seen?.others ?? 0;
-      [swept] = await listener.query<{ dead: number; freed: number }>(SWEEP, [this.#name, this.#deadMs, this.#options.held()]);
+      [swept] = await listener.query<{ dead: number; freed: number }>(SWEEP, [this.#name, this.#deadMs, this.#events.held()]);
     } catch (error) {
       // The next beat opens a new connection, whatever is wrong with this one.
       this.#listener = null;
@@ -165,14 +173,14 @@ export class Heartbeat {
     }
     await this.#options.db.analyzeGrownTables(QUEUE_SCHEMA);
     if (swept && swept.freed > 0) this.#options.log.warn("taking over the jobs of a process that died", { jobs: swept.freed });
-    if (swept && swept.dead > 0) this.#options.died();
+    if (swept && swept.dead > 0) this.#died();
   }
 
   #schedule(): void {
     this.#timer = this.#options.real.after(this.#beatMs, () => {
       this.#currentBeat = this.#beat()
         // Looks for work without an announcement too: one may be lost while the connection breaks.
-        .then(() => this.#options.wake())
+        .then(() => this.#events.wake())
         .catch((error: unknown) => this.#options.log.warn("the queue lost its connection; reconnecting", { error: String(error) }))
         .finally(() => {
           if (this.#open) this.#schedule();

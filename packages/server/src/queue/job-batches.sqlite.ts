@@ -2,8 +2,8 @@ import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { Coalescer, SqliteDb } from "../db/sqlite/database.ts";
 import type { Addition } from "./job-store.ts";
+import type { JobsTable } from "./listing.sqlite.ts";
 import { LANES } from "./queue.ts";
-import type { JobsTable } from "./store.sqlite.ts";
 
 /** A job that is due at once and has no key. */
 export type BatchedJob = Omit<Addition, "dedupeKey">;
@@ -18,15 +18,45 @@ export const UNPACK_ALL = `
  * Job batches: jobs that one commit added, in one row until they are claimed. A row for each would cost a send a twentieth of
  * its time. Used while requests are waiting, when the worker has little time for the jobs anyway.
  */
-export function jobBatches(db: SqliteDb, jobs: JobsTable) {
-  const insert = async (
+export class JobBatches {
+  readonly #db: SqliteDb;
+  readonly #jobs: JobsTable;
+  readonly #coalescer: Coalescer<BatchedJob> = { write: (tx, items) => this.#write(tx, items) };
+
+  constructor(db: SqliteDb, jobs: JobsTable) {
+    this.#db = db;
+    this.#jobs = jobs;
+  }
+
+  /** Adds a job to the batch of the open commit. */
+  add(job: BatchedJob): void {
+    this.#db.coalesce(this.#coalescer, job);
+  }
+
+  /** Replaces a batch with its jobs, a row each, all due. */
+  async unpack(tx: Tx, id: number): Promise<void> {
+    const [batch] = await tx.delete(this.#jobs).where(eq(this.#jobs.id, id)).returning();
+    if (!batch || !Array.isArray(batch.payload)) return;
+    for (const payload of batch.payload) await this.#insert(tx, batch, payload);
+  }
+
+  async #write(tx: Tx, items: readonly BatchedJob[]): Promise<void> {
+    for (const alike of Map.groupBy(items, ({ kind, maxAttempts }) => `${kind} ${maxAttempts}`).values()) {
+      const [first] = alike;
+      if (!first) continue;
+      const payload = alike.length === 1 ? first.payload : alike.map((job) => job.payload);
+      await this.#insert(tx, { ...first, lane: LANES.indexOf(first.lane) }, payload);
+    }
+  }
+
+  async #insert(
     tx: Tx,
     { kind, maxAttempts, createdAt, lane }: Pick<JobsTable["$inferSelect"], "kind" | "maxAttempts" | "createdAt" | "lane">,
     payload: JobsTable["$inferInsert"]["payload"],
-  ): Promise<void> => {
+  ): Promise<void> {
     await tx
       .prepared("add_batch", (q, _, arg) =>
-        q.insert(jobs).values({
+        q.insert(this.#jobs).values({
           kind: arg("kind"),
           payload: arg("payload"),
           batch: arg("batch"),
@@ -39,30 +69,5 @@ export function jobBatches(db: SqliteDb, jobs: JobsTable) {
         }),
       )
       .execute({ kind, maxAttempts, createdAt, lane, payload, batch: Array.isArray(payload) });
-  };
-
-  const coalescer: Coalescer<BatchedJob> = {
-    write: async (tx, items) => {
-      for (const alike of Map.groupBy(items, ({ kind, maxAttempts }) => `${kind} ${maxAttempts}`).values()) {
-        const payloads = alike.map(({ payload }) => payload);
-        const [{ lane, ...first }] = alike as [BatchedJob];
-        await insert(
-          tx,
-          { ...first, lane: LANES.indexOf(lane) },
-          payloads.length === 1 ? (payloads[0] as BatchedJob["payload"]) : payloads,
-        );
-      }
-    },
-  };
-
-  return {
-    /** Adds a job to the batch of the open commit. */
-    add: (job: BatchedJob): void => db.coalesce(coalescer, job),
-    /** Replaces a batch with its jobs, a row each, all due. */
-    unpack: async (tx: Tx, id: number): Promise<void> => {
-      const [batch] = await tx.delete(jobs).where(eq(jobs.id, id)).returning();
-      if (!batch || !Array.isArray(batch.payload)) return;
-      for (const payload of batch.payload) await insert(tx, batch, payload);
-    },
-  };
+  }
 }

@@ -11,11 +11,11 @@ import { createQueue } from "./create-queue.ts";
 import { SWEEP } from "./heartbeat.pg.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
 import type { NewJob, Queue } from "./queue.ts";
-import { type PostgresStoreOptions, postgresJobStore } from "./store.pg.ts";
+import { PostgresJobStore, type PostgresStoreOptions } from "./store.pg.ts";
 
 const HOUR = 3_600_000;
 
-const createPostgresQueue = (options: PostgresStoreOptions): Queue => createQueue(postgresJobStore(options), options);
+const createPostgresQueue = (options: PostgresStoreOptions): Queue => createQueue(new PostgresJobStore(options), options);
 
 const open = async (): Promise<QueueHarness> => {
   const { url, drop } = await createDatabase();

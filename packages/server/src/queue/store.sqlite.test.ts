@@ -11,7 +11,7 @@ import { jobs, sqliteSchema } from "../schema.sqlite.ts";
 import { emptyDatabase } from "../testing/empty-database.ts";
 import { createQueue } from "./create-queue.ts";
 import { type QueueHarness, queueLaws } from "./queue.laws.ts";
-import { sqliteJobStore } from "./store.sqlite.ts";
+import { SqliteJobStore } from "./store.sqlite.ts";
 
 const open = async (
   options: { log?: Log; overloaded?: () => boolean } = {},
@@ -20,7 +20,7 @@ const open = async (
   writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
   const db = await openSqlite(folder, sqliteSchema, { synchronous: "OFF" });
   const clock = controllableClock(Date.parse("2026-01-01T00:00:00Z"), "frozen");
-  const make = () => createQueue(sqliteJobStore(db, jobs), { clock, random: seededRandom(1), log: silentLog, ...options });
+  const make = () => createQueue(new SqliteJobStore(db, jobs), { clock, random: seededRandom(1), log: silentLog, ...options });
   return {
     db,
     clock,
