@@ -10,7 +10,8 @@ const SINGLE_MS = 200;
 
 /**
  * What to claim: in each lane as many emails as there are slots, and as many more as were settled a moment ago, so that no process
- * holds emails that another one could send. An email counts from its claim until it is settled.
+ * holds emails that another one could send; one more at least, so that the next one is loaded when a slot is free. An email counts
+ * from its claim until it is settled.
  */
 export class ClaimBudget {
   readonly #slots: number;
@@ -50,6 +51,6 @@ export class ClaimBudget {
 
   #claimedAhead(lane: MailLane): number {
     if (lane === "bulk" && this.#now() - this.#singleClaimedAt < SINGLE_MS) return 0;
-    return Math.min(this.#settled.value, MAX_CLAIMED_AHEAD);
+    return Math.min(Math.max(this.#settled.value, 1), MAX_CLAIMED_AHEAD);
   }
 }
