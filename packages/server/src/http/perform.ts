@@ -1,34 +1,21 @@
-import { type Endpoint, isForAgents, listStatuses, type StreamMessage } from "@mailsvc/sdk/contract";
-import type { Tx } from "../db/db.ts";
+import { isForAgents, listStatuses, type StreamMessage } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
 import { PAGE_POLICY } from "../html/page.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { Limiter } from "../lib/rate.ts";
 import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
-import {
-  authenticateAgent,
-  authenticateDeveloper,
-  authenticateOperator,
-  authorizeAgent,
-  authorizeDeveloper,
-  type CountRefusals,
-  type DeveloperKey,
-  type KeyLookup,
-} from "./auth.ts";
+import { Admission, type AdmissionParts, PUBLIC_BODY_BYTES } from "./admission.ts";
 import { isForm } from "./body/form.ts";
 import { checkMediaType, parseJson, parseLongJson } from "./body/json.ts";
 import { readUpload } from "./body/upload.ts";
+import type { Call, Caller, Input, RunAny } from "./call.ts";
 import { getClientAddress } from "./client-address.ts";
-import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import { ForgeryLimiter } from "./forgery-limiter.ts";
-import type { AgentContext, KeyContext, PublicContext, RawBody } from "./handler.ts";
+import type { PublicContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import { parseClaim } from "./idempotency.ts";
 import { guardDev } from "./public/dev-guard.ts";
-import { limitAgent, limitAgentWork, limitDeveloper } from "./rate-limit.ts";
-import type { HttpRequest } from "./request.ts";
 import { type AnyResponse, buildResponse, buildStaticResponse, buildStream, withETag } from "./response.ts";
-import { type AnyHandler, type Caller, createWriter, type Input, type RunAny } from "./transaction.ts";
+import { Writes } from "./transaction.ts";
 import { UploadLimiter } from "./upload-limiter.ts";
 import { parseInput, parseParams } from "./validation.ts";
 
@@ -43,81 +30,102 @@ const PUBLIC_PAGE_HEADERS: Readonly<HeaderList> = [
   ["referrer-policy", "no-referrer"],
 ];
 
-const MB = 1024 * 1024;
-// The largest body of an agent's call that is no upload: a landing page of half a megabyte with each character escaped.
-const AGENT_BODY_BYTES = 4 * MB;
-// The largest body without a key, or with the operator key: Stripe's events are a few kilobytes.
-const PUBLIC_BODY_BYTES = MB;
-// Base64 takes a third more than the bytes it encodes.
-const BASE64_OVERHEAD = 4 / 3;
+type Params = Record<string, string>;
 
-/** A request to an endpoint, on its way to the handler. */
-export interface Call {
-  readonly request: HttpRequest;
-  readonly endpoint: Endpoint;
-  readonly handler: AnyHandler;
-  readonly base: PublicContext;
-  /** Headers of the response, added to on the way; also those of an error. */
-  readonly headers: HeaderList;
-  /** The id of the key, once it is known: for the access log. */
-  keyId?: string;
-}
-
-export type Perform = (call: Call) => Promise<AnyResponse>;
-
-export interface PerformParts {
-  readonly deps: Deps;
-  readonly keys: KeyLookup;
-  readonly limiter: Limiter;
+export interface PerformerParts extends AdmissionParts {
+  readonly deps: Pick<Deps, "config" | "db" | "clock" | "storage" | "seal" | "log">;
 }
 
 /**
- * Makes what takes a request from its key to its response: authenticate, take from the rate limit, authorize, read and validate
- * the input, run the handler, in this order. Gives a function that chooses by an endpoint's access.
+ * Takes requests from their keys to their responses: authenticate, take from the rate limit, authorize, read and validate the
+ * input, run the handler, in this order.
  */
-export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint: Endpoint) => Perform {
-  const { config, db, clock, storage, random } = deps;
-  const { rates } = config;
-  const write = createWriter(deps);
-  const forgeries = new ForgeryLimiter(clock);
-  const failedAuth = new FailedAuthLimiter({ limiter, rate: rates.agent, clock });
-  const developerUploads = new UploadLimiter("key", 100);
-  const agentUploads = new UploadLimiter("activation", 16);
+export class Performer {
+  readonly #deps: PerformerParts["deps"];
+  readonly #admission: Admission;
+  readonly #writes: Writes;
+  readonly #forgeries: ForgeryLimiter;
+  readonly #developerUploads = new UploadLimiter("key", 100);
+  readonly #agentUploads = new UploadLimiter("activation", 16);
 
-  const countRefusals =
-    ({ headers }: Call): CountRefusals =>
-    (hash, lookUp) =>
-      failedAuth.run(hash, headers, lookUp);
+  constructor(parts: PerformerParts) {
+    this.#deps = parts.deps;
+    this.#admission = new Admission(parts);
+    this.#writes = new Writes(parts.deps);
+    this.#forgeries = new ForgeryLimiter(parts.deps.clock);
+  }
 
-  /** Counts an invalid key against the client's address. */
-  const countFailure = (call: Call, error: unknown): never => {
-    const { request, headers } = call;
-    if (error instanceof ApiError && error.code === "unauthorized" && request.remoteAddress !== undefined)
-      failedAuth.countInvalidKey(getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for")), headers);
-    throw error;
-  };
+  /** Runs a call by the access that its endpoint requires. Throws ApiError. */
+  async perform(call: Call): Promise<AnyResponse> {
+    const { access } = call.endpoint;
+    if (access === "public" || access === "dev") return this.#performOpen(call);
+    if (access === "operator") return this.#serve(call, await this.#admission.admitOperator(call), parseParams(call.request));
+    if (isForAgents(access)) {
+      const params = parseParams(call.request);
+      return this.#limitUploads(this.#agentUploads, call, await this.#admission.admitAgent(call, params.activationId ?? ""), params);
+    }
+    const caller = await this.#admission.admitDeveloper(call);
+    return this.#limitUploads(this.#developerUploads, call, caller, parseParams(call.request));
+  }
 
-  const read = async (call: Call, { context }: Caller, params: Record<string, string>): Promise<AnyResponse> => {
-    const { endpoint, request, headers } = call;
-    const output = await (call.handler as RunAny)(parseInput(endpoint, params, request.search(), {}), { ...context, read: db.read });
+  /** Serves a public or dev endpoint, which takes no key. */
+  async #performOpen(call: Call): Promise<AnyResponse> {
+    const { request, endpoint, headers } = call;
+    const dev = endpoint.access === "dev";
+    if (dev) guardDev(request, request.remoteAddress);
+    const maxBody = dev ? this.#deps.config.maxBodyBytes : Math.min(this.#deps.config.maxBodyBytes, PUBLIC_BODY_BYTES);
+    if (endpoint.raw) {
+      const address = getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for"));
+      return this.#forgeries.run(address, headers, async () => {
+        const raw = { bytes: await request.body(maxBody), headers: request.headers };
+        return this.#answerOpen(call, {}, { ...call.base, ...raw });
+      });
+    }
+    if (!endpoint.body) return this.#answerOpen(call, {}, call.base);
+    checkMediaType(request.headers);
+    return this.#answerOpen(call, parseJson(await request.body(maxBody)), call.base);
+  }
+
+  async #answerOpen({ request, endpoint, handler, headers }: Call, body: Input, context: PublicContext): Promise<AnyResponse> {
+    const output = await (handler as RunAny)(parseInput(endpoint, parseParams(request), request.search(), body), context);
+    const status = listStatuses(endpoint)[0] ?? 200;
+    if (endpoint.etag) return buildStaticResponse(output as object, request.headers, headers);
+    if (!endpoint.produces) return buildResponse(status, "application/json", JSON.stringify(output), headers);
+    if (endpoint.access === "dev") headers.push(...CAPTURED_MAIL_HEADERS);
+    else if (endpoint.produces === "text/html") headers.push(...PUBLIC_PAGE_HEADERS);
+    return buildResponse(status, `${endpoint.produces}; charset=utf-8`, output as string, headers);
+  }
+
+  async #limitUploads(uploads: UploadLimiter, call: Call, caller: Caller, params: Params): Promise<AnyResponse> {
+    const serve = (): Promise<AnyResponse> => this.#serve(call, caller, params);
+    return call.endpoint.form ? uploads.run(caller.id, call.request.signal(), serve) : serve();
+  }
+
+  async #serve(call: Call, caller: Caller, params: Params): Promise<AnyResponse> {
+    return call.endpoint.method === "GET" ? this.#read(call, caller, params) : this.#write(call, caller, params);
+  }
+
+  async #read({ endpoint, handler, request, headers }: Call, { context }: Caller, params: Params): Promise<AnyResponse> {
+    const input = parseInput(endpoint, params, request.search(), {});
+    const output = await (handler as RunAny)(input, { ...context, read: this.#deps.db.read });
     if (endpoint.stream) return buildStream(output as AsyncIterable<StreamMessage<unknown>>, headers);
     if (typeof output === "string" && endpoint.produces) return buildResponse(200, `${endpoint.produces}; charset=utf-8`, output, headers);
     const json = JSON.stringify(output);
     return endpoint.etag ? withETag(json, request.headers, headers) : buildResponse(200, "application/json", json, headers);
-  };
+  }
 
-  const mutate = async (call: Call, caller: Caller, params: Record<string, string>): Promise<AnyResponse> => {
-    const { endpoint, handler, request, headers } = call;
+  async #write({ endpoint, handler, request, headers }: Call, caller: Caller, params: Params): Promise<AnyResponse> {
+    const { lowDisk } = this.#deps.storage;
     // Deleting is how room is made.
-    if (storage.lowDisk !== null && endpoint.method !== "DELETE")
-      throw new ApiError("storage_unavailable", storage.lowDisk, { headers: { "retry-after": "30" } });
+    if (lowDisk !== null && endpoint.method !== "DELETE")
+      throw new ApiError("storage_unavailable", lowDisk, { headers: { "retry-after": "30" } });
     if (!endpoint.raw && !(endpoint.form && isForm(request.headers))) checkMediaType(request.headers);
     const bytes = await request.body(caller.maxBody);
-    // Receiving, reading, parsing, checking and decoding 20 MB of attachments each take up to 50 ms.
+    // Receiving, reading, parsing, checking and decoding 20 MB of attachments each take up to 60 ms.
     const isLarge = bytes.length > CHUNK_BYTES;
     if (isLarge) await waitForTurn();
     const upload = endpoint.form ? readUpload(endpoint, request.headers, bytes) : null;
-    const body = endpoint.raw ? {} : (upload?.fields ?? (isLarge ? await parseLongJson(bytes, random) : parseJson(bytes)));
+    const body = endpoint.raw ? {} : (upload?.fields ?? (isLarge ? await parseLongJson(bytes) : parseJson(bytes)));
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     if (isLarge) await waitForTurn();
     const input = parseInput(endpoint, params, request.search(), body);
@@ -129,107 +137,8 @@ export function createPerform({ deps, keys, limiter }: PerformParts): (endpoint:
     const claim = parseClaim(request.headers, caller.id, endpoint, params, compared);
     const extra = endpoint.raw ? { bytes, headers: request.headers } : file && { file };
     const informed = extra ? { ...caller, context: { ...caller.context, ...extra } } : caller;
-    const stored = await write(endpoint, handler, input, informed, claim);
-    if (stored.replayed) headers.push(["idempotency-replayed", "true"]);
-    return buildResponse(stored.status, "application/json", stored.answer, headers);
-  };
-
-  const serve = (call: Call, caller: Caller, params: Record<string, string>): Promise<AnyResponse> =>
-    call.endpoint.method === "GET" ? read(call, caller, params) : mutate(call, caller, params);
-
-  const performForDeveloper: Perform = (call) => {
-    const { request, endpoint, base, headers } = call;
-    const admit = (key: DeveloperKey): Promise<AnyResponse> => {
-      authorizeDeveloper(key, endpoint);
-      const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
-      const params = parseParams(request);
-      if (!endpoint.form) return serve(call, { id: key.id, context, maxBody: config.maxBodyBytes }, params);
-      const caller: Caller = { id: key.id, context, maxBody: config.maxBodyBytes * BASE64_OVERHEAD };
-      return developerUploads.run(key.id, request.signal(), () => serve(call, caller, params));
-    };
-    const limitAndAdmit = (key: DeveloperKey): Promise<AnyResponse> => {
-      call.keyId = key.id;
-      const limiting = limitDeveloper(limiter, rates, key.id, endpoint, headers);
-      return limiting ? limiting.then(() => admit(key)) : admit(key);
-    };
-    // The key is nearly always cached; another promise costs a microsecond.
-    let key: DeveloperKey | Promise<DeveloperKey>;
-    try {
-      key = authenticateDeveloper(request.headers, keys, countRefusals(call));
-    } catch (error) {
-      return countFailure(call, error);
-    }
-    return key instanceof Promise ? key.catch((error: unknown) => countFailure(call, error)).then(limitAndAdmit) : limitAndAdmit(key);
-  };
-
-  const performForOperator: Perform = async (call) => {
-    const { request, endpoint, base, headers } = call;
-    await authenticateOperator(request.headers, keys, countRefusals(call)).catch((error: unknown) => countFailure(call, error));
-    call.keyId = "operator";
-    await limitDeveloper(limiter, rates, "operator", endpoint, headers);
-    const caller: Caller = { id: "operator", context: base, maxBody: Math.min(config.maxBodyBytes, PUBLIC_BODY_BYTES) };
-    return serve(call, caller, parseParams(request));
-  };
-
-  const performForAgent: Perform = async (call) => {
-    const { request, endpoint, base, headers } = call;
-    const params = parseParams(request);
-    const { hash, ...agent } = await authenticateAgent(
-      request.headers,
-      keys,
-      db.read,
-      params.activationId ?? "",
-      countRefusals(call),
-    ).catch((error: unknown) => countFailure(call, error));
-    const { activationId } = agent;
-    call.keyId = activationId;
-    await limitAgent(limiter, rates, activationId, headers);
-    authorizeAgent(agent, endpoint);
-    const context: AgentContext = { ...base, workspaceId: agent.workspaceId, agent };
-    const caller: Caller = {
-      id: activationId,
-      context,
-      // Checked again in the write's transaction: a pause committed meanwhile counts.
-      confirm: (tx: Tx) => keys.admitAgent(tx, hash),
-      maxBody: endpoint.form ? config.maxBodyBytes * BASE64_OVERHEAD : Math.min(config.maxBodyBytes, AGENT_BODY_BYTES),
-      limit: (input) => limitAgentWork(limiter, rates, activationId, endpoint, input, headers),
-    };
-    const run = (): Promise<AnyResponse> => serve(call, caller, params);
-    return endpoint.form ? agentUploads.run(activationId, request.signal(), run) : run();
-  };
-
-  /** Public and dev endpoints, which take no key. */
-  const performOpen: Perform = (call) => {
-    if (!call.endpoint.raw) return open(call);
-    const address = getClientAddress(call.request.remoteAddress, call.request.headers.get("x-forwarded-for"));
-    return forgeries.run(address, call.headers, () => open(call));
-  };
-
-  const open: Perform = async ({ request, endpoint, handler, base, headers }) => {
-    const dev = endpoint.access === "dev";
-    if (dev) guardDev(request, request.remoteAddress);
-    let body: Input = {};
-    let context = base;
-    const maxBody = dev ? config.maxBodyBytes : Math.min(config.maxBodyBytes, PUBLIC_BODY_BYTES);
-    if (endpoint.raw) {
-      const raw: RawBody = { bytes: await request.body(maxBody), headers: request.headers };
-      context = { ...base, ...raw };
-    } else if (endpoint.body) {
-      checkMediaType(request.headers);
-      body = parseJson(await request.body(maxBody));
-    }
-    const output = await (handler as RunAny)(parseInput(endpoint, parseParams(request), request.search(), body), context);
-    const status = listStatuses(endpoint)[0] ?? 200;
-    if (endpoint.etag) return buildStaticResponse(output as object, request.headers, headers);
-    if (!endpoint.produces) return buildResponse(status, "application/json", JSON.stringify(output), headers);
-    if (dev) headers.push(...CAPTURED_MAIL_HEADERS);
-    else if (endpoint.produces === "text/html") headers.push(...PUBLIC_PAGE_HEADERS);
-    return buildResponse(status, `${endpoint.produces}; charset=utf-8`, output as string, headers);
-  };
-
-  return ({ access }) => {
-    if (access === "public" || access === "dev") return performOpen;
-    if (access === "operator") return performForOperator;
-    return isForAgents(access) ? performForAgent : performForDeveloper;
-  };
+    const result = await this.#writes.run({ endpoint, handler, input, caller: informed }, claim);
+    if (result.replayed) headers.push(["idempotency-replayed", "true"]);
+    return buildResponse(result.status, "application/json", result.answer, headers);
+  }
 }

@@ -5,17 +5,17 @@ import type { Deps } from "../deps.ts";
 import type { Limiter } from "../lib/rate.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import type { KeyLookup } from "./auth.ts";
+import type { AnyHandler, Call } from "./call.ts";
 import { toApiError } from "./errors.ts";
 import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
 import type { PublicContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import type { InFlightRequests } from "./in-flight.ts";
-import { type Call, createPerform } from "./perform.ts";
+import { Performer } from "./perform.ts";
 import { errorPage, prefersHtml } from "./public/error-page.ts";
 import { DirectRequest } from "./request.ts";
 import { type AnyResponse, errorResponse } from "./response.ts";
 import type { Refuse, Route, Serve } from "./routes.ts";
-import type { AnyHandler } from "./transaction.ts";
 import { check } from "./validation.ts";
 
 export interface RouterParts {
@@ -59,16 +59,15 @@ export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
 export function createRouter({ contract, handlers, deps, keys, inFlight, limiter, faults, observe, mount }: RouterParts): Router {
   const { config, ids, clock, tracing } = deps;
-  const choosePerform = createPerform({ deps, keys, limiter });
+  const performer = new Performer({ deps, keys, limiter });
 
   const createServe = (endpoint: Endpoint, handler: AnyHandler): Serve => {
-    const perform = choosePerform(endpoint);
     const respond = async (call: Call): Promise<AnyResponse> => {
       const { request, base, headers } = call;
       try {
         return faults?.any && endpoint.access !== "dev"
-          ? await faults.inject(endpoint.method, request.pathname(), headers, () => perform(call))
-          : await perform(call);
+          ? await faults.inject(endpoint.method, request.pathname(), headers, () => performer.perform(call))
+          : await performer.perform(call);
       } catch (error) {
         // A fault rule that cuts the connection; callers in process see it by the header.
         if (headers.some(([name]) => name === DROP_HEADER)) request.cut();

@@ -1,0 +1,102 @@
+import type { Deps } from "../deps.ts";
+import { ApiError } from "../lib/api-error.ts";
+import type { Limiter } from "../lib/rate.ts";
+import { MB } from "../lib/units.ts";
+import {
+  authenticateAgent,
+  authenticateDeveloper,
+  authenticateOperator,
+  authorizeAgent,
+  authorizeDeveloper,
+  type CountRefusals,
+  type KeyLookup,
+} from "./auth.ts";
+import type { Call, Caller } from "./call.ts";
+import { getClientAddress } from "./client-address.ts";
+import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
+import type { AgentContext, KeyContext } from "./handler.ts";
+import { limitAgent, limitAgentWork, limitDeveloper } from "./rate-limit.ts";
+
+// The largest body without a key, or with the operator key: Stripe's events are a few kilobytes.
+export const PUBLIC_BODY_BYTES = MB;
+// The largest body of an agent's call that is no upload: a landing page of half a megabyte with each character escaped.
+const AGENT_BODY_BYTES = 4 * MB;
+// Base64 takes a third more than the bytes it encodes.
+const BASE64_OVERHEAD = 4 / 3;
+
+export interface AdmissionParts {
+  readonly deps: Pick<Deps, "config" | "db" | "clock">;
+  readonly keys: KeyLookup;
+  readonly limiter: Limiter;
+}
+
+/**
+ * Admits callers: authenticates the key, takes from its rate limit, and checks that it may call the endpoint, in this order. Each
+ * method throws ApiError unauthorized, key_revoked, activation_paused, rate_limited, forbidden or not_found.
+ */
+export class Admission {
+  readonly #deps: AdmissionParts["deps"];
+  readonly #keys: KeyLookup;
+  readonly #limiter: Limiter;
+  readonly #failedAuth: FailedAuthLimiter;
+
+  constructor({ deps, keys, limiter }: AdmissionParts) {
+    this.#deps = deps;
+    this.#keys = keys;
+    this.#limiter = limiter;
+    this.#failedAuth = new FailedAuthLimiter({ limiter, rate: deps.config.rates.agent, clock: deps.clock });
+  }
+
+  async admitDeveloper(call: Call): Promise<Caller> {
+    const { request, endpoint, base, headers } = call;
+    const { maxBodyBytes, rates } = this.#deps.config;
+    const key = await this.#authenticate(call, (count) => authenticateDeveloper(request.headers, this.#keys, count));
+    call.keyId = key.id;
+    await limitDeveloper(this.#limiter, rates, key.id, endpoint, headers);
+    authorizeDeveloper(key, endpoint);
+    const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
+    return { id: key.id, context, maxBody: endpoint.form ? maxBodyBytes * BASE64_OVERHEAD : maxBodyBytes };
+  }
+
+  async admitOperator(call: Call): Promise<Caller> {
+    const { request, endpoint, base, headers } = call;
+    const { maxBodyBytes, rates } = this.#deps.config;
+    await this.#authenticate(call, (count) => authenticateOperator(request.headers, this.#keys, count));
+    call.keyId = "operator";
+    await limitDeveloper(this.#limiter, rates, "operator", endpoint, headers);
+    return { id: "operator", context: base, maxBody: Math.min(maxBodyBytes, PUBLIC_BODY_BYTES) };
+  }
+
+  /** `named` is the activation in the path, which must be that of the key. */
+  async admitAgent(call: Call, named: string): Promise<Caller> {
+    const { request, endpoint, base, headers } = call;
+    const { maxBodyBytes, rates } = this.#deps.config;
+    const { hash, ...agent } = await this.#authenticate(call, (count) =>
+      authenticateAgent(request.headers, this.#keys, this.#deps.db.read, named, count),
+    );
+    const { activationId } = agent;
+    call.keyId = activationId;
+    await limitAgent(this.#limiter, rates, activationId, headers);
+    authorizeAgent(agent, endpoint);
+    const context: AgentContext = { ...base, workspaceId: agent.workspaceId, agent };
+    return {
+      id: activationId,
+      context,
+      // Checked again in the write's transaction: a pause committed meanwhile counts.
+      confirm: (tx) => this.#keys.admitAgent(tx, hash),
+      maxBody: endpoint.form ? maxBodyBytes * BASE64_OVERHEAD : Math.min(maxBodyBytes, AGENT_BODY_BYTES),
+      limit: (input) => limitAgentWork(this.#limiter, rates, activationId, endpoint, input, headers),
+    };
+  }
+
+  /** Refusals are counted against the key; one that does not exist, against the client's address. */
+  async #authenticate<T>({ request, headers }: Call, authenticate: (countRefusals: CountRefusals) => Promise<T>): Promise<T> {
+    try {
+      return await authenticate((hash, lookUp) => this.#failedAuth.run(hash, headers, lookUp));
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "unauthorized" && request.remoteAddress !== undefined)
+        this.#failedAuth.countInvalidKey(getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for")), headers);
+      throw error;
+    }
+  }
+}

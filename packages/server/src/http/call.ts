@@ -1,0 +1,33 @@
+import type { Endpoint } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import type { AgentContext, KeyContext, PublicContext } from "./handler.ts";
+import type { HeaderList } from "./headers.ts";
+import type { HttpRequest } from "./request.ts";
+
+export type Input = Record<string, unknown>;
+export type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
+export type AnyHandler = RunAny | { prepare: RunAny; run: RunAny; undo?: (ctx: object, prepared: unknown) => Promise<void> };
+
+/** A request to an endpoint, on its way to the handler. */
+export interface Call {
+  readonly request: HttpRequest;
+  readonly endpoint: Endpoint;
+  readonly handler: AnyHandler;
+  readonly base: PublicContext;
+  /** Headers of the response, added to on the way; also those of an error. */
+  readonly headers: HeaderList;
+  /** The id of the key, once it is known: for the access log. */
+  keyId?: string;
+}
+
+/** An admitted caller: the owner of rate limits and Idempotency-Keys, and the context of its handlers. */
+export interface Caller {
+  readonly id: string;
+  readonly context: KeyContext | AgentContext | PublicContext;
+  /** Runs first inside the transaction of a write; throws when the caller's key no longer works. */
+  readonly confirm?: (tx: Tx) => Promise<unknown>;
+  /** The largest body, in bytes. */
+  readonly maxBody: number;
+  /** Limits that depend on the input. Throws ApiError rate_limited. */
+  readonly limit?: (input: Input) => Promise<void>;
+}
