@@ -38,12 +38,8 @@ export function mailboxHeader(name: string, { name: person, address }: Mailbox):
 
 /** A Date header value (RFC 5322 3.3) of ms since 1970. */
 export function mailDate(ms: number): string {
-  if (ms !== dated.ms) dated = { ms, text: new Date(ms).toUTCString().replace("GMT", "+0000") };
-  return dated.text;
+  return new Date(ms).toUTCString().replace("GMT", "+0000");
 }
-
-// The mails of a campaign that were released together have one date: writing it takes 2 µs.
-let dated = { ms: Number.NaN, text: "" };
 
 /** The `filename` of a Content-Disposition: quoted, or encoded as RFC 2231 says where a reader would change it. */
 export function filenameParam(name: string): string {
