@@ -60,6 +60,7 @@ import { trustSenders } from "./senders/senders.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { stopWork } from "./shutdown.ts";
 import { traceJobs, traceMailer, traceTransactions } from "./telemetry/instrument.ts";
+import { CompiledTemplates } from "./templates/templates.ts";
 import { Tracker } from "./tracking/tracking.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
 import { WebhookDispatcher } from "./webhooks/dispatcher.ts";
@@ -157,6 +158,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       seal,
       macs,
       tracker,
+      compiledTemplates: new CompiledTemplates(),
       sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),
       returnPath: createReturnPath(macs, config.inboundDomain),
       payments,
@@ -203,7 +205,6 @@ export async function createApp(parts: AppParts): Promise<App> {
     limiter.clear();
     tracker.clear();
     runClock.reset();
-    mailer.clearCache?.();
   };
   const world =
     config.dev && isControllable(clock)

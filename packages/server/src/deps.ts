@@ -26,6 +26,7 @@ import type { NewJob, Queue } from "./queue/queue.ts";
 import type { AgentTables } from "./schema.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import type { VerifiedSenders } from "./senders/verified-senders.ts";
+import type { CompiledTemplates } from "./templates/templates.ts";
 import type { Tracker } from "./tracking/tracking.ts";
 import type { Webhooks } from "./webhooks/endpoint.ts";
 
@@ -48,6 +49,7 @@ export interface Deps {
   readonly seal: Seal;
   readonly macs: Macs;
   readonly tracker: Tracker;
+  readonly compiledTemplates: CompiledTemplates;
   /** The addresses of emails at the inbound domain. */
   readonly returnPath: ReturnPath;
   readonly sns: SnsClient;

@@ -4,6 +4,7 @@ import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import {
   type Compiled,
+  type CompiledTemplates,
   getContactValues,
   MissingVariables,
   relaxVariables,
@@ -40,12 +41,13 @@ type MailStep = AutomationStep & { type: "send_email" };
 /** Loads the pinned version of a template. */
 export async function loadTemplate(
   read: Reader,
+  cache: CompiledTemplates,
   workspaceId: string,
   templateId: string,
   pinned: VersionRow["templates"],
 ): Promise<MailTemplate> {
   try {
-    const { compiled, from, replyTo, slug, version } = await resolveById(read, workspaceId, templateId, pinned?.[templateId]);
+    const { compiled, from, replyTo, slug, version } = await resolveById(read, cache, workspaceId, templateId, pinned?.[templateId]);
     return { compiled: relaxVariables(compiled), from, replyTo: replyTo ?? null, name: `${slug}@${version}` };
   } catch (error) {
     if (error instanceof ApiError) return { skip: error.code === "not_found" ? "template_not_found" : error.code };
@@ -78,12 +80,13 @@ export async function renderMail(
 /** Loads the template of a step and renders its mail for a contact. */
 export async function prepareMail(
   read: Reader,
+  cache: CompiledTemplates,
   contact: ContactRow,
   step: MailStep,
   templates: VersionRow["templates"],
   event: EntryEvent | null,
 ): Promise<PreparedMail> {
-  return renderMail(read, await loadTemplate(read, contact.workspaceId, step.templateId, templates), step, contact, event);
+  return renderMail(read, await loadTemplate(read, cache, contact.workspaceId, step.templateId, templates), step, contact, event);
 }
 
 /** Why a contact gets no mail of automations; null if it may. */

@@ -86,7 +86,7 @@ async function loadPlans(deps: Deps, automationId: string, due: readonly Due[]):
   const plans = new Map<number, Plan>();
   if (automation)
     for (const version of new Set(due.map((one) => one.version)))
-      plans.set(version, await loadPlan(deps.db.read, automation.workspaceId, automationId, version));
+      plans.set(version, await loadPlan(deps.db.read, deps.compiledTemplates, automation.workspaceId, automationId, version));
   return plans;
 }
 

@@ -211,7 +211,7 @@ async function imagineMail(
 ): Promise<Effect> {
   const barred = explainNoMail(contact);
   if (barred !== null) return { skip: barred };
-  const mail = await prepareMail(read, contact, step, version.templates, event);
+  const mail = await prepareMail(read, deps.compiledTemplates, contact, step, version.templates, event);
   if ("skip" in mail) return mail;
   const email = { from: mail.from, subject: mail.content.subject };
   if (!(await isVerified(read, deps, workspaceId, parseMailbox(mail.from)))) return { skip: "sender_not_verified", email };

@@ -7,6 +7,7 @@ import type { MailTransform, PendingMail } from "../delivery/delivery.ts";
 import { ApiError } from "../lib/api-error.ts";
 import {
   type Compiled,
+  type CompiledTemplates,
   type ContactFields,
   compilePinned,
   getContactValues,
@@ -39,12 +40,12 @@ export function hashSource(source: PinnedTemplate, previewText: string | null): 
  * | the contact was changed                             | is rendered with the new values            |
  * | rendering fails                                     | failed, with the reason                    |
  */
-export const renderRecipients: MailTransform = async (read, _deps, mails) => {
+export const renderRecipients: MailTransform = async (read, { compiledTemplates }, mails) => {
   const own = mails.filter(({ email }) => email.campaignId !== null);
   if (own.length === 0) return;
   const campaigns = await loadCampaigns(read, own);
   const contacts = await loadContacts(read, own);
-  const templates = await loadTemplates(read, own);
+  const templates = await loadTemplates(read, compiledTemplates, own);
   for (const mail of own) {
     const status = campaigns.get(mail.email.campaignId ?? "");
     const contact = contacts.get(mail.email.contactId ?? "");
@@ -121,12 +122,7 @@ async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promis
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-// Compiled templates by the hash of their source, so that an entry never becomes outdated.
-const cache = new Map<string, Compiled>();
-// Each is some hundred KB at most.
-const MAX_CACHED = 50;
-
-async function loadTemplates(read: Reader, mails: readonly PendingMail[]): Promise<Map<number, Compiled>> {
+async function loadTemplates(read: Reader, { pinned }: CompiledTemplates, mails: readonly PendingMail[]): Promise<Map<number, Compiled>> {
   const { campaignContents: t } = read.t;
   const ids = [...new Set(mails.map(({ email }) => email.contentsId))];
   const rows = await read
@@ -139,11 +135,8 @@ async function loadTemplates(read: Reader, mails: readonly PendingMail[]): Promi
     .execute({ ids: JSON.stringify(ids) });
   const found = new Map<number, Compiled>();
   for (const { contentsId, hash } of rows) {
-    const known = cache.get(hash ?? "");
+    const known = pinned.get(hash ?? "");
     if (known) {
-      // Least recently used entries are removed first.
-      cache.delete(hash ?? "");
-      cache.set(hash ?? "", known);
       found.set(contentsId, known);
       continue;
     }
@@ -153,8 +146,7 @@ async function loadTemplates(read: Reader, mails: readonly PendingMail[]): Promi
       .where(and(eq(t.contentsId, contentsId)));
     if (!row) continue;
     const made = compileSource(await loadParser(), row.source, row.previewText);
-    cache.set(hash ?? "", made);
-    for (const oldest of cache.keys()) if (cache.size > MAX_CACHED) cache.delete(oldest);
+    pinned.set(hash ?? "", made);
     found.set(contentsId, made);
   }
   return found;

@@ -28,7 +28,6 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
     subject: mail.subject,
     html: mail.html,
     text: mail.text,
-    personal: (mail.html ?? mail.text) !== (contents.html ?? contents.text),
     headers: mail.headers,
     attachments: contents.attachments > 0 ? await findAttachments(read, contents) : [],
     // The date of the first attempt, because every attempt sends the same bytes.

@@ -12,7 +12,8 @@ export const emailHandlers: Handlers<typeof contract.emails> = {
     run: (input, { tx, deps, workspaceId }, files: DecodedAttachments) => send(input, tx, deps, workspaceId, files),
   },
   sendTemplate: {
-    prepare: ({ slug, template, ...input }, { read, workspaceId }) => prepareTemplateSend(read, workspaceId, slug ?? template ?? "", input),
+    prepare: ({ slug, template, ...input }, { read, deps, workspaceId }) =>
+      prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug ?? template ?? "", input),
     run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
   },
   list: (input, { read, workspaceId }) => listEmails(read, workspaceId, input),
@@ -24,12 +25,13 @@ export const emailHandlers: Handlers<typeof contract.emails> = {
 /** The handlers of templates that send. */
 export const templateSendHandlers: Pick<Handlers<typeof contract.templates>, "send" | "test"> = {
   send: {
-    prepare: ({ slug, ...input }, { read, workspaceId }) => prepareTemplateSend(read, workspaceId, slug, input),
+    prepare: ({ slug, ...input }, { read, deps, workspaceId }) =>
+      prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug, input),
     run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
   },
   test: {
-    prepare: ({ id, version, ...input }, { read, workspaceId }) =>
-      prepareTestSend(input, () => resolveById(read, workspaceId, id, version)),
+    prepare: ({ id, version, ...input }, { read, deps, workspaceId }) =>
+      prepareTestSend(input, () => resolveById(read, deps.compiledTemplates, workspaceId, id, version)),
     run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
   },
 };

@@ -5,6 +5,7 @@ import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import {
+  type CompiledTemplates,
   checkSubject,
   compileOwnSubject,
   makeAllowance,
@@ -36,8 +37,14 @@ const STRETCH = 64 * 1024;
 const MAX_DETAILS = 100;
 
 /** Renders a template send before its transaction begins (SPEC 2, 4). */
-export function prepareTemplateSend(read: Reader, workspaceId: string, slug: string, request: Request): Promise<PreparedSend> {
-  return prepare(request, () => resolveBySlug(read, workspaceId, slug));
+export function prepareTemplateSend(
+  read: Reader,
+  cache: CompiledTemplates,
+  workspaceId: string,
+  slug: string,
+  request: Request,
+): Promise<PreparedSend> {
+  return prepare(request, () => resolveBySlug(read, cache, workspaceId, slug));
 }
 
 /** Renders a test of one version. */

@@ -6,7 +6,6 @@ import { splitIntoParts } from "../lib/parts.ts";
 import { CHUNK_BYTES } from "../lib/turn.ts";
 import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
-import { createMimeCache } from "../mail/mime-cache.ts";
 import type { Tables } from "../schema.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
 
@@ -26,7 +25,6 @@ export interface CaptureOptions {
  * the inbox exactly once, even if the process dies.
  */
 export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions): Mailer {
-  const cache = createMimeCache();
   const writer: DeliveryWriter<InboxRow> = {
     writeAll: async (tx, rows) => {
       const receivedAt = clock.now();
@@ -42,7 +40,7 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
     transactional: true,
     concurrency: atOnce,
     send: async (mail) => {
-      const raw = await composeMime(mail, undefined, cache);
+      const raw = await composeMime(mail);
       const row: InboxRow = {
         emailId: mail.origin?.emailId ?? null,
         workspaceId: mail.origin?.workspaceId ?? null,
@@ -56,7 +54,6 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
     },
     check: async () => null,
     fault: () => null,
-    clearCache: cache.clear,
     close: async () => {},
   };
 }

@@ -23,8 +23,6 @@ export interface OutgoingMail {
   subject: string;
   html: string | null;
   text: string | null;
-  /** Whether the texts were made for this recipient, so that no other mail has the same. */
-  personal?: boolean;
   /** Custom headers, checked already: no reserved names, no control characters. */
   headers: Readonly<Record<string, string>>;
   attachments: readonly MailAttachment[];
@@ -98,8 +96,6 @@ export interface Mailer {
   check(): Promise<string | null>;
   /** Why delivery is paused at the moment, for `mailsvc doctor`; null if it is not. */
   fault(): string | null;
-  /** Forgets contents it keeps to be faster, when a world is reset. */
-  clearCache?(): void;
   /** Takes no further messages. Lets those under way finish for `graceMs` (ten seconds), then cuts their connections. */
   close(graceMs?: number): Promise<void>;
 }

@@ -4,22 +4,31 @@ import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
-import type { EncodedTexts, MimeCache } from "./mime-cache.ts";
 import { concat, encodeLongBase64, entityHeaders, joinEntities, joinLongEntities, type MimeEntity, toBytes } from "./mime-entity.ts";
 import { cutText, encodeLongText, encodeText, isLongText } from "./mime-text.ts";
 
 const LF = 10;
 
+/** The texts of a mail, encoded. */
+interface EncodedTexts {
+  /** One or two alternatives. */
+  readonly parts: readonly MimeEntity[];
+  /** The alternatives together, or the only one: the content of a mail without files. */
+  readonly whole: MimeEntity;
+  /** What the boundaries of multiparts that hold these texts end with. */
+  readonly boundary: string;
+}
+
 /**
  * Composes a message as it goes over the wire (RFC 5322, MIME): CRLF line ends, not dot-stuffed, signed if `dkim` is given.
  * The same mail gives the same bytes at every attempt. Line ends of texts become CRLF; everything else is read back
- * unchanged. A `cache` keeps the encoded content for the next mail with the same one, except that of a
- * personal mail: looking for it would take as long as encoding it. Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
+ * unchanged.
+ * Throws TypeError for what the contract forbids (line breaks in headers) and AddressError for bad addresses.
  */
-export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner, cache?: MimeCache): Promise<Buffer> {
+export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
-  const texts = await getTexts(mail, cache);
+  const texts = await encodeTexts(mail);
   const content = mail.attachments.length === 0 ? texts.whole : await addFiles(mail.attachments, texts, mail.html !== null);
   const head = [mailboxHeader("From", from), mailboxHeader("To", parseMailbox(mail.to))];
   if (mail.replyTo !== null) head.push(mailboxHeader("Reply-To", parseMailbox(mail.replyTo)));
@@ -91,10 +100,7 @@ async function encodeFile({ filename, contentType, contentId, content }: MailAtt
   };
 }
 
-/** The texts of a mail, encoded or from the cache. */
-async function getTexts(mail: OutgoingMail, cache: MimeCache | undefined): Promise<EncodedTexts> {
-  const kept = mail.personal ? undefined : cache?.get(mail);
-  if (kept !== undefined) return kept;
+async function encodeTexts(mail: Pick<OutgoingMail, "text" | "html">): Promise<EncodedTexts> {
   const parts: MimeEntity[] = [];
   const hashed: string[] = [];
   const alternatives = [["text/plain", mail.text] as const, ["text/html", mail.html] as const];
@@ -110,9 +116,7 @@ async function getTexts(mail: OutgoingMail, cache: MimeCache | undefined): Promi
   // it is must be hashed whole: its author cannot guess the hash of it.
   const sum = hashed.some(isLongText) ? await hashInTurns(hashed) : hash("sha256", hashed.join("\0"));
   const boundary = `=_${sum.slice(0, 32)}`;
-  const texts = { parts, whole: joinAlternatives(parts, boundary), boundary };
-  if (!mail.personal) cache?.set(mail, texts);
-  return texts;
+  return { parts, whole: joinAlternatives(parts, boundary), boundary };
 }
 
 async function hashInTurns(texts: readonly string[]): Promise<string> {

@@ -106,7 +106,6 @@ export function simulator(mailer: Mailer): Mailer {
     send,
     check: () => mailer.check(),
     fault: () => mailer.fault(),
-    clearCache: () => mailer.clearCache?.(),
     close: (graceMs) => mailer.close(graceMs),
   };
 }

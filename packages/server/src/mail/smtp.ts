@@ -2,7 +2,6 @@ import type { Clock } from "../lib/clock.ts";
 import { type DkimKey, dkimSigner } from "./dkim.ts";
 import type { Mailer } from "./mailer.ts";
 import { composeMime } from "./mime.ts";
-import { createMimeCache } from "./mime-cache.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
 import { parseSmtpUrl } from "./smtp-url.ts";
 
@@ -19,15 +18,13 @@ export interface SmtpMailerOptions {
 export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
   const pool = createSmtpPool(parseSmtpUrl(url), time);
   const signer = dkim === undefined ? undefined : dkimSigner(dkim);
-  const cache = createMimeCache();
   return {
     name: "smtp",
     transactional: false,
     concurrency: pool.maxConnections,
-    send: async (mail) => pool.send({ from: mail.envelopeFrom, to: mail.envelopeTo }, await composeMime(mail, signer, cache)),
+    send: async (mail) => pool.send({ from: mail.envelopeFrom, to: mail.envelopeTo }, await composeMime(mail, signer)),
     check: pool.check,
     fault: () => null,
-    clearCache: cache.clear,
     close: pool.close,
   };
 }

@@ -5,11 +5,12 @@ import { loadParser } from "./engine/parser.ts";
 import { findTemplateBySlug } from "./store.ts";
 
 const compiledOf = async (world: TestWorld, slug: string) => {
-  const { read } = world.app.deps.db;
+  const { db, compiledTemplates } = world.app.deps;
+  const { read } = db;
   const row = await findTemplateBySlug(read, world.workspaceId, slug);
   if (!row?.version) throw new Error(`${slug} is not published.`);
   const { version, publishedHash, publishedUses } = row;
-  return compileVersion(read, loadParser, row, { version, hash: publishedHash ?? "", uses: publishedUses ?? [] }, false);
+  return compileVersion(read, compiledTemplates, loadParser, row, { version, hash: publishedHash ?? "", uses: publishedUses ?? [] }, false);
 };
 
 test("a version is compiled once, and again when it or a part of it changes", async () => {

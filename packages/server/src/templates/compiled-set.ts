@@ -1,6 +1,7 @@
 import type { ErrorDetail } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
+import type { CompiledTemplates, CompiledVersion } from "./compiled-templates.ts";
 import type { Content } from "./content.ts";
 import { type Compiled, compileSet, type FieldFault, type Part, TemplateFaults, type TemplateSet } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
@@ -79,22 +80,10 @@ export async function collectSet(
   return buildTemplateSet(subject, loaded);
 }
 
-/** A compiled version with its sender. */
-export interface CompiledVersion {
-  readonly compiled: Compiled;
-  readonly from: string | null;
-  readonly replyTo: string | null;
-}
-
-// Compiled templates by the hashes of all their sources, so an entry never becomes outdated. Bounded by the characters of
-// the sources; compiled, they take about ten times as much memory.
-const cache = new Map<string, CompiledVersion>();
-let cacheSize = 0;
-const MAX_CACHE_SIZE = 8 * 1024 * 1024;
-
 /** A stored version, compiled once. Throws TemplateFaults. */
 export async function compileVersion(
   q: Tx | Reader,
+  cache: CompiledTemplates,
   parse: () => Promise<Parse>,
   row: TemplateRow,
   version: { readonly version: number; readonly hash: string; readonly uses: readonly string[] },
@@ -102,19 +91,13 @@ export async function compileVersion(
 ): Promise<CompiledVersion> {
   const parts = version.uses.length === 0 ? NO_PARTS : await findParts(q, row.workspaceId, version.uses, drafts);
   const key = [row.type, row.slug, version.hash, ...[...parts].map(([slug, part]) => `${slug}:${part.row.type}:${part.hash}`)].join(" ");
-  const before = cache.get(key);
-  if (before) {
-    // Least recently used entries are removed first.
-    cache.delete(key);
-    cache.set(key, before);
-    return before;
-  }
+  const before = cache.versions.get(key);
+  if (before) return before;
   const content = await findVersionRow(q, row.id, version.version);
   if (!content) throw new ApiError("template_not_found", `The template ${row.slug} was deleted meanwhile.`);
   const compiled = compileSet(await parse(), buildTemplateSet({ slug: row.slug, type: row.type, content }, await loadParts(q, parts)));
   const made = { compiled, from: content.from, replyTo: content.replyTo };
-  // Another request may have compiled it at the same time.
-  if (!cache.has(key)) addToCache(key, made);
+  cache.versions.set(key, made);
   return made;
 }
 
@@ -179,14 +162,4 @@ function buildTemplateSet(
     layout: layout ?? null,
     partials,
   };
-}
-
-function addToCache(key: string, one: CompiledVersion): void {
-  cache.set(key, one);
-  cacheSize += one.compiled.size;
-  for (const [oldest, { compiled }] of cache) {
-    if (cacheSize <= MAX_CACHE_SIZE || cache.size === 1) return;
-    cache.delete(oldest);
-    cacheSize -= compiled.size;
-  }
 }

@@ -20,9 +20,9 @@ import {
 export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" | "test"> = {
   list: (input, { read, workspaceId }) => listTemplates(read, workspaceId, input),
   create: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => createTemplate(tx, deps, workspaceId, input, parse) },
-  get: async ({ id, version }, { read, workspaceId }) => {
+  get: async ({ id, version }, { read, deps, workspaceId }) => {
     const row = await getTemplateRow(read, workspaceId, id);
-    return getDetail(read, row, await getVersionRow(read, row, version ?? DRAFT));
+    return getDetail(read, deps.compiledTemplates, row, await getVersionRow(read, row, version ?? DRAFT));
   },
   update: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => updateDraft(tx, deps, workspaceId, input, parse) },
   delete: ({ id }, { tx, workspaceId }) => deleteTemplate(tx, workspaceId, id),
@@ -33,9 +33,9 @@ export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" 
   unarchive: ({ id }, { tx, deps, workspaceId }) => setStatus(tx, deps, workspaceId, id, "ACTIVE"),
   // Rendering writes nothing, so it runs before the transaction, which only stores the response.
   preview: {
-    prepare: async ({ id, version, variables }, { read, workspaceId }) => {
+    prepare: async ({ id, version, variables }, { read, deps, workspaceId }) => {
       const row = await getTemplateRow(read, workspaceId, id);
-      const { compiled } = await resolveVersion(read, row, await getVersionRow(read, row, version ?? DRAFT));
+      const { compiled } = await resolveVersion(read, deps.compiledTemplates, row, await getVersionRow(read, row, version ?? DRAFT));
       return preview(compiled, variables ?? {});
     },
     run: async (_input, _context, rendered: ReturnType<typeof preview>) => rendered,
@@ -45,7 +45,7 @@ export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" 
     run: async (_input, _context, rendered: Awaited<ReturnType<typeof renderSources>>) => rendered,
   },
   listTransactional: (input, { read, workspaceId }) => listTemplates(read, workspaceId, { ...input, type: "transactional" }),
-  getBySlug: ({ slug }, { read, workspaceId }) => getBySlug(read, workspaceId, slug),
+  getBySlug: ({ slug }, { read, deps, workspaceId }) => getBySlug(read, deps.compiledTemplates, workspaceId, slug),
 };
 
 // Loaded before the transaction begins: inside it, only queries may be awaited.

@@ -1,7 +1,8 @@
 import type { contract, HandlerInput, HandlerOutput, TemplateBySlug, TemplateDetail } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { type CompiledVersion, compileContent, compileVersion, listNamedParts, toApiError, toErrorDetails } from "./compiled-set.ts";
+import { compileContent, compileVersion, listNamedParts, toApiError, toErrorDetails } from "./compiled-set.ts";
+import type { CompiledTemplates, CompiledVersion } from "./compiled-templates.ts";
 import type { Op } from "./engine/compile.ts";
 import { RenderError } from "./engine/compile.ts";
 import {
@@ -33,32 +34,36 @@ export interface Sendable extends CompiledVersion {
 }
 
 /** The published version of a slug, compiled. Throws ApiError template_not_found or template_error. */
-export async function resolveBySlug(read: Reader, workspaceId: string, slug: string): Promise<Sendable> {
+export async function resolveBySlug(read: Reader, cache: CompiledTemplates, workspaceId: string, slug: string): Promise<Sendable> {
   const row = await getPublishedTemplate(read, workspaceId, slug);
-  const ready = await compileStored(read, row, { version: row.version, hash: row.publishedHash ?? "", uses: row.publishedUses ?? [] });
+  const ready = await compileStored(read, cache, row, {
+    version: row.version,
+    hash: row.publishedHash ?? "",
+    uses: row.publishedUses ?? [],
+  });
   return { ...ready, slug, version: row.version };
 }
 
 /** A version of a template, compiled. Throws ApiError template_error. */
-export async function resolveVersion(read: Reader, row: TemplateRow, content: VersionRow): Promise<Sendable> {
+export async function resolveVersion(read: Reader, cache: CompiledTemplates, row: TemplateRow, content: VersionRow): Promise<Sendable> {
   const uses = content.version === DRAFT ? row.draftUses : [...listUsesOf(row, content)];
   return {
-    ...(await compileStored(read, row, { version: content.version, hash: content.hash, uses })),
+    ...(await compileStored(read, cache, row, { version: content.version, hash: content.hash, uses })),
     slug: row.slug,
     version: content.version,
   };
 }
 
-export async function getDetail(read: Reader, row: TemplateRow, content: VersionRow): Promise<TemplateDetail> {
-  return showDetail(row, content, await compileOrExplain(read, row, content));
+export async function getDetail(read: Reader, cache: CompiledTemplates, row: TemplateRow, content: VersionRow): Promise<TemplateDetail> {
+  return showDetail(row, content, await compileOrExplain(read, cache, row, content));
 }
 
 /** The published template of a slug, with its variables. Throws ApiError template_not_found. */
-export async function getBySlug(read: Reader, workspaceId: string, slug: string): Promise<TemplateBySlug> {
+export async function getBySlug(read: Reader, cache: CompiledTemplates, workspaceId: string, slug: string): Promise<TemplateBySlug> {
   const row = await getPublishedTemplate(read, workspaceId, slug);
   const content = await findVersionRow(read, row.id, row.version);
   if (!content) throw templateNotFound(`The template ${slug} was changed meanwhile. Try again.`);
-  return showBySlug(row, content, await compileOrExplain(read, row, content));
+  return showBySlug(row, content, await compileOrExplain(read, cache, row, content));
 }
 
 /** Compiles the subject of a request. Throws ApiError validation_error. */
@@ -168,12 +173,13 @@ function blocksError(): ApiError {
 
 async function compileStored(
   read: Reader,
+  cache: CompiledTemplates,
   row: TemplateRow,
   version: { version: number; hash: string; uses: readonly string[] },
 ): Promise<CompiledVersion> {
   if (row.kind === "JSON_BLOCKS") throw blocksError();
   try {
-    return await compileVersion(read, loadParser, row, version, version.version === DRAFT);
+    return await compileVersion(read, cache, loadParser, row, version, version.version === DRAFT);
   } catch (error) {
     throw toApiError("template_error", error);
   }
@@ -185,9 +191,9 @@ function listUsesOf(row: TemplateRow, content: VersionRow): readonly string[] {
 }
 
 /** The compiled version, or the reason why it cannot be compiled. */
-async function compileOrExplain(read: Reader, row: TemplateRow, content: VersionRow): Promise<Compiled | string> {
+async function compileOrExplain(read: Reader, cache: CompiledTemplates, row: TemplateRow, content: VersionRow): Promise<Compiled | string> {
   try {
-    return (await resolveVersion(read, row, content)).compiled;
+    return (await resolveVersion(read, cache, row, content)).compiled;
   } catch (error) {
     if (error instanceof ApiError) return error.message;
     throw error;

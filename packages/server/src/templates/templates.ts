@@ -6,6 +6,7 @@ import type { PageInput } from "../db/pagination.ts";
 import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { compileContent, toApiError } from "./compiled-set.ts";
+import type { CompiledTemplates } from "./compiled-templates.ts";
 import { applyChanges, assertComplete, assertFits, type Content, EMPTY_CONTENT, hashContent, toSlug } from "./content.ts";
 import { assertNoneBreaks, assertUnused } from "./dependents.ts";
 import type { Compiled } from "./engine/engine.ts";
@@ -203,11 +204,18 @@ export async function listVersions(
 }
 
 /** A version of a template by its id, ready to render; the draft without a number. Throws ApiError not_found or template_error. */
-export async function resolveById(read: Reader, workspaceId: string, id: string, version = DRAFT): Promise<Sendable> {
+export async function resolveById(
+  read: Reader,
+  cache: CompiledTemplates,
+  workspaceId: string,
+  id: string,
+  version = DRAFT,
+): Promise<Sendable> {
   const row = await getTemplateRow(read, workspaceId, id);
-  return resolveVersion(read, row, await getVersionRow(read, row, version));
+  return resolveVersion(read, cache, row, await getVersionRow(read, row, version));
 }
 
+export { CompiledTemplates } from "./compiled-templates.ts";
 export { type ContactFields, getContactValues, relaxVariables, renderContactMail } from "./contact-mail.ts";
 export { type Compiled, MissingVariables, makeAllowance, render } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";

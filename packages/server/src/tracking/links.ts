@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { and, eq, inArray, or } from "drizzle-orm";
+import { LRUCache } from "lru-cache";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
@@ -62,8 +63,8 @@ type LinkDeps = Pick<Deps, "db">;
 
 /** The stored targets of links, and a cache of those in use. */
 export class TrackedLinks {
-  readonly #ids = new Map<string, number>();
-  readonly #links = new Map<number, TrackedLink>();
+  readonly #ids = new LRUCache<string, number>({ max: MAX_CACHED });
+  readonly #links = new LRUCache<number, TrackedLink>({ max: MAX_CACHED });
 
   /** The ids of the wanted targets, by workspace. New ones are stored durably, so that no mail leads to an unknown link. */
   async load(deps: LinkDeps, wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<LinkIds> {
@@ -106,7 +107,6 @@ export class TrackedLinks {
   }
 
   #remember(id: number, link: TrackedLink): void {
-    if (this.#links.size >= MAX_CACHED) this.clear();
     this.#links.set(id, link);
     this.#ids.set(keyOf(link.workspaceId, link.url), id);
   }

@@ -1,8 +1,8 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
+import { LRUCache } from "lru-cache";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import type { Deps } from "../deps.ts";
-import { ContentCache } from "../lib/content-cache.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL, TrackedLinks } from "./links.ts";
@@ -22,15 +22,15 @@ const MAX_RECENT = 20_000;
 /** What this process keeps in memory about tracked mail; a new process begins with nothing. */
 export class Tracker {
   readonly links = new TrackedLinks();
-  readonly #recent = new Map<string, number>();
-  readonly #skeletons = new ContentCache<Skeleton>(MAX_CACHED);
+  readonly #recent = new LRUCache<string, number>({ max: MAX_RECENT });
+  readonly #skeletons = new LRUCache<string, Skeleton>({ maxSize: MAX_CACHED, sizeCalculation: (_skeleton, html) => html.length });
 
-  /** The skeleton of an HTML mail. Mails with the same content share it. */
+  /** The skeleton of HTML that several mails may share. */
   async skeletonOf(html: string): Promise<Skeleton> {
     const known = this.#skeletons.get(html);
     if (known) return known;
     const skeleton = await cutHtml(html);
-    this.#skeletons.set(html, skeleton, html.length);
+    this.#skeletons.set(html, skeleton);
     return skeleton;
   }
 
@@ -41,7 +41,6 @@ export class Tracker {
   }
 
   remember(key: string, now: number): void {
-    if (this.#recent.size >= MAX_RECENT) this.#recent.clear();
     this.#recent.set(key, now);
   }
 
@@ -66,7 +65,8 @@ export async function trackMails(_read: Reader, deps: Deps, mails: readonly Pend
     const { tracking } = mail.contents;
     if (html === null || tracking === null || !(tracking.opens || tracking.clicks || tracking.utm)) continue;
     const last = tracked.at(-1);
-    const skeleton = last?.html === html ? last.skeleton : await deps.tracker.skeletonOf(html);
+    const skeleton =
+      last?.html === html ? last.skeleton : await (html === mail.contents.html ? deps.tracker.skeletonOf(html) : cutHtml(html));
     const urls = getOrCreate(wanted, mail.email.workspaceId);
     if (tracking.opens) urls.add(PIXEL);
     const targets: (string | null)[] = [];

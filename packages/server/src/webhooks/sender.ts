@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Deps } from "../deps.ts";
 import { checkWebhookUrl, type Guard } from "../lib/guard-url.ts";
 import type { Attempt } from "./attempt.ts";
@@ -30,7 +31,7 @@ export class WebhookSender {
   readonly #deps: Deps;
   readonly #lookup: Lookup;
   readonly #guard: Guard;
-  readonly #signers = new Map<string, CachedSigner>();
+  readonly #signers = new LRUCache<string, CachedSigner>({ max: MAX_SIGNERS });
   readonly #connections = new Set<Connection>();
   #closed = false;
   #opener: Promise<OpenConnection> | null = null;
@@ -117,7 +118,6 @@ export class WebhookSender {
       return cached.signer;
     const signer = new Signer(getSigningSecrets(this.#deps, endpoint, now));
     const until = nextSecretAt !== null && now < nextSecretAt ? nextSecretAt : Number.POSITIVE_INFINITY;
-    if (this.#signers.size >= MAX_SIGNERS) this.#signers.clear();
     this.#signers.set(id, { secret, nextSecret, nextSecretAt, signer, until });
     return signer;
   }

@@ -1,0 +1,24 @@
+import { LRUCache } from "lru-cache";
+import type { Compiled } from "./engine/engine.ts";
+
+/** A compiled version with its sender. */
+export interface CompiledVersion {
+  readonly compiled: Compiled;
+  readonly from: string | null;
+  readonly replyTo: string | null;
+}
+
+// Characters of sources; compiled, they take about ten times as much memory.
+const MAX_SIZE = 8 * 1024 * 1024;
+// Each is some hundred KB at most.
+const MAX_PINNED = 50;
+
+/** Templates that are compiled already, by the hashes of all their sources, so that an entry never becomes outdated. */
+export class CompiledTemplates {
+  readonly versions = new LRUCache<string, CompiledVersion>({
+    maxSize: MAX_SIZE,
+    sizeCalculation: ({ compiled }) => Math.max(1, compiled.size),
+  });
+  /** Those of campaigns. */
+  readonly pinned = new LRUCache<string, Compiled>({ max: MAX_PINNED });
+}
