@@ -63,27 +63,23 @@ export interface RowChange<Table extends PgTable> {
  */
 export interface Tx<T = Schema> extends Session<T>, Queries {
   /**
-   * Inserts many rows into one table, at a few µs a row: SQLite runs a prepared statement for each ten rows, Postgres one
-   * statement for all. Throws UniqueViolation if one of the unique keys exists; if another transaction has just taken it, this one runs again.
-   * No promise on SQLite for fewer than some thousand rows.
+   * Inserts many rows into one table, at a few µs a row. Throws UniqueViolation if one of the unique keys exists; if another
+   * transaction has just taken it, this one runs again.
    *
    * With `newKeys` the caller asserts that no other transaction writes these keys, because they are random or assigned under a lock.
-   * Postgres then inserts without ON CONFLICT, which saves two fifths of the cost; a key that exists still throws.
+   * Postgres then inserts without ON CONFLICT, at three fifths of the cost; a key that exists still throws.
    */
   insertAll<Table extends PgTable>(
     table: Table,
     rows: readonly InferInsertModel<Table>[],
     options?: { readonly newKeys: boolean },
-  ): void | Promise<void>;
+  ): Promise<void>;
+  /** Inserts rows into a table whose only unique key is a counter, and returns their numbers in the order of the rows. */
+  insertNumbered<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): Promise<number[]>;
   /**
-   * Inserts rows into a table whose only unique key is a counter, and gives their numbers, in the order of the rows. No promise on
-   * SQLite.
-   */
-  insertNumbered<Table extends PgTable>(table: Table, rows: readonly InferInsertModel<Table>[]): number[] | Promise<number[]>;
-  /**
-   * Updates many rows of one table, each only if it still is as its `where` says: the columns of its key, and those that must not
-   * have changed since it was read. Tells for each change whether its row was updated. All changes name the same columns; no
-   * two of them name the same row.
+   * Updates many rows of one table and tells for each whether it was updated. A row is updated only if it has the values of `where`:
+   * its key, and columns that must not have changed since they were read. All changes name the same columns; no two name the
+   * same row.
    */
   updateAll<Table extends PgTable>(table: Table, changes: readonly RowChange<Table>[]): Promise<boolean[]>;
   /** Reserves the next `n` values of a table's counter, for rows that refer to each other. */
@@ -115,7 +111,7 @@ export interface Db {
    * Transactions of a `kind` that only insert rows and look rows up share commits on Postgres, as all do on SQLite; `kind` is any
    * object, by which the database remembers whether such transactions do.
    */
-  tx<T>(fn: (tx: Tx) => T | Promise<T>, kind?: object): Promise<T>;
+  tx<T>(fn: (tx: Tx) => Promise<T>, kind?: object): Promise<T>;
   /** Whether writes succeed at the moment: false while the disk is full or the database is read-only. */
   health(): DbHealth;
   /** True for an error which says that the database cannot work at the moment. */

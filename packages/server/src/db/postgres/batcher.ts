@@ -1,5 +1,5 @@
 import { StorageUnavailable } from "../errors.ts";
-import { currentScope } from "../writer.ts";
+import { currentScope } from "../scope.ts";
 
 /** An item that waits for its batch. */
 export interface Waiting {

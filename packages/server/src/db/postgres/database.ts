@@ -3,7 +3,7 @@ import pg from "pg";
 import { yieldToEventLoop } from "../../lib/turn.ts";
 import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable, storageError } from "../errors.ts";
-import { currentScope, newScope, runHook, type Scope } from "../writer.ts";
+import { currentScope, newScope, runHook, type Scope } from "../scope.ts";
 import type { Row } from "./arrays.ts";
 import { createGroups } from "./groups.ts";
 import { type BulkInsert, listArrays, toArrays } from "./insert.ts";

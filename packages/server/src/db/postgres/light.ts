@@ -2,7 +2,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import { CHUNK_BYTES, yieldToEventLoop } from "../../lib/turn.ts";
 import type { Schema } from "../db.ts";
 import { MisplacedQuery } from "../errors.ts";
-import { currentScope, type Scope } from "../writer.ts";
+import { currentScope, type Scope } from "../scope.ts";
 import type { Row } from "./arrays.ts";
 import type { PgTx } from "./database.ts";
 import { postgresDialect } from "./dialect.ts";

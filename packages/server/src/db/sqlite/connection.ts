@@ -3,11 +3,10 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { BuildStatement, DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
+import type { Scope } from "../scope.ts";
 import { createSearchIndexes } from "../search-index.ts";
-import type { Scope } from "../writer.ts";
 import { bindOnce } from "./bind.ts";
 import { FOLD, foldText, sqliteDialect } from "./dialect.ts";
-import type { HeldRows } from "./held-rows.ts";
 import { createInserts } from "./insert.ts";
 import { createLookups } from "./lookup.ts";
 import { createSearchIndex } from "./search-index.ts";
@@ -54,14 +53,12 @@ export interface SessionParts {
   readonly guard: () => Scope | null;
   /** Called between many queries. */
   readonly breathe: () => Promise<void>;
-  /** Where rows to be inserted are held back; null on a connection that only reads. */
-  readonly held: HeldRows | null;
 }
 
 /** Wraps a connection in queries with their own cache of prepared statements. */
-export function createSession({ connection, schema, guard, breathe, held }: SessionParts) {
+export function createSession({ connection, schema, guard, breathe }: SessionParts) {
   const { tables, searched } = schema;
-  const client = guardStatements(connection, held ? () => writeHeld(held, guard()) : guard);
+  const client = guardStatements(connection, guard);
   const queries = drizzle(client as unknown as RawConnection) as unknown as Queries;
   const statements = new Map<string, unknown>();
   const prepared = <Prepared>(name: string, build: BuildStatement<Schema, Prepared>): Prepared => {
@@ -78,24 +75,15 @@ export function createSession({ connection, schema, guard, breathe, held }: Sess
     { searchIndex: createSearchIndexes(searched, (one) => createSearchIndex(session, one)) },
     createInserts({
       compile: (text) => client.prepare(text).run,
-      compileHeld: (text) => {
-        const statement = connection.prepare(text);
-        return (...params) => statement.run(...params);
-      },
       compileNumber: (text) => {
         const { get } = client.prepare(text);
         return () => (get() as { last: number | null }).last;
       },
       breathe,
-      holding: () => {
-        const scope = guard();
-        if (!held?.holding || !scope?.light) return null;
-        scope.wrote = true;
-        return held;
-      },
     }),
     createUpdates((text) => client.prepare(text).run),
     createLookups(session),
+    { breathe },
   );
 }
 
@@ -139,18 +127,6 @@ function guardStatements(connection: RawConnection, guard: () => Scope | null): 
       return statement;
     },
   };
-}
-
-/** Writes the rows that are held back before another query. One that cannot be inserted may be another caller's: the whole commit runs again. */
-export function writeHeld(held: HeldRows, scope: Scope | null): Scope | null {
-  if (!held.waiting) return scope;
-  try {
-    held.write();
-  } catch (error) {
-    if (scope) scope.wrote = true;
-    throw error;
-  }
-  return scope;
 }
 
 /** Whether a write changed rows, by its result: rows, or a count. */

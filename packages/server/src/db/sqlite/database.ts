@@ -1,19 +1,21 @@
 import { join } from "node:path";
-import type { DatabaseSchema, Db, Reader, Tx } from "../db.ts";
+import type { DatabaseSchema, Db, DbHealth, Reader, Tx } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
-import { type CoalescedWrite, currentScope, type Scope, Writer, type WriterOptions } from "../writer.ts";
+import { currentScope, type Scope } from "../scope.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { createSession, openConnection, type RawConnection, writeHeld } from "./connection.ts";
-import { Flusher } from "./flush.ts";
+import { createSession, openConnection, type RawConnection } from "./connection.ts";
+import { Flusher, type Sync } from "./flush.ts";
 import { assertNotEmptied, createDataFolder, DATABASE_FILE, lockFolder, openError } from "./folder.ts";
-import { HeldRows } from "./held-rows.ts";
 import { migrateSqlite } from "./migrate.ts";
+import { type CoalescedWrite, Writer, type WriterConnection, type WriterOptions } from "./writer.ts";
 
 export type { RawConnection };
 
 export interface SqliteOptions extends WriterOptions {
   /** `FULL` (the default): a transaction ends only when its rows survive a power cut. `OFF` is for tests. */
   synchronous?: "FULL" | "OFF";
+  /** How the log is flushed; tests look at what each flush covers. */
+  sync?: Sync;
 }
 
 /** A SQLite database, and what only its owner may do. */
@@ -46,147 +48,156 @@ export async function openSqlite(folder: string, schema: DatabaseSchema, options
   assertNotEmptied(folder);
   const unlock = lockFolder(folder);
   const file = join(folder, DATABASE_FILE);
-  // At NORMAL, COMMIT writes the log without flushing it. The flush that FULL would do inside COMMIT is ours then, beside the
-  // event loop. Before a checkpoint SQLite flushes the log itself.
-  const level = options.synchronous === "OFF" ? "OFF" : "NORMAL";
-  let connection: RawConnection;
-  let reader: RawConnection;
-  let disk: Flusher | undefined;
-  let checkpoints: Checkpoints | undefined;
   try {
-    connection = openConnection(file, level);
-    migrateSqlite(connection, schema.version);
-    reader = openConnection(file, level);
-    reader.pragma("query_only = ON");
-    if (level === "NORMAL") {
-      // The first write creates the log, which stays until the last connection is closed.
-      connection.exec("BEGIN IMMEDIATE; COMMIT");
-      disk = new Flusher(`${file}-wal`);
-      checkpoints = new Checkpoints(connection);
-      await disk.flush();
-    }
+    return new SqliteDatabase(file, schema, await openFile(file, schema.version, options), options, unlock);
   } catch (error) {
     unlock();
     throw openError(error, file);
   }
+}
 
+/** What is open of a database file. */
+interface OpenFile {
+  readonly connection: RawConnection;
+  readonly reader: RawConnection;
+  /** Undefined where rows need not survive a power cut, as are the checkpoints. */
+  readonly disk: Flusher | undefined;
+  readonly checkpoints: Checkpoints | undefined;
+}
+
+async function openFile(file: string, version: string, { synchronous, sync }: SqliteOptions): Promise<OpenFile> {
+  // At NORMAL, COMMIT writes the log without flushing it. The flush that FULL would do inside COMMIT is ours then, beside the
+  // event loop. Before a checkpoint SQLite flushes the log itself.
+  const level = synchronous === "OFF" ? "OFF" : "NORMAL";
+  const connection = openConnection(file, level);
+  migrateSqlite(connection, version);
+  const reader = openConnection(file, level);
+  reader.pragma("query_only = ON");
+  if (level === "OFF") return { connection, reader, disk: undefined, checkpoints: undefined };
+  // The first write creates the log, which stays until the last connection is closed.
+  connection.exec("BEGIN IMMEDIATE; COMMIT");
+  const disk = new Flusher(`${file}-wal`, sync);
+  const checkpoints = new Checkpoints(connection);
+  await disk.flush();
+  return { connection, reader, disk, checkpoints };
+}
+
+function toWriterConnection({ connection, disk, checkpoints }: OpenFile): WriterConnection {
   const command = (sql: string): (() => void) => {
     const statement = connection.prepare(sql);
     return () => void statement.run();
   };
-  const begin = command("BEGIN IMMEDIATE");
   const commit = command("COMMIT");
-  const rollback = command("ROLLBACK");
-  const held = new HeldRows();
-  const writer = new Writer(
-    {
-      get active() {
-        return connection.inTransaction;
-      },
-      begin: (savepoints) => {
-        begin();
-        held.begin(!savepoints);
-      },
-      complete: () => held.write(),
-      commit: () => {
-        held.write();
-        commit();
-        checkpoints?.committed();
-      },
-      rollback: () => {
-        held.drop();
-        rollback();
-      },
-      savepoint: command("SAVEPOINT caller"),
-      release: command("RELEASE caller"),
-      rollbackToSavepoint: command("ROLLBACK TO caller"),
-      disk,
-      get backlog() {
-        return checkpoints?.backlog ?? null;
-      },
+  return {
+    get active() {
+      return connection.inTransaction;
     },
-    options,
-  );
-
-  let closed = false;
-  const assertOpen = (): void => {
-    if (closed) throw new StorageUnavailable("The database is closed.");
+    begin: command("BEGIN IMMEDIATE"),
+    commit: () => {
+      commit();
+      checkpoints?.committed();
+    },
+    rollback: command("ROLLBACK"),
+    savepoint: command("SAVEPOINT caller"),
+    release: command("RELEASE caller"),
+    rollbackToSavepoint: command("ROLLBACK TO caller"),
+    disk,
+    get backlog() {
+      return checkpoints?.backlog ?? null;
+    },
   };
-  const breathe = (): Promise<void> => writer.breathe();
-  const assertReadable = (): null => {
-    assertOpen();
+}
+
+class SqliteDatabase implements SqliteDb {
+  readonly engine = "sqlite";
+  readonly file: string;
+  readonly read: Reader;
+  readonly writer: Writer;
+  readonly #open: OpenFile;
+  readonly #unlock: () => void;
+  /** The queries of a transaction, but for its hooks. */
+  readonly #write: Omit<Tx, "afterCommit">;
+  readonly #coalescedWrites = new Map<Coalescer<never>, CoalescedWrite<never>>();
+  #closed = false;
+
+  // `tx` and `isUnavailable` are passed on alone, so they are bound.
+  readonly tx: Db["tx"] = (fn) => this.writer.run((scope) => fn(this.#bindTx(scope)));
+  readonly isUnavailable: Db["isUnavailable"] = (error) => error instanceof StorageUnavailable;
+
+  constructor(file: string, schema: DatabaseSchema, open: OpenFile, options: SqliteOptions, unlock: () => void) {
+    this.file = file;
+    this.#open = open;
+    this.#unlock = unlock;
+    this.writer = new Writer(toWriterConnection(open), options);
+    const breathe = (): Promise<void> => this.writer.breathe();
+    this.read = createSession({ connection: open.reader, schema, guard: () => this.#assertReadable(), breathe });
+    this.#write = createSession({ connection: open.connection, schema, guard: () => this.writer.findScope(), breathe });
+  }
+
+  coalesce<T>(coalescer: Coalescer<T>, item: T): void {
+    this.writer.findScope().coalesced.push([this.#toCoalescedWrite(coalescer), item]);
+  }
+
+  async exclusive<T>(work: (connection: RawConnection) => T): Promise<T> {
+    await this.writer.idle();
+    this.writer.assertHealthy();
+    // `work` is synchronous and the writer starts transactions only in later turns of the event loop, so none can interleave.
+    const result = work(this.#open.connection);
+    await this.#open.disk?.flush();
+    return result;
+  }
+
+  get flushes(): SqliteDb["flushes"] {
+    return this.#open.disk?.stats ?? null;
+  }
+
+  health(): DbHealth {
+    const { refusal } = this.writer;
+    return { writable: refusal === null, reason: refusal?.message ?? null };
+  }
+
+  async ping(): Promise<void> {
+    this.#assertOpen();
+    this.writer.assertHealthy();
+    this.#open.reader.prepare("SELECT 1").get();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.writer.close();
+    const { checkpoints, disk, reader, connection } = this.#open;
+    await checkpoints?.close();
+    disk?.close();
+    reader.close();
+    connection.close();
+    this.#unlock();
+  }
+
+  #bindTx(scope: Scope): Tx {
+    return Object.assign(Object.create(this.#write) as Omit<Tx, "afterCommit">, {
+      afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
+    });
+  }
+
+  /** The same write for each call of a coalescer, so that the writer knows which items belong together. */
+  #toCoalescedWrite<T>(coalescer: Coalescer<T>): CoalescedWrite<T> {
+    let known: CoalescedWrite<T> | undefined = this.#coalescedWrites.get(coalescer);
+    if (!known) {
+      known = { write: (scope, items) => coalescer.write(this.#bindTx(scope), items) };
+      this.#coalescedWrites.set(coalescer, known);
+    }
+    return known;
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new StorageUnavailable("The database is closed.");
+  }
+
+  #assertReadable(): null {
+    this.#assertOpen();
     if (currentScope.getStore()?.open)
       throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
     return null;
-  };
-  const getScope = (): Scope => {
-    const scope = currentScope.getStore();
-    if (!scope?.open) throw new MisplacedQuery("A query was made after its transaction had ended.");
-    return scope;
-  };
-  const read: Reader = createSession({ connection: reader, schema, guard: assertReadable, breathe, held: null });
-  const write = createSession({ connection, schema, guard: getScope, breathe, held });
-  const bindTx = (scope: Scope): Tx => {
-    const tx = Object.create(write) as Tx;
-    // Rows that are held back are written now: at COMMIT they would be written in one turn with all that follow.
-    tx.breathe = () => {
-      writeHeld(held, scope);
-      return breathe();
-    };
-    tx.afterCommit = (fn) => void scope.afterCommit.push(fn);
-    return tx;
-  };
-
-  const coalescedWrites = new Map<Coalescer<unknown>, CoalescedWrite<unknown>>();
-  const toCoalescedWrite = (coalescer: Coalescer<unknown>): CoalescedWrite<unknown> => {
-    let known = coalescedWrites.get(coalescer);
-    if (!known) {
-      known = { write: (scope, items) => coalescer.write(bindTx(scope), items) };
-      coalescedWrites.set(coalescer, known);
-    }
-    return known;
-  };
-
-  return {
-    engine: "sqlite",
-    isUnavailable: (error) => error instanceof StorageUnavailable,
-    writer,
-    flushes: disk?.stats ?? null,
-    file,
-    read,
-    health: () => ({ writable: writer.refusal === null, reason: writer.refusal?.message ?? null }),
-    tx: (fn, kind) =>
-      writer.run((scope) => {
-        scope.light = kind !== undefined;
-        return fn(bindTx(scope));
-      }),
-    coalesce: (coalescer, item) => {
-      const scope = currentScope.getStore();
-      if (!scope?.open) throw new MisplacedQuery("A write was deferred to a transaction that has ended.");
-      scope.coalesced.push([toCoalescedWrite(coalescer as Coalescer<unknown>), item]);
-    },
-    exclusive: async (work) => {
-      await writer.idle();
-      writer.assertHealthy();
-      // `work` is synchronous and the writer starts transactions only in later turns of the event loop, so none can interleave.
-      const result = work(connection);
-      await disk?.flush();
-      return result;
-    },
-    ping: async () => {
-      assertOpen();
-      writer.assertHealthy();
-      reader.prepare("SELECT 1").get();
-    },
-    close: async () => {
-      if (closed) return;
-      closed = true;
-      await writer.close();
-      await checkpoints?.close();
-      disk?.close();
-      reader.close();
-      connection.close();
-      unlock();
-    },
-  };
+  }
 }

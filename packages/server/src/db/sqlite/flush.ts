@@ -1,7 +1,21 @@
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { realTime } from "../../lib/clock.ts";
 
-type Sync = (fd: number, done: (error: Error | null) => void) => void;
+/** Flushes an open file, and calls `done` when it is on the disk. */
+export type Sync = (fd: number, done: (error: Error | null) => void) => void;
+
+/*
+ * The riskiest code of the server: SQLite runs at synchronous = NORMAL, where COMMIT does not flush its log, and durability is ours.
+ *
+ * Guaranteed: what was committed before `flush` was called is on the disk when its promise resolves. The writer answers no caller
+ * before the flush that covers everything this caller wrote or read. A flush that fails is never tried again, because the system
+ * may have dropped the pages: all callers are rejected, and nothing is written until the next start.
+ *
+ * Not guaranteed: rows of callers that were not answered may or may not be there after a power cut, each commit whole or not at all.
+ *
+ * Proved by power-cut.test.ts (what the last flush covered is all that is left), flush.test.ts, writer.test.ts (who is answered when),
+ * ../../disk-failure.test.ts (the process ends), and test/crash.test.ts (kills under load).
+ */
 
 /**
  * Flushes a file to the disk on a thread of the runtime: it takes 0.1 to 5 ms, which the event loop need not wait for. One flush

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { StorageUnavailable } from "./errors.ts";
-import { type Disk, type Scope, Writer, type WriterOptions } from "./writer.ts";
+import { StorageUnavailable } from "../errors.ts";
+import type { Scope } from "../scope.ts";
+import { type Disk, Writer, type WriterOptions } from "./writer.ts";
 
 /** A disk whose flushes end when the test says so. */
 const slowDisk = () => {

@@ -1,15 +1,13 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import { yieldToEventLoop } from "../lib/turn.ts";
-import { errorCode, MisplacedQuery, StorageUnavailable, storageError } from "./errors.ts";
+import { yieldToEventLoop } from "../../lib/turn.ts";
+import { errorCode, MisplacedQuery, StorageUnavailable, storageError } from "../errors.ts";
+import { GroupHold } from "../group-hold.ts";
+import { currentScope, newScope, runHook, type Scope } from "../scope.ts";
 
 /** What the writer needs of a connection. */
 export interface WriterConnection {
   /** Whether a transaction is open: SQLite ends one by itself when the disk is full. */
   readonly active: boolean;
-  /** Begins a transaction, with savepoints or without. */
-  begin(savepoints: boolean): void;
-  /** Writes what transactions without savepoints have put off. Throws when it cannot be written; absent where nothing is put off. */
-  complete?(): void;
+  begin(): void;
   commit(): void;
   rollback(): void;
   savepoint(): void;
@@ -34,28 +32,15 @@ export interface CoalescedWrite<T> {
   write(scope: Scope, items: T[]): Promise<void>;
 }
 
-/** Identifies one open transaction, so that queries after its end are refused. */
-export interface Scope {
-  open: boolean;
-  /** True once it has changed a row. */
-  wrote: boolean;
-  /** True if the rows that it inserts may be written later: before the next statement that could see them, and at COMMIT at the latest. */
-  light: boolean;
-  readonly afterCommit: (() => void)[];
+/** An open transaction of a writer. */
+export interface WriterScope extends Scope {
   /** What it defers to the end of the commit. */
   readonly coalesced: [write: CoalescedWrite<unknown>, item: unknown][];
 }
 
-export function newScope(): Scope {
-  return { open: true, wrote: false, light: false, afterCommit: [], coalesced: [] };
-}
-
-/** The transaction that the current code runs in, if any. */
-export const currentScope = new AsyncLocalStorage<Scope>();
-
 /** A call of `run` that has not settled yet. */
 interface Caller {
-  run(scope: Scope): unknown;
+  run(scope: WriterScope): Promise<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
   /** True once it was rejected: its work failed without changing a row. */
@@ -66,7 +51,7 @@ interface Caller {
 interface Finished {
   caller: Caller;
   value: unknown;
-  scope: Scope;
+  scope: WriterScope;
 }
 
 export interface WriterOptions {
@@ -83,20 +68,7 @@ export interface WriterOptions {
   onFatal?: ((error: StorageUnavailable) => void) | undefined;
 }
 
-// From this many callers on, a commit waits while each turn of the event loop brings more: a commit and its flush take 0.3 ms of
-// the processor, for one caller or a hundred. Fewer callers do not wait.
-const MIN_HELD = 8;
-
 const STALLED = "A transaction waited for something other than its queries (network, timer, file): do that before or after it.";
-
-/** Runs a hook. The rows are durable by now, so a hook that throws must affect neither them nor the response. */
-export function runHook(hook: () => void): void {
-  try {
-    hook();
-  } catch (error) {
-    process.emitWarning(error as Error);
-  }
-}
 
 /**
  * Runs one transaction at a time on the writing connection and commits those that wait together: all of them are answered after
@@ -119,7 +91,6 @@ export function runHook(hook: () => void): void {
  * | running    | all callers have run                              | committed                                        |
  * | running    | a caller throws before it has written             | running; that caller is rejected                 |
  * | running    | a caller throws after it has written              | rolled back, then running again with savepoints  |
- * | running    | a row that was put off cannot be inserted         | rolled back, then running again with savepoints  |
  * | running    | a caller stalls                                   | as if it had thrown                              |
  * | running    | COMMIT fails                                      | rolled back; all callers are rejected            |
  * | committed  | the flush that covers it ends                     | durable: callers resolve, hooks run              |
@@ -129,19 +100,19 @@ export class Writer {
   readonly #connection: WriterConnection;
   readonly #maxGroup: number;
   readonly #maxWaiting: number;
-  readonly #holdMs: number;
+  readonly #hold: GroupHold;
   #waiting: Caller[] = [];
   #running = false;
   #closed = false;
   #idle: (() => void)[] = [];
-  /** Rejects the transaction that is open now, if it stalls. */
+  /** The transaction that is open now. */
+  #open: WriterScope | null = null;
+  /** Rejects it, if it stalls. */
   #stall: ((error: Error) => void) | null = null;
   /** How many pauses the open transaction is making. */
   #breathing = 0;
   #accepted = false;
   #waitingSince = 0;
-  /** How many callers waited at the end of the last turn. */
-  #lastWaiting = 0;
   /** Callers whose rows are committed but not on the disk yet. */
   #undurable = 0;
   #failure: StorageUnavailable | null = null;
@@ -154,13 +125,13 @@ export class Writer {
   constructor(connection: WriterConnection, options: WriterOptions = {}) {
     this.#connection = connection;
     this.#maxGroup = options.maxGroup ?? 128;
-    this.#holdMs = options.holdMs ?? 10;
+    this.#hold = new GroupHold({ maxSize: this.#maxGroup, maxMs: options.holdMs });
     this.#maxWaiting = options.maxWaiting ?? 20_000;
     this.#onFatal = options.onFatal ?? (() => {});
   }
 
   /** Runs `fn` in a transaction. Settles after its rows are durable or rolled back. */
-  run<T>(fn: (scope: Scope) => T | Promise<T>): Promise<T> {
+  run<T>(fn: (scope: Scope) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (currentScope.getStore()?.open)
         throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
@@ -171,6 +142,13 @@ export class Writer {
       this.#waiting.push({ run: fn, resolve: resolve as (value: unknown) => void, reject, rejected: false });
       if (!this.#running) this.#schedule();
     });
+  }
+
+  /** The transaction that the current code runs in. Throws MisplacedQuery when it runs in none, or its transaction has ended. */
+  findScope(): WriterScope {
+    const scope = this.#open;
+    if (!scope?.open || currentScope.getStore() !== scope) throw new MisplacedQuery("A query was made after its transaction had ended.");
+    return scope;
   }
 
   /** Lets the event loop serve others for one turn, in the open transaction. */
@@ -213,13 +191,11 @@ export class Writer {
     this.#running = true;
     // At the end of the loop turn: callers that arrived in this turn join the group.
     setImmediate(() => {
-      const n = this.#waiting.length;
-      const growing = n > this.#lastWaiting && n >= MIN_HELD && n < this.#maxGroup;
-      this.#lastWaiting = n;
-      const hold = (this.#accepted || growing) && performance.now() - this.#waitingSince < this.#holdMs;
+      const waitedMs = performance.now() - this.#waitingSince;
+      const waits = this.#hold.waits(this.#waiting.length, waitedMs, { short: this.#accepted });
       this.#accepted = false;
       const { backlog } = this.#connection;
-      if (hold) this.#schedule();
+      if (waits) this.#schedule();
       else if (backlog) void backlog.then(() => this.#commitGroup());
       else void this.#commitGroup();
     });
@@ -227,7 +203,7 @@ export class Writer {
 
   async #commitGroup(): Promise<void> {
     const group = this.#waiting.splice(0, this.#maxGroup);
-    this.#lastWaiting = this.#waiting.length;
+    this.#hold.taken(this.#waiting.length);
     const watch = this.#watch();
     let done: Finished[] = [];
     try {
@@ -289,11 +265,11 @@ export class Writer {
    */
   async #runGroup(group: Caller[], savepoints: boolean): Promise<Finished[] | null> {
     const done: Finished[] = [];
-    this.#connection.begin(savepoints);
+    this.#connection.begin();
     for (const caller of group) {
       if (caller.rejected) continue;
       if (savepoints) this.#connection.savepoint();
-      const scope = newScope();
+      const scope = newWriterScope();
       try {
         done.push({ caller, value: await this.#runOne(caller, scope), scope });
         if (savepoints) this.#connection.release();
@@ -313,28 +289,12 @@ export class Writer {
         this.#connection.rollbackToSavepoint();
         this.#connection.release();
         reject(caller, error);
-      } finally {
-        scope.open = false;
-        this.#stall = null;
       }
     }
-    if (!savepoints && !this.#complete()) return null;
     await this.#writeCoalesced(done);
     if (!this.#connection.active) throw new StorageUnavailable("The database rolled back the transaction.");
     this.#connection.commit();
     return done;
-  }
-
-  /** Writes what callers have put off; false when that failed, and everything is rolled back. */
-  #complete(): boolean {
-    try {
-      this.#connection.complete?.();
-      return true;
-    } catch (error) {
-      if (!this.#connection.active) throw error;
-      this.#connection.rollback();
-      return false;
-    }
   }
 
   async #writeCoalesced(done: readonly Finished[]): Promise<void> {
@@ -346,22 +306,25 @@ export class Writer {
         else all.set(write, [item]);
       }
     for (const [write, items] of all) {
-      const scope = newScope();
+      const scope = newWriterScope();
       await this.#runOne({ run: () => write.write(scope, items) }, scope);
-      scope.open = false;
     }
   }
 
-  #runOne(caller: Pick<Caller, "run">, scope: Scope): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#stall = reject;
-      currentScope.run(scope, () => {
-        const running = caller.run(scope);
+  /** Runs the work of one transaction. Rejects when the work fails, or stalls. */
+  async #runOne(caller: Pick<Caller, "run">, scope: WriterScope): Promise<unknown> {
+    this.#open = scope;
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#stall = reject;
         // `then` is called inside the scope, because a query that is returned rather than awaited runs only then.
-        if (isThenable(running)) running.then(resolve, reject);
-        else resolve(running);
+        currentScope.run(scope, () => void caller.run(scope).then(resolve, reject));
       });
-    });
+    } finally {
+      scope.open = false;
+      this.#open = null;
+      this.#stall = null;
+    }
   }
 
   /** Checks once per turn of the event loop whether the open transaction has stalled. */
@@ -398,8 +361,8 @@ export class Writer {
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value;
+function newWriterScope(): WriterScope {
+  return { ...newScope(), coalesced: [] };
 }
 
 function hasChanges(done: readonly Finished[]): boolean {
