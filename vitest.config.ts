@@ -26,7 +26,7 @@ const shared = {
 const execArgv = ["--max-semi-space-size=64", "--initial-old-space-size=400"];
 
 // How long properties may search, and that no file leaves anything changed for the next.
-const setup = ["./test/support/properties.ts", "./test/support/leftovers.ts"];
+const setup = ["./test/support/properties.ts", "./test/support/assert-clean.ts"];
 
 /*
  * Tests of features run again with a Postgres database under each world. Not again are those about one database only, those that make

@@ -20,7 +20,7 @@ const MAILS = ["welcome", "thanks", "reminder", "goodbye"];
 const FLAGS = ["--dev", "--rate-limit", "write=1000000,read=1000000,send=1000000"];
 
 /** Servers on one database. */
-interface Ground {
+interface Cluster {
   /** A server that is up, as far as is known. */
   api(): Api;
   /** Kills a server and starts another one in its place. */
@@ -28,7 +28,7 @@ interface Ground {
   stop(): Promise<void>;
 }
 
-async function onSqlite(): Promise<Ground> {
+async function onSqlite(): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-automation-"));
   let running: ServerProcess;
   let api: Api = { url: "", apiKey: "" };
@@ -53,7 +53,7 @@ async function onSqlite(): Promise<Ground> {
 }
 
 /** Two servers; those that are killed take turns, and so do those that are asked. */
-async function onPostgres(): Promise<Ground> {
+async function onPostgres(): Promise<Cluster> {
   const cluster = await startCluster(2, FLAGS);
   let [asked, killed] = [0, 0];
   return {
@@ -70,9 +70,9 @@ async function onPostgres(): Promise<Ground> {
 const wait = (ms: number): Promise<void> => new Promise((next) => setTimeout(next, ms));
 
 /** Makes a request until a server acknowledges it. Under its key it takes effect once. */
-async function acknowledge(ground: Ground, key: string, path: string, body: unknown): Promise<void> {
+async function acknowledge(cluster: Cluster, key: string, path: string, body: unknown): Promise<void> {
   for (;;) {
-    const { url, apiKey } = ground.api();
+    const { url, apiKey } = cluster.api();
     try {
       const response = await fetch(`${url}${path}`, {
         method: "POST",
@@ -137,18 +137,18 @@ const PATHS = {
 };
 
 /** Lets contacts enter, and some of them buy something, twice; as many as the kills so far allow. */
-async function live(ground: Ground, kills: () => number): Promise<void> {
+async function live(cluster: Cluster, kills: () => number): Promise<void> {
   for (let i = 0; i < ENTRIES; i += IMPORT) {
     while (kills() / KILLS < i / ENTRIES) await wait(20);
     const rows = Array.from({ length: Math.min(IMPORT, ENTRIES - i) }, (_, n) => ({
       email: `p${i + n}@reader.example`,
       firstName: `P${i + n}`,
     }));
-    await acknowledge(ground, `import-${i}`, "/api/v1/contacts/import", { rows });
+    await acknowledge(cluster, `import-${i}`, "/api/v1/contacts/import", { rows });
     for (let n = 0; n < rows.length; n += 1)
       if ((i + n) % BUYERS === 0)
         for (const value of [10.25, 0.5])
-          await acknowledge(ground, `buy-${i + n}-${value}`, "/api/v1/track", {
+          await acknowledge(cluster, `buy-${i + n}-${value}`, "/api/v1/track", {
             ...{ name: "purchase", contact: `p${i + n}@reader.example`, value, currency: "USD" },
           });
   }
@@ -162,8 +162,8 @@ interface Event {
 }
 
 /** A contact that is triggered fifty times at once, on all servers, enters once. */
-async function race(ground: Ground): Promise<void> {
-  const { id } = await call<{ id: string }>(ground.api(), "POST", "/api/v1/automations", {
+async function race(cluster: Cluster): Promise<void> {
+  const { id } = await call<{ id: string }>(cluster.api(), "POST", "/api/v1/automations", {
     name: "Race",
     trigger: { type: "event", name: "go" },
     allowReEntry: true,
@@ -171,17 +171,17 @@ async function race(ground: Ground): Promise<void> {
     steps: [{ id: "wait", type: "delay", for: "1s" }],
     connections: [{ from: "trigger", to: "wait" }],
   });
-  await call(ground.api(), "POST", `/api/v1/automations/${id}/activate`);
-  const { id: contact } = await call<{ id: string }>(ground.api(), "POST", "/api/v1/contacts", { email: "race@reader.example" });
-  await Promise.all(Array.from({ length: 50 }, (_, i) => acknowledge(ground, `race-${i}`, "/api/v1/track", { name: "go", contact })));
-  const read = (): Promise<AutomationStats> => call(ground.api(), "GET", `/api/v1/automations/${id}/stats`);
+  await call(cluster.api(), "POST", `/api/v1/automations/${id}/activate`);
+  const { id: contact } = await call<{ id: string }>(cluster.api(), "POST", "/api/v1/contacts", { email: "race@reader.example" });
+  await Promise.all(Array.from({ length: 50 }, (_, i) => acknowledge(cluster, `race-${i}`, "/api/v1/track", { name: "go", contact })));
+  const read = (): Promise<AutomationStats> => call(cluster.api(), "GET", `/api/v1/automations/${id}/stats`);
   await until(
     30,
     async () => (await read()).completed === 1,
     async () => JSON.stringify(await read()),
   );
   expect(await read()).toMatchObject({ entered: 1, inside: 0 });
-  expect(await total(ground.api(), `/api/v1/events?type=automation.entered&automation=${id}`)).toBe(1);
+  expect(await total(cluster.api(), `/api/v1/events?type=automation.entered&automation=${id}`)).toBe(1);
 }
 
 /** Everything that must be true once all entries are over. */
@@ -238,27 +238,27 @@ test.each([
   },
   async (_name, open) => {
     const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
-    const ground = await open();
+    const cluster = await open();
     try {
-      await race(ground);
-      const id = await createAutomation(ground.api());
+      await race(cluster);
+      const id = await createAutomation(cluster.api());
       let kills = 0;
-      const living = live(ground, () => kills);
+      const living = live(cluster, () => kills);
       // While contacts enter, and others are on their way.
       for (; kills < KILLS; kills += 1) {
         await wait(random() * 800);
-        await ground.kill();
+        await cluster.kill();
       }
       await living;
-      const read = (): Promise<AutomationStats> => call(ground.api(), "GET", `/api/v1/automations/${id}/stats`);
+      const read = (): Promise<AutomationStats> => call(cluster.api(), "GET", `/api/v1/automations/${id}/stats`);
       await until(
         60 + ENTRIES / 10,
         async () => (await read()).completed === ENTRIES,
         async () => JSON.stringify(await read()),
       );
-      await judge(ground.api(), id, kills);
+      await judge(cluster.api(), id, kills);
     } finally {
-      await ground.stop();
+      await cluster.stop();
     }
   },
 );

@@ -2,24 +2,30 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Hook, hook } from "../packages/server/test/hook.ts";
 import { dropDatabases } from "../packages/server/test/postgres.ts";
 import { call, until } from "./support/api.ts";
-import { buildDoomed, type DoomedProgram, type DoomedServer, type Order, startDoomed } from "./support/doomed-server.ts";
-import { copiesOf, type Ground, grounds } from "./support/ground.ts";
+import {
+  buildCrashingProgram,
+  type CrashingProgram,
+  type CrashingServer,
+  type CrashPoint,
+  startCrashingServer,
+} from "./support/crashing-server.ts";
+import { copiesOf, type TestDatabase, testDatabases } from "./support/test-database.ts";
 
 /** Two servers on one Postgres, whose clocks are the machine's. */
-let doomed: DoomedProgram;
-let ground: Ground;
+let program: CrashingProgram;
+let database: TestDatabase;
 let hooks: Hook;
-let one: DoomedServer;
-let other: DoomedServer;
+let one: CrashingServer;
+let other: CrashingServer;
 let slug = "";
 let listed = 0;
 
-const start = (): Promise<DoomedServer> =>
-  startDoomed({ program: doomed.program, folder: ground.folder, flags: ["--dev", ...ground.flags] });
+const start = (): Promise<CrashingServer> =>
+  startCrashingServer({ program: program.program, folder: database.folder, flags: ["--dev", ...database.flags] });
 
 beforeAll(async () => {
-  doomed = await buildDoomed();
-  ground = await (grounds.postgres as () => Promise<Ground>)();
+  program = await buildCrashingProgram();
+  database = await (testDatabases.postgres as () => Promise<TestDatabase>)();
   hooks = await hook();
   [one, other] = await Promise.all([start(), start()]);
   await call(one.api, "POST", "/api/v1/marketplace/plan", { plan: "scale" });
@@ -27,8 +33,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([one, other].map(({ process }) => process.kill("SIGKILL")));
   await hooks[Symbol.asyncDispose]();
-  await ground.clear();
-  doomed.remove();
+  await database.clear();
+  program.remove();
   await dropDatabases();
 });
 beforeEach(async () => {
@@ -43,7 +49,7 @@ beforeEach(async () => {
   await call(one.api, "POST", `/api/v1/marketplace/payments/${payment.id}/confirm`);
 });
 
-const count = async (sql: string): Promise<number> => Number((await ground.query<{ n: number }>(sql))[0]?.n);
+const count = async (sql: string): Promise<number> => Number((await database.query<{ n: number }>(sql))[0]?.n);
 
 const turnOn = () =>
   call<{ id: string }>(one.api, "POST", "/api/v1/marketplace/activations", {
@@ -73,10 +79,10 @@ const overdueRuns = async (before: () => void): Promise<void> => {
   const agent = { url: other.api.url, apiKey: await keyCame() };
   await call(agent, "POST", `/api/agents/activations/${id}/runs/start`, { runId: "the-pattern" });
   const columnsOf = async (table: string): Promise<string[]> => {
-    const [row] = await ground.query(`SELECT * FROM ${table} WHERE ${table === "runs" ? "activation_id" : "id"} = '${id}'`);
+    const [row] = await database.query(`SELECT * FROM ${table} WHERE ${table === "runs" ? "activation_id" : "id"} = '${id}'`);
     return Object.keys(row ?? {});
   };
-  for (const sql of copiesOf(await columnsOf("activations"), id, BRANDS)) await ground.query(sql);
+  for (const sql of copiesOf(await columnsOf("activations"), id, BRANDS)) await database.query(sql);
   const changed: Record<string, string> = {
     id: "substr(r.id, 1, 18) || substr(a.id, 25) || lpad(n::text, 6, '0')",
     activation_id: "a.id",
@@ -87,7 +93,7 @@ const overdueRuns = async (before: () => void): Promise<void> => {
   const columns = await columnsOf("runs");
   before();
   // One statement, so that no sweep runs in between.
-  await ground.query(`
+  await database.query(`
     WITH copied AS (
       INSERT INTO runs (${columns.join(", ")}) SELECT ${columns.map((name) => changed[name] ?? `r.${name}`).join(", ")}
       FROM runs r, activations a, generate_series(1, ${RUNS}) n
@@ -99,7 +105,7 @@ const overdueRuns = async (before: () => void): Promise<void> => {
 
 const FAILED = 'update "runs" set .*"failure_reason"';
 
-test.each<[string, Order | null]>([
+test.each<[string, CrashPoint | null]>([
   ["both of which live", null],
   ["one of which is killed before a COMMIT", { at: "before commit", having: [FAILED], nth: 2 }],
   ["one of which is killed after a COMMIT", { at: "after commit", having: [FAILED], nth: 2 }],
@@ -126,7 +132,7 @@ test.each<[string, Order | null]>([
   expect(new Set(hooks.calls.filter(({ event }) => event.type === "run_force_failed").map(({ event }) => event.id)).size).toBe(all);
   const gaps = `SELECT e.stream_id FROM webhook_events e JOIN activations a ON a.id = e.stream_id WHERE a.id IN ${ofListing}
     GROUP BY e.stream_id, a.sequence HAVING count(*) <> a.sequence OR max(e.sequence) <> a.sequence`;
-  expect(await ground.query(gaps)).toEqual([]);
+  expect(await database.query(gaps)).toEqual([]);
   // The jobs of the killed server end too.
   const left = "SELECT count(*) AS n FROM mailsvc_jobs._private_jobs WHERE locked_by IS NOT NULL";
   await until(

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Call } from "../packages/server/test/hook.ts";
 import { dropDatabases } from "../packages/server/test/postgres.ts";
 import { until } from "./support/api.ts";
-import { afterCommit, beforeCommit, buildDoomed, type DoomedProgram, type Order } from "./support/doomed-server.ts";
-import { grounds, holds } from "./support/ground.ts";
-import { Stage } from "./support/stage.ts";
+import { afterCommit, beforeCommit, buildCrashingProgram, type CrashingProgram, type CrashPoint } from "./support/crashing-server.ts";
+import { RestartableServer } from "./support/restartable-server.ts";
+import { containsText, testDatabases } from "./support/test-database.ts";
 
-let doomed: DoomedProgram;
+let program: CrashingProgram;
 beforeAll(async () => {
-  doomed = await buildDoomed();
+  program = await buildCrashingProgram();
 });
 afterAll(async () => {
-  doomed.remove();
+  program.remove();
   await dropDatabases();
 });
 
@@ -28,21 +28,24 @@ const ROTATION = 'update "listings" set .*"next_secret"';
 const CLAIM = '^update "webhook_streams" set .*"claim".* in \\(select "stream_id"';
 const KEY_EVENT = '"type":"agent.activated"';
 
-describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) => {
-  let stage: Stage;
-  let scene = 0;
+describe.each(Object.keys(testDatabases))("a server killed at each step (%s)", (kind) => {
+  let server: RestartableServer;
+  let turn = 0;
   let slug = "";
   let secret = "";
   beforeAll(async () => {
-    stage = await Stage.open(doomed.program, await (grounds[kind] as () => ReturnType<(typeof grounds)[string]>)());
+    server = await RestartableServer.open(
+      program.program,
+      await (testDatabases[kind] as () => ReturnType<(typeof testDatabases)[string]>)(),
+    );
   });
-  afterAll(() => stage.close());
+  afterAll(() => server.close());
   beforeEach(async () => {
-    scene += 1;
-    slug = `agent-${scene}`;
-    stage.hooks.script = () => 200;
-    await stage.revive();
-    secret = await stage.list(slug);
+    turn += 1;
+    slug = `agent-${turn}`;
+    server.hooks.script = () => 200;
+    await server.revive();
+    secret = await server.list(slug);
   });
 
   const signedWith = (call: Call | undefined, by: string): boolean =>
@@ -50,12 +53,12 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
 
   /** Turns the agent on while its webhook answers with this status, and waits until that was noted. Time stands still. */
   const refusedKey = async (status: number): Promise<string> => {
-    await stage.done("POST", "/__dev/clock/freeze", {});
-    stage.hooks.script = (_n, { event }) => (event.type === "agent.activated" ? status : 200);
-    await stage.activate(slug);
-    const { id } = await stage.activationOf(slug);
+    await server.done("POST", "/__dev/clock/freeze", {});
+    server.hooks.script = (_n, { event }) => (event.type === "agent.activated" ? status : 200);
+    await server.activate(slug);
+    const { id } = await server.activationOf(slug);
     const tries = async (): Promise<number> => {
-      const [row] = await stage.ground.query<{ attempts: number }>(
+      const [row] = await server.database.query<{ attempts: number }>(
         `SELECT attempts FROM webhook_events WHERE stream_id = '${id}' AND type = 'agent.activated'`,
       );
       return Number(row?.attempts);
@@ -65,188 +68,188 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       async () => (await tries()) === 1,
       async () => `${await tries()} attempts`,
     );
-    stage.hooks.script = () => 200;
+    server.hooks.script = () => 200;
     return id;
   };
 
   describe("of turning an agent on", () => {
     test("before COMMIT: there is no activation, and the brand's repeat makes it", async () => {
-      expect((await stage.killed(beforeCommit(ACTIVATION), () => stage.activate(slug))).result).toBeNull();
-      expect(await stage.activationsOf(slug)).toEqual([]);
-      expect(await stage.activate(slug)).toMatchObject({ status: 201, replayed: false });
-      await stage.settle();
-      await stage.judge(slug, 1);
+      expect((await server.killed(beforeCommit(ACTIVATION), () => server.activate(slug))).result).toBeNull();
+      expect(await server.activationsOf(slug)).toEqual([]);
+      expect(await server.activate(slug)).toMatchObject({ status: 201, replayed: false });
+      await server.settle();
+      await server.judge(slug, 1);
     });
 
-    test.each<[string, Order]>([
+    test.each<[string, CrashPoint]>([
       ["after COMMIT", afterCommit(ACTIVATION)],
       ["before the answer is written", { at: "answer", having: [`^POST ${MARKET}/activations$`] }],
     ])("%s: the activation is there, and the brand's repeat is told of it", async (_step, order) => {
-      expect((await stage.killed(order, () => stage.activate(slug))).result).toBeNull();
-      const { id } = await stage.activationOf(slug);
-      expect(await stage.activate(slug)).toMatchObject({ status: 201, replayed: true, body: { id } });
-      await stage.settle();
-      expect((await stage.activationOf(slug)).keyDeliveredAt).not.toBeNull();
-      await stage.judge(slug, 1);
+      expect((await server.killed(order, () => server.activate(slug))).result).toBeNull();
+      const { id } = await server.activationOf(slug);
+      expect(await server.activate(slug)).toMatchObject({ status: 201, replayed: true, body: { id } });
+      await server.settle();
+      expect((await server.activationOf(slug)).keyDeliveredAt).not.toBeNull();
+      await server.judge(slug, 1);
     });
 
-    test.each<[string, Order, number]>([
+    test.each<[string, CrashPoint, number]>([
       ["before the event is claimed", { at: "statement", having: [CLAIM] }, 1],
       ["after the claim, before a byte is sent", { at: "request", having: [KEY_EVENT] }, 1],
       ["after the webhook's 2xx, before it is noted", beforeCommit(KEY_ARRIVED), 2],
     ])("%s: the same key comes when the server is back", async (_step, order, sent) => {
-      const { came } = await stage.killed(order, () => stage.activate(slug));
-      expect(stage.keys(slug, came)).toHaveLength(sent - 1);
-      expect(await stage.activationOf(slug)).toMatchObject({ status: "active" });
-      await stage.settle();
-      expect((await stage.activationOf(slug)).keyDeliveredAt).not.toBeNull();
-      await stage.judge(slug, sent);
+      const { came } = await server.killed(order, () => server.activate(slug));
+      expect(server.keys(slug, came)).toHaveLength(sent - 1);
+      expect(await server.activationOf(slug)).toMatchObject({ status: "active" });
+      await server.settle();
+      expect((await server.activationOf(slug)).keyDeliveredAt).not.toBeNull();
+      await server.judge(slug, sent);
     });
 
     test("after the request was sent, before the webhook answered: the same key comes once more", async () => {
-      stage.hooks.script = () => {
-        stage.hooks.script = () => 200;
-        return () => void stage.server.process.kill("SIGKILL");
+      server.hooks.script = () => {
+        server.hooks.script = () => 200;
+        return () => void server.server.process.kill("SIGKILL");
       };
-      const { came } = await stage.killed(null, () => stage.activate(slug));
-      expect(stage.keys(slug, came)).toHaveLength(1);
-      await stage.settle();
-      await stage.judge(slug, 2);
+      const { came } = await server.killed(null, () => server.activate(slug));
+      expect(server.keys(slug, came)).toHaveLength(1);
+      await server.settle();
+      await server.judge(slug, 2);
     });
 
     test("after the 2xx was noted, before the next event: the key does not come again, and what follows does", async () => {
       let answer = (): void => {};
-      stage.hooks.script = (_n, { event }) =>
+      server.hooks.script = (_n, { event }) =>
         event.type !== "agent.activated" ? 200 : (response) => void (answer = () => response.writeHead(200).end());
-      await stage.killed(afterCommit(KEY_ARRIVED), async () => {
-        await stage.activate(slug);
-        await stage.turn((await stage.activationOf(slug)).id, "pause");
+      await server.killed(afterCommit(KEY_ARRIVED), async () => {
+        await server.activate(slug);
+        await server.turn((await server.activationOf(slug)).id, "pause");
         await until(
           10,
-          async () => stage.keys(slug).length === 1,
+          async () => server.keys(slug).length === 1,
           async () => "the key has not come",
         );
         answer();
       });
-      const { id, keyDeliveredAt } = await stage.activationOf(slug);
+      const { id, keyDeliveredAt } = await server.activationOf(slug);
       expect(keyDeliveredAt).not.toBeNull();
-      await stage.settle();
-      expect(stage.types(id)).toEqual(["agent.activated", "agent.paused"]);
-      await stage.judge(slug, 1);
+      await server.settle();
+      expect(server.types(id)).toEqual(["agent.activated", "agent.paused"]);
+      await server.judge(slug, 1);
     });
   });
 
   describe("of pausing and resuming", () => {
-    test.each<[string, Order, boolean]>([
+    test.each<[string, CrashPoint, boolean]>([
       ["before COMMIT", beforeCommit(TURN), false],
       ["after COMMIT", afterCommit(TURN), true],
     ])("%s: a pause and its event are there together or not at all", async (_step, order, there) => {
-      const id = await stage.activated(slug);
-      expect((await stage.killed(order, () => stage.turn(id, "pause"))).result).toBeNull();
-      expect((await stage.activationOf(slug)).status).toBe(there ? "paused" : "active");
-      expect(await stage.turn(id, "pause")).toMatchObject({ status: 200, replayed: there, body: { status: "paused" } });
-      await stage.settle();
-      expect(stage.types(id)).toEqual(["agent.activated", "agent.paused"]);
-      await stage.judge(slug, 1);
+      const id = await server.activated(slug);
+      expect((await server.killed(order, () => server.turn(id, "pause"))).result).toBeNull();
+      expect((await server.activationOf(slug)).status).toBe(there ? "paused" : "active");
+      expect(await server.turn(id, "pause")).toMatchObject({ status: 200, replayed: there, body: { status: "paused" } });
+      await server.settle();
+      expect(server.types(id)).toEqual(["agent.activated", "agent.paused"]);
+      await server.judge(slug, 1);
     });
 
-    test.each<[string, Order, boolean]>([
+    test.each<[string, CrashPoint, boolean]>([
       ["before COMMIT", beforeCommit(TURN), false],
       ["after COMMIT", afterCommit(TURN), true],
     ])("%s: so are its end and the event of that", async (_step, order, there) => {
-      const id = await stage.activated(slug);
-      await stage.turn(id, "pause");
-      await stage.settle();
-      expect((await stage.killed(order, () => stage.turn(id, "resume"))).result).toBeNull();
-      expect((await stage.activationOf(slug)).status).toBe(there ? "active" : "paused");
-      expect(await stage.turn(id, "resume")).toMatchObject({ status: 200, replayed: there, body: { status: "active" } });
-      await stage.settle();
-      expect(stage.types(id)).toEqual(["agent.activated", "agent.paused", "agent.resumed"]);
-      await stage.judge(slug, 1);
+      const id = await server.activated(slug);
+      await server.turn(id, "pause");
+      await server.settle();
+      expect((await server.killed(order, () => server.turn(id, "resume"))).result).toBeNull();
+      expect((await server.activationOf(slug)).status).toBe(there ? "active" : "paused");
+      expect(await server.turn(id, "resume")).toMatchObject({ status: 200, replayed: there, body: { status: "active" } });
+      await server.settle();
+      expect(server.types(id)).toEqual(["agent.activated", "agent.paused", "agent.resumed"]);
+      await server.judge(slug, 1);
     });
 
-    test.each<[string, Order, boolean]>([
+    test.each<[string, CrashPoint, boolean]>([
       ["before COMMIT", beforeCommit(TURN), false],
       ["after COMMIT", afterCommit(TURN), true],
     ])("%s of resuming an agent whose webhook had refused its key: the same key comes, before the rest", async (_step, order, there) => {
       const id = await refusedKey(410);
-      await stage.settle();
-      expect((await stage.activationOf(slug)).status).toBe("paused");
-      expect((await stage.killed(order, () => stage.turn(id, "resume"))).result).toBeNull();
-      expect(await stage.turn(id, "resume")).toMatchObject({ status: 200, replayed: there });
-      await stage.settle();
-      expect(stage.types(id)).toEqual(["agent.activated", "agent.paused", "agent.activated", "agent.resumed"]);
-      await stage.judge(slug, 2);
+      await server.settle();
+      expect((await server.activationOf(slug)).status).toBe("paused");
+      expect((await server.killed(order, () => server.turn(id, "resume"))).result).toBeNull();
+      expect(await server.turn(id, "resume")).toMatchObject({ status: 200, replayed: there });
+      await server.settle();
+      expect(server.types(id)).toEqual(["agent.activated", "agent.paused", "agent.activated", "agent.resumed"]);
+      await server.judge(slug, 2);
     });
 
     test("after an event was sent again by hand, before that is noted: the same key comes by itself", async () => {
       const id = await refusedKey(500);
-      const { data } = await stage.done<{ data: { id: string }[] }>("GET", `${MARKET}/listings/${slug}/deliveries?activationId=${id}`);
+      const { data } = await server.done<{ data: { id: string }[] }>("GET", `${MARKET}/listings/${slug}/deliveries?activationId=${id}`);
       const order = beforeCommit('update "webhook_events" set .*"last_at"');
       const again = `${MARKET}/listings/${slug}/deliveries/${data[0]?.id}/redeliver`;
-      const { came } = await stage.killed(order, () => stage.ask("POST", again));
-      expect(stage.keys(slug, came)).toHaveLength(2);
-      await stage.settle();
-      await stage.judge(slug, 3);
+      const { came } = await server.killed(order, () => server.ask("POST", again));
+      expect(server.keys(slug, came)).toHaveLength(2);
+      await server.settle();
+      await server.judge(slug, 3);
     });
   });
 
   describe("of turning an agent off before its key had arrived", () => {
     test("before COMMIT: the key comes", async () => {
       const id = await refusedKey(500);
-      expect((await stage.killed(beforeCommit(END), () => stage.turn(id, "deactivate"))).result).toBeNull();
-      expect((await stage.activationOf(slug)).status).toBe("active");
-      await stage.settle();
-      expect(stage.types(id)).toEqual(["agent.activated", "agent.activated"]);
-      expect(await stage.turn(id, "deactivate")).toMatchObject({ status: 200, replayed: false });
-      await stage.settle();
-      await stage.judge(slug, 2);
+      expect((await server.killed(beforeCommit(END), () => server.turn(id, "deactivate"))).result).toBeNull();
+      expect((await server.activationOf(slug)).status).toBe("active");
+      await server.settle();
+      expect(server.types(id)).toEqual(["agent.activated", "agent.activated"]);
+      expect(await server.turn(id, "deactivate")).toMatchObject({ status: 200, replayed: false });
+      await server.settle();
+      await server.judge(slug, 2);
     });
 
     test("after COMMIT: the key is gone, and nothing but its end is told", async () => {
       const id = await refusedKey(500);
-      expect((await stage.killed(afterCommit(END), () => stage.turn(id, "deactivate"))).result).toBeNull();
-      expect(await stage.turn(id, "deactivate")).toMatchObject({ status: 200, replayed: true, body: { status: "deactivated" } });
-      await stage.settle();
-      expect(stage.types(id)).toEqual(["agent.activated", "agent.deactivated"]);
-      await stage.judge(slug, 1);
+      expect((await server.killed(afterCommit(END), () => server.turn(id, "deactivate"))).result).toBeNull();
+      expect(await server.turn(id, "deactivate")).toMatchObject({ status: 200, replayed: true, body: { status: "deactivated" } });
+      await server.settle();
+      expect(server.types(id)).toEqual(["agent.activated", "agent.deactivated"]);
+      await server.judge(slug, 1);
     });
   });
 
   describe("of a new webhook secret", () => {
-    test.each<[string, Order, boolean]>([
+    test.each<[string, CrashPoint, boolean]>([
       ["before COMMIT", beforeCommit(ROTATION), false],
       ["after COMMIT", afterCommit(ROTATION), true],
     ])("%s: the old one signs, and a repeat tells the one that takes over", async (_step, order, there) => {
-      const id = await stage.activated(slug);
+      const id = await server.activated(slug);
       const rotate = () =>
-        stage.ask<{ webhookSecret: string }>("POST", `${MARKET}/listings/${slug}/webhook-secret/rotate`, { overlapSeconds: 3600 }, slug);
-      expect((await stage.killed(order, rotate)).result).toBeNull();
+        server.ask<{ webhookSecret: string }>("POST", `${MARKET}/listings/${slug}/webhook-secret/rotate`, { overlapSeconds: 3600 }, slug);
+      expect((await server.killed(order, rotate)).result).toBeNull();
       const repeated = await rotate();
       expect(repeated).toMatchObject({ status: 200, replayed: there });
       const next = repeated?.body.webhookSecret ?? "";
       expect(next).not.toBe(secret);
-      await stage.turn(id, "pause");
-      await stage.settle();
-      expect(signedWith(stage.hooks.calls.at(-1), secret)).toBe(true);
-      await stage.advance("2h");
-      await stage.turn(id, "resume");
-      await stage.settle();
-      expect(stage.types(id).at(-1)).toBe("agent.resumed");
-      expect(signedWith(stage.hooks.calls.at(-1), next)).toBe(true);
-      const stored = await stage.ground.bytes();
-      expect([secret, next].map((text) => holds(stored, text))).toEqual([false, false]);
-      await stage.judge(slug, 1);
+      await server.turn(id, "pause");
+      await server.settle();
+      expect(signedWith(server.hooks.calls.at(-1), secret)).toBe(true);
+      await server.advance("2h");
+      await server.turn(id, "resume");
+      await server.settle();
+      expect(server.types(id).at(-1)).toBe("agent.resumed");
+      expect(signedWith(server.hooks.calls.at(-1), next)).toBe(true);
+      const stored = await server.database.bytes();
+      expect([secret, next].map((text) => containsText(stored, text))).toEqual([false, false]);
+      await server.judge(slug, 1);
     });
   });
 
   describe("of the end of a listing", () => {
-    const CROWD = 600;
-    const cancel = () => stage.ask("POST", `${MARKET}/listings/${slug}/cancel`, undefined, `cancel-${slug}`);
+    const COPIES = 600;
+    const cancel = () => server.ask("POST", `${MARKET}/listings/${slug}/cancel`, undefined, `cancel-${slug}`);
 
     /** How many have been told, each counted once, and how often that was in all. */
     const told = (): [number, number] => {
-      const ends = stage.hooks.calls.filter(({ event }) => event.type === "agent.deactivated");
+      const ends = server.hooks.calls.filter(({ event }) => event.type === "agent.deactivated");
       return [new Set(ends.map(({ event }) => event.activationId)).size, ends.length];
     };
 
@@ -254,56 +257,56 @@ describe.each(Object.keys(grounds))("a server killed at each step (%s)", (kind) 
       await until(
         30,
         async () => {
-          await stage.settle();
-          return told()[0] - before >= CROWD + 1;
+          await server.settle();
+          return told()[0] - before >= COPIES + 1;
         },
-        async () => `${told()[0] - before} of ${CROWD + 1} were told`,
+        async () => `${told()[0] - before} of ${COPIES + 1} were told`,
       );
     };
 
     test("before COMMIT of the cancel: nobody is told, and keys that were on their way come", async () => {
       const id = await refusedKey(500);
-      expect((await stage.killed(beforeCommit(CANCEL), cancel)).result).toBeNull();
-      await stage.settle();
-      expect(await stage.activationOf(slug)).toMatchObject({ status: "active" });
-      expect(stage.types(id)).toEqual(["agent.activated", "agent.activated"]);
-      await stage.judge(slug, 2);
+      expect((await server.killed(beforeCommit(CANCEL), cancel)).result).toBeNull();
+      await server.settle();
+      expect(await server.activationOf(slug)).toMatchObject({ status: "active" });
+      expect(server.types(id)).toEqual(["agent.activated", "agent.activated"]);
+      await server.judge(slug, 2);
     });
 
     test("after COMMIT of the cancel: every activation has ended though nobody was told, and no key comes any more", async () => {
       const id = await refusedKey(500);
-      expect((await stage.killed(afterCommit(CANCEL), cancel)).result).toBeNull();
-      expect(await stage.activationOf(slug)).toMatchObject({ status: "deactivated" });
+      expect((await server.killed(afterCommit(CANCEL), cancel)).result).toBeNull();
+      expect(await server.activationOf(slug)).toMatchObject({ status: "deactivated" });
       expect(await cancel()).toMatchObject({ status: 200, replayed: true });
-      await stage.settle();
-      expect(stage.types(id)).toEqual(["agent.activated", "agent.deactivated"]);
-      await stage.judge(slug, 1);
+      await server.settle();
+      expect(server.types(id)).toEqual(["agent.activated", "agent.deactivated"]);
+      await server.judge(slug, 1);
     });
 
-    test.each<[string, Order]>([
+    test.each<[string, CrashPoint]>([
       ["after COMMIT of the first agents", afterCommit(END)],
       ["before COMMIT of further ones", beforeCommit(END, 2)],
     ])("%s: the rest is told when the server is back, each with one event", async (_step, order) => {
-      const id = await stage.activated(slug);
-      await stage.crowd(id, CROWD);
+      const id = await server.activated(slug);
+      await server.copyActivation(id, COPIES);
       const [already] = told();
-      await stage.killed(order, cancel);
+      await server.killed(order, cancel);
       await ended(already);
       const [all] = told();
-      expect(all - already).toBe(CROWD + 1);
-      const ids = new Set(stage.hooks.calls.filter(({ event }) => event.type === "agent.deactivated").map(({ event }) => event.id));
+      expect(all - already).toBe(COPIES + 1);
+      const ids = new Set(server.hooks.calls.filter(({ event }) => event.type === "agent.deactivated").map(({ event }) => event.id));
       expect(ids.size).toBe(all);
-      await stage.judge(slug, 1);
+      await server.judge(slug, 1);
     });
   });
 
   test("whatever happened, none of the keys that had arrived came again", async () => {
-    await stage.advance("48h");
-    await stage.settle();
-    stage.judgeAll();
-    expect(await stage.server.process.kill("SIGTERM"), stage.server.process.stderr()).toEqual({ code: 0, signal: null });
-    await stage.start();
-    await stage.settle();
-    stage.judgeAll();
+    await server.advance("48h");
+    await server.settle();
+    server.judgeAll();
+    expect(await server.server.process.kill("SIGTERM"), server.server.process.stderr()).toEqual({ code: 0, signal: null });
+    await server.start();
+    await server.settle();
+    server.judgeAll();
   });
 });

@@ -8,7 +8,7 @@ import { copyActivation, type Hook, startHook } from "./support/marketplace.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
 const MARKET = "/api/v1/marketplace";
-const CROWD = 2000;
+const COPIES = 2000;
 
 let folder = "";
 let hook: Hook;
@@ -70,7 +70,7 @@ test("killed while it ends an agent's activations, the server goes on afterwards
   await arrived(1, "agent.activated");
   const key = hook.came[0]?.event.apiKey ?? "";
   await running?.kill("SIGTERM");
-  copyActivation(join(folder, "data", "mailsvc.db"), id, CROWD - 1);
+  copyActivation(join(folder, "data", "mailsvc.db"), id, COPIES - 1);
   hook.came.length = 0;
 
   const first = await start();
@@ -84,15 +84,15 @@ test("killed while it ends an agent's activations, the server goes on afterwards
   const told = `${MARKET}/listings/agent/deliveries?type=agent.deactivated`;
   await until(
     60,
-    async () => (await total(second, `${told}&state=delivered`)) === CROWD,
+    async () => (await total(second, `${told}&state=delivered`)) === COPIES,
     async () => `${await total(second, told)} are told of, ${hook.came.length} came`,
   );
-  expect(await total(second, told)).toBe(CROWD);
+  expect(await total(second, told)).toBe(COPIES);
   expect(await total(second, `${MARKET}/listings/agent/activations?status=active`)).toBe(0);
   // What was on its way when the server died came again, as the same event.
   const events = new Map(hook.came.map(({ event, body }) => [event.id, body]));
-  expect(events.size).toBe(CROWD);
-  expect(new Set(hook.came.map(({ event }) => event.activationId)).size).toBe(CROWD);
+  expect(events.size).toBe(COPIES);
+  expect(new Set(hook.came.map(({ event }) => event.activationId)).size).toBe(COPIES);
   for (const { event, body } of hook.came) expect(body).toBe(events.get(event.id));
-  expect(hook.came.length).toBeLessThan(CROWD + 500);
+  expect(hook.came.length).toBeLessThan(COPIES + 500);
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cleanEnvironment, until } from "./dev-server.ts";
-import { Reader } from "./support/reader.ts";
+import { PageRunner } from "./support/page-runner.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const run = promisify(execFile);
@@ -131,9 +131,9 @@ describe("a newcomer with a fresh clone", () => {
   test("can follow the README from there to the letter", async () => {
     const variables = { MAILSVC_URL: found(/MAILSVC_URL=(\S+)/), MAILSVC_API_KEY: found(/MAILSVC_API_KEY=(\S+)/) };
     const env = { ...environment(), ...variables, HOME: join(folder, "home") };
-    const reader = new Reader({ project: join(folder, "mailsvc"), notes: join(folder, "notes"), env });
+    const runner = new PageRunner({ project: join(folder, "mailsvc"), notes: join(folder, "notes"), env });
     // The server runs; a test belongs in the reader's own project, where `quickstarts.test.ts` has one.
-    const printed = await reader.follow(join(root, "README.md"), ({ text }) => text !== "npm start\n" && !text.includes('from "vitest"'));
+    const printed = await runner.follow(join(root, "README.md"), ({ text }) => text !== "npm start\n" && !text.includes('from "vitest"'));
     expect(printed).toMatch(/^em_\w{26} \w+$/m);
     expect(printed).toMatch(/"status":"failed","to":"softbounced@simulator\.mailsvc\.test"/);
   }, 120_000);

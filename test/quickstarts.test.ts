@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "./support/free-port.ts";
 import { npmEnvironment } from "./support/npm-user.ts";
+import { PageRunner } from "./support/page-runner.ts";
 import { usePublishedPackages } from "./support/published.ts";
 import { QUICKSTARTS } from "./support/quickstart-pages.ts";
-import { Reader } from "./support/reader.ts";
 import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
 
 /*
@@ -55,7 +55,7 @@ test.each(QUICKSTARTS)("%s can be followed to the letter", { timeout: 300_000 },
   const [port, agentPort] = [await freePort(), await freePort()];
   const others = (process.env["PATH"] ?? "").split(delimiter).filter((dir) => !dir.startsWith(root));
   const path = [join(folder, "bin"), ...others].join(delimiter);
-  const reader = new Reader({
+  const runner = new PageRunner({
     notes,
     project,
     env: {
@@ -69,5 +69,5 @@ test.each(QUICKSTARTS)("%s can be followed to the letter", { timeout: 300_000 },
     },
     user: NEWCOMER,
   });
-  expect(await reader.follow(join(root, page))).toMatch(seen);
+  expect(await runner.follow(join(root, page))).toMatch(seen);
 });

@@ -18,7 +18,7 @@ import { cli, TERMINAL } from "../packages/cli/test/harness.ts";
 import { blocksOf } from "./markdown.ts";
 import { MARKETPLACE } from "./support/example-agents.ts";
 import { SENDING } from "./support/example-objects.ts";
-import { type Ids, openStage, type Stage } from "./support/example-stage.ts";
+import { type ExampleServer, type Ids, openExampleServer } from "./support/example-server.ts";
 
 /*
  * Every call that the reference shows is made, with curl, with the SDK and on the command line, on a server that has the objects which
@@ -51,7 +51,7 @@ for (const page of globSync("docs/reference/*.md", { cwd: root })) {
 
 let folder = "";
 let server: Server;
-let stage: Stage | undefined;
+let current: ExampleServer | undefined;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailsvc-reference-"));
@@ -62,7 +62,7 @@ beforeAll(async () => {
     const { method = "GET", url = "/" } = request;
     const body = method === "GET" ? undefined : new Uint8Array(await buffer(request));
     const headers = Object.entries(request.headers).filter(([name]) => /^(?:authorization|content-type|idempotency-key)$/.test(name));
-    const { world } = stage as Stage;
+    const { world } = current as ExampleServer;
     const answer = await world.fetch(`${world.url}${url}`, { method, headers: headers as [string, string][], ...(body && { body }) });
     response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
     response.flushHeaders();
@@ -90,8 +90,8 @@ test.each(endpoints)("the calls of %s are understood", async (id, endpoint) => {
   const shown = [...(examples.get(id) ?? [])] as [keyof typeof CALLS, string][];
   const { fileName, contentBase64 } = (endpoint.examples?.[0]?.body ?? {}) as { fileName?: string; contentBase64?: string };
   if (fileName && contentBase64) writeFileSync(join(folder, fileName), Buffer.from(contentBase64, "base64"));
-  const tried = async (its: Stage, calls: typeof shown): Promise<object> => {
-    stage = its;
+  const tried = async (its: ExampleServer, calls: typeof shown): Promise<object> => {
+    current = its;
     const ids = await (OBJECTS[id] ?? OBJECTS[noun])?.(its);
     const keys = await keysFor(its, noun, endpoint);
     const statuses: Record<string, number> = {};
@@ -101,7 +101,7 @@ test.each(endpoints)("the calls of %s are understood", async (id, endpoint) => {
   const statuses: object[] = [];
   // What only reads leaves the objects to the next call; what writes gets new ones.
   for (const calls of endpoint.method === "GET" ? [shown] : shown.map((call) => [call])) {
-    await using its = await openStage();
+    await using its = await openExampleServer();
     statuses.push(await tried(its, calls));
   }
   const expected = REFUSED[id] ?? expect.toSatisfy((status: number) => status >= 200 && status < 300);
@@ -112,7 +112,7 @@ function fill(text: string, ids: Ids): string {
   return Object.entries(ids).reduce((said, [there, here]) => said.replaceAll(`'${there}'`, here).replaceAll(there, here), text);
 }
 
-async function keysFor({ world, agent }: Stage, noun: string, { access }: Endpoint): Promise<Record<string, string>> {
+async function keysFor({ world, agent }: ExampleServer, noun: string, { access }: Endpoint): Promise<Record<string, string>> {
   const ofBuilder = ["listings", "deliveries", "payments"].includes(noun);
   const keys = { MAILSVC_API_KEY: ofBuilder ? world.builder.apiKey : world.apiKey, MAILSVC_OPERATOR_KEY: world.operatorKey };
   if (!isForAgents(access)) return keys;
@@ -131,7 +131,7 @@ function recorded(inProcess: typeof fetch): { fetch: typeof fetch; answered: Pro
   return { fetch: recording, answered };
 }
 
-type Call = (text: string, keys: Readonly<Record<string, string>>, stage: Stage, endpoint: Endpoint) => Promise<number>;
+type Call = (text: string, keys: Readonly<Record<string, string>>, current: ExampleServer, endpoint: Endpoint) => Promise<number>;
 
 /** How a call is made; answers with the status of the response. */
 const CALLS: Readonly<Record<"curl" | "SDK" | "Command line", Call>> = {

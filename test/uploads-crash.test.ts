@@ -3,16 +3,16 @@ import { FILE_LIMITS } from "../packages/sdk/src/contract/index.ts";
 import { dropDatabases } from "../packages/server/test/postgres.ts";
 import { wire } from "../packages/server/test/wire.ts";
 import { until } from "./support/api.ts";
-import { afterCommit, beforeCommit, buildDoomed, type DoomedProgram, type Order } from "./support/doomed-server.ts";
-import { grounds } from "./support/ground.ts";
-import { type Answered, Stage } from "./support/stage.ts";
+import { afterCommit, beforeCommit, buildCrashingProgram, type CrashingProgram, type CrashPoint } from "./support/crashing-server.ts";
+import { type Answered, RestartableServer } from "./support/restartable-server.ts";
+import { testDatabases } from "./support/test-database.ts";
 
-let doomed: DoomedProgram;
+let program: CrashingProgram;
 beforeAll(async () => {
-  doomed = await buildDoomed();
+  program = await buildCrashingProgram();
 });
 afterAll(async () => {
-  doomed.remove();
+  program.remove();
   await dropDatabases();
 });
 
@@ -36,41 +36,44 @@ interface Shown {
   readonly downloadUrl: string;
 }
 
-describe.each(Object.keys(grounds))("a server killed while files come and go (%s)", (kind) => {
-  let stage: Stage;
-  let scene = 0;
+describe.each(Object.keys(testDatabases))("a server killed while files come and go (%s)", (kind) => {
+  let server: RestartableServer;
+  let turn = 0;
   beforeAll(async () => {
-    stage = await Stage.open(doomed.program, await (grounds[kind] as () => ReturnType<(typeof grounds)[string]>)());
+    server = await RestartableServer.open(
+      program.program,
+      await (testDatabases[kind] as () => ReturnType<(typeof testDatabases)[string]>)(),
+    );
     // Room for one of our files, and not a byte more.
-    const { workspace } = await stage.done<{ workspace: { id: string } }>("GET", "/api/v1/me");
-    await stage.ground.query(
+    const { workspace } = await server.done<{ workspace: { id: string } }>("GET", "/api/v1/me");
+    await server.database.query(
       `INSERT INTO file_contents (id, workspace_id, sha256, size, activation_id, staged_at)
        VALUES ('fc_filler', '${workspace.id}', '${"0".repeat(64)}', ${FILE_LIMITS.workspaceBytes - SIZE}, NULL, NULL)`,
     );
   });
-  afterAll(() => stage.close());
+  afterAll(() => server.close());
   beforeEach(async () => {
-    scene += 1;
-    await stage.revive();
-    for (const { id } of await files()) await stage.done("DELETE", `${FILES}/${id}`);
-    await stage.advance("2h");
+    turn += 1;
+    await server.revive();
+    for (const { id } of await files()) await server.done("DELETE", `${FILES}/${id}`);
+    await server.advance("2h");
     await expectSwept(0);
   });
 
-  const files = async (): Promise<Shown[]> => (await stage.done<{ data: Shown[] }>("GET", `${FILES}?limit=100`)).data;
+  const files = async (): Promise<Shown[]> => (await server.done<{ data: Shown[] }>("GET", `${FILES}?limit=100`)).data;
 
   const bytesOf = (name: string): Buffer => {
-    const bytes = Buffer.alloc(SIZE, `${name} of scene ${scene} `);
+    const bytes = Buffer.alloc(SIZE, `${name} of turn ${turn} `);
     bytes.write("%PDF-1.7\n");
     bytes.write("%%EOF\n", SIZE - 6);
     return bytes;
   };
 
   const upload = (name: string): Promise<Answered<Shown> | null> =>
-    stage.ask("POST", FILES, { title: name, fileName: `${name}.pdf`, contentBase64: bytesOf(name).toString("base64") }, `${name}-${scene}`);
+    server.ask("POST", FILES, { title: name, fileName: `${name}.pdf`, contentBase64: bytesOf(name).toString("base64") }, `${name}-${turn}`);
 
   const count = async (sql: string): Promise<number> =>
-    Number((await stage.ground.query<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`))[0]?.n);
+    Number((await server.database.query<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`))[0]?.n);
   const staged = (): Promise<number> => count("file_contents WHERE staged_at IS NOT NULL");
 
   /** Every content that is kept belongs to a file, and every file has all of its parts: at no time anything else is seen. */
@@ -82,7 +85,7 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
     ).toBe(0);
     for (const { title, downloadUrl } of await files()) {
       // A server that starts again listens on another port.
-      const { url } = stage.server.api;
+      const { url } = server.server.api;
       const served = await fetch(`${url}${new URL(downloadUrl).pathname}`);
       expect([served.status, Buffer.from(await served.arrayBuffer()).equals(bytesOf(title))]).toEqual([200, true]);
     }
@@ -101,7 +104,7 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
     await expectWhole();
   };
 
-  test.each<[string, Order, number]>([
+  test.each<[string, CrashPoint, number]>([
     ["before COMMIT of its room", beforeCommit(RESERVE), 0],
     ["after COMMIT of its room", afterCommit(RESERVE), 1],
     ["before COMMIT of its third part", beforeCommit(WRITE, 3), 1],
@@ -111,13 +114,13 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
   ])(
     "an upload, %s: nothing of it is seen, its room is free within the hour, and then there is room for exactly one",
     async (_step, order, left) => {
-      expect((await stage.killed(order, () => upload("first"))).result).toBeNull();
+      expect((await server.killed(order, () => upload("first"))).result).toBeNull();
       expect(await files()).toEqual([]);
       expect(await staged()).toBe(left);
       await expectWhole();
       const again = await upload("second");
       expect(again).toMatchObject(left === 0 ? { status: 201 } : { status: 409, body: { error: { code: "storage_quota_exceeded" } } });
-      await stage.advance("61m");
+      await server.advance("61m");
       if (left > 0) {
         await expectSwept(0);
         expect(await upload("first")).toMatchObject({ status: 201, replayed: false });
@@ -128,11 +131,11 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
     },
   );
 
-  test.each<[string, Order]>([
+  test.each<[string, CrashPoint]>([
     ["after COMMIT of the file", afterCommit(KEEP)],
     ["before its answer is written", { at: "answer", having: [`^POST ${FILES}`] }],
   ])("an upload, %s: the file is there once, and a repeat is told of it", async (_step, order) => {
-    expect((await stage.killed(order, () => upload("first"))).result).toBeNull();
+    expect((await server.killed(order, () => upload("first"))).result).toBeNull();
     await expectSwept(1);
     const [there] = await files();
     expect(await upload("first")).toMatchObject({ status: 201, replayed: true, body: { id: there?.id } });
@@ -140,28 +143,28 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
     await expectSwept(1);
   });
 
-  test.each<[string, Order]>([
+  test.each<[string, CrashPoint]>([
     ["before COMMIT of giving up", beforeCommit(GIVE_UP)],
     ["after COMMIT of giving up", afterCommit(GIVE_UP)],
     ["before COMMIT of the sweep", beforeCommit(SWEEP)],
     ["after COMMIT of the sweep", afterCommit(SWEEP)],
   ])("what an upload left behind, %s: it goes when the server is back", async (_step, order) => {
-    await stage.killed(afterCommit(WRITE, 4), () => upload("first"));
-    await stage.killed(order, () => stage.advance("61m").catch(() => {}));
-    await stage.advance("61m");
+    await server.killed(afterCommit(WRITE, 4), () => upload("first"));
+    await server.killed(order, () => server.advance("61m").catch(() => {}));
+    await server.advance("61m");
     await expectSwept(0);
     expect(await upload("second")).toMatchObject({ status: 201 });
     await expectSwept(1);
   });
 
-  test.each<[string, Order, number]>([
+  test.each<[string, CrashPoint, number]>([
     ["before COMMIT", beforeCommit(DROP), 1],
     ["after COMMIT, before its parts are gone", afterCommit(DROP), 0],
     ["before COMMIT of the sweep", beforeCommit(SWEEP), 0],
   ])("the end of a file, %s: it is there whole, or its room is free", async (_step, order, left) => {
     const id = (await upload("first"))?.body.id;
-    await stage.killed(order, () => stage.ask("DELETE", `${FILES}/${id}`));
-    await stage.advance("5m");
+    await server.killed(order, () => server.ask("DELETE", `${FILES}/${id}`));
+    await server.advance("5m");
     await expectSwept(left);
     expect((await upload("second"))?.status).toBe(left === 1 ? 409 : 201);
     await expectSwept(1);
@@ -169,7 +172,7 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
 
   test("a connection that breaks, wherever it does, leaves a whole file or nothing, and no room taken", async () => {
     const body = JSON.stringify({ title: "first", fileName: "a.pdf", contentBase64: bytesOf("first").toString("base64") });
-    const { url, apiKey } = stage.server.api;
+    const { url, apiKey } = server.server.api;
     const head = `POST ${FILES} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     // Files that may come yet: a server that is busy reads what was sent before the cut, and stores it, a little later.
     let owed = 0;
@@ -178,7 +181,7 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
       const line = await wire(url);
       line.write(head + body.slice(0, body.length * share));
       // Seen by whoever looks into the database, some of the time.
-      if (share === 1) await stage.ground.query("SELECT count(*) AS n FROM file_parts");
+      if (share === 1) await server.database.query("SELECT count(*) AS n FROM file_parts");
       line.cut();
       await until(
         20,
@@ -189,14 +192,14 @@ describe.each(Object.keys(grounds))("a server killed while files come and go (%s
       expect(there.length).toBeLessThanOrEqual(owed);
       owed -= there.length;
       await expectWhole();
-      for (const { id } of there) await stage.done("DELETE", `${FILES}/${id}`);
+      for (const { id } of there) await server.done("DELETE", `${FILES}/${id}`);
     }
     // The last of them may be stored only now: then it is deleted, too.
     let tries = 0;
     await until(
       20,
       async () => {
-        for (const { id } of await files()) await stage.done("DELETE", `${FILES}/${id}`);
+        for (const { id } of await files()) await server.done("DELETE", `${FILES}/${id}`);
         tries += 1;
         return (await upload(`last-${tries}`))?.status === 201;
       },

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { type Ids, idOf, nothing, type Objects, type Stage } from "./example-stage.ts";
+import { type ExampleServer, type Ids, idOf, nothing, type Objects } from "./example-server.ts";
 
 const ADA = "ada@example.com";
 const FROM = "Acme <hello@acme.example>";
@@ -15,9 +15,9 @@ export const SENDING: Objects = {
   "emails.sendTemplate": template,
   templates: template,
   "templates.create": nothing,
-  "templates.unarchive": async (stage) => {
-    const ids = await template(stage);
-    await stage.world.sdk.templates.archive(ids[idOf("tpl")] as string);
+  "templates.unarchive": async (server) => {
+    const ids = await template(server);
+    await server.world.sdk.templates.archive(ids[idOf("tpl")] as string);
     return ids;
   },
   senders: sender,
@@ -35,11 +35,11 @@ export const SENDING: Objects = {
   contacts: contact,
   "contacts.create": nothing,
   people: contact,
-  lists: async (stage) => {
-    const ids = await contact(stage);
-    const list = await stage.world.sdk.lists.create({ name: "News", doubleOptIn: true, confirmationFrom: FROM });
-    await stage.world.sdk.lists.add(list.id, { contacts: [ADA] });
-    const mail = await stage.world.inbox.waitFor({ to: ADA });
+  lists: async (server) => {
+    const ids = await contact(server);
+    const list = await server.world.sdk.lists.create({ name: "News", doubleOptIn: true, confirmationFrom: FROM });
+    await server.world.sdk.lists.add(list.id, { contacts: [ADA] });
+    const mail = await server.world.inbox.waitFor({ to: ADA });
     return { ...ids, [idOf("list")]: list.id, "<token>": tokenIn(mail.text) };
   },
   segments: async ({ world }) => {
@@ -49,9 +49,9 @@ export const SENDING: Objects = {
   campaigns: campaign,
   "campaigns.pause": sending,
   "campaigns.cancel": sending,
-  "campaigns.resume": async (stage) => {
-    const ids = await sending(stage);
-    await stage.world.sdk.campaigns.pause(ids[idOf("cmp")] as string);
+  "campaigns.resume": async (server) => {
+    const ids = await sending(server);
+    await server.world.sdk.campaigns.pause(ids[idOf("cmp")] as string);
     return ids;
   },
   "campaigns.winner": async ({ world }) => {
@@ -69,22 +69,22 @@ export const SENDING: Objects = {
   },
   automations: automation,
   "automations.pause": activeAutomation,
-  "automations.unarchive": async (stage) => {
-    const ids = await automation(stage);
-    await stage.world.sdk.automations.archive(ids[idOf("aut")] as string);
+  "automations.unarchive": async (server) => {
+    const ids = await automation(server);
+    await server.world.sdk.automations.archive(ids[idOf("aut")] as string);
     return ids;
   },
-  "events.get": async (stage) => {
-    await contact(stage);
-    const [event] = (await stage.world.sdk.events.list()).data;
+  "events.get": async (server) => {
+    await contact(server);
+    const [event] = (await server.world.sdk.events.list()).data;
     return { evt_0000000001a: event?.id ?? "" };
   },
   "events.track": contact,
   webhooks: webhook,
   "webhooks.create": nothing,
-  "webhooks.resume": async (stage) => {
-    const ids = await webhook(stage);
-    await stage.world.sdk.webhooks.pause(ids[idOf("whk")] as string);
+  "webhooks.resume": async (server) => {
+    const ids = await webhook(server);
+    await server.world.sdk.webhooks.pause(ids[idOf("whk")] as string);
     return ids;
   },
   "world.restore": async ({ world }) => {
@@ -101,15 +101,15 @@ export const SENDING: Objects = {
   },
 };
 
-async function template({ world }: Stage): Promise<Ids> {
-  const content = { name: "Order shipped", from: FROM, subject: "On its way", html: "<p>Hi {{ name }}</p>" };
+async function template({ world }: ExampleServer): Promise<Ids> {
+  const content = { name: "CrashPoint shipped", from: FROM, subject: "On its way", html: "<p>Hi {{ name }}</p>" };
   const { id } = await world.sdk.templates.create({ ...content, slug: "order-shipped", publish: true });
   await world.sdk.templates.update(id, { subject: "Nearly there", publish: true });
   await world.sdk.templates.update(id, { subject: "There" });
   return { [idOf("tpl")]: id };
 }
 
-async function sender({ world }: Stage): Promise<Ids> {
+async function sender({ world }: ExampleServer): Promise<Ids> {
   const { id } = await world.sdk.senders.create({ email: "ada@other.com" });
   // In dev mode a sender is verified at once, without the mail that would show this.
   const { db } = world.app.deps;
@@ -117,19 +117,19 @@ async function sender({ world }: Stage): Promise<Ids> {
   return { [idOf("snd")]: id, "<token>": row?.token ?? "" };
 }
 
-async function contact({ world }: Stage): Promise<Ids> {
+async function contact({ world }: ExampleServer): Promise<Ids> {
   const { id } = await world.sdk.contacts.create({ email: ADA, firstName: "Ada" });
   return { [idOf("con")]: id };
 }
 
-async function campaign({ world }: Stage): Promise<Ids> {
+async function campaign({ world }: ExampleServer): Promise<Ids> {
   await world.sdk.contacts.create({ email: ADA, firstName: "Ada" });
   const draft = { name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", html: "<p>Hello</p>" };
   return { [idOf("cmp")]: (await world.sdk.campaigns.create(draft)).id };
 }
 
 /** A campaign that has more mail than it may send at once. */
-async function sending({ world }: Stage): Promise<Ids> {
+async function sending({ world }: ExampleServer): Promise<Ids> {
   await world.sdk.contacts.import({ rows: Array.from({ length: 20 }, (_, i) => ({ email: `p${i}@example.com` })) });
   const draft = { name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", html: "<p>Hello</p>" };
   const { id } = await world.sdk.campaigns.create({ ...draft, throttle: { perSecond: 1 } });
@@ -137,9 +137,9 @@ async function sending({ world }: Stage): Promise<Ids> {
   return { [idOf("cmp")]: id };
 }
 
-async function automation(stage: Stage): Promise<Ids> {
-  const ids = { ...(await contact(stage)), ...(await template(stage)) };
-  const { id } = await stage.world.sdk.automations.create({
+async function automation(server: ExampleServer): Promise<Ids> {
+  const ids = { ...(await contact(server)), ...(await template(server)) };
+  const { id } = await server.world.sdk.automations.create({
     name: "Welcome",
     trigger: { type: "contact.created" },
     steps: [{ id: "wait", type: "delay", for: "3d" }],
@@ -148,13 +148,13 @@ async function automation(stage: Stage): Promise<Ids> {
   return { ...ids, [idOf("aut")]: id };
 }
 
-async function activeAutomation(stage: Stage): Promise<Ids> {
-  const ids = await automation(stage);
-  await stage.world.sdk.automations.activate(ids[idOf("aut")] as string);
+async function activeAutomation(server: ExampleServer): Promise<Ids> {
+  const ids = await automation(server);
+  await server.world.sdk.automations.activate(ids[idOf("aut")] as string);
   return ids;
 }
 
-async function webhook({ world, hooks }: Stage): Promise<Ids> {
+async function webhook({ world, hooks }: ExampleServer): Promise<Ids> {
   const { id } = await world.sdk.webhooks.create({ url: hooks.url });
   await world.sdk.contacts.create({ email: ADA });
   await world.settle();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { arrived, countingHook, crowd, resumed } from "../../test/crowd.ts";
 import { hook } from "../../test/hook.ts";
+import { countingHook, createActivations, emitResumed, waitForDeliveries } from "../../test/many-activations.ts";
 import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import { createWorld } from "../testing.ts";
@@ -69,24 +69,24 @@ test("500 webhooks that hang, with 10 events each, do not delay one that works",
   await using world = await createWorld();
   await listAgent(world.builder.sdk, good.url);
   await activateAgent(world.sdk);
-  await arrived(good, 1, world);
-  const stuck = await crowd(
+  await waitForDeliveries(good, 1, world);
+  const stuck = await createActivations(
     world,
     "writer",
     // Each on its own host.
     Array.from({ length: 500 }, (_, i) => `http://w${i}.localhost:${hanging.port}/`),
     10,
   );
-  const mine = await crowd(world, "writer", [good.url], 40);
+  const mine = await createActivations(world, "writer", [good.url], 40);
   const { real } = world.app.deps.clock;
   const began = real.now();
-  await resumed(world, stuck);
-  await arrived(hanging, 400, world);
+  await emitResumed(world, stuck);
+  await waitForDeliveries(hanging, 400, world);
   const took: number[] = [];
   for (const [n, id] of mine.entries()) {
     const since = real.now();
-    await resumed(world, [id]);
-    await arrived(good, n + 2, world);
+    await emitResumed(world, [id]);
+    await waitForDeliveries(good, n + 2, world);
     took.push(real.now() - since);
   }
   // Queued behind those that hang, it would take several times the limit of an attempt.
@@ -102,7 +102,7 @@ test("a webhook that answers gets up to 64 concurrent requests", async () => {
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
   await activateAgent(world.sdk);
-  await resumed(world, await crowd(world, "writer", [hooks.url], 600));
+  await emitResumed(world, await createActivations(world, "writer", [hooks.url], 600));
   await world.settle();
   expect(hooks.calls).toHaveLength(601);
   expect(counting.most()).toBeGreaterThan(16);
@@ -114,10 +114,10 @@ test("a webhook that begins to hang gets no further requests", async () => {
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
   await activateAgent(world.sdk);
-  const many = await crowd(world, "writer", [hooks.url], 400);
+  const many = await createActivations(world, "writer", [hooks.url], 400);
   hooks.script = (n) => (n < 100 ? 200 : () => {});
-  await resumed(world, many);
-  await arrived(hooks, 100, world);
+  await emitResumed(world, many);
+  await waitForDeliveries(hooks, 100, world);
   await world.app.deps.clock.real.sleep(300);
   // 64 of them hang; the others wait in the database.
   expect(hooks.calls.length).toBeLessThanOrEqual(100 + 64 + 1);
@@ -129,13 +129,13 @@ test("a queued event whose lease has ended is not sent, since another worker may
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
   await activateAgent(world.sdk);
-  await arrived(hooks, 1, world);
+  await waitForDeliveries(hooks, 1, world);
   await world.settle();
-  const many = await crowd(world, "writer", [hooks.url], 40);
-  await resumed(world, many.slice(0, 1));
+  const many = await createActivations(world, "writer", [hooks.url], 40);
+  await emitResumed(world, many.slice(0, 1));
   await world.settle();
   hooks.script = () => (response) => void held.push(() => response.end());
-  await resumed(world, many.slice(1));
+  await emitResumed(world, many.slice(1));
   await expect.poll(() => held.length, { interval: 2 }).toBe(2);
   const clock = world.app.deps.clock as ControllableClock;
   await clock.advanceTo(clock.now() + 2 * LEASE_MS, async () => {});
@@ -159,7 +159,7 @@ test("a new event does not postpone a stream that is due", async () => {
   const { webhookStreams: l } = db.read.t;
   const due: (number | null)[] = [];
   for (let i = 0; i < 2; i += 1) {
-    await resumed(world, [id]);
+    await emitResumed(world, [id]);
     due.push((await db.read.select().from(l))[0]?.dueAt ?? null);
     await (clock as ControllableClock).advanceTo(clock.now() + 1000, async () => {});
   }
@@ -171,7 +171,7 @@ test("a server that stops releases its claims and delivers after the next start"
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);
   const { id } = await activateAgent(world.sdk);
-  await arrived(hooks, 1, world);
+  await waitForDeliveries(hooks, 1, world);
   const { queue, clock } = world.app.deps;
   const since = clock.real.now();
   await queue.stop();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { arrived, countingHook, crowd, resumed } from "../../test/crowd.ts";
 import { hook, type Script } from "../../test/hook.ts";
+import { countingHook, createActivations, emitResumed, waitForDeliveries } from "../../test/many-activations.ts";
 import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { jobsOf } from "../features.ts";
 import { createWorld } from "../testing.ts";
@@ -33,10 +33,10 @@ test("hanging endpoints of one origin share ten slots; other endpoints there and
   await using world = await createWorld();
   await listAgent(world.builder.sdk, `${shared.url}/good`);
   await activateAgent(world.sdk);
-  await arrived(shared, 1, world);
+  await waitForDeliveries(shared, 1, world);
   const [neighbours, others] = [
-    await crowd(world, "writer", [`${shared.url}/good`], 20),
-    await crowd(
+    await createActivations(world, "writer", [`${shared.url}/good`], 20),
+    await createActivations(
       world,
       "writer",
       Array.from({ length: 5 }, (_, i) => elsewhere.url.replace("webhook", String(i))),
@@ -44,21 +44,21 @@ test("hanging endpoints of one origin share ten slots; other endpoints there and
     ),
   ];
   // The neighbour is quick: it has answered before.
-  await resumed(world, neighbours.slice(0, 2));
+  await emitResumed(world, neighbours.slice(0, 2));
   await world.settle();
-  const stuck = await crowd(
+  const stuck = await createActivations(
     world,
     "writer",
     Array.from({ length: 60 }, (_, i) => `${shared.url}/hangs/${i}`),
     3,
   );
-  await resumed(world, stuck);
+  await emitResumed(world, stuck);
   await expect.poll(() => held.size, { interval: 5 }).toBe(10);
   const before = shared.calls.length;
-  await resumed(world, others);
-  await arrived(elsewhere, others.length, world);
-  await resumed(world, neighbours.slice(2));
-  await arrived(shared, before + 18, world);
+  await emitResumed(world, others);
+  await waitForDeliveries(elsewhere, others.length, world);
+  await emitResumed(world, neighbours.slice(2));
+  await waitForDeliveries(shared, before + 18, world);
   expect([held.size, tally.most]).toEqual([10, 10]);
   letGo();
   await world.settle();
@@ -74,13 +74,13 @@ test("the endpoints of one origin share 64 slots", async () => {
   await using world = await createWorld();
   await listAgent(world.builder.sdk, shared.url);
   await activateAgent(world.sdk);
-  const many = await crowd(
+  const many = await createActivations(
     world,
     "writer",
     Array.from({ length: 8 }, (_, i) => `${shared.url}/${i}`),
     100,
   );
-  await resumed(world, many);
+  await emitResumed(world, many);
   await world.settle();
   expect(shared.calls).toHaveLength(801);
   expect(counting.most()).toBeGreaterThan(16);
@@ -92,23 +92,23 @@ test("endpoints get their turn at an origin that is busy with another one, calle
   await using world = await createWorld();
   await listAgent(world.builder.sdk, shared.url);
   await activateAgent(world.sdk);
-  await arrived(shared, 1, world);
-  const many = await crowd(world, "writer", [`${shared.url}/many`], 2000);
-  const few = await crowd(world, "writer", [`${shared.url}/called`, `${shared.url}/never`], 2);
+  await waitForDeliveries(shared, 1, world);
+  const many = await createActivations(world, "writer", [`${shared.url}/many`], 2000);
+  const few = await createActivations(world, "writer", [`${shared.url}/called`, `${shared.url}/never`], 2);
   const { queue } = world.app.deps;
   await queue.stop();
   // Six events in each of the streams.
-  for (let i = 0; i < 6; i += 1) await resumed(world, many);
+  for (let i = 0; i < 6; i += 1) await emitResumed(world, many);
   const first = new Map<string, number>();
   shared.script = (n, { event }) => {
     if (!first.has(event.activationId)) first.set(event.activationId, n);
     return 200;
   };
   await queue.start(jobsOf(world.app.deps), 4);
-  await arrived(shared, 200, world);
+  await waitForDeliveries(shared, 200, world);
   const since: number[] = [];
   for (const some of [few.slice(0, 1), few]) {
-    await resumed(world, some);
+    await emitResumed(world, some);
     since.push(shared.calls.length);
     await expect.poll(() => some.every((id) => first.has(id)), { interval: 2, timeout: 20_000 }).toBe(true);
     // They did not wait until the busy one was through.

@@ -6,8 +6,8 @@ import { ABSENT, bundlePlugins } from "../../packaging/bundle-plugins.mjs";
 import type { Api } from "./api.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 
-/** Where a process shall die. */
-export interface Order {
+/** The step at which a process kills itself. */
+export interface CrashPoint {
   /**
    * `before commit` and `after commit` of a transaction with statements like these; before a `statement` runs; before the
    * first byte of a `request` with such a body leaves; before the `answer` to such a request is written.
@@ -22,20 +22,20 @@ export interface Order {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const shim = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
-/** The program of `doomed.ts`, in one file, since from its sources it would take seconds to start. */
-export interface DoomedProgram {
+/** The program of `crashing-program.ts`, in one file, since from its sources it would take seconds to start. */
+export interface CrashingProgram {
   readonly program: string;
   remove(): void;
 }
 
 /** Builds it, about a second, as lean as the one that is shipped: it starts a hundred times. */
-export async function buildDoomed(): Promise<DoomedProgram> {
+export async function buildCrashingProgram(): Promise<CrashingProgram> {
   // Below the repository, so that what stays outside is found.
-  const folder = mkdtempSync(join(root, "node_modules/.cache/doomed-"));
-  // Compiled code is cached beside it.
+  const folder = mkdtempSync(join(root, "node_modules/.cache/crashing-"));
+  // Compiled code is cached next to it.
   const outdir = join(folder, "program");
   await build({
-    entryPoints: [join(root, "test/support/doomed.ts")],
+    entryPoints: [join(root, "test/support/crashing-program.ts")],
     outdir,
     bundle: true,
     splitting: true,
@@ -51,26 +51,26 @@ export async function buildDoomed(): Promise<DoomedProgram> {
     logLevel: "error",
   });
   cpSync(join(root, "packages/server/migrations"), join(outdir, "migrations"), { recursive: true });
-  return { program: join(outdir, "doomed.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { program: join(outdir, "crashing.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** A server that can be ordered to die. */
-export interface DoomedServer {
+export interface CrashingServer {
   readonly api: Api;
   readonly process: ServerProcess;
   /** From now on it dies as soon as it gets there. */
-  order(order: Order): void;
+  order(order: CrashPoint): void;
 }
 
 /** The death just before, or after, the nth COMMIT of a transaction with such a statement. */
-export function beforeCommit(having: string, nth = 1): Order {
+export function beforeCommit(having: string, nth = 1): CrashPoint {
   return { at: "before commit", having: [having], nth };
 }
-export function afterCommit(having: string, nth = 1): Order {
+export function afterCommit(having: string, nth = 1): CrashPoint {
   return { at: "after commit", having: [having], nth };
 }
 
-export interface DoomedOptions {
+export interface CrashingServerOptions {
   program: string;
   /** A folder for what it is told, and for its data. */
   folder: string;
@@ -82,9 +82,9 @@ export interface DoomedOptions {
 let orders = 0;
 
 /** Starts one without an order. Throws with what it said when it does not start. */
-export async function startDoomed({ program, folder, flags, apiKey }: DoomedOptions): Promise<DoomedServer> {
+export async function startCrashingServer({ program, folder, flags, apiKey }: CrashingServerOptions): Promise<CrashingServer> {
   const file = join(folder, `order-${orders++}.json`);
-  const process = startServer({ program: ["node", program], data: join(folder, "data"), flags: [...flags, "--orders", file] });
+  const process = startServer({ program: ["node", program], data: join(folder, "data"), flags: [...flags, "--crash-point", file] });
   const ready = await process.ready();
   const key = ready?.apiKey ?? apiKey;
   if (!ready || key === undefined) throw new Error(`The server did not start: ${process.stderr()}`);

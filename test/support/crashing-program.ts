@@ -3,14 +3,14 @@ import { ServerResponse } from "node:http";
 import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
 import Database from "better-sqlite3";
-import type { Order } from "./doomed-server.ts";
+import type { CrashPoint } from "./crashing-server.ts";
 
 /*
- * The server as it is, in a process that kills itself at a step it is ordered to: around the connection's COMMIT, at a
- * statement, before a request to a webhook, before an answer. What the product does is not touched; its drivers are watched.
+ * The server, in a process that kills itself at a crash point: around the connection's COMMIT, at a
+ * statement, before a request to a webhook, before an answer. The product is unchanged; only its drivers are wrapped.
  */
 
-const at = process.argv.indexOf("--orders");
+const at = process.argv.indexOf("--crash-point");
 const [, file = ""] = process.argv.splice(at, 2);
 
 let counted = "";
@@ -26,32 +26,32 @@ if (process.argv.includes("--database-url")) await watchPostgres();
 watchRequests();
 watchAnswers();
 await import("../../packages/server/src/main.ts");
-// A process that is killed leaves no compiled code behind: the first one writes down what the others start from.
+// A process that is killed leaves no compiled code behind: so the first one stores it for the others.
 setTimeout(flushCompileCache, 100).unref();
 
-/** The order that stands now: a step that is reached later is judged by what was ordered last. */
-function standing(): { order: Order; text: string } | null {
+/** The current crash point: the latest one that the test wrote. */
+function readCrashPoint(): { point: CrashPoint; text: string } | null {
   try {
     const text = readFileSync(file, "utf8");
-    return { order: JSON.parse(text) as Order, text };
+    return { point: JSON.parse(text) as CrashPoint, text };
   } catch {
     return null;
   }
 }
 
-/** True once what is ordered to be met has been met as often as the order says. */
-function met(step: Order["at"], texts: readonly string[]): boolean {
-  const now = standing();
-  if (now === null || now.order.at !== step) return false;
-  if (!now.order.having.every((part) => texts.some((text) => new RegExp(part).test(text)))) return false;
+/** Whether a step is the crash point, reached for the `nth` time. */
+function isCrashPoint(step: CrashPoint["at"], texts: readonly string[]): boolean {
+  const now = readCrashPoint();
+  if (now === null || now.point.at !== step) return false;
+  if (!now.point.having.every((part) => texts.some((text) => new RegExp(part).test(text)))) return false;
   if (counted !== now.text) times = 0;
   counted = now.text;
   times += 1;
-  return times >= (now.order.nth ?? 1);
+  return times >= (now.point.nth ?? 1);
 }
 
-function dieAt(step: Order["at"], texts: readonly string[]): void {
-  if (met(step, texts)) process.kill(process.pid, "SIGKILL");
+function dieAt(step: CrashPoint["at"], texts: readonly string[]): void {
+  if (isCrashPoint(step, texts)) process.kill(process.pid, "SIGKILL");
 }
 
 function note(connection: object, sql: string): void {
@@ -63,12 +63,12 @@ function note(connection: object, sql: string): void {
 function before(connection: object): boolean {
   const texts = open.get(connection) ?? [];
   dieAt("before commit", texts);
-  return met("after commit", texts);
+  return isCrashPoint("after commit", texts);
 }
 
-function after(connection: object, doomed: boolean): void {
+function after(connection: object, dies: boolean): void {
   open.delete(connection);
-  if (doomed) process.kill(process.pid, "SIGKILL");
+  if (dies) process.kill(process.pid, "SIGKILL");
 }
 
 function watchSqlite(): void {
@@ -79,9 +79,9 @@ function watchSqlite(): void {
     const watched = (call: Call): Call =>
       sql === "COMMIT"
         ? (...params) => {
-            const doomed = before(this);
+            const dies = before(this);
             const result = call(...params);
-            after(this, doomed);
+            after(this, dies);
             return result;
           }
         : (...params) => {
@@ -105,9 +105,9 @@ async function watchPostgres(): Promise<void> {
       note(this, sql);
       return query.apply(this, params);
     }
-    const doomed = before(this);
+    const dies = before(this);
     return (query.apply(this, params) as Promise<unknown>).then((result) => {
-      after(this, doomed);
+      after(this, dies);
       return result;
     });
   };

@@ -8,10 +8,10 @@ import { type Receiver, receiver } from "../../packages/server/test/receiver.ts"
 export type Ids = Readonly<Record<string, string>>;
 
 /** Makes the objects that examples name: by the id of an endpoint, or, for all others of a noun, by that. */
-export type Objects = Readonly<Record<string, (stage: Stage) => Promise<Ids>>>;
+export type Objects = Readonly<Record<string, (server: ExampleServer) => Promise<Ids>>>;
 
 /** A server on which examples are tried. */
-export interface Stage extends AsyncDisposable {
+export interface ExampleServer extends AsyncDisposable {
   readonly world: TestWorld;
   /** The webhook of agents and developers. */
   readonly hooks: Receiver;
@@ -33,7 +33,7 @@ export async function nothing(): Promise<Ids> {
   return {};
 }
 
-export async function openStage(): Promise<Stage> {
+export async function openExampleServer(): Promise<ExampleServer> {
   const hooks = await receiver();
   // Examples name instants around the beginning of this month.
   const world = await createWorld({ now: "2030-01-31T08:00:00Z" });

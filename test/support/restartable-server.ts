@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { type Hook, hook } from "../../packages/server/test/hook.ts";
 import { until } from "./api.ts";
-import { type DoomedServer, type Order, startDoomed } from "./doomed-server.ts";
-import { copiesOf, type Ground, holds } from "./ground.ts";
+import { type CrashingServer, type CrashPoint, startCrashingServer } from "./crashing-server.ts";
+import { containsText, copiesOf, type TestDatabase } from "./test-database.ts";
 
 /** An answer, and whether it was kept from before. */
 export interface Answered<T> {
@@ -19,47 +19,47 @@ export interface ShownActivation {
 
 const MARKET = "/api/v1/marketplace";
 
-/** A server that is killed and started again on one database, beside a webhook that sees everything. */
-export class Stage {
-  readonly ground: Ground;
+/** A server that is killed and started again on one database, with a webhook that records every event. */
+export class RestartableServer {
+  readonly database: TestDatabase;
   readonly hooks: Hook;
   readonly #program: string;
-  #server: DoomedServer | null = null;
-  /** What the database held each time the server had died in this scene; null in scenes that do not search it for keys. */
-  #corpses: Buffer[] | null = null;
-  /** Everything a server has said in this scene: answers and logs. */
+  #server: CrashingServer | null = null;
+  /** The bytes of the database after each kill in this test; null in tests that do not search it for keys. */
+  #databases: Buffer[] | null = null;
+  /** Everything the server printed or answered in this test. */
   #said: string[] = [];
   /** Where the clock was moved to, ISO 8601: a server that starts again begins with the machine's. */
   #moved = "";
-  /** How often each key had been sent when its scene was over. */
+  /** How often each key had been sent at the end of its test. */
   readonly #sent = new Map<string, number>();
 
-  static async open(program: string, ground: Ground): Promise<Stage> {
-    const stage = new Stage(program, ground, await hook());
-    await stage.start();
-    await stage.done("POST", `${MARKET}/plan`, { plan: "scale" });
-    return stage;
+  static async open(program: string, database: TestDatabase): Promise<RestartableServer> {
+    const server = new RestartableServer(program, database, await hook());
+    await server.start();
+    await server.done("POST", `${MARKET}/plan`, { plan: "scale" });
+    return server;
   }
 
-  private constructor(program: string, ground: Ground, hooks: Hook) {
+  private constructor(program: string, database: TestDatabase, hooks: Hook) {
     this.#program = program;
-    this.ground = ground;
+    this.database = database;
     this.hooks = hooks;
   }
 
-  get server(): DoomedServer {
+  get server(): CrashingServer {
     if (this.#server === null) throw new Error("No server runs.");
     return this.#server;
   }
 
   async start(): Promise<void> {
-    const { folder, flags } = this.ground;
-    this.#server = await startDoomed({ program: this.#program, folder, flags: ["--dev", ...flags] });
+    const { folder, flags } = this.database;
+    this.#server = await startCrashingServer({ program: this.#program, folder, flags: ["--dev", ...flags] });
     const { now } = await this.done<{ now: string }>("GET", "/__dev/clock");
     if (now < this.#moved) await this.done("POST", "/__dev/clock/advance", { to: this.#moved });
   }
 
-  /** After a scene that failed the server may be gone. */
+  /** Starts the server if a failed test left it stopped. */
   async revive(): Promise<void> {
     const { child } = this.server.process;
     if (child.signalCode !== null || child.exitCode !== null) await this.start();
@@ -68,7 +68,7 @@ export class Stage {
   async close(): Promise<void> {
     await this.#server?.process.kill("SIGKILL");
     await this.hooks[Symbol.asyncDispose]();
-    await this.ground.clear();
+    await this.database.clear();
   }
 
   /** One call, under an Idempotency-Key if it has one; null when the server died before it had answered. */
@@ -99,9 +99,9 @@ export class Stage {
     return answered.body;
   }
 
-  /** Begins a scene: makes a listing and pays for it; answers with its webhook secret. Its keys can be nowhere yet. */
+  /** Begins a test: makes a listing, pays for it and returns its webhook secret. */
   async list(slug: string): Promise<string> {
-    this.#corpses = [];
+    this.#databases = [];
     this.#said = [];
     const { webhookSecret } = await this.done<{ webhookSecret: string }>("POST", `${MARKET}/listings`, {
       slug,
@@ -145,14 +145,14 @@ export class Stage {
    * Does something that ends with the server's death where it was ordered, or by the webhook; then starts it again. `came`
    * is how many requests the webhook had seen by then: the server that starts may send at once.
    */
-  async killed<T>(order: Order | null, act: () => Promise<T>): Promise<{ result: T; came: number }> {
+  async killed<T>(order: CrashPoint | null, act: () => Promise<T>): Promise<{ result: T; came: number }> {
     if (order !== null) this.server.order(order);
     const { process } = this.server;
     const acting = act();
     expect(await process.ended).toEqual({ code: null, signal: "SIGKILL" });
     const result = await acting;
     this.#said.push(process.stderr(), process.stdout());
-    this.#corpses?.push(await this.ground.bytes());
+    this.#databases?.push(await this.database.bytes());
     const came = this.hooks.calls.length;
     await this.start();
     return { result, came };
@@ -161,8 +161,8 @@ export class Stage {
   /** Waits until no event is on its way. Time is moved, so that neither a retry nor a lease is waited for. */
   async settle(seconds = 20): Promise<void> {
     const open = async (): Promise<number> => {
-      const [events] = await this.ground.query<{ n: number }>("SELECT count(*) AS n FROM webhook_events WHERE settled_at IS NULL");
-      const [lanes] = await this.ground.query<{ n: number }>("SELECT count(*) AS n FROM webhook_streams WHERE claim IS NOT NULL");
+      const [events] = await this.database.query<{ n: number }>("SELECT count(*) AS n FROM webhook_events WHERE settled_at IS NULL");
+      const [lanes] = await this.database.query<{ n: number }>("SELECT count(*) AS n FROM webhook_streams WHERE claim IS NOT NULL");
       return Number(events?.n) + Number(lanes?.n);
     };
     await until(
@@ -193,12 +193,12 @@ export class Stage {
   }
 
   /** More activations of the same listing. */
-  async crowd(activationId: string, n: number): Promise<void> {
-    const [row] = await this.ground.query(`SELECT * FROM activations WHERE id = '${activationId}'`);
-    for (const sql of copiesOf(Object.keys(row ?? {}), activationId, n)) await this.ground.query(sql);
+  async copyActivation(activationId: string, n: number): Promise<void> {
+    const [row] = await this.database.query(`SELECT * FROM activations WHERE id = '${activationId}'`);
+    for (const sql of copiesOf(Object.keys(row ?? {}), activationId, n)) await this.database.query(sql);
   }
 
-  /** What holds of every agent whose scene is over, however it went: `sent` times its key came. */
+  /** Asserts what must be true of an agent after its test: its key came `sent` times. */
   async judge(slug: string, sent: number): Promise<void> {
     const keys = this.keys(slug);
     expect(keys).toHaveLength(sent);
@@ -208,8 +208,8 @@ export class Stage {
     await this.#expectWhole();
     for (const key of new Set(keys)) {
       this.#sent.set(key, sent);
-      const places = [await this.ground.bytes(), ...(this.#corpses ?? []), Buffer.from(this.#said.join("\n"))];
-      expect(places.map((place) => holds(place, key))).toEqual(places.map(() => false));
+      const places = [await this.database.bytes(), ...(this.#databases ?? []), Buffer.from(this.#said.join("\n"))];
+      expect(places.map((place) => containsText(place, key))).toEqual(places.map(() => false));
     }
   }
 
@@ -221,7 +221,7 @@ export class Stage {
 
   /** An activation and its first event are both there or neither; events are numbered without a gap; no key is kept. */
   async #expectWhole(): Promise<void> {
-    const { query } = this.ground;
+    const { query } = this.database;
     // Copies were made without events, for brands that have no other rows.
     const silent = `SELECT a.id FROM activations a WHERE a.workspace_id LIKE 'ws\\_%' ESCAPE '\\'
       AND NOT EXISTS (SELECT 1 FROM webhook_events e WHERE e.stream_id = a.id AND e.type = 'agent.activated' AND e.sequence = 1)`;

@@ -4,8 +4,8 @@ import type { TestWorld } from "../src/testing.ts";
 import { makeSecret, sealSecret } from "../src/webhooks/secrets.ts";
 import { type Hook, hook } from "./hook.ts";
 
-/** Copies a listing with these URLs, each with so many activations. Returns the ids of the activations. */
-export async function crowd({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> {
+/** Copies a listing with these URLs, each with `each` activations. Returns the ids of the activations. */
+export async function createActivations({ app }: TestWorld, slug: string, urls: readonly string[], each: number): Promise<string[]> {
   const { db, ids } = app.deps;
   const { listings: l, activations: a } = db.read.t;
   const [listing] = await db.read.select().from(l).where(eq(l.slug, slug));
@@ -30,12 +30,12 @@ export async function crowd({ app }: TestWorld, slug: string, urls: readonly str
 }
 
 /** Emits an event for each of these activations. */
-export function resumed({ app }: TestWorld, activationIds: readonly string[]): Promise<void> {
+export function emitResumed({ app }: TestWorld, activationIds: readonly string[]): Promise<void> {
   return app.deps.db.tx((tx) => emitAll(tx, app.deps, activationIds, { type: "agent.resumed", at: app.deps.clock.now(), fields: {} }));
 }
 
-/** Waits until so many events have arrived. */
-export async function arrived(hooks: Hook, n: number, world: TestWorld): Promise<void> {
+/** Waits until `n` events have arrived. */
+export async function waitForDeliveries(hooks: Hook, n: number, world: TestWorld): Promise<void> {
   const { real } = world.app.deps.clock;
   for (let left = 2000; hooks.calls.length < n; left -= 1) {
     if (left === 0) throw new Error(`${hooks.calls.length} of ${n} events came. ${await describeOpenEvents(world, hooks.url)}`);

@@ -6,13 +6,13 @@ import { promisify } from "node:util";
 import { until } from "../dev-server.ts";
 import { type Block, blocksOf, usageOf } from "../markdown.ts";
 
-/** A server in a terminal of its own: told to run, and stopped by Ctrl-C. */
+/** A command that goes on running, in a second terminal, until Ctrl-C stops it. */
 const RUNS_ON = /^npx mailsvc (?:dev|serve)\b(?!.* -- ).*\n$/;
 
-export interface ReaderOptions {
-  /** Where the reader works. */
+export interface PageRunnerOptions {
+  /** Where the runner works. */
   readonly project: string;
-  /** A folder outside of it, in which the reader may write. */
+  /** A folder outside of it, in which the runner may write. */
   readonly notes: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Addresses that pages name, and what is used instead of them, because they may be in use on this machine. */
@@ -21,14 +21,14 @@ export interface ReaderOptions {
 }
 
 /**
- * Somebody who follows a page to the letter: types its shell blocks one after the other into one terminal, lets servers run on in another
+ * Follows a page to the letter: types its shell blocks one after the other into one terminal, lets servers run on in another
  * one, saves scripts and runs them as their first line says.
  */
-export class Reader {
-  readonly #options: ReaderOptions;
+export class PageRunner {
+  readonly #options: PageRunnerOptions;
   #server: { readonly child: ChildProcess; readonly said: () => string } | null = null;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: PageRunnerOptions) {
     this.#options = options;
   }
 
@@ -50,7 +50,7 @@ export class Reader {
 
   async #do(block: Block): Promise<string> {
     if (block.language === "ts") return this.#script(block);
-    if (block.language !== "sh") throw new Error(`A reader cannot follow a block of ${block.language}.`);
+    if (block.language !== "sh") throw new Error(`A runner cannot follow a block of ${block.language}.`);
     const text = Object.entries(this.#options.addresses ?? {}).reduce((said, [there, here]) => said.replaceAll(there, here), block.text);
     return RUNS_ON.test(text) ? this.#serve(text.trim()) : this.#type(text);
   }
@@ -72,7 +72,7 @@ export class Reader {
 
   async #script(block: Block): Promise<string> {
     const { file, command } = usageOf(block);
-    if (!file) throw new Error(`A reader is not told what to do with this script:\n${block.text}`);
+    if (!file) throw new Error(`A runner is not told what to do with this script:\n${block.text}`);
     writeFileSync(join(this.#options.project, file), block.text);
     return command ? this.#type(command) : "";
   }

@@ -7,9 +7,9 @@ import { createDatabase } from "../../packages/server/test/postgres.ts";
 
 type Row = Record<string, unknown>;
 
-/** What a server stands on: a database that can be looked into from outside, whether or not a server runs. */
-export interface Ground {
-  /** For orders, ready-files and data. */
+/** The database of a server under test, which tests can query whether or not the server runs. */
+export interface TestDatabase {
+  /** For crash points, ready files and data. */
   readonly folder: string;
   readonly flags: readonly string[];
   /** All that is stored: the bytes of the files, or every row of every table as text. */
@@ -22,11 +22,11 @@ export interface Ground {
 const TABLES = `select format('%I.%I', schemaname, tablename) as name from pg_tables
   where schemaname not in ('pg_catalog', 'information_schema')`;
 
-/** Grounds by the name of their database. */
-export const grounds: Readonly<Record<string, () => Promise<Ground>>> = { sqlite: onSqlite, postgres: onPostgres };
+/** The databases by the name of their database. */
+export const testDatabases: Readonly<Record<string, () => Promise<TestDatabase>>> = { sqlite: onSqlite, postgres: onPostgres };
 
 /** Whether bytes hold a text as it is, in hexadecimal digits or in base 64. */
-export function holds(bytes: Buffer, text: string): boolean {
+export function containsText(bytes: Buffer, text: string): boolean {
   const plain = Buffer.from(text);
   // In base 64 a text looks different at each of three places; what its neighbours share in is cut off.
   const coded = [0, 1, 2].map((shift) => {
@@ -53,8 +53,8 @@ export function copiesOf(columns: readonly string[], activationId: string, n: nu
   ];
 }
 
-async function onSqlite(): Promise<Ground> {
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-ground-"));
+async function onSqlite(): Promise<TestDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-database-"));
   const data = join(folder, "data");
   return {
     folder,
@@ -80,8 +80,8 @@ async function onSqlite(): Promise<Ground> {
   };
 }
 
-async function onPostgres(): Promise<Ground> {
-  const folder = mkdtempSync(join(tmpdir(), "mailsvc-ground-"));
+async function onPostgres(): Promise<TestDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-database-"));
   const { url, drop } = await createDatabase();
   // One connection for all that is looked up: to open one costs more than most queries.
   const client = new pg.Client({ connectionString: url });
