@@ -30,7 +30,7 @@ const setup = ["./test/support/properties.ts", "./test/support/assert-clean.ts"]
 
 /*
  * Tests of features run again with a Postgres database under each world. Not again are those about one database only, those that make
- * Postgres databases themselves, and those about what happens before or beside the database: validation, pages, faults on purpose,
+ * Postgres databases themselves, and those about what happens before or outside the database: validation, pages, faults on purpose,
  * the network. Some of these wait for seconds.
  */
 const NOT_AGAIN = [
@@ -91,7 +91,7 @@ export default defineConfig({
         },
       },
       {
-        // Whole programs, packed packages, crashes: slow by nature, so they run after the quick ones and not beside them.
+        // Whole programs, packed packages, crashes: slow by nature, so they run after the quick ones and not at the same time.
         resolve: { alias },
         test: {
           ...shared,

@@ -82,7 +82,7 @@ const pruneDeclarations = (name) => {
   for (const file of globSync("**/*.d.ts", { cwd: dist(name) })) if (!reached.has(join(dist(name), file))) rmSync(join(dist(name), file));
 };
 
-/** Copies the declarations beside the CommonJS files, where they count as CommonJS. */
+/** Copies the declarations next to the CommonJS files, where they count as CommonJS. */
 const declareCommonJs = (name) => {
   for (const file of globSync("**/*.d.ts", { cwd: dist(name), exclude: ["cjs/**"] })) {
     cpSync(join(dist(name), file), join(dist(name), "cjs", file), { recursive: true });

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 /**
  * Documents all declarations of a built contract.
  *
- * @param {string} dist folder of the built package, with `contract/index.js` beside the declarations
+ * @param {string} dist folder of the built package, with `contract/index.js` next to the declarations
  * @returns {Promise<number>} how many comments were written
  */
 export const documentDeclarations = async (dist) => {

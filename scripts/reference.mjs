@@ -213,7 +213,7 @@ export const reference = (document, { served, groups, errors, limits }) => {
   };
 };
 
-/** Every error code under a heading of its own, with its status, its cause, what to do, and the endpoints that name it. */
+/** Every error code under its own heading, with its status, its cause, what to do, and the endpoints that name it. */
 const errorsPage = (errors, operations) => {
   const usersOf = (code) => {
     const ids = operations

@@ -42,7 +42,7 @@ export function writeVersion(root, version, date) {
   const rewrite = (file, change) => writeFileSync(file, `${JSON.stringify(change(readJson(file)), null, 2)}\n`);
   for (const file of globSync("{package,{packages,examples}/*/package}.json", { cwd: root }))
     rewrite(join(root, file), (manifest) => renew({ ...manifest, version }));
-  // A new agent has a version of its own, and needs this one of our packages.
+  // A new agent has its own version, and needs this one of our packages.
   for (const file of globSync("packages/cli/templates/agent/*/package.json", { cwd: root })) rewrite(join(root, file), renew);
   const lock = join(root, "package-lock.json");
   if (existsSync(lock))

@@ -3,7 +3,7 @@
 //   npm run docs:build     writes build/site, for any web server that serves files
 //   npm run docs:dev       serves it on this machine and follows changes
 //
-// The generator, VitePress, has packages of its own in site/, so that nobody else installs its 100 MB. They are installed here when
+// The generator, VitePress, has its own packages in site/, so that nobody else installs its 100 MB. They are installed here when
 // they are missing or package-lock.json is newer.
 import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";

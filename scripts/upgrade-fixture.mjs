@@ -33,7 +33,7 @@ try {
   const sqlite = await fill(["--data", join(work, "data")]);
   const postgres = await fill(["--data", join(work, "unused"), "--database-url", databaseUrl]);
   const database = join(work, "whole.db");
-  // One file, without a log beside it.
+  // One file, without a log next to it.
   execFileSync(process.execPath, [
     "-e",
     `const db = require(${JSON.stringify(join(root, "node_modules/better-sqlite3"))})(${JSON.stringify(join(work, "data/mailsvc.db"))});

@@ -46,10 +46,10 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
 ];
 
-/** Files of a feature that others may import, beside `<feature>.ts`. */
+/** Files of a feature that others may import, besides `<feature>.ts`. */
 const DOORS = /\/(keys\/(key-cache|secret)|lists\/members)\.ts$/;
 
-/** Packages that only some zones may import, and single files beside them. What is not listed is free, but for `contract` and `lib`. */
+/** Packages that only some zones may import, and single files besides them. What is not listed is free, but for `contract` and `lib`. */
 const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(better-sqlite3|pg|drizzle-orm\/.+)$/, ["db"], /\/dev\/snapshots\.ts$/],
   [/^(h3|srvx|listhen)(\/|$)/, ["http"], /\/server\/src\/(main|app)\.ts$/],
@@ -122,7 +122,7 @@ const cycles = (files: ReadonlyMap<string, string>): string[] => {
   return found;
 };
 
-/** The room of a server file: its folder, each folder of the marketplace being a room of its own. Files that compose rooms have none. */
+/** The room of a server file: its folder, each folder of the marketplace being its own room. Files that compose rooms have none. */
 const roomOf = (path: string): string | undefined => {
   if (!path.startsWith(`${S}/`) || /\.(test|laws)\.ts$/.test(path)) return undefined;
   const parts = path.slice(S.length + 1).split("/");

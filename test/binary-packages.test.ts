@@ -81,7 +81,7 @@ describe("the container image", () => {
   let rootfs: string;
   let config: { User: string; Entrypoint: string[]; Cmd: string[]; Env: string[] };
 
-  /** Runs a command in the unpacked image as its user, with its environment and a /proc of its own. */
+  /** Runs a command in the unpacked image as its user, with its environment and its own /proc. */
   const inImage = (args: readonly string[], data: string): ChildProcess => {
     const become = process.getuid?.() === 0 ? [] : ["--user", "--map-auto", "--map-root-user"];
     const steps =

@@ -106,7 +106,7 @@ test("its size, version and help", async () => {
   expect(await run(cwd, "sned")).toMatchObject({ code: 2, stderr: expect.stringContaining("send") });
 });
 
-test("beside it is a bill of materials: packages, Node with its parts, and SQLite", async () => {
+test("next to it is a bill of materials: packages, Node with its parts, and SQLite", async () => {
   const components = await checkSbom(join(root, "build/mailsvc.cdx.json"), join(root, "build/THIRD-PARTY-LICENSES.txt"));
   const versions = Object.fromEntries(components.map(({ name, version }) => [name, version]));
   expect(versions).toMatchObject({ node: process.versions.node, sqlite: expect.stringMatching(/^3\./), h3: expect.anything() });

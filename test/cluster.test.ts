@@ -53,7 +53,7 @@ const sendUntilAcknowledged = async (cluster: Cluster, n: number, random: () => 
   }
 };
 
-/** Sends everything, `trouble` beside it, and waits until all of it has left. Answers when what happened, in seconds. */
+/** Sends everything, with `trouble` at the same time, and waits until all of it has left. Answers when what happened, in seconds. */
 const sendAll = async (cluster: Cluster, random: () => number, trouble: (sent: () => number) => Promise<void>) => {
   const from = performance.now();
   const seconds = (): number => (performance.now() - from) / 1000;

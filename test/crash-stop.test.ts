@@ -107,7 +107,7 @@ describe("starting", () => {
     const second = start();
     expect(await second.ended).toEqual({ code: 1, signal: null });
     expect(second.stderr()).toBe(
-      `Another mailsvc server (process ${first.child.pid}) is using ${join(folder, "data")}. Stop it, or give this one a folder of its own with --data.\n`,
+      `Another mailsvc server (process ${first.child.pid}) is using ${join(folder, "data")}. Stop it, or give this one its own folder with --data.\n`,
     );
     expect(existsSync(second.readyFile)).toBe(false);
     expect(await call(api, "GET", "/readyz")).toMatchObject({ status: "ready" });
@@ -136,7 +136,7 @@ describe("starting", () => {
     }
   });
 
-  test("the ready-file appears whole, for its owner only, and nothing is left beside it", async () => {
+  test("the ready-file appears whole, for its owner only, and nothing is left next to it", async () => {
     const server = start();
     // ready() parses the file at the first sight of it, a millisecond at most after it came.
     const told = await server.ready();

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("../packages/server/dist/main.js", import.meta.url));
 
-/** A built server in dev mode, as a process of its own. */
+/** A built server in dev mode, as its own process. */
 export interface DevServer extends AsyncDisposable {
   readonly url: string;
   /** Key of the brand's workspace. */

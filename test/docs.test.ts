@@ -169,7 +169,7 @@ const runTests = async (): Promise<Map<string, string | null>> => {
   );
 };
 
-/** Writes the calls of the reference into one script, each in a function of its own, named after its page and line. */
+/** Writes the calls of the reference into one script, each in its own function, named after its page and line. */
 const writeCalls = (): void => {
   const calls = globSync("docs/reference/*.md", { cwd: root }).flatMap((page) =>
     blocksOf(join(root, page))
@@ -226,7 +226,7 @@ const judge = (page: string, block: Block): void => {
   if (isTested(block)) expect(verdicts.get(place), "all its tests pass").toBeNull();
 };
 
-/** Starts the server of a page in this process, which costs a quarter of a process of its own: pages that start one start the program. */
+/** Starts the server of a page in this process, which costs a quarter of a separate process: pages that start one start the program. */
 const startServer = async (data: string): Promise<RunningServer> => {
   mkdirSync(data);
   writeFileSync(join(data, "mailsvc.db"), await emptyDatabase());

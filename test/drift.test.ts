@@ -25,7 +25,7 @@ test.each(dialects)("the $name migrations make the tables of the code (else: npm
   expect(await staleMigrations(kind)).toEqual([]);
 });
 
-test.each(dialects)("the $name migrations are those of the journal, and no others lie beside them", ({ name }) => {
+test.each(dialects)("the $name migrations are those of the journal, and no others lie next to them", ({ name }) => {
   const folder = `packages/server/migrations/${name}`;
   const { entries } = JSON.parse(committed(`${folder}/meta/_journal.json`)) as { entries: { tag: string }[] };
   const files = readdirSync(new URL(`../${folder}/`, import.meta.url)).filter((file) => file.endsWith(".sql"));

@@ -8,7 +8,7 @@ import { hook } from "../packages/server/test/hook.ts";
 import { type Api, all, call, until } from "./support/api.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
-// Each named step has a test of its own in marketplace-steps.test.ts; here is what nobody thought of.
+// Each named step has its own test in marketplace-steps.test.ts; here is what nobody thought of.
 const ROUNDS = 15;
 const AGENTS = 12;
 

@@ -321,7 +321,7 @@ describe("a release", () => {
 });
 
 describe("the server", () => {
-  test("ships as one lean program with the migrations beside it", () => {
+  test("ships as one lean program with the migrations next to it", () => {
     const dist = join(work, "node_modules/@mailsvc/server/dist");
     const [program = "", ...others] = readdirSync(join(dist, "chunks")).filter((file) => file.startsWith("main-program-"));
     expect(others).toEqual([]);

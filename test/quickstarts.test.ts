@@ -13,7 +13,7 @@ import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
 /*
  * A newcomer follows each quickstart to the letter: another user, with Node and npm, an empty home and an empty folder. The packages come
  * from a registry, as they are published. `newcomer.test.ts` follows the README in a clone; `docs.test.ts` runs the blocks of all other
- * pages, beside a server that it has prepared.
+ * pages, next to a server that it has prepared.
  */
 
 const root = fileURLToPath(new URL("../", import.meta.url));

@@ -9,7 +9,7 @@ const RECIPIENTS = 100_000;
 const POOL_MAILS = 8000;
 const IMPORT = 1000;
 const POLL_MS = 100;
-// Of single sends beside a campaign.
+// Of single sends during a campaign.
 const ROUNDS = 3;
 
 /** How one campaign went. */
@@ -28,7 +28,7 @@ export const campaigns: Bench = {
   name: "campaigns",
   onlyByName: true,
   meaning:
-    "A campaign of personalised mail to contacts that are in a segment that was built before, from the request to send to SENT: expansion, rendering, delivery, engagement, events and statistics, with every state on disk. --rows N for fewer than 100,000 recipients; --rows 1000000 measures memory and statistics with so many, captured only. " +
+    "A campaign of personalised mail to contacts that are in a segment that was built before, from the request to send to SENT: expansion, rendering, delivery, engagement, events and statistics, with every state on disk. --rows N for fewer than 100,000 recipients; --rows 1000000 measures memory and statistics with this many, captured only. " +
     `nodemailer: its own pool with as many connections (${CONNECTIONS}) to the same sink, one body for all, nothing written down. p99: single sends during a campaign against the same load without one, medians of ${ROUNDS} rounds.`,
   run: async ({ rows }) => {
     if (rows > RECIPIENTS * 5) return runLarge(rows);

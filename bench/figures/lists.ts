@@ -33,7 +33,7 @@ interface Measured {
   readonly besideLists: readonly Sends[];
 }
 
-/** A way to start servers on a database of their own, and to fill it. */
+/** A way to start servers on their own database, and to fill it. */
 interface Store {
   start(): Promise<MailsvcContender>;
   fill(owners: RowOwners, n: number): Promise<void>;
@@ -159,7 +159,7 @@ async function read(client: Client, apiKey: string, path: string): Promise<numbe
   return performance.now() - from;
 }
 
-/** Sends in turns alone and beside a client that lists. */
+/** Sends in turns alone and during lists by another client. */
 async function loadWithSends(server: Contender, paths: readonly string[]): Promise<Omit<Measured, "lists">> {
   const send = (): Promise<Sends> =>
     load({

@@ -28,10 +28,10 @@ const QUEUE = fileURLToPath(new URL("../peers/queue.ts", import.meta.url));
 export const postgres: Bench = {
   name: "postgres",
   meaning:
-    `On Postgres with fsync on, database, servers and load on the same cores. accept: sends a second at ${CONNECTIONS} connections, deliveries (captured) beside them; against the driver alone, which stores the same rows in one transaction each over ${BARE_CONNECTIONS} connections; ` +
+    `On Postgres with fsync on, database, servers and load on the same cores. accept: sends a second at ${CONNECTIONS} connections, deliveries (captured) at the same time; against the driver alone, which stores the same rows in one transaction each over ${BARE_CONNECTIONS} connections; ` +
     "accept.two: two server processes, half of the connections each; accept.cpu: processor time of server and database for each accepted send, deliveries included. " +
     `jobs: how many jobs a second that do nothing one process works off, ${AT_A_TIME} at a time; against graphile-worker's own loop (local queue of 500, completions in batches). ` +
-    "jobs.effect: each job writes a row; ours in the transaction that ends the job, so once and only once, graphile-worker's in a statement of its own, ended later in a batch.",
+    "jobs.effect: each job writes a row; ours in the transaction that ends the job, so once and only once, graphile-worker's in its own statement, ended later in a batch.",
   run: async () => {
     const bare: number[] = [];
     const one: Accepted[] = [];

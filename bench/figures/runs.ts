@@ -76,7 +76,7 @@ async function failed(at: { url: string; apiKey: string }): Promise<number> {
   return page.pagination.total;
 }
 
-/** Moves time on a second, and answers how long it took, ms, until so many runs had failed. */
+/** Moves time on a second, and answers how long it took, ms, until this many runs had failed. */
 async function next(at: { url: string; apiKey: string }, expected: number): Promise<number> {
   const from = performance.now();
   const advanced = call(at, "POST", "/__dev/clock/advance", { by: "1s" });

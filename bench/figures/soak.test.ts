@@ -4,7 +4,7 @@ import { type Observed, toFigures } from "./soak.ts";
 
 const start = { requests: 0, resident: 160, heap: 60 };
 
-/** Samples after so many requests: 300 MB resident, of which half is held. */
+/** Samples after this many requests: 300 MB resident, of which half is held. */
 function observe(requests: number, held: number): Observed {
   const sample = (resident: number, heap: number) => ({ requests, resident, heap });
   return {

@@ -15,7 +15,7 @@ const SAMPLE_MS = 2000;
 const SAMPLES = 10;
 const HELD_SAMPLES = 5;
 const TICK_MS = 10;
-/** The load that the slope is given for: a leak holds so many bytes for each request, however fast they come. */
+/** The load that the slope is given for: a leak holds this many bytes for each request, however fast they come. */
 const REFERENCE_RATE = 150;
 /** Contacts that are written again and again, so that the audience stops growing during the warm-up. */
 const PERSONS = 20_000;

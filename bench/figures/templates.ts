@@ -94,7 +94,7 @@ function byTemplate(apiKey: string): string[] {
   });
 }
 
-/** Template sends a second, with the direct sends of the same mails beside them on the same server. */
+/** Template sends a second, with the direct sends of the same mails at the same time on the same server. */
 async function sendFigure(): Promise<Figure> {
   const server = await mailsvc();
   try {

@@ -4,7 +4,7 @@ import { type Bench, median } from "../figure.ts";
 
 const TESTING = fileURLToPath(new URL("../../packages/server/dist/testing.js", import.meta.url));
 
-// In a process of its own, as in a test run: the first world makes the template, the others copy it.
+// In its own process, as in a test run: the first world makes the template, the others copy it.
 const PROGRAM = `
   const { createWorld } = await import(process.argv[1]);
   const times = [];
@@ -16,7 +16,7 @@ const PROGRAM = `
   }
   console.log(JSON.stringify(times));`;
 
-/** How long a test waits for a world of its own. */
+/** How long a test waits for its own world. */
 export const world: Bench = {
   name: "world",
   meaning:

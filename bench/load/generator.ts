@@ -1,4 +1,4 @@
-// A load generator in a process of its own: HTTP/1.1 with keep-alive over plain sockets, requests built beforehand, and
+// A load generator in its own process: HTTP/1.1 with keep-alive over plain sockets, requests built beforehand, and
 // only status and length of the responses are parsed. Takes one order as an argument and prints one report to stdout.
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";

@@ -245,7 +245,7 @@ async function campaign(): Promise<number> {
   return (EVENTS * 1000) / took;
 }
 
-/** The 99th percentile of the time from an event's commit to its arrival, ms, beside webhooks that hang with so many events each. */
+/** The 99th percentile of the time from an event's commit to its arrival, ms, while other webhooks hang with this many events each. */
 async function fair(hanging: number, each: number): Promise<number> {
   const { app, listing, stop } = await start();
   const { deps } = app;

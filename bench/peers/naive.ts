@@ -1,5 +1,5 @@
 // The server most people would write first: h3, zod, drizzle as its guide shows it (queries built each time), the key
-// looked up by its SHA-256 for each request, and a transaction of its own for each send. As durable as mailsvc: WAL at
+// looked up by its SHA-256 for each request, and its own transaction for each send. As durable as mailsvc: WAL at
 // synchronous=FULL, answered after COMMIT. It stores the same rows, and delivers nothing.
 import { createHash, randomUUID } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";

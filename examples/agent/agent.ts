@@ -20,7 +20,7 @@ export function createAgent({ secrets, ...service }: AgentOptions) {
   const handled = new Set<string>();
 
   async function draftPage(agent: AgentClient, activationId: string): Promise<void> {
-    // With ids of its own, the agent can repeat these requests after a failure.
+    // With its own ids, the agent can repeat these requests after a failure.
     const { runId } = await agent.runs.start({ runId: `launch-${activationId}`, title: "Launch page" });
     await agent.runs.log({ runId, seq: 1, entries: [{ message: "Page drafted" }], progress: { percent: 60 } });
     await agent.messages.create({

@@ -5,7 +5,7 @@ export function createHelloAgent(options: AgentOptions = {}): Agent {
   return createAgent(options)
     .on("agent.activated", (ctx) =>
       ctx.run({ title: "Say hello" }, async (run) => {
-        // With an id of its own, a message that is sent again after a crash is still one message.
+        // With its own id, a message that is sent again after a crash is still one message.
         const text = `Hello ${ctx.event.organizationName}, I am ready.`;
         await run.client.messages.create({ text, externalId: `hello-${run.id}` });
         return { summary: "Said hello." };

@@ -126,7 +126,7 @@ class Webhook(BaseHTTPRequestHandler):
 
 
 def post_message(activation_id: str, text: str, external_id: str) -> None:
-    """Posts a message to the brand. With an id of its own, one that is sent again is still one message."""
+    """Posts a message to the brand. With its own id, one that is sent again is still one message."""
     with lock:
         found = database.execute("SELECT api_key FROM activations WHERE id = ? AND status = 'active'", (activation_id,)).fetchone()
     if found is None or found[0] is None:

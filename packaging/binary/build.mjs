@@ -1,6 +1,6 @@
 // Builds one executable file for Linux x64: Node, the command line tool, the server, its migrations and the SQLite driver.
 //
-//   npm run build:binary        writes build/mailsvc, and beside it the licences and a bill of materials (CycloneDX) of what is inside
+//   npm run build:binary        writes build/mailsvc, and next to it the licences and a bill of materials (CycloneDX) of what is inside
 //
 // The file is a single executable application of Node (SEA): the program is one CommonJS script inside a copy of Node. A cache of
 // the code V8 compiled in two rehearsals is inside as well, which saves a third of each start.

@@ -30,7 +30,7 @@ export interface Cluster {
 export async function startCluster(size: number, flags: readonly string[]): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-cluster-"));
   const database = await startPostgres({ durable: true });
-  // Each has a folder of its own, as on a machine of its own: the one that creates the keys saves them there.
+  // Each has its own folder, as on its own machine: the one that creates the keys saves them there.
   const start = (): ServerProcess =>
     startServer({ data: join(folder, String(processes.length)), flags: ["--database-url", database.url, ...flags] });
   const members: Member[] = [];

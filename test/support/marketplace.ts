@@ -43,7 +43,7 @@ export async function startHook(): Promise<Hook> {
 }
 
 /**
- * Copies an activation, each copy for a brand of its own, into the database of a server that does not run: no endpoint makes
+ * Copies an activation, each copy for its own brand, into the database of a server that does not run: no endpoint makes
  * so many brands. Answers nothing; there are `n` more activations then.
  */
 export function copyActivation(file: string, pattern: string, n: number): void {

@@ -25,7 +25,7 @@ export function useRegistry(folder: string, url: string): void {
   writeFileSync(join(folder, "npmrc"), `registry=${url}\n${token}\naudit=false\nfund=false\n`);
 }
 
-/** Builds all packages and publishes them to a registry of their own, with its files in `folder`. */
+/** Builds all packages and publishes them to their own registry, with its files in `folder`. */
 export async function publishPackages(folder: string): Promise<Registry> {
   const registry = await startRegistry(join(folder, "registry"));
   useRegistry(folder, registry.url);

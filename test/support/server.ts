@@ -43,7 +43,7 @@ export interface StartOptions {
   program?: readonly string[];
 }
 
-/** Starts the built server on a port of its own choice. It does not wait for it. */
+/** Starts the built server on a port that it chooses. It does not wait for it. */
 export function startServer({ data, flags = [], before = [], program = ["node", SERVER] }: StartOptions): ServerProcess {
   const readyFile = join(data, "..", `ready-${process.pid}-${nextFile++}.json`);
   rmSync(readyFile, { force: true });

@@ -36,7 +36,7 @@ export function containsText(bytes: Buffer, text: string): boolean {
   return [text, plain.toString("hex"), ...coded].some((form) => bytes.includes(form));
 }
 
-/** SQL that copies an activation `n` times, each copy for a brand of its own: no endpoint makes so many brands. */
+/** SQL that copies an activation `n` times, each copy for its own brand: no endpoint makes so many brands. */
 export function copiesOf(columns: readonly string[], activationId: string, n: number): string[] {
   const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${n})`;
   const changed: Record<string, string> = {

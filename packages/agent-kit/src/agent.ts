@@ -23,7 +23,7 @@ export interface Context<E = HandledEvent | UnknownEvent> {
   readonly activationId: string;
   /** The API of the activation. */
   readonly client: AgentClient;
-  /** Id, key and address, for a client of your own such as `new AgentClient(await credentials())` of @mailsvc/sdk. */
+  /** Id, key and address, for your own client such as `new AgentClient(await credentials())` of @mailsvc/sdk. */
   credentials(): Promise<{ activationId: string; apiKey: string; baseUrl: string }>;
   /** What is known of the activation. */
   activation(): Promise<Activation | null>;

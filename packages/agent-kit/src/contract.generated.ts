@@ -361,7 +361,7 @@ export interface LandingPage {
     button?: string | undefined;
     /** What visitors agree to by submitting the form; stored with each sign-up */
     consentText?: string | undefined;
-    /** Visitors must tick a box beside the consent text */
+    /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
     thanksTitle?: string | undefined;
     thanksText?: string | undefined;
@@ -648,7 +648,7 @@ export interface WrittenLandingPage {
     button?: string | undefined;
     /** What visitors agree to by submitting the form; stored with each sign-up */
     consentText?: string | undefined;
-    /** Visitors must tick a box beside the consent text */
+    /** Visitors must tick a box next to the consent text */
     consentCheckbox?: boolean | undefined;
     thanksTitle?: string | undefined;
     thanksText?: string | undefined;
@@ -987,7 +987,7 @@ export interface AgentApi<O> {
         button?: string | undefined;
         /** What visitors agree to by submitting the form; stored with each sign-up */
         consentText?: string | undefined;
-        /** Visitors must tick a box beside the consent text */
+        /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;
         thanksTitle?: string | undefined;
         thanksText?: string | undefined;
@@ -1062,7 +1062,7 @@ export interface AgentApi<O> {
         button?: string | undefined;
         /** What visitors agree to by submitting the form; stored with each sign-up */
         consentText?: string | undefined;
-        /** Visitors must tick a box beside the consent text */
+        /** Visitors must tick a box next to the consent text */
         consentCheckbox?: boolean | undefined;
         thanksTitle?: string | undefined;
         thanksText?: string | undefined;

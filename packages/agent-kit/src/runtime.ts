@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** Time as the kit sees it. A test passes a clock of its own. */
+/** Time as the kit sees it. A test passes its own clock. */
 export interface AgentClock {
   /** Milliseconds since 1970. */
   now(): number;

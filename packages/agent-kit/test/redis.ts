@@ -10,7 +10,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** A private Redis on a loopback port, with an append-only file in a folder of its own. Throws when none is installed. */
+/** A private Redis on a loopback port, with an append-only file in its own folder. Throws when none is installed. */
 export async function startRedis(): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), "mailsvc-redis-"));
   const port = await freePort();

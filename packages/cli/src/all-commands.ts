@@ -127,13 +127,13 @@ function addContractCommands(program: Command, run: Run, isRequested: (noun: rea
     above.addCommand(noun.length === 0 ? command.helpGroup(getHelpGroup(command.name())) : command, { hidden: spec.hidden === true });
   }
   if (isRequested(["agent"])) nouns.get("agent")?.addHelpText("after", AGENT);
-  const beside = {
+  const extra = {
     templates: templateCommands,
     automations: automationCommands,
     approvals: approvalCommands,
     agent: (given: Run) => [agentCheckCommand(given), agentDevCommand(given), agentInitCommand(given)],
   };
-  for (const [noun, commands] of Object.entries(beside))
+  for (const [noun, commands] of Object.entries(extra))
     if (isRequested([noun])) for (const command of commands(run)) nouns.get(noun)?.addCommand(command);
 }
 

@@ -47,7 +47,7 @@ export interface Host {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** A command that runs beside this program. */
+/** A command that runs alongside this program. */
 export interface StartedCommand {
   /** Resolves with its exit code when it and its output have ended: 128 + n when signal n ended it, 127 when it cannot be started. */
   readonly exited: Promise<number>;
@@ -169,7 +169,7 @@ export interface Call {
   timeoutMs?: number;
   /** Maximum number of retries within that time; the client's default otherwise. */
   retries?: number;
-  /** A file sent beside the body, as a multipart form. */
+  /** A file sent with the body, as a multipart form. */
   file?: LocalFile;
   /** Ctrl-C does not abort this call: the work stops between two calls instead. */
   untilDone?: boolean;

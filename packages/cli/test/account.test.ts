@@ -4,14 +4,14 @@ import { DEFAULT_URL } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
 import { FALLBACK_URL } from "../src/runtime/settings.ts";
 import { cli, folder, TERMINAL } from "./harness.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const configOf = (home: string): string => join(home, ".config", "mailsvc", "config.json");
 const NO_ENV = { MAILSVC_URL: "", MAILSVC_API_KEY: "" };
 
 describe("login", () => {
   test("keeps a checked key where only its owner can read it, and later commands use it", async () => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     const home = folder();
     const done = await mailsvc(["login", "--url", world.url, "--with-key"], { home, env: NO_ENV, stdin: `${world.apiKey}\n` });
     expect(done.json).toMatchObject({ profile: "default", url: world.url, workspace: { id: world.workspaceId } });
@@ -24,7 +24,7 @@ describe("login", () => {
   });
 
   test("refuses a key the server does not know, and keeps nothing", async () => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     const home = folder();
     const failed = await mailsvc(["login", "--url", world.url, "--api-key", "ms_live_wrong0123456789"], { home, env: NO_ENV });
     expect(failed.code).toBe(4);
@@ -32,7 +32,7 @@ describe("login", () => {
   });
 
   test("asks for the key at a terminal without showing it", async () => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     const done = await mailsvc(["login", "--url", world.url], {
       tty: TERMINAL,
       env: { ...NO_ENV, NO_COLOR: "1" },
@@ -162,7 +162,7 @@ describe("settings", () => {
 
 describe("doctor", () => {
   test("all is well", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const { code, json } = await mailsvc(["doctor"]);
     expect(code).toBe(0);
     expect(json.ok).toBe(true);
@@ -177,7 +177,7 @@ describe("doctor", () => {
   });
 
   test("the exit code is that of the first failure, and what depends on it is skipped", async () => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     const wrongKey = await mailsvc(["doctor"], { env: { MAILSVC_API_KEY: "ms_live_wrong0123456789" } });
     expect(wrongKey.code).toBe(4);
     expect(wrongKey.json.checks.find((c: { name: string }) => c.name === "key").status).toBe("fail");
@@ -204,7 +204,7 @@ test("the address taken when nothing is said is the SDK's own", () => {
 });
 
 test("the operator key manages workspaces; a new one's owner key is shown once", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   const env = { MAILSVC_OPERATOR_KEY: world.operatorKey, NO_COLOR: "1" };
   const created = await mailsvc(["workspaces", "create", "--name", "Acme"], { env, tty: TERMINAL });
   expect(created.stdout).toMatch(/^id +ws_\w+\nname +Acme\n\nms_dev_\w+\nThe owner key\. Store it now/);

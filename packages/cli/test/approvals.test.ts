@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { withAgent } from "../../server/test/agent-at-work.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1" }, columns: 160 };
 
 test("what agents ask is listed, approved and rejected from the command line", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await using made = await withAgent(world);
   const { client } = made.agent;
   const ask = (title: string, also: object = {}) =>
@@ -39,7 +39,7 @@ test("what agents ask is listed, approved and rejected from the command line", a
 });
 
 test("help names the two answers and how to give them; an unknown id leads back to the list", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   expect((await mailsvc(["approvals", "--help"])).stdout).toMatch(/approve <id>.*\n.*reject <id>/);
   const help = await mailsvc(["approvals", "reject", "--help"]);
   expect(help.stdout).toMatch(/Examples:\n {2}mailsvc approvals reject msg_\w+ --comment 'Too early: ask again on Monday\.'/);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1" }, columns: 110 };
 
 test("a list is made, filled, asked to confirm, shown and emptied from the command line", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   for (const email of ["ada@example.com", "bob@example.com"]) await world.sdk.contacts.create({ email, firstName: "A", lastName: "B" });
   const made = await mailsvc(["lists", "create", "Newsletter", "--double-opt-in", "--confirmation-from", "Acme <hello@acme.test>"]);
   expect(made.json).toMatchObject({ name: "Newsletter", doubleOptIn: true, memberCount: 0 });
@@ -25,7 +25,7 @@ test("a list is made, filled, asked to confirm, shown and emptied from the comma
 });
 
 test("a segment is previewed, made and shown from the command line; its faults name the place", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await world.sdk.contacts.create({ email: "ada@example.com", tags: ["vip"] });
   const rules = { all: [{ field: "tags", operator: "contains", value: "vip" }, { not: { field: "phone", operator: "exists" } }] };
   const preview = await mailsvc(["segments", "preview", "--rules", JSON.stringify(rules)], tty);
@@ -45,7 +45,7 @@ test("a segment is previewed, made and shown from the command line; its faults n
 });
 
 test("suppressions are noted, looked through and lifted from the command line", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   expect((await mailsvc(["suppressions", "create", "ada@example.com", "--note", "by phone"], tty)).stdout).toContain("all: no mail at all");
   await world.sdk.suppressions.import({ entries: [{ email: "bob@example.com", scope: "marketing", reason: "unsubscribe" }] });
   expect((await mailsvc(["suppressions", "list", "--search", "ADA"], tty)).stdout).toMatch(

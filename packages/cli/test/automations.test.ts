@@ -5,7 +5,7 @@ import { buildAutomationSchema } from "@mailsvc/sdk/contract";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { cli, folder, TERMINAL } from "./harness.ts";
-import { type Beside, besideServer } from "./world.ts";
+import { type Beside, startCliWithServer } from "./world.ts";
 
 const put = (cwd: string, files: Record<string, string>): void => {
   for (const [path, text] of Object.entries(files)) {
@@ -46,13 +46,13 @@ async function furnish({ sdk }: Beside["world"]): Promise<void> {
   await sdk.segments.create({ name: "Customers", rules: { field: "tags", operator: "contains", value: "customer" } });
 }
 
-/** A folder of two automations, beside a server that has what they refer to. */
+/** A folder of two automations, next to a server that has what they refer to. */
 async function workshop(): Promise<Beside & { cwd: string }> {
   const cwd = folder();
   put(cwd, { "automations/welcome.json": WELCOME, "automations/tagged.json": TAGGED });
-  const beside = await besideServer();
-  await furnish(beside.world);
-  return { ...beside, cwd };
+  const cli = await startCliWithServer();
+  await furnish(cli.world);
+  return { ...cli, cwd };
 }
 
 const PLAIN = { tty: TERMINAL, env: { NO_COLOR: "1" }, columns: 120 };
@@ -99,7 +99,7 @@ describe("automations in a folder", () => {
     });
     expect(await mailsvc(["automations", "diff", "--dir", "flows"], { cwd: elsewhere })).toMatchObject({ code: 0, json: { changes: [] } });
     expect((await mailsvc(["automations", "pull"], { cwd })).json).toMatchObject({ written: [], unchanged: 2 });
-    const other = await besideServer();
+    const other = await startCliWithServer();
     await furnish(other.world);
     expect((await other.mailsvc(["automations", "push", "--dir", "flows"], { cwd: elsewhere })).code).toBe(0);
     expect((await other.mailsvc(["automations", "diff", "--dir", "flows"], { cwd: elsewhere })).code).toBe(0);
@@ -219,7 +219,7 @@ describe("automations in a folder", () => {
   });
 
   test.each(["../evil", "con", "///", "Ünïcode & more"])("with the name %j get a file inside of the folder", async (name) => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     await world.sdk.automations.create({ name, trigger: { type: "contact.created" }, steps: [], connections: [] });
     const cwd = folder();
     expect((await mailsvc(["automations", "pull", "--dir", "in/flows"], { cwd })).code).toBe(0);
@@ -305,7 +305,7 @@ test("the schema accepts what validate accepts, refuses misspelt steps, and is t
 });
 
 test("an archived automation is found by its name, unless another one has it by now", async () => {
-  const { mailsvc, world } = await besideServer();
+  const { mailsvc, world } = await startCliWithServer();
   const create = () => world.sdk.automations.create({ name: "Twin", trigger: { type: "contact.created" }, steps: [], connections: [] });
   const old = await create();
   expect((await mailsvc(["automations", "archive", "Twin"])).json).toMatchObject({ id: old.id, archivedAt: expect.any(String) });

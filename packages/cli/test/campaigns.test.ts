@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1", CI: "1" }, columns: 110 };
 
 test("a campaign is made by the names of its list and template, tested, sent and looked at", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   const { sdk } = world;
   const names = ["delivered", "opened", "clicked", "bounced"];
   const emails = names.map((name) => `${name}@simulator.mailsvc.test`);
@@ -33,7 +33,7 @@ test("a campaign is made by the names of its list and template, tested, sent and
 });
 
 test("an unknown name is refused by the server, and two ways to name one thing by the command", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   const fields = ["--name", "Launch", "--subject-line", "We are live", "--from-email", "news@acme.test", "--text", "Hi"];
   const unknown = await mailsvc(["campaigns", "create", ...fields, "--list", "Nobody"]);
   expect(unknown.stderr).toContain("not_found");

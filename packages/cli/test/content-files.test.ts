@@ -4,12 +4,12 @@ import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { activateAgent, getAgentKey, listAgent, startReceiver } from "../../server/test/marketplace.ts";
 import { cli, folder } from "./harness.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const never: typeof fetch = () => Promise.reject(new Error("nothing may be sent"));
 
 test("an agent makes and changes a page from a file, or through a pipe", async () => {
-  const { mailsvc, world } = await besideServer();
+  const { mailsvc, world } = await startCliWithServer();
   await using hooks = await startReceiver();
   await listAgent(world.sdk, hooks.url, { slug: "writer", permissions: [...AGENT_SCOPES] });
   const { id } = await activateAgent(world.sdk, "writer");
@@ -29,7 +29,7 @@ test("an agent makes and changes a page from a file, or through a pipe", async (
 });
 
 test("a template is written from files as well", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   const home = folder();
   writeFileSync(join(home, "mail.html"), "<p>Hello {{name}}</p>");
   const made = await mailsvc(

@@ -31,7 +31,7 @@ const shellWords = (line: string): string[] =>
   );
 
 describe("every endpoint of the contract", () => {
-  test("has a command of its own with a flag for each of its fields", async () => {
+  test("has its own command with a flag for each of its fields", async () => {
     const tree: CommandNode = (await cli(["commands"])).json;
     expect(listCommandSpecs().map((p) => p.id)).toEqual([...idsOf(contract, ""), ...idsOf(agentContract, "agent.")]);
     for (const place of listCommandSpecs()) {

@@ -2,17 +2,17 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { folder, TERMINAL } from "./harness.ts";
-import { type Beside, besideServer } from "./world.ts";
+import { type Beside, startCliWithServer } from "./world.ts";
 
 const ADA = { email: "ada@example.com", firstName: "Ada", phone: "+44 20", tags: ["vip", "a;b"], customFields: { plan: "=1+1", seats: 5 } };
 const BOB = { email: "bob@example.com", lastName: 'O"Hara, Bob', status: "UNSUBSCRIBED" };
 
 const filled = async (rows: object[] = [ADA, BOB]): Promise<Beside & { cwd: string }> => {
-  const beside = await besideServer();
+  const cli = await startCliWithServer();
   const cwd = folder();
   writeFileSync(join(cwd, "rows.ndjson"), rows.map((r) => JSON.stringify(r)).join("\n"));
-  expect((await beside.mailsvc(["contacts", "import", "rows.ndjson"], { cwd })).code).toBe(0);
-  return { ...beside, cwd };
+  expect((await cli.mailsvc(["contacts", "import", "rows.ndjson"], { cwd })).code).toBe(0);
+  return { ...cli, cwd };
 };
 const lines = (text: string): string[] => text.split("\r\n");
 const FACTS = String.raw`con_\w+,\d{4}-[^,]+Z,\d{4}-[^,]+Z`;
@@ -49,7 +49,7 @@ describe("CSV", () => {
   });
 
   test("of nobody has its names, and nothing else", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     expect(lines((await mailsvc(["contacts", "export"])).stdout)).toHaveLength(2);
   });
 });

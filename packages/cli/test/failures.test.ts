@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { toFailure } from "../src/runtime/errors.ts";
 import { EXIT } from "../src/runtime/exit.ts";
 import { cli, TERMINAL } from "./harness.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const answering = (status: number, error: Record<string, unknown>, headers: Record<string, string> = {}) =>
   (async () =>
@@ -140,7 +140,7 @@ describe("what an error says", () => {
   });
 
   test("a sender that is not verified comes with the command that adds it", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const failed = await mailsvc(["send", "--from", "Me <me@elsewhere.com>", "--to", "b@x.example", "--subject", "s", "--text", "t"]);
     expect(failed.code).toBe(3);
     expect(failed.stderr).toContain("mailsvc senders create --email me@elsewhere.com");
@@ -241,7 +241,7 @@ describe("what the program itself does", () => {
   });
 
   test("a fault that a retry hides is said, unless --quiet", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const fault = ["faults", "add", "--path", "/api/v1/me", "--code", "queue_failed", "--count", "1"];
     expect((await mailsvc(fault)).code).toBe(0);
     const { code, stderr } = await mailsvc(["whoami"]);
@@ -251,7 +251,7 @@ describe("what the program itself does", () => {
   });
 
   test("an email that bounces is exit 12, one of several exit 11", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const send = (...to: string[]) =>
       mailsvc(["send", "--from", "a@acme.test", "--subject", "s", "--text", "t", "--wait", ...to.flatMap((address) => ["--to", address])]);
     expect((await send("bounced@simulator.mailsvc.test")).code).toBe(EXIT.undelivered);

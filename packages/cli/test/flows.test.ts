@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { TERMINAL } from "./harness.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const HELLO = ["--from", "hello@acme.example", "--subject", "Hello", "--text", "It works."];
 const send = (...to: string[]): string[] => ["send", ...HELLO, ...to.flatMap((t) => ["--to", t])];
 
 describe("sending", () => {
   test("one email is accepted, delivered and found in the inbox, each answer being JSON in a pipe", async () => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     const sent = await mailsvc(send("ada@example.com"));
     expect(sent).toMatchObject({ code: 0, stderr: "" });
     expect(sent.json).toEqual({ id: expect.stringMatching(/^em_/), status: "queued" });
@@ -21,7 +21,7 @@ describe("sending", () => {
   });
 
   test("a terminal gets sentences and no JSON", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const sent = await mailsvc(send("ada@example.com"), { tty: TERMINAL, env: { NO_COLOR: "1" } });
     expect(sent.stdout).toMatch(/^queued em_\w+\n$/);
     const asked = await mailsvc([...send("ada@example.com"), "--json"], { tty: TERMINAL });
@@ -29,7 +29,7 @@ describe("sending", () => {
   });
 
   test("a batch in which some fail prints the answer, names them on stderr and exits 11", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     await mailsvc(["suppressions", "create", "--email", "gone@example.com"]);
     const sent = await mailsvc(send("ada@example.com", "gone@example.com"));
     expect(sent.code).toBe(11);
@@ -38,13 +38,13 @@ describe("sending", () => {
   });
 
   test("commas, names in brackets and repeated flags all name recipients", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const dry = await mailsvc([...send("a@x.example,b@x.example", "c@x.example"), "--dry-run"]);
     expect(dry.json.request.body.to).toEqual(["a@x.example", "b@x.example", "c@x.example"]);
   });
 
   test("the content comes from stdin, files are attached, headers and tags go along", async () => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     const { writeFileSync } = await import("node:fs");
     const { folder } = await import("./harness.ts");
     const cwd = folder();
@@ -64,14 +64,14 @@ describe("sending", () => {
   });
 
   test("--data gives the whole body, and flags override it", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const body = JSON.stringify({ from: "hello@acme.example", to: "ada@example.com", subject: "From data", text: "x" });
     const dry = await mailsvc(["send", "--data", "-", "--subject", "From flag", "--dry-run"], { stdin: body });
     expect(dry.json.request.body).toEqual({ from: "hello@acme.example", to: "ada@example.com", subject: "From flag", text: "x" });
   });
 
   test("two flags cannot both read stdin", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const sent = await mailsvc([...send("ada@example.com").slice(0, 5), "--to", "a@x.example", "--html-file", "-", "--text-file", "-"], {
       stdin: "x",
     });
@@ -80,7 +80,7 @@ describe("sending", () => {
   });
 
   test("a relative schedule counts from the server's clock", async () => {
-    const { mailsvc, world } = await besideServer({ now: "2030-01-01T00:00:00.000Z" });
+    const { mailsvc, world } = await startCliWithServer({ now: "2030-01-01T00:00:00.000Z" });
     const sent = await mailsvc([...send("ada@example.com"), "--schedule", "in 1h30m"]);
     const got = await mailsvc(["emails", "get", sent.json.id]);
     expect(got.json.scheduledAt).toBe("2030-01-01T01:30:00.000Z");
@@ -92,7 +92,7 @@ describe("sending", () => {
   });
 
   test("--wait reports how each email ended; a bounce is exit 12", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const fine = await mailsvc([...send("ada@example.com"), "--wait"]);
     expect(fine.code).toBe(0);
     expect(fine.json.emails).toMatchObject([{ status: "delivered", to: "ada@example.com" }]);
@@ -102,7 +102,7 @@ describe("sending", () => {
   });
 
   test("the same idempotency key sends once", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const args = [...send("ada@example.com"), "--idempotency-key", "order-1"];
     const [first, second] = [await mailsvc(args), await mailsvc(args)];
     expect(second.json).toEqual(first.json);
@@ -114,7 +114,7 @@ describe("sending", () => {
 
 describe("what --dry-run prints", () => {
   test("the request with the key masked, and curl; nothing is sent", async () => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     const dry = await mailsvc([...send("it's@example.com"), "--dry-run", "--idempotency-key", "k1"], {
       fetch: () => {
         throw new Error("something was sent");
@@ -131,7 +131,7 @@ describe("what --dry-run prints", () => {
   });
 
   test("dev endpoints are shown without a key", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const dry = await mailsvc(["clock", "advance", "15m", "--dry-run"]);
     expect(dry.json.request).toEqual({
       method: "POST",
@@ -144,7 +144,7 @@ describe("what --dry-run prints", () => {
 
 describe("lists", () => {
   test("--all streams one document a line; a page comes with its pagination", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     await mailsvc(send("a@x.example", "b@x.example", "c@x.example"));
     const all = await mailsvc(["emails", "list", "--all", "--limit", "2"]);
     expect(all.lines.map((e) => e.to).sort()).toEqual(["a@x.example", "b@x.example", "c@x.example"]);
@@ -155,7 +155,7 @@ describe("lists", () => {
   });
 
   test("a terminal sees a table that fits it, and how to go on", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     await mailsvc([...send("a@x.example", "b@x.example"), "--subject", "long ".repeat(40).trim()]);
     const shown = await mailsvc(["emails", "list", "--limit", "1"], { tty: TERMINAL, columns: 90, env: { NO_COLOR: "1" } });
     const rows = shown.stdout.trimEnd().split("\n");
@@ -166,7 +166,7 @@ describe("lists", () => {
   });
 
   test("an empty list says so to people only", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     expect(await mailsvc(["jobs", "list", "--state", "dead"], { tty: TERMINAL, env: { NO_COLOR: "1" } })).toMatchObject({
       stdout: "",
       stderr: "No matches.\n",
@@ -176,7 +176,7 @@ describe("lists", () => {
 });
 
 test("text from others cannot steer the terminal, in tables or in JSON", async () => {
-  const { mailsvc, world } = await besideServer();
+  const { mailsvc, world } = await startCliWithServer();
   const evil = "\u001b]0;owned\u0007\u001b[31mPay\u001b[0m\u202egnp.exe\u009b2J\u200b";
   const answer = {
     data: [{ id: "x", subject: evil }],
@@ -195,7 +195,7 @@ test("text from others cannot steer the terminal, in tables or in JSON", async (
 });
 
 test("the clock is frozen, advanced, read and thawed", async () => {
-  const { mailsvc } = await besideServer({ now: "2030-01-01T00:00:00.000Z" });
+  const { mailsvc } = await startCliWithServer({ now: "2030-01-01T00:00:00.000Z" });
   expect((await mailsvc(["clock", "advance", "15m"])).json.now).toBe("2030-01-01T00:15:00.000Z");
   expect((await mailsvc(["clock", "show"], { tty: TERMINAL, env: { NO_COLOR: "1" } })).stdout).toContain("2030-01-01 00:15:00 UTC  frozen");
   expect((await mailsvc(["clock", "thaw"])).json.mode).toBe("running");
@@ -205,7 +205,7 @@ test("the clock is frozen, advanced, read and thawed", async () => {
 });
 
 test("snapshots bring back what was deleted", async () => {
-  const { mailsvc, world } = await besideServer();
+  const { mailsvc, world } = await startCliWithServer();
   await mailsvc(send("ada@example.com"));
   await world.settle();
   expect((await mailsvc(["world", "snapshot", "before"])).json.name).toBe("before");
@@ -216,7 +216,7 @@ test("snapshots bring back what was deleted", async () => {
 });
 
 test("api sends anything, and shows status and headers when asked", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   const made = await mailsvc(["api", "POST", "/api/v1/senders", "-d", '{"domain":"shop.example"}', "-i"]);
   expect(made.stdout).toMatch(/^HTTP 201 Created\n/);
   expect(made.stdout).toContain('"value":"shop.example"');
@@ -227,13 +227,13 @@ test("api sends anything, and shows status and headers when asked", async () => 
 });
 
 test("--verbose shows requests and answers, never the key", async () => {
-  const { mailsvc, world } = await besideServer();
+  const { mailsvc, world } = await startCliWithServer();
   const shown = await mailsvc(["whoami", "-v"]);
   expect(shown.stderr).toMatch(/^> GET http:\/\/mailsvc\.test\/api\/v1\/me\n< 200 req_\w+ \d+ ms\n$/);
   expect(shown.stderr).not.toContain(world.apiKey);
 });
 
 test("openapi prints the document", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   expect((await mailsvc(["openapi"])).json.openapi).toMatch(/^3\.1/);
 });

@@ -46,7 +46,7 @@ export interface Result {
   lines: any[];
 }
 
-/** A folder of its own, gone after the test. */
+/** A new folder, gone after the test. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "mailsvc-cli-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));

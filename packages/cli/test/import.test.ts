@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Contact } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { folder, TERMINAL } from "./harness.ts";
-import { type Beside, besideServer } from "./world.ts";
+import { type Beside, startCliWithServer } from "./world.ts";
 
 const COUNTS = ["rows", "created", "updated", "unchanged", "skipped", "failed"] as const;
 /** The numbers of a summary that are not 0. */
@@ -36,12 +36,12 @@ const listening = (world: Beside["world"], before: (n: number) => void | Promise
 
 describe("a file", () => {
   test("becomes contacts: names of columns, tags, custom fields, statuses, empty cells", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write(
       "people.csv",
       '\ufeffE-mail ;First Name;SURNAME;Mobile;Tags;Status;Company;custom.plan;id\r\n"ada@example.com";Ada;Lovelace;+44 20;"vip; beta";active;"A;B";pro;x1\r\ngrace@example.com;;;;;cleaned;;;\r\n',
     );
-    const done = await beside.mailsvc(["contacts", "import", "people.csv"], { cwd });
+    const done = await cli.mailsvc(["contacts", "import", "people.csv"], { cwd });
     expect(done).toMatchObject({ code: 0, stderr: "" });
     expect(done.json).toMatchObject({ file: "people.csv", complete: true, dryRun: false, errors: [], errorsFile: null, resumeFile: null });
     expect(counts(done.json)).toEqual({ rows: 2, created: 2 });
@@ -56,7 +56,7 @@ describe("a file", () => {
       "custom.plan",
       null,
     ]);
-    const [ada, grace] = await contacts(beside);
+    const [ada, grace] = await contacts(cli);
     expect(ada).toMatchObject({
       email: "ada@example.com",
       firstName: "Ada",
@@ -71,69 +71,69 @@ describe("a file", () => {
   });
 
   test("imported again changes nothing; an empty cell leaves what is there, and --mode skip all of it", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("people.csv", "email,firstName,tags\nada@example.com,Ada,vip\n");
-    await beside.mailsvc(["contacts", "import", "people.csv"], { cwd });
-    expect(counts((await beside.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, unchanged: 1 });
+    await cli.mailsvc(["contacts", "import", "people.csv"], { cwd });
+    expect(counts((await cli.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, unchanged: 1 });
     writeFileSync(join(cwd, "people.csv"), "email,firstName,lastName,tags\nADA@example.com,,Lovelace,\n");
-    expect(counts((await beside.mailsvc(["contacts", "import", "people.csv", "--mode", "skip"], { cwd })).json)).toEqual({
+    expect(counts((await cli.mailsvc(["contacts", "import", "people.csv", "--mode", "skip"], { cwd })).json)).toEqual({
       rows: 1,
       skipped: 1,
     });
-    expect((await contacts(beside))[0]?.lastName).toBeNull();
-    expect(counts((await beside.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, updated: 1 });
-    expect((await contacts(beside))[0]).toMatchObject({ firstName: "Ada", lastName: "Lovelace", tags: ["vip"] });
+    expect((await contacts(cli))[0]?.lastName).toBeNull();
+    expect(counts((await cli.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, updated: 1 });
+    expect((await contacts(cli))[0]).toMatchObject({ firstName: "Ada", lastName: "Lovelace", tags: ["vip"] });
   });
 
   test("imported again after its contacts are gone brings them back", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("people.csv", people(1));
-    await beside.mailsvc(["contacts", "import", "people.csv"], { cwd });
-    const [{ id } = { id: "" }] = await contacts(beside);
-    await beside.mailsvc(["contacts", "delete", id, "--yes"]);
-    expect(counts((await beside.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, created: 1 });
-    expect(await contacts(beside)).toHaveLength(1);
+    await cli.mailsvc(["contacts", "import", "people.csv"], { cwd });
+    const [{ id } = { id: "" }] = await contacts(cli);
+    await cli.mailsvc(["contacts", "delete", id, "--yes"]);
+    expect(counts((await cli.mailsvc(["contacts", "import", "people.csv"], { cwd })).json)).toEqual({ rows: 1, created: 1 });
+    expect(await contacts(cli)).toHaveLength(1);
   });
 
   test("of NDJSON keeps types, takes null for nothing and names for columns", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write(
       "people.ndjson",
       '{"email":"ada@example.com","first_name":"Ada","tags":["a;b"],"seats":5,"customFields":{"vip":true,"x":{"y":[1]}},"id":"con_1"}\n\n{"email":"bob@example.com","firstName":null,"tags":"a, b"}\r\n',
     );
-    expect(counts((await beside.mailsvc(["contacts", "import", "people.ndjson"], { cwd })).json)).toEqual({ rows: 2, created: 2 });
-    expect(await contacts(beside)).toMatchObject([
+    expect(counts((await cli.mailsvc(["contacts", "import", "people.ndjson"], { cwd })).json)).toEqual({ rows: 2, created: 2 });
+    expect(await contacts(cli)).toMatchObject([
       { firstName: "Ada", tags: ["a;b"], customFields: { seats: 5, vip: true, x: { y: [1] } } },
       { firstName: null, tags: ["a", "b"], customFields: {} },
     ]);
   });
 
   test("comes through a pipe as well", async () => {
-    const beside = await besideServer();
-    const done = await beside.mailsvc(["contacts", "import", "-"], { stdin: people(3) });
+    const cli = await startCliWithServer();
+    const done = await cli.mailsvc(["contacts", "import", "-"], { stdin: people(3) });
     expect(done.json).toMatchObject({ file: "stdin", rows: 3, created: 3 });
   });
 
   test("with types where they are asked for, and nowhere else", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.csv", "email,seats,on,zip,since\nada@example.com,5,true,00123,2030-01-31\n");
     const custom = async (...flags: string[]) => {
-      expect((await beside.mailsvc(["contacts", "import", "p.csv", ...flags], { cwd })).code).toBe(0);
-      return (await contacts(beside))[0]?.customFields;
+      expect((await cli.mailsvc(["contacts", "import", "p.csv", ...flags], { cwd })).code).toBe(0);
+      return (await contacts(cli))[0]?.customFields;
     };
     expect(await custom()).toEqual({ seats: "5", on: "true", zip: "00123", since: "2030-01-31" });
     expect(await custom("--types", "numbers,booleans")).toEqual({ seats: 5, on: true, zip: "00123", since: "2030-01-31" });
-    const failed = await beside.mailsvc(["contacts", "import", "p.csv", "--map", "zip=custom.zip:number"], { cwd });
+    const failed = await cli.mailsvc(["contacts", "import", "p.csv", "--map", "zip=custom.zip:number"], { cwd });
     expect(failed.json.errors).toEqual([
       { line: 2, column: "zip", field: "customFields.zip", code: "invalid_value", message: '"00123" is not a number such as 12 or 0.5.' },
     ]);
   });
 
   test("that has no names gets them from --header", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.csv", "Ada;ada@example.com\nBob;bob@example.com\n");
-    expect((await beside.mailsvc(["contacts", "import", "p.csv", "--header", "firstName,email"], { cwd })).json.created).toBe(2);
-    expect((await contacts(beside)).map((c) => c.firstName)).toEqual(["Ada", "Bob"]);
+    expect((await cli.mailsvc(["contacts", "import", "p.csv", "--header", "firstName,email"], { cwd })).json.created).toBe(2);
+    expect((await contacts(cli)).map((c) => c.firstName)).toEqual(["Ada", "Bob"]);
   });
 });
 
@@ -152,9 +152,9 @@ describe("rows that fail", () => {
   ].join("\n");
 
   test("are named with line, column and reason, and spoil no others: exit 11", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("people.csv", BAD);
-    const done = await beside.mailsvc(["contacts", "import", "people.csv"], { cwd });
+    const done = await cli.mailsvc(["contacts", "import", "people.csv"], { cwd });
     expect(done.code).toBe(11);
     expect(counts(done.json)).toEqual({ rows: 8, created: 2, failed: 6 });
     expect(done.stderr.split("\n")).toEqual([
@@ -166,13 +166,13 @@ describe("rows that fail", () => {
       "line 8, firstName: Unexpected quote,,, after the closing quote. A quote inside a quoted value is written twice.",
       "",
     ]);
-    expect((await contacts(beside)).map((c) => c.email)).toEqual(["ada@example.com", "short@example.com"]);
+    expect((await contacts(cli)).map((c) => c.email)).toEqual(["ada@example.com", "short@example.com"]);
   });
 
   test("are written aside with their reasons, in a file that can be corrected and imported again", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("people.csv", BAD.replaceAll(",", ";"));
-    await beside.mailsvc(["contacts", "import", "people.csv", "--errors-file", "failed.csv"], { cwd });
+    await cli.mailsvc(["contacts", "import", "people.csv", "--errors-file", "failed.csv"], { cwd });
     const failed = readFileSync(join(cwd, "failed.csv"), "utf8");
     expect(failed.split("\r\n")[0]).toBe("\ufeffemail;firstName;tags;Status;custom.plan;import.line;import.problem");
     expect(failed).toContain('nonsense;Bob;;;;3;"email: ""nonsense"" has no @."');
@@ -183,16 +183,16 @@ describe("rows that fail", () => {
       .replace("maybe", "no")
       .replace('"""open""quote;;;"', '"open quote"');
     writeFileSync(join(cwd, "failed.csv"), corrected);
-    const again = await beside.mailsvc(["contacts", "import", "failed.csv"], { cwd });
+    const again = await cli.mailsvc(["contacts", "import", "failed.csv"], { cwd });
     expect(counts(again.json)).toEqual({ rows: 6, created: 5, failed: 1 });
-    expect((await contacts(beside)).find((c) => c.email === "q@example.com")?.firstName).toBe("open quote");
-    expect((await contacts(beside)).every((c) => Object.keys(c.customFields).every((key) => key === "plan"))).toBe(true);
+    expect((await contacts(cli)).find((c) => c.email === "q@example.com")?.firstName).toBe("open quote");
+    expect((await contacts(cli)).every((c) => Object.keys(c.customFields).every((key) => key === "plan"))).toBe(true);
   });
 
   test("of NDJSON are written aside as NDJSON", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.ndjson", '{"email":"no","n":1}\nnonsense\n[1]\n{"email":"a@example.com"}\n');
-    const done = await beside.mailsvc(["contacts", "import", "p.ndjson", "--errors-file", "f.ndjson"], { cwd });
+    const done = await cli.mailsvc(["contacts", "import", "p.ndjson", "--errors-file", "f.ndjson"], { cwd });
     expect(counts(done.json)).toEqual({ rows: 4, created: 1, failed: 3 });
     const lines = readFileSync(join(cwd, "f.ndjson"), "utf8")
       .trim()
@@ -206,14 +206,14 @@ describe("rows that fail", () => {
   });
 
   test("all of them: exit 3", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.csv", "email\nno\nneither\n");
-    const done = await beside.mailsvc(["contacts", "import", "p.csv"], { cwd });
+    const done = await cli.mailsvc(["contacts", "import", "p.csv"], { cwd });
     expect([done.code, counts(done.json)]).toEqual([3, { rows: 2, failed: 2 }]);
   });
 
   test("more than --max-errors: stops, says so, and goes on when told to", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write(
       "p.csv",
       `email\n${"no\n".repeat(5)}${people(20)
@@ -223,15 +223,15 @@ describe("rows that fail", () => {
         .join("\n")}`,
     );
     const flags = ["contacts", "import", "p.csv", "--batch", "5", "--concurrency", "1"];
-    const stopped = await beside.mailsvc([...flags, "--max-errors", "4"], { cwd });
+    const stopped = await cli.mailsvc([...flags, "--max-errors", "4"], { cwd });
     expect([stopped.code, stopped.json.complete, counts(stopped.json)]).toEqual([11, false, { rows: 5, failed: 5 }]);
     expect(stopped.stderr).toContain("More than 4 rows failed.");
-    const rest = await beside.mailsvc(flags, { cwd });
+    const rest = await cli.mailsvc(flags, { cwd });
     expect([rest.code, counts(rest.json), rest.json.resumedAt]).toEqual([11, { rows: 25, created: 20, failed: 5 }, 5]);
   });
 
   test("cannot steer the terminal", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const { cwd } = write("p.csv", "email,\u001b[2JName\n\u001b[2Jno\u0007,x\nok@example.com,y\n");
     const done = await mailsvc(["contacts", "import", "p.csv"], { cwd });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
@@ -267,19 +267,19 @@ describe("files that cannot be imported", () => {
     ["that are not there", "nope.csv", "", 2, ["no such file"]],
   ];
   test.each(cases)("%s", async (_name, file, content, code, said) => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write(file === "." || file === "nope.csv" ? "other.csv" : file, content);
-    const failed = await beside.mailsvc(["contacts", "import", file], { cwd });
+    const failed = await cli.mailsvc(["contacts", "import", file], { cwd });
     expect([failed.code, failed.stdout]).toEqual([code, ""]);
     for (const text of said) expect(failed.stderr).toContain(text);
-    expect(await contacts(beside)).toEqual([]);
+    expect(await contacts(cli)).toEqual([]);
   });
 
   test("in Windows-1252 once it is said", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.csv", Buffer.from("email,firstName\na@example.com,M\xfcller \x80\n", "latin1"));
-    expect((await beside.mailsvc(["contacts", "import", "p.csv", "--encoding", "windows-1252"], { cwd })).code).toBe(0);
-    expect((await contacts(beside))[0]?.firstName).toBe("Müller €");
+    expect((await cli.mailsvc(["contacts", "import", "p.csv", "--encoding", "windows-1252"], { cwd })).code).toBe(0);
+    expect((await contacts(cli))[0]?.firstName).toBe("Müller €");
   });
 
   test.each([
@@ -292,7 +292,7 @@ describe("files that cannot be imported", () => {
     [["--errors-file", "p.csv"], "--errors-file"],
     [["--map", "Nope=email"], "column Nope not found"],
   ])("flags %j are refused, exit 2", async (flags, said) => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const { cwd } = write("p.csv", people(1));
     const failed = await mailsvc(["contacts", "import", "p.csv", ...flags], { cwd });
     expect([failed.code, failed.stdout]).toEqual([2, ""]);
@@ -302,12 +302,12 @@ describe("files that cannot be imported", () => {
 
 describe("a trial", () => {
   test("says what would happen, and does nothing", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.csv", "email,firstName\nada@example.com,Ada\nnew@example.com,\nbad,\n");
-    await beside.mailsvc(["contacts", "create", "--email", "ada@example.com"]);
-    const done = await beside.mailsvc(["contacts", "import", "p.csv", "--dry-run", "--errors-file", "f.csv"], { cwd });
+    await cli.mailsvc(["contacts", "create", "--email", "ada@example.com"]);
+    const done = await cli.mailsvc(["contacts", "import", "p.csv", "--dry-run", "--errors-file", "f.csv"], { cwd });
     expect([done.code, done.json.dryRun, counts(done.json)]).toEqual([11, true, { rows: 3, created: 1, updated: 1, failed: 1 }]);
-    expect((await contacts(beside)).map((c) => [c.email, c.firstName])).toEqual([["ada@example.com", null]]);
+    expect((await contacts(cli)).map((c) => [c.email, c.firstName])).toEqual([["ada@example.com", null]]);
     expect(existsSync(join(cwd, "p.csv.import"))).toBe(false);
     expect(readFileSync(join(cwd, "f.csv"), "utf8")).toContain("bad");
   });
@@ -317,46 +317,46 @@ describe("an import that was cut off", () => {
   const flags = ["contacts", "import", "p.csv", "--batch", "10", "--concurrency", "2"];
 
   test("goes on after the rows that are done, and no batch counts twice", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.csv", people(95));
-    const first = listening(beside.world, (n) => {
+    const first = listening(cli.world, (n) => {
       if (n > 4) throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
     });
-    const cut = await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch: first.fetch });
+    const cut = await cli.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch: first.fetch });
     expect(cut.code).toBe(10);
     expect(cut.json).toMatchObject({ complete: false, rows: 40, created: 40, resumeFile: join(cwd, "p.csv.import") });
     expect(cut.stderr).toContain("Run the same command again to resume");
-    const second = listening(beside.world);
-    const rest = await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch: second.fetch });
+    const second = listening(cli.world);
+    const rest = await cli.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch: second.fetch });
     expect([rest.code, counts(rest.json), rest.json.resumedAt]).toEqual([0, { rows: 95, created: 95 }, 40]);
     expect(second.seen.map((r) => r.rows)).toEqual([10, 10, 10, 10, 10, 5]);
     expect(second.seen.map((r) => r.key)).toContain(first.seen[4]?.key);
-    expect(await contacts(beside)).toHaveLength(95);
+    expect(await contacts(cli)).toHaveLength(95);
     expect(existsSync(join(cwd, "p.csv.import"))).toBe(false);
   });
 
   test("whose batch reached the server unheard counts that batch once", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.csv", people(30));
     const deaf: typeof fetch = async (url, init) => {
-      const answer = await beside.world.fetch(url as string, init);
+      const answer = await cli.world.fetch(url as string, init);
       if (!String(url).endsWith("/contacts/import")) return answer;
       throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
     };
-    expect((await beside.mailsvc(flags, { cwd, fetch: deaf })).code).toBe(10);
-    expect((await contacts(beside)).length).toBeGreaterThan(0);
-    const rest = await beside.mailsvc(flags, { cwd });
+    expect((await cli.mailsvc(flags, { cwd, fetch: deaf })).code).toBe(10);
+    expect((await contacts(cli)).length).toBeGreaterThan(0);
+    const rest = await cli.mailsvc(flags, { cwd });
     expect(counts(rest.json)).toEqual({ rows: 30, created: 30 });
   });
 
   test("by Ctrl-C ends with the batches on their way, exit 130", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write("p.csv", people(95));
     let stop: (name: "SIGINT") => void = () => {};
-    const { seen, fetch } = listening(beside.world, (n) => {
+    const { seen, fetch } = listening(cli.world, (n) => {
       if (n === 3) stop("SIGINT");
     });
-    const cut = await beside.mailsvc(flags, {
+    const cut = await cli.mailsvc(flags, {
       cwd,
       fetch,
       onStart: (signal) => {
@@ -367,69 +367,69 @@ describe("an import that was cut off", () => {
     expect(cut.json).toMatchObject({ complete: false, created: seen.length * 10 });
     expect(cut.stderr).toContain("Stopping after the requests in flight.");
     expect(seen.length).toBeLessThan(6);
-    expect(counts((await beside.mailsvc(flags, { cwd })).json)).toEqual({ rows: 95, created: 95 });
+    expect(counts((await cli.mailsvc(flags, { cwd })).json)).toEqual({ rows: 95, created: 95 });
   });
 
   test("does not go on in a file that is another by now, nor with other flags, nor elsewhere; --restart begins anew", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd, path } = write("p.csv", people(30));
-    const { fetch } = listening(beside.world, (n) => {
+    const { fetch } = listening(cli.world, (n) => {
       if (n > 1) throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
     });
-    await beside.mailsvc(flags, { cwd, fetch });
+    await cli.mailsvc(flags, { cwd, fetch });
     const noted = readFileSync(`${path}.import`, "utf8");
     expect(JSON.parse(noted)).toMatchObject({ batches: 1, rows: 10 });
-    expect(await beside.mailsvc([...flags, "--mode", "skip"], { cwd })).toMatchObject({
+    expect(await cli.mailsvc([...flags, "--mode", "skip"], { cwd })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("belongs to another import"),
     });
-    expect(await (await besideServer({ seed: 2 })).mailsvc(flags, { cwd })).toMatchObject({
+    expect(await (await startCliWithServer({ seed: 2 })).mailsvc(flags, { cwd })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("belongs to another import"),
     });
     writeFileSync(path, people(30).replace("Ada 3", "Eve 3"));
-    expect(await beside.mailsvc(flags, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--restart") });
+    expect(await cli.mailsvc(flags, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--restart") });
     writeFileSync(path, people(5));
-    expect(await beside.mailsvc(flags, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--restart") });
+    expect(await cli.mailsvc(flags, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("--restart") });
     expect(readFileSync(`${path}.import`, "utf8")).toBe(noted);
-    expect(counts((await beside.mailsvc([...flags, "--restart"], { cwd })).json)).toEqual({ rows: 5, unchanged: 5 });
+    expect(counts((await cli.mailsvc([...flags, "--restart"], { cwd })).json)).toEqual({ rows: 5, unchanged: 5 });
   });
 
   test("goes on in a file that was mended behind what is done", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd, path } = write("p.csv", `${people(20)}${"x".repeat(3_000_000)}`);
-    const cut = await beside.mailsvc([...flags, "--concurrency", "1"], { cwd });
+    const cut = await cli.mailsvc([...flags, "--concurrency", "1"], { cwd });
     expect([cut.code, cut.json.created]).toEqual([3, 20]);
     expect(cut.stderr).toContain("Line 22 is longer than 1 MiB.");
     writeFileSync(path, people(25));
-    expect(counts((await beside.mailsvc(flags, { cwd })).json)).toEqual({ rows: 25, created: 25 });
+    expect(counts((await cli.mailsvc(flags, { cwd })).json)).toEqual({ rows: 25, created: 25 });
   });
 
   test("from a pipe goes on as well, when it may note how far it is", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const cwd = folder();
-    const { fetch } = listening(beside.world, (n) => {
+    const { fetch } = listening(cli.world, (n) => {
       if (n > 2) throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
     });
     const piped = ["contacts", "import", "-", "--batch", "10", "--concurrency", "1", "--resume-file", "far"];
-    expect((await beside.mailsvc(piped, { cwd, fetch, stdin: people(45) })).code).toBe(10);
-    const rest = await beside.mailsvc(piped, { cwd, stdin: people(45) });
+    expect((await cli.mailsvc(piped, { cwd, fetch, stdin: people(45) })).code).toBe(10);
+    const rest = await cli.mailsvc(piped, { cwd, stdin: people(45) });
     expect([counts(rest.json), rest.json.resumedAt]).toEqual([{ rows: 45, created: 45 }, 20]);
   });
 
   test("leaves each failed row in the errors file once", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const { cwd } = write(
       "p.csv",
       `email\n${Array.from({ length: 60 }, (_, i) => (i % 3 === 0 ? `bad${i}` : `u${i}@example.com`)).join("\n")}\n`,
     );
-    const { fetch } = listening(beside.world, (n) => {
+    const { fetch } = listening(cli.world, (n) => {
       if (n > 3) throw Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } });
     });
-    await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch });
+    await cli.mailsvc([...flags, "--errors-file", "f.csv"], { cwd, fetch });
     // As a kill between the two writes would leave it: rows beyond what is noted.
     writeFileSync(join(cwd, "f.csv"), `${readFileSync(join(cwd, "f.csv"), "utf8")}bad99,0,x\r\n`);
-    expect(counts((await beside.mailsvc([...flags, "--errors-file", "f.csv"], { cwd })).json)).toEqual({
+    expect(counts((await cli.mailsvc([...flags, "--errors-file", "f.csv"], { cwd })).json)).toEqual({
       rows: 60,
       created: 40,
       failed: 20,
@@ -441,19 +441,19 @@ describe("an import that was cut off", () => {
 
 describe("the order of the file", () => {
   test("decides between rows of one contact, also with many requests at a time", async () => {
-    const beside = await besideServer();
+    const cli = await startCliWithServer();
     const rows = Array.from({ length: 200 }, (_, i) => `${i % 2 ? "ADA" : "ada"}@example.com,Name ${i}\nuser${i}@example.com,x\n`);
     const { cwd } = write("p.csv", `email,firstName\n${rows.join("")}`);
-    const done = await beside.mailsvc(["contacts", "import", "p.csv", "--batch", "7", "--concurrency", "16"], { cwd });
+    const done = await cli.mailsvc(["contacts", "import", "p.csv", "--batch", "7", "--concurrency", "16"], { cwd });
     expect(done.code).toBe(0);
     expect(done.json.created).toBe(201);
-    expect((await contacts(beside)).find((c) => /^ada@/i.test(c.email))?.firstName).toBe("Name 199");
+    expect((await contacts(cli)).find((c) => /^ada@/i.test(c.email))?.firstName).toBe("Name 199");
   });
 });
 
 describe("people at a terminal", () => {
   test("get a summary of what came in, and what was kept and left out", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const { cwd } = write("people.csv", "email,Company,id\nada@example.com,A,1\nno,B,2\n");
     const env = { NO_COLOR: "1", TERM: "dumb" };
     const done = await mailsvc(["contacts", "import", "people.csv"], { cwd, tty: TERMINAL, env });
@@ -466,7 +466,7 @@ describe("people at a terminal", () => {
 
 describe("suppressions", () => {
   test("come from a file, with a reason for those that give none", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const { cwd } = write("gone.csv", "Email Address,Reason,note\nada@example.com,,by phone\nbob@example.com,Complaint,\nno,,\n");
     const done = await mailsvc(["suppressions", "import", "gone.csv", "--reason", "bounce"], { cwd });
     expect([done.code, done.json]).toMatchObject([11, { rows: 3, created: 2, widened: 0, unchanged: 0, failed: 1 }]);

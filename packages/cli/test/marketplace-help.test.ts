@@ -3,13 +3,13 @@ import { withAgent } from "../../server/test/agent-at-work.ts";
 import { activateAgent, listAgent } from "../../server/test/marketplace.ts";
 import { measureWidth } from "../src/runtime/tty.ts";
 import { cli, TERMINAL } from "./harness.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1" }, columns: 80 };
 const NOWHERE = "http://127.0.0.1:9/hook";
 
 test("an empty list says where to begin, and a filter that nothing fits says so", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   const said = async (...argv: string[]): Promise<string> => (await mailsvc(argv, tty)).stderr;
   expect(await said("listings", "list")).toBe("No listings yet. Create one: mailsvc listings create --help\n");
   expect(await said("activations", "list")).toContain("mailsvc catalog list");
@@ -18,14 +18,14 @@ test("an empty list says where to begin, and a filter that nothing fits says so"
 });
 
 test("a page that is not the last says how the next is called, with all that was asked for", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   for (const slug of ["one", "two", "three"]) await listAgent(world.sdk, NOWHERE, { slug });
   const { stderr } = await mailsvc(["payments", "list", "--limit", "2"], tty);
   expect(stderr).toContain("Page 1 of 2, 3 in total. Next: mailsvc payments list --page 2 --limit 2, or all pages: --all");
 });
 
 test("instants say that they are UTC, and no line of a list is wider than the terminal", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await listAgent(world.sdk, NOWHERE);
   const { id } = await activateAgent(world.sdk);
   expect((await mailsvc(["activations", "get", id], tty)).stdout).toMatch(/since +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n/);
@@ -43,7 +43,7 @@ test("instants say that they are UTC, and no line of a list is wider than the te
 });
 
 test("a webhook that fails its test is exit 11, and an event that failed shows why and how to send it again", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await listAgent(world.sdk, NOWHERE);
   const tested = await mailsvc(["deliveries", "test", "writer"], tty);
   expect([tested.code, tested.stdout]).toEqual([11, expect.stringMatching(/^connection {2}\d+ ms\n/)]);
@@ -60,7 +60,7 @@ test("a webhook that fails its test is exit 11, and an event that failed shows w
 });
 
 test("what an agent's key is refused for leads on, for whoever tries it out", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await using made = await withAgent(world, ["agent:write_runs"]);
   const { key, activationId } = made.agent;
   const as = { ...tty, env: { NO_COLOR: "1", MAILSVC_AGENT_KEY: key, MAILSVC_ACTIVATION_ID: activationId } };
@@ -74,8 +74,8 @@ test("what an agent's key is refused for leads on, for whoever tries it out", as
   expect(revoked.stderr).not.toContain("mailsvc login");
 });
 
-test("a run is logged in words, beside entries in JSON", async () => {
-  const { world, mailsvc } = await besideServer();
+test("a run is logged in words, or as entries in JSON", async () => {
+  const { world, mailsvc } = await startCliWithServer();
   await using made = await withAgent(world, ["agent:write_runs", "agent:read_runs"]);
   const env = { MAILSVC_AGENT_KEY: made.agent.key, MAILSVC_ACTIVATION_ID: made.agent.activationId };
   const log = (...argv: string[]) => mailsvc(["agent", "runs", "log", "run-spring", ...argv], { env });
@@ -92,8 +92,8 @@ test("a run is logged in words, beside entries in JSON", async () => {
   expect([(await log("--percent", "140")).code, (await log("--data", '{"entries":7}', "-m", "x")).code]).toEqual([3, 3]);
 });
 
-test("yes or no to a question with options of its own is told how it is answered, and a late answer where to look", async () => {
-  const { world, mailsvc } = await besideServer();
+test("yes or no to a question with its own options is told how it is answered, and a late answer where to look", async () => {
+  const { world, mailsvc } = await startCliWithServer();
   await using made = await withAgent(world, ["agent:post_messages"]);
   const options = [
     { id: "red", label: "Red" },
@@ -112,7 +112,7 @@ test("yes or no to a question with options of its own is told how it is answered
 });
 
 test("what stands twice leads to what is there", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await listAgent(world.sdk, NOWHERE);
   const { id } = await activateAgent(world.sdk);
   const twice = await mailsvc(["activations", "create", "writer", "--yes"], tty);
@@ -120,7 +120,7 @@ test("what stands twice leads to what is there", async () => {
 });
 
 test("a plan that turns agents off for good is asked about first; --yes and what can be taken back are not", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await listAgent(world.sdk, NOWHERE);
   const { id } = await activateAgent(world.sdk);
   const unasked = await mailsvc(["plans", "change", "none"]);

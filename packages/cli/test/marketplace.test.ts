@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { withAgent } from "../../server/test/agent-at-work.ts";
 import { activateAgent, listAgent } from "../../server/test/marketplace.ts";
 import { TERMINAL } from "./harness.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1" }, columns: 120 };
 
 test("an agent is listed, paid for, turned on, paused, resumed and cancelled from the command line", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   const listing = ["--slug", "writer", "--name", "Launch Writer", "--webhook-url", "http://127.0.0.1:9/hook"];
   const made = await mailsvc(["listings", "create", ...listing, "--permission", "brand:read", "--permission", "agent:write_runs"], tty);
   expect(made.code, made.stderr).toBe(0);
@@ -45,7 +45,7 @@ test("an agent is listed, paid for, turned on, paused, resumed and cancelled fro
 });
 
 test("turning an agent on shows what it asks for and asks once; --yes agrees, and without a terminal it is said what to name", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await listAgent(world.sdk, "http://127.0.0.1:9/hook", { permissions: ["brand:read", "agent:write_runs"] });
   const create = ["activations", "create", "writer"];
   const unasked = await mailsvc(create);
@@ -63,7 +63,7 @@ test("turning an agent on shows what it asks for and asks once; --yes agrees, an
 });
 
 test("each state says what leads on from it, and what failed says where to look", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   const listing = ["--slug", "writer", "--name", "W", "--webhook-url", "http://127.0.0.1:9/hook", "--permission", "brand:read"];
   expect((await mailsvc(["listings", "create", ...listing], tty)).stdout).toMatch(/next +mailsvc listings checkout writer/);
   await world.sdk.payments.confirm((await world.sdk.listings.checkout("writer")).id);
@@ -79,7 +79,7 @@ test("each state says what leads on from it, and what failed says where to look"
 });
 
 test("what an agent may not do is told in its terms", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await using made = await withAgent(world, ["agent:write_runs"]);
   const as = { ...tty, env: { NO_COLOR: "1", MAILSVC_AGENT_KEY: made.agent.key, MAILSVC_ACTIVATION_ID: made.agent.activationId } };
   const refused = await mailsvc(["agent", "lists", "list"], as);
@@ -92,7 +92,7 @@ test("what an agent may not do is told in its terms", async () => {
 });
 
 test("a brand is shown and changed; hostile texts are shown harmless", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   const changed = await mailsvc(["brand", "update", "--data", '{"colors":{"primary":"#112233"},"voice":{"tone":["calm","plain"]}}'], tty);
   expect(changed.stdout).toMatch(/colors\s+primary #112233/);
   expect(changed.stdout).toMatch(/tone\s+calm, plain/);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 test("an address, slug or name is taken wherever an id is", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   const { sdk } = world;
   const ada = await sdk.contacts.create({ email: "Ada@example.com" });
   const welcome = await sdk.templates.create({ name: "Welcome mail", slug: "welcome", subject: "Hi", html: "<p>Hi</p>" });
@@ -25,7 +25,7 @@ test("an address, slug or name is taken wherever an id is", async () => {
 });
 
 test("an unknown name is not found; one that several objects have is refused with their ids", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   expect((await mailsvc(["contacts", "get", "nobody@example.com"])).code).toBe(6);
   const keys = await Promise.all(["a", "b"].map(() => world.sdk.keys.create({ name: "twin", permissions: ["contacts:read"] })));
   const { code, stderr } = await mailsvc(["keys", "revoke", "twin", "--yes"]);
@@ -34,14 +34,14 @@ test("an unknown name is not found; one that several objects have is refused wit
 });
 
 test("a template is found on any page of the list", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   const first = await world.sdk.templates.create({ name: "First", slug: "first", html: "<p>1</p>" });
   for (let n = 0; n < 100; n += 1) await world.sdk.templates.create({ name: `More ${n}`, slug: `more-${n}`, html: "<p>x</p>" });
   expect((await mailsvc(["templates", "get", "first"])).json.id).toBe(first.id);
 });
 
 test("completion offers the names on the server, and nothing without one", async () => {
-  const { world, mailsvc } = await besideServer();
+  const { world, mailsvc } = await startCliWithServer();
   await world.sdk.contacts.create({ email: "ada@example.com" });
   await world.sdk.contacts.create({ email: "grace@example.com" });
   const spaced = await world.sdk.lists.create({ name: "News letter" });

@@ -11,7 +11,7 @@ const dist = join(root, "node_modules/.cache/mailsvc/cli-test");
 const from = (path: string): string => join(root, "packages", path);
 let inputs: Record<string, { imports: { path: string; kind: string }[] }> = {};
 
-// The program as it is shipped: bundled, with its server beside it.
+// The program as it is shipped: bundled, with its server next to it.
 beforeAll(async () => {
   rmSync(dist, { recursive: true, force: true });
   const { metafile } = await build({

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { cli, TERMINAL } from "./harness.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const PLAIN = { NO_COLOR: "1" };
 
 describe("missing input", () => {
   test("without a terminal all missing flags are listed and nothing is asked", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const failed = await mailsvc(["send"]);
     expect(failed.code).toBe(2);
     expect(failed.stderr).toContain("--to, --from, --subject, --text are required.");
   });
 
   test("with --json nothing is asked either, and the list is data", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const failed = await mailsvc(["keys", "create", "--json"], { tty: TERMINAL });
     expect(JSON.parse(failed.stderr).error.details.map((d: { flag: string }) => d.flag)).toEqual(["--name", "--permission"]);
   });
 
   test("at a terminal it is asked for, and again when the answer will not do", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const sent = await mailsvc(["send", "--subject", "S", "--text", "t"], {
       tty: TERMINAL,
       env: PLAIN,
@@ -38,7 +38,7 @@ describe("missing input", () => {
 
 describe("what cannot be undone", () => {
   test("needs --yes without a terminal", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const { id } = (await mailsvc(["contacts", "create", "--email", "a@x.example"])).json;
     const refused = await mailsvc(["contacts", "delete", id]);
     expect(refused.code).toBe(2);
@@ -49,7 +49,7 @@ describe("what cannot be undone", () => {
   });
 
   test("is asked at a terminal; anything but yes is a no, exit 130", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     const { id } = (await mailsvc(["contacts", "create", "--email", "a@x.example"])).json;
     const argv = ["contacts", "delete", id];
     expect((await mailsvc(argv, { tty: TERMINAL, env: PLAIN, answers: ["n"] })).code).toBe(130);
@@ -58,7 +58,7 @@ describe("what cannot be undone", () => {
   });
 
   test("dev endpoints do as they are told", async () => {
-    const { mailsvc } = await besideServer();
+    const { mailsvc } = await startCliWithServer();
     expect((await mailsvc(["world", "reset"])).json).toEqual({ reset: true });
   });
 });

@@ -92,7 +92,7 @@ test.each([
   );
 });
 
-test("custom texts in columns of their own come back the same", { timeout: 60_000 }, async () => {
+test("custom texts in their own columns come back the same", { timeout: 60_000 }, async () => {
   const texts = fc
     .dictionary(
       key,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { folder, TERMINAL } from "./harness.ts";
-import { type Beside, besideServer } from "./world.ts";
+import { type Beside, startCliWithServer } from "./world.ts";
 
 const put = (cwd: string, files: Record<string, string>): void => {
   for (const [path, text] of Object.entries(files)) {
@@ -41,7 +41,7 @@ const snapshot = (dir: string): Record<string, string> =>
 const shop = async (): Promise<Beside & { cwd: string }> => {
   const cwd = folder();
   put(cwd, SHOP);
-  return { ...(await besideServer()), cwd };
+  return { ...(await startCliWithServer()), cwd };
 };
 
 describe("templates in a folder", () => {
@@ -258,7 +258,7 @@ describe("templates in a folder", () => {
     ["no name", { "templates/a/template.json": "{}" }, 3, "a/template.json: name"],
     ["U+0000 in the HTML", { "templates/a/template.json": '{"name":"x"}', "templates/a/template.html": "\0" }, 3, "a/template.html"],
   ])("with %s are refused before anything is sent", async (_what, files, code, message) => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     const cwd = folder();
     put(cwd, files as Record<string, string>);
     const pushed = await mailsvc(["templates", "push"], { cwd });
@@ -270,7 +270,7 @@ describe("templates in a folder", () => {
   test.each(["../evil", "..", "a/b", "/etc/x", "a\\b", ".git", "CON.", ""])(
     "a server whose slug is %j writes nothing outside of the folder",
     async (slug) => {
-      const { mailsvc, world } = await besideServer();
+      const { mailsvc, world } = await startCliWithServer();
       const { id } = await world.sdk.templates.create({ name: "x", slug: "good", html: "<p>x</p>" });
       const fetch: typeof globalThis.fetch = async (input, init) => {
         const answer = await world.fetch(input, init);
@@ -286,7 +286,7 @@ describe("templates in a folder", () => {
   );
 
   test("a link in the folder is not followed", async () => {
-    const { mailsvc, world } = await besideServer();
+    const { mailsvc, world } = await startCliWithServer();
     await world.sdk.templates.create({ name: "x", slug: "good", html: "<p>x</p>" });
     const cwd = folder();
     mkdirSync(join(cwd, "outside"));
@@ -301,7 +301,7 @@ describe("templates in a folder", () => {
 describe("preview", () => {
   const VALUES = ["--variable", "number:=17", "--variable", "url=https://acme.test/17"];
 
-  test("renders files with the parts beside them, before anything is pushed", async () => {
+  test("renders files with the parts next to them, before anything is pushed", async () => {
     const { mailsvc, world, cwd } = await shop();
     const shown = await mailsvc(["templates", "preview", "order", ...VALUES], { cwd });
     expect(shown.json).toMatchObject({ subject: "Order 17", text: "Nr 17: https://acme.test/17\n", missingVariables: [] });

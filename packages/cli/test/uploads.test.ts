@@ -4,7 +4,7 @@ import { AGENT_SCOPES } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
 import { activateAgent, getAgentKey, listAgent, startReceiver } from "../../server/test/marketplace.ts";
 import { folder, TERMINAL } from "./harness.ts";
-import { besideServer } from "./world.ts";
+import { startCliWithServer } from "./world.ts";
 
 const PIXEL = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 const PDF = Buffer.from("%PDF-1.7\n%%EOF\n");
@@ -17,7 +17,7 @@ const files = (): string => {
 };
 
 test("a brand uploads a file by its path, or through a pipe, and the name and type are those of the path", async () => {
-  const { mailsvc, world } = await besideServer();
+  const { mailsvc, world } = await startCliWithServer();
   const home = files();
   const made = await mailsvc(["assets", "create", "--file", "logo.png", "--alt", "Our logo", "--tag", "a", "--tag", "b"], { home });
   expect(made.code, made.stderr).toBe(0);
@@ -38,7 +38,7 @@ test("a brand uploads a file by its path, or through a pipe, and the name and ty
 });
 
 test("an agent uploads a file; the same Idempotency-Key uploads it once", async () => {
-  const { mailsvc, world } = await besideServer();
+  const { mailsvc, world } = await startCliWithServer();
   await using hooks = await startReceiver();
   await listAgent(world.sdk, hooks.url, { slug: "writer", permissions: [...AGENT_SCOPES] });
   const { id } = await activateAgent(world.sdk, "writer");
@@ -54,7 +54,7 @@ test("an agent uploads a file; the same Idempotency-Key uploads it once", async 
 });
 
 test("what is no file to upload is refused before anything is sent, with what to do", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   const home = files();
   mkdirSync(join(home, "folder.png"));
   writeFileSync(join(home, "notes.txt"), "Hello");
@@ -87,7 +87,7 @@ test("what is no file to upload is refused before anything is sent, with what to
 });
 
 test("what only its bytes tell is refused by the server, and the flag is named", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   const home = files();
   writeFileSync(join(home, "logo"), "Hello");
   const { code, stderr } = await mailsvc(["assets", "create", "--file", "logo"], { home, tty: { stderr: true, stdout: true } });
@@ -96,7 +96,7 @@ test("what only its bytes tell is refused by the server, and the flag is named",
 });
 
 test("at a terminal the file is asked for; --dry-run shows the form, and the same for curl", async () => {
-  const { mailsvc } = await besideServer();
+  const { mailsvc } = await startCliWithServer();
   const home = files();
   const asked = await mailsvc(["lead-magnets", "create"], { home, tty: TERMINAL, answers: ["no.pdf", "The guide.pdf", "The guide"] });
   expect(asked.code, asked.stderr).toBe(0);

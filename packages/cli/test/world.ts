@@ -2,7 +2,7 @@ import { createWorld, type TestWorld, type WorldOptions } from "@mailsvc/server/
 import { onTestFinished } from "vitest";
 import { cli, type Result, type Setup } from "./harness.ts";
 
-/** The program beside a real server of its own. */
+/** The program with its own real server. */
 export interface Beside {
   world: TestWorld;
   /** Runs a command line against the server, with the owner key. */
@@ -10,7 +10,7 @@ export interface Beside {
 }
 
 /** A server in this process, and the program pointed at it. */
-export async function besideServer(options: WorldOptions = {}): Promise<Beside> {
+export async function startCliWithServer(options: WorldOptions = {}): Promise<Beside> {
   const world = await createWorld(options);
   onTestFinished(() => world.dispose());
   return {

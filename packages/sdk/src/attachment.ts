@@ -8,7 +8,7 @@ export type AttachmentInput = Omit<z.input<typeof Attachment>, "content"> & { co
 
 /**
  * Reads a file from disk as an attachment: `attachments: [await attachmentFromFile("./invoice.pdf")]`. The attachment gets the
- * file's own name unless `filename` is given. A function of its own, so that a request body that is passed on unchecked cannot
+ * file's own name unless `filename` is given. A separate function, so that a request body that is passed on unchecked cannot
  * name a file of this machine. Throws UsageError when the file cannot be read.
  */
 export async function attachmentFromFile(path: string, options: Partial<Omit<AttachmentInput, "content">> = {}): Promise<AttachmentInput> {

@@ -94,7 +94,7 @@ test("branches that exit for the same reason share a step", () => {
   ]);
 });
 
-test("each type of step that leads to branches has a method of its own", () => {
+test("each type of step that leads to branches has its own method", () => {
   const sample = (type: (typeof STEP_TYPES)[number]) => ({ id: "x", type, branches: [] }) as unknown as AutomationStep;
   const branching = STEP_TYPES.filter((type) => listBranches(sample(type)) !== null);
   expect(branching).toEqual(["wait_for_event", "condition", "split"]);

@@ -11,11 +11,11 @@ import {
 } from "./contract/index.ts";
 import { UsageError } from "./errors.ts";
 
-/** The settings of an automation beside its name, trigger and steps. */
+/** The settings of an automation besides its name, trigger and steps. */
 export type AutomationSettings = Omit<NewAutomation, "name" | "trigger" | "steps" | "connections">;
 
 type FieldsOf<T extends AutomationStep["type"]> = Omit<Extract<AutomationStep, { type: T }>, "id" | "type">;
-/** The steps that lead to branches, each of which has a method of its own. */
+/** The steps that lead to branches, each of which has its own method. */
 type BranchingType = "condition" | "split" | "wait_for_event";
 type WithoutId<S> = S extends unknown ? Omit<S, "id"> : never;
 /** The fields of a step with a single way on, and its type. */

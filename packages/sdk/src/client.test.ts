@@ -27,7 +27,7 @@ describe("a client without a key", () => {
     expect(error).toMatchObject({ ok: false, error: { name: "UsageError", hint: expect.stringContaining("MAILSVC_API_KEY") } });
   });
 
-  test("may bring the key in a fetch of its own", async () => {
+  test("may bring the key in its own fetch", async () => {
     const { client, requests } = setUp({ apiKey: undefined });
     await client.emails.send(MAIL);
     expect(requests).toHaveLength(1);
@@ -111,7 +111,7 @@ describe("attachments", () => {
     expect(requests[0]?.body).toMatchObject({ attachments: [{ filename: "a.txt", content: "aGk=" }] });
   });
 
-  test("come from a file by a function of their own, with its name", async () => {
+  test("come from a file by their own function, with its name", async () => {
     const folder = await mkdtemp(join(tmpdir(), "mailsvc-sdk-"));
     await writeFile(join(folder, "invoice.txt"), "hi");
     const { client, requests } = setUp();

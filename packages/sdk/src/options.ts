@@ -93,7 +93,7 @@ export interface Settings {
   readonly onRetry: ((notice: RetryNotice) => void) | undefined;
   /** Receives the debug log; undefined when it is off. */
   readonly log: ((line: string) => void) | undefined;
-  /** Whether calls without a key are refused here. A custom transport may add a key of its own. */
+  /** Whether calls without a key are refused here. A custom transport may add its own key. */
   readonly requireKey: boolean;
   readonly runtime: Runtime;
   readonly transport: Transport;

@@ -10,7 +10,7 @@ import { sqliteSchema } from "../src/schema.sqlite.ts";
 import { emptyDatabase } from "../src/testing/empty-database.ts";
 import { createDatabase, dropDatabases } from "./postgres.ts";
 
-/** A database of its own for one test. */
+/** A new database for one test. */
 export interface TestDb {
   readonly db: Db;
   dispose(): Promise<void>;

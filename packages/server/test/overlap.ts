@@ -4,7 +4,7 @@ import type { TestWorld } from "../src/testing.ts";
 
 /** What is known of a world's transactions since they are watched. */
 export interface Overlap {
-  /** At most so many were open at a time: one on SQLite, whose gate lets one after the other through. */
+  /** At most this many were open at a time: one on SQLite, whose gate lets one after the other through. */
   most: number;
   /** So often one was run again because another one had been in its way. */
   repeats: number;

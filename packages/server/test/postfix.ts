@@ -39,7 +39,7 @@ const TRACE = /^(?:(?:Return-Path|X-Original-To|Delivered-To|Received):.*\n(?:[ 
 
 /** A private instance of the installed Postfix on a loopback port, with a maildir for example.com. Touches nothing of the system's own. */
 export async function startPostfix(): Promise<Postfix> {
-  // Postfix reads its folders as a user of its own. A server that ran in this process before has set a stricter umask.
+  // Postfix reads its folders as its own user. A server that ran in this process before has set a stricter umask.
   const umask = process.umask(0o022);
   const dir = await mkdtemp(join(tmpdir(), "mailsvc-postfix-"));
   const inbox = join(dir, "mail/inbox");

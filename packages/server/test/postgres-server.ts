@@ -7,9 +7,9 @@ import { freePort } from "../../../test/support/free-port.ts";
 import { binary, getPostgresBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
 import { quickFolder } from "./quick-folder.ts";
 
-/** A Postgres server of our own. */
+/** Our own Postgres server. */
 export interface PostgresServer {
-  /** Its maintenance database; other databases are made beside it. */
+  /** Its maintenance database; other databases are made next to it. */
   readonly url: string;
   readonly from: string;
   readonly pid: number;
@@ -118,7 +118,7 @@ function runAs(): { uid?: number; gid?: number } {
 
 /**
  * Programs which the lent user can run. A checkout in root's home is closed to everybody else: then they are copied
- * beside the data.
+ * next to the data.
  */
 function runnable(binaries: PostgresBinaries, user: { uid?: number; gid?: number }, copyTo: string): PostgresBinaries {
   try {

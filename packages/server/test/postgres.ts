@@ -6,7 +6,7 @@ import { inject } from "vitest";
 import { postgresBackend } from "../src/backend.pg.ts";
 import { openPool } from "../src/db/postgres/database.ts";
 
-/** A database of its own, which is gone after `drop`. */
+/** A new database, which is gone after `drop`. */
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;

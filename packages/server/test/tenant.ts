@@ -1,7 +1,7 @@
 import type { Permission } from "@mailsvc/sdk/contract";
 import type { TestWorld, WorkspaceClient } from "../src/testing.ts";
 
-/** A second workspace in the same world, with an owner key of its own. */
+/** A second workspace in the same world, with its own owner key. */
 export function secondWorkspace(world: TestWorld): Promise<WorkspaceClient> {
   return world.createWorkspace("other");
 }

@@ -2,7 +2,7 @@ import { afterAll, vi } from "vitest";
 import type { TestWorld, WorldOptions } from "../src/testing/world.ts";
 import { borrowPool, createDatabase, dropDatabases, isMigrated } from "./postgres.ts";
 
-// The same tests once more: every world they make has a Postgres database of its own.
+// The same tests once more: every world they make has its own Postgres database.
 vi.mock("../src/testing/world.ts", async (importOriginal) => {
   const original = await importOriginal<typeof import("../src/testing/world.ts")>();
   const createWorld = async (options: WorldOptions = {}): Promise<TestWorld> => {

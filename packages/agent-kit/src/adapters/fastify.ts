@@ -27,7 +27,7 @@ interface FastifyScope {
 }
 
 const REMEDY =
-  "In Fastify, register fastifyPlugin(agent) instead of adding the handler to a route: it keeps the raw body in a scope of its own.";
+  "In Fastify, register fastifyPlugin(agent) instead of adding the handler to a route: it keeps the raw body in its own scope.";
 
 /**
  * A plugin for Fastify: `app.register(fastifyPlugin(agent, "/webhook"))`. In its own scope the body stays raw; the parsers of the rest

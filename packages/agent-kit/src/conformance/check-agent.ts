@@ -23,7 +23,7 @@ export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
 }
 
 /**
- * Grades a whole agent, in any language: starts it beside a marketplace of its own, in this process, and grades its state (whether it
+ * Grades a whole agent, in any language: starts it with its own marketplace, in this process, and grades its state (whether it
  * keeps the key it is shown once, stops when paused, resumes with the old key, sends heartbeats), then its webhook with the cases of
  * `checkReceiver`. Ends the agent. Needs @mailsvc/server. Throws what `start` throws, and TypeError for an address that is none.
  */

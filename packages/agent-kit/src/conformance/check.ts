@@ -47,7 +47,7 @@ export interface CheckReport {
 }
 
 const TIMEOUT_MS = DEADLINE_MS + 4000;
-// After so many cases without an answer the receiver is taken to be gone.
+// After this many cases without an answer the receiver is taken to be gone.
 const MAX_SILENT = 3;
 // Of an answer so much is kept; a receiver may send without end.
 const MAX_ANSWER = 65_536;
@@ -120,7 +120,7 @@ async function deliver(request: CaseRequest, target: URL, timeoutMs: number): Pr
   return answer;
 }
 
-/** Sends one request on a connection of its own and waits for the whole answer. Never throws. */
+/** Sends one request on its own connection and waits for the whole answer. Never throws. */
 function send({ method, headers, body, chunked }: CaseRequest, target: URL, timeoutMs: number): Promise<Answer> {
   const from = currentTime();
   const since = (): number => currentTime() - from;

@@ -60,7 +60,7 @@ const failures = async (url: string, only?: string): Promise<{ id: string; mista
     failure ? [{ id, mistake: failure.mistake }] : [],
   );
 
-test("there are at least sixty cases, each with an id, a mistake and a fix of its own", () => {
+test("there are at least sixty cases, each with its own id, mistake and fix", () => {
   const cases = listCases(SECRET, Date.now());
   expect(cases.length).toBeGreaterThanOrEqual(60);
   expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);

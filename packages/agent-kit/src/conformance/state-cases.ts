@@ -222,7 +222,7 @@ export const STATE_CASES: readonly StateCase[] = [
     id: "state-paused-restart",
     title: "is still paused after kill -9 and a restart",
     mistake: "The pause is in memory only.",
-    fix: "Store the state beside the key, and read both when you start.",
+    fix: "Store the state next to the key, and read both when you start.",
     event: "agent.paused",
     needs: ["state-restart"],
     perform: async (stage) => {

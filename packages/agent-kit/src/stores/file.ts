@@ -31,7 +31,7 @@ const COMPACT_AT = 4;
 const COMPACT_MIN = 1000;
 
 /**
- * A store in one file, for one process at a time, on a disk of its own: for an agent on a single machine. Writes are appended and
+ * A store in one file, for one process at a time, on its own disk: for an agent on a single machine. Writes are appended and
  * flushed before they count; writes that come together share a flush. A line that a crash cut short is ignored. The first use throws
  * UsageError while another process has the file.
  */

@@ -7,7 +7,7 @@ interface Entry {
   readonly expiresAt: number | null;
 }
 
-// Expired entries are removed once in so many writes.
+// Expired entries are removed once in this many writes.
 const SWEEP_EVERY = 1000;
 
 /** A store in the memory of this process: for tests, and for trying things out. Nothing survives a restart. */

@@ -19,7 +19,7 @@ export interface PostgresStoreOptions {
 
 // Above every character that a key may contain.
 const LAST = "\u{10ffff}";
-// Expired entries are removed once in so many writes.
+// Expired entries are removed once in this many writes.
 const SWEEP_EVERY = 1000;
 // Two processes that create the same table at once: one of them gets one of these.
 const EXISTS = new Set(["23505", "42P07", "42710"]);

@@ -13,7 +13,7 @@ interface SqliteStatement {
   run(...values: (string | number | null)[]): { changes: number | bigint };
 }
 
-// Expired entries are removed once in so many writes.
+// Expired entries are removed once in this many writes.
 const SWEEP_EVERY = 1000;
 // Above every character that a key may contain.
 const LAST = "\u{10ffff}";

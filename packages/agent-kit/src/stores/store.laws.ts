@@ -113,7 +113,7 @@ export function storeLaws(open: () => Promise<StoreHarness>): void {
   });
 
   describe("the log of events", () => {
-    /** Two processes with clocks of their own. */
+    /** Two processes with their own clocks. */
     const logs = () => {
       let now = 1_000_000;
       const clock = { now: () => now, after: () => () => {} };

@@ -29,7 +29,7 @@ const SLUG = "agent-under-test";
 const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding", "host", "content-length"]);
 
 /**
- * The marketplace on a port of this machine, for an agent that runs as a process of its own: the real service, whose clock goes with
+ * The marketplace on a port of this machine, for an agent that runs as its own process: the real service, whose clock goes with
  * that of the machine, with two brands. It records the calls of the agent.
  */
 export class RecordingMarketplace {

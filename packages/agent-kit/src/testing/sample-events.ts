@@ -8,7 +8,7 @@ export const EVENT_TYPES = Object.keys(SAMPLES) as (keyof AgentEvents)[];
 
 let count = 0;
 
-/** An event of a type with plausible fields, and an id of its own; `fields` replace some of them. */
+/** An event of a type with plausible fields, and its own id; `fields` replace some of them. */
 export function sampleEvent<T extends keyof AgentEvents>(type: T, fields: Partial<AgentEvents[T]> = {}): AgentEvents[T] {
   count += 1;
   const envelope: object = { id: `evt_sample_${count}`, type, activationId: "act_sample", runId: null, sequence: count, timestamp: AT };

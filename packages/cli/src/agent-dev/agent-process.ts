@@ -3,7 +3,7 @@ import { EXIT } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 
-/** The builder's agent as a process of its own. */
+/** The builder's agent as its own process. */
 export interface AgentProcess {
   readonly exited: Promise<number>;
   /** Resolves when the webhook accepts connections. Throws CliError when the agent ended before, or does not listen within a minute. */

@@ -74,7 +74,7 @@ async function printRequests(session: Session, { brand }: DevMarketplace, slug: 
 
 async function answer(session: Session, { brand }: DevMarketplace, request: AgentMessage, decision: Decision): Promise<void> {
   const { out, term } = session;
-  if (!optionsOf(request).includes(decision)) return out.say(`This request has options of its own: ${howToAnswer(request, session)}`);
+  if (!optionsOf(request).includes(decision)) return out.say(`This request has its own options: ${howToAnswer(request, session)}`);
   await brand.messages.answer(request.id, { decision });
   const word = decision === "approve" ? term.out.green("approved") : term.out.red("rejected");
   await out.text(`  ${word} ${safeText(request.approval?.title ?? request.id)}\n`);

@@ -127,7 +127,7 @@ export function formatPlace({ file, line, column }: Pick<FileFault, "file" | "li
   return `${file}:${line}:${column}`;
 }
 
-/** Writes an automation, in place of the file the folder has of it, and the schema for editors beside it. */
+/** Writes an automation, in place of the file the folder has of it, and the schema for editors next to it. */
 export function writeFile(dir: string, files: AutomationFile, before: AutomationFile | undefined): void {
   mkdirSync(dir, { recursive: true });
   const file = before?.origin?.file ?? chooseFileName(dir, files.name);

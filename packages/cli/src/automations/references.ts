@@ -32,7 +32,7 @@ export interface UnknownName {
 }
 
 const ID = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
-// A reference takes so many characters.
+// A reference takes this many characters.
 const MAX_NAME = 100;
 
 /**

@@ -17,9 +17,7 @@ export function agentCheckCommand(run: Run): Command {
     .description("Grade an agent: signatures, unknown events, duplicates, hostile requests; with --start its keys, pauses and heartbeats")
     .addArgument(new Argument("<url>", "Where the webhook listens, for example http://localhost:3000/webhook"))
     .addOption(new Option("--secret <secret>", "The secret it verifies with (default AGENT_WEBHOOK_SECRET, also in .env)"))
-    .addOption(
-      new Option("--start <command>", "Start the agent with this command, beside a marketplace made for it, and grade its state too"),
-    )
+    .addOption(new Option("--start <command>", "Start the agent with this command and a marketplace made for it, and grade its state too"))
     .addOption(new Option("--heartbeat-limit <seconds>", "With --start: how long a run at work may be silent").default("120"))
     .addOption(new Option("--only <text>", "Only cases whose id contains this"))
     .addOption(
@@ -55,7 +53,7 @@ async function check(session: Session, flags: Flags, options: Omit<CheckOptions,
   const { checkAgent, checkReceiver } = await import("@mailsvc/agent-kit/conformance");
   const { start, secret: given } = flags;
   if (typeof start === "string") {
-    if (given !== undefined) throw usageError("--secret: with --start the agent gets a secret of its own, in AGENT_WEBHOOK_SECRET.");
+    if (given !== undefined) throw usageError("--secret: with --start the agent gets its own secret, in AGENT_WEBHOOK_SECRET.");
     const seconds = Number(flags["heartbeatLimit"]);
     if (!(seconds > 0)) throw usageError("--heartbeat-limit: a number of seconds is needed.");
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-agent-check-"));

@@ -7,7 +7,7 @@ const { answer } = contract.messages;
 
 const SUMMARIES = { approve: "Approve an agent's request", reject: "Reject an agent's request" } as const;
 
-/** `mailsvc approvals approve` and `reject`: the two usual answers, beside the list of open approvals. */
+/** `mailsvc approvals approve` and `reject`: the two usual answers, and the list of open approvals. */
 export function approvalCommands(run: Run): Command[] {
   return [buildDecisionCommand("approve", run), buildDecisionCommand("reject", run)];
 }

@@ -85,7 +85,7 @@ function schemaCommand(run: Run): Command {
   const command = new Command("schema")
     .summary("Print the JSON Schema of an automation's file, for editors")
     .description(
-      "Print the JSON Schema of an automation's file, for editors. `pull` writes it beside the files, which name it in $schema; it is also in the package @mailsvc/sdk as automation.schema.json.",
+      "Print the JSON Schema of an automation's file, for editors. `pull` writes it next to the files, which name it in $schema; it is also in the package @mailsvc/sdk as automation.schema.json.",
     )
     .addHelpText("after", "\nExamples:\n  mailsvc automations schema > automations/automation.schema.json");
   return runAction(command, run, "local", async (session) => {

@@ -47,7 +47,7 @@ export function restoreCommand(run: Run): Command {
 function describeMissingKey({ key }: BackupReport | RestoreReport): string {
   return key === "none"
     ? "The installation has its key from --secret-key: start the restored server with the same one."
-    : "Without its key: put secret.key back beside the restored database, or start the server with --secret-key.";
+    : "Without its key: put secret.key back next to the restored database, or start the server with --secret-key.";
 }
 
 function explainError(error: unknown): never {

@@ -5,7 +5,7 @@ import type { Flags, Run } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 
-/** `mailsvc agent runs log`: with flags for messages and progress, beside JSON. */
+/** `mailsvc agent runs log`: with flags for messages and progress, besides JSON. */
 export function runLogCommand(spec: CommandSpec, run: Run): Command {
   return buildEndpointCommand(spec, run, addFlagEntries)
     .option("-m, --message <text>", "A log entry (repeatable)", collect)

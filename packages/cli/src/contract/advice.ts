@@ -21,7 +21,7 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
     const owner = /\/marketplace\/(activations|listings)\/:\w+\//.exec(spec.endpoint.path)?.[1];
     return spec.words.length === 2 ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;
   }
-  // The question has options of its own, and the message lists them.
+  // The question has its own options, and the message lists them.
   if (failure.code === "validation_error" && spec?.id === "messages.answer" && spec.fixed) {
     const { id = "<id>" } = parsePathParams(spec.endpoint, call);
     return { ...failure, hint: undefined, next: `mailsvc messages answer ${shellQuote(id)} <decision>` };

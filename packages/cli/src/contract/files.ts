@@ -84,7 +84,7 @@ export function extractFile({ body = {} }: RequestInput, rules: FileRules): Loca
   return { ...file, name, type: typeof type === "string" ? type : undefined };
 }
 
-/** The fields sent beside a file in a form. */
+/** The fields sent with a file in a form. */
 export function listFormFields(body: unknown): Record<string, unknown> {
   const { fileName: _name, contentType: _type, contentBase64: _content, ...fields } = isRecord(body) ? body : {};
   // A form has no null; on creation, null and absent mean the same.
@@ -123,7 +123,7 @@ function assertAcceptedType(flag: string, name: string, { types }: FileRules): v
 function isFile(value: unknown): value is LocalFile {
   return isRecord(value) && Buffer.isBuffer(value["content"]);
 }
-/** Adds `--html-file` beside `--html`, for fields whose content usually lives in a file. */
+/** Adds `--html-file` to `--html`, for fields whose content usually lives in a file. */
 export function addContentFile(command: Command, field: Field, fields: readonly Field[]): void {
   if (!listContentFields(fields).includes(field)) return;
   const name = field.name === "html" ? "HTML" : "Text";
@@ -145,7 +145,7 @@ export async function readContentFiles(
   }
 }
 
-/** The fields whose content usually lives in a file: `html`, and `text` beside it. */
+/** The fields whose content usually lives in a file: `html` and `text`. */
 function listContentFields(fields: readonly Field[]): readonly Field[] {
   const texts = fields.filter(({ where, kind }) => where === "body" && kind === "text");
   return texts.some(({ name }) => name === "html") ? texts.filter(({ name }) => name === "html" || name === "text") : [];

@@ -26,7 +26,7 @@ export function buildOption(field: Field, isArgument = false): Option {
   return repeatable ? option.argParser(collect) : option;
 }
 
-/** Adds a field's flag; a boolean without a default gets `--no-…` beside it. */
+/** Adds a field's flag; a boolean without a default also gets `--no-…`. */
 export function addField(command: Command, field: Field, isArgument = false): void {
   const option = buildOption(field, isArgument);
   if (command.options.some((o) => o.long === option.long)) throw new Error(`${command.name()}: --${field.flag} is there twice`);

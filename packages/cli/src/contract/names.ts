@@ -3,7 +3,7 @@ import { hasStatus, usageError } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
 
-/** Objects that people know by a name of their own: where to list them, and which field is the name. */
+/** Objects that people know by their own name: where to list them, and which field is the name. */
 interface NamedNoun {
   /** What the name is, for help and messages. */
   label: string;
@@ -45,7 +45,7 @@ function findNoun(path: string): NamedNoun | null {
   return NAMED[noun] ?? null;
 }
 
-/** What may be given for the `<id>` of a path beside an id; undefined when only ids are accepted. */
+/** What may be given for the `<id>` of a path instead of an id; undefined when only ids are accepted. */
 export function describeName(path: string): string | undefined {
   return findNoun(path)?.label;
 }

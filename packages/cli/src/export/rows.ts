@@ -25,7 +25,7 @@ export function formatHeader({ separator, keys }: CsvFlags): string {
   return formatLine(listColumns(keys), separator);
 }
 
-/** Formats one contact as a line. Custom fields in columns of their own are JSON unless they are strings. */
+/** Formats one contact as a line. Custom fields in their own columns are JSON unless they are strings. */
 export function formatContact(contact: Contact, { separator, guarded, keys }: CsvFlags): string {
   const safe = guarded ? escapeFormula : (text: string): string => text;
   const fields = contact.customFields;

@@ -22,11 +22,11 @@ export function openStdout({ out }: Session): Target {
 
 /** Writes to `FILE.part` and renames it when complete, so that no half export is ever found. Mode 0600. Throws CliError. */
 export function openFile(path: string, given: string): Target {
-  const beside = `${path}.part`;
+  const temporary = `${path}.part`;
   const refused = (error: unknown): Error => usageError(`--output: ${given} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   let file: number;
   try {
-    file = openSync(beside, "w", 0o600);
+    file = openSync(temporary, "w", 0o600);
   } catch (error) {
     throw refused(error);
   }
@@ -43,15 +43,15 @@ export function openFile(path: string, given: string): Target {
       fsyncSync(file);
       closeSync(file);
       try {
-        renameSync(beside, path);
+        renameSync(temporary, path);
       } catch (error) {
-        rmSync(beside, { force: true });
+        rmSync(temporary, { force: true });
         throw refused(error);
       }
     },
     discard: () => {
       closeSync(file);
-      rmSync(beside, { force: true });
+      rmSync(temporary, { force: true });
     },
   };
 }

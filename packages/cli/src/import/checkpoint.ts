@@ -49,9 +49,9 @@ export function openCheckpoint(path: string): Checkpoint {
       throw usageError(`${path} is not the progress file of an import.`, { hint: "Remove it, or start over with --restart." });
     },
     save: (progress) => {
-      const beside = `${path}.new`;
+      const temporary = `${path}.new`;
       try {
-        const file = openSync(beside, "w", 0o600);
+        const file = openSync(temporary, "w", 0o600);
         try {
           writeSync(file, `${JSON.stringify(progress)}\n`);
           // The first write fixes the Idempotency-Keys and must survive a power cut; a lost later write only repeats batches.
@@ -59,7 +59,7 @@ export function openCheckpoint(path: string): Checkpoint {
         } finally {
           closeSync(file);
         }
-        renameSync(beside, path);
+        renameSync(temporary, path);
       } catch (error) {
         throw new CliError({
           code: "checkpoint_failed",

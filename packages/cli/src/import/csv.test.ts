@@ -84,7 +84,7 @@ describe("records", () => {
     ["quotes within an unquoted cell are quotes", 'Dwayne "The Rock",J"o\n', [[1, 'Dwayne "The Rock"', 'J"o']]],
     ["semicolons", "a;b,c\n", [[1, "a", "b,c"]], ";"],
     ["tabs, and empty cells between them", "a\t\tb\t\n", [[1, "a", "", "b", ""]], "\t"],
-    ["blanks beside tabs", " a \t b \n", [[1, "a", "b"]], "\t"],
+    ["blanks next to tabs", " a \t b \n", [[1, "a", "b"]], "\t"],
     [
       "text behind a closing quote spoils its own line only",
       'a,"b"c,d\ne,f\n',

@@ -64,7 +64,7 @@ export function addImportOptions(command: Command, kind: ImportKind): void {
     buildNumberOption("--max-errors <n>", "Stop when more rows than this have failed"),
     buildNumberOption("--concurrency <n>", `Concurrent requests (1 to 16; default ${CONCURRENCY})`),
     buildNumberOption("--batch <n>", `Rows per request (1 to ${kind.limit}; default ${kind.limit})`),
-    buildFileOption("--resume-file <file>", "Where to record progress (default: FILE.import beside the file)"),
+    buildFileOption("--resume-file <file>", "Where to record progress (default: FILE.import next to the file)"),
     setOptionMetadata(new Option("--restart", "Start over and discard recorded progress"), { type: "boolean" }),
   ];
   for (const option of options) command.addOption(option);

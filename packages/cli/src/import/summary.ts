@@ -55,7 +55,7 @@ export function listShownFaults({ line, faults }: Reject): ShownFault[] {
   return faults.map((fault) => ({ line, ...fault }));
 }
 
-/** The summary as JSON: counts in display order, beside the other numbers. */
+/** The summary as JSON: counts in display order, and the other numbers. */
 export function summaryToJson({ counts, ...summary }: Summary, kind: ImportKind): Record<string, unknown> {
   return {
     file: summary.file,

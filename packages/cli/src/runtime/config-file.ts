@@ -35,11 +35,11 @@ export function readConfigFile(path: string): ConfigFile {
 /** Writes the config file atomically; only its owner may read it (file 0600, directory 0700). Throws CliError. */
 export function writeConfigFile(path: string, config: ConfigFile): void {
   const dir = dirname(path);
-  let beside: string | undefined;
+  let folder: string | undefined;
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    beside = mkdtempSync(join(dir, ".config-"));
-    const temporary = join(beside, "config.json");
+    folder = mkdtempSync(join(dir, ".config-"));
+    const temporary = join(folder, "config.json");
     writeFileSync(temporary, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
     renameSync(temporary, path);
   } catch (error) {
@@ -48,7 +48,7 @@ export function writeConfigFile(path: string, config: ConfigFile): void {
       hint: "Choose another path with MAILSVC_CONFIG.",
     });
   } finally {
-    if (beside !== undefined) rmSync(beside, { recursive: true, force: true });
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 

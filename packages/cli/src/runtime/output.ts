@@ -3,7 +3,7 @@ import { safeJson, safeLines, safeText } from "./safe-text.ts";
 
 /** Thrown when the reader of stdout has closed the pipe (`| head`). This is not a failure. */
 export class OutputClosed extends Error {
-  override name = "ReaderGone";
+  override name = "OutputClosed";
 }
 
 /** Formats a failure for people. */

@@ -104,7 +104,7 @@ function missingOperatorKeyError(): CliError {
     code: "unauthorized",
     message: "No operator key is set.",
     exit: EXIT.auth,
-    hint: "The server shows it on its first start, beside the API key. Set MAILSVC_OPERATOR_KEY or use --api-key ms_op_…",
+    hint: "The server shows it on its first start, next to the API key. Set MAILSVC_OPERATOR_KEY or use --api-key ms_op_…",
   });
 }
 

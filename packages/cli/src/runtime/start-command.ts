@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import type { StartedCommand } from "../types.ts";
 
 /**
- * Starts a command line in a shell. `heard` gets what it prints, line by line. It has a process group of its own, so that a signal reaches
+ * Starts a command line in a shell. `heard` gets what it prints, line by line. It has its own process group, so that a signal reaches
  * everything it started: `npm start` passes signals on only in part. It does not outlive this process.
  */
 export function startCommand(

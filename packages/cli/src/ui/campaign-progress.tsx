@@ -30,7 +30,7 @@ export function CampaignProgress({ name, stats: getStats, pace, sleep }: Campaig
         {`  ${formatNumber(stats.recipients.total)} recipients`}
         <Text dimColor>{pace() > 0 ? `  ${formatNumber(Math.round(pace()))} a second` : ""}</Text>
       </Text>
-      <ProgressBar done={computeDone(stats)} beside={0} />
+      <ProgressBar done={computeDone(stats)} reserved={0} />
       <Text wrap="truncate">
         {listStates(stats).map(([state, n]) => (
           <Text key={state}>

@@ -25,7 +25,7 @@ export interface ImportProgressProps {
 
 const FRAME_MS = 100;
 // Width of "  9:59:59 left", and some columns more.
-const BESIDE = 18;
+const RESERVED = 18;
 
 /** The bar, rate and counts of an import, with the rows that failed above them. */
 export function ImportProgress(props: ImportProgressProps) {
@@ -45,7 +45,7 @@ export function ImportProgress(props: ImportProgressProps) {
           <Text dimColor>{rate > 0 ? `  ${formatNumber(rate)} a second` : ""}</Text>
         </Text>
         {done === null ? null : (
-          <ProgressBar done={done} beside={BESIDE}>
+          <ProgressBar done={done} reserved={RESERVED}>
             <Text dimColor>{left !== null && done < 1 ? `  ${clock(left)} left` : ""}</Text>
           </ProgressBar>
         )}

@@ -7,13 +7,13 @@ const NARROWEST = 10;
 // Width of the percentage, which follows the bar.
 const PERCENT = 6;
 
-/** Waits for some ms of real time, or until the signal aborts. */
+/** Waits for a few ms of real time, or until the signal aborts. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** A bar that is full when `done` is 1, its percentage, and what stands beside it, which takes at most `beside` columns. */
-export function ProgressBar({ done, beside, children }: { done: number; beside: number; children?: ReactNode }) {
+/** A bar that is full when `done` is 1, its percentage, and what follows it, which takes at most `reserved` columns. */
+export function ProgressBar({ done, reserved, children }: { done: number; reserved: number; children?: ReactNode }) {
   const { columns } = useWindowSize();
-  const width = Math.max(NARROWEST, Math.min(WIDEST, columns - PERCENT - beside));
+  const width = Math.max(NARROWEST, Math.min(WIDEST, columns - PERCENT - reserved));
   const full = Math.floor(done * width);
   return (
     <Text>
@@ -25,7 +25,7 @@ export function ProgressBar({ done, beside, children }: { done: number; beside: 
   );
 }
 
-/** Draws a component again every so many ms: what it shows changes behind its back. */
+/** Draws a component again every `ms` milliseconds, because what it shows changes. */
 export function useFrames(ms: number, sleep: Sleep): void {
   const [, turn] = useState(0);
   useEffect(() => {

@@ -142,7 +142,7 @@ function formatSender(sender: Sender, { term: { out } }: Session): string {
               ["value", record.value],
             ],
             out,
-          )}\n\n${out.dim("Without DNS, on a server of your own: mailsvc senders verify --force, with the owner key")}`,
+          )}\n\n${out.dim("Without DNS, on your own server: mailsvc senders verify --force, with the owner key")}`,
         ]
       : []),
   ].join("\n");

@@ -107,7 +107,7 @@ describe("undici", () => {
     await agent.close();
   });
 
-  test("is not loaded by importing the package, nor by a client with a fetch of its own", async () => {
+  test("is not loaded by importing the package, nor by a client with its own fetch", async () => {
     const program = `
       import { createRequire } from "node:module";
       import { Mailsvc } from ${JSON.stringify(new URL("../index.ts", import.meta.url).href)};

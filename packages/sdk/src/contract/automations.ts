@@ -171,7 +171,7 @@ export const automations = {
     path: "/api/v1/automations",
     access: { permission: "automations:read" },
     summary: "List automations, newest first",
-    description: "Archived automations are in a list of their own: archived=true.",
+    description: "Archived automations are in their own list: archived=true.",
     query: z.object({
       ...pageQuery,
       archived: z

@@ -63,7 +63,7 @@ const CampaignContent = Content.meta({ description: "HTML body, may contain {{ v
 const CampaignText = Content.meta({ description: "Plain-text body, may contain {{ variables }}" });
 const SubjectLine = Subject.meta({ description: "Subject, up to 998 characters; may contain {{ variables }}" });
 const PreviewText = line(CAMPAIGN_LIMITS.previewText).meta({
-  description: "Text that mail programs show beside the subject, up to 200 characters",
+  description: "Text that mail programs show next to the subject, up to 200 characters",
 });
 const TemplateId = z.string().min(1).max(100);
 

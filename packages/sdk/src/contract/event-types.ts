@@ -43,7 +43,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The name of an event of your own, for events.track and automations. */
+/** The name of your own event, for events.track and automations. */
 export const TrackedName = line(100)
   .refine((name) => !(EVENT_TYPES as readonly string[]).includes(name), {
     message: "This is a type of event of the service. Choose another name.",
@@ -59,7 +59,7 @@ interface Refusal {
   diagnostic: string;
 }
 
-/** What an open or a click says beside its email: `machineReason` tells why it counts as a machine's. */
+/** What an open or a click says besides its email: `machineReason` tells why it counts as a machine's. */
 interface Engagement {
   machineReason?: string;
   /** The mail program. */

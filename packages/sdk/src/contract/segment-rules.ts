@@ -153,7 +153,7 @@ export function listRuleErrors(root: unknown, fields: RuleFields = CONTACT_FIELD
         report({
           path: [...path, key.slice(0, 60)],
           code: "unknown_field",
-          message: `A rule with ${group} has no other keys. Put ${quote(key)} into a rule of its own.`,
+          message: `A rule with ${group} has no other keys. Put ${quote(key)} into its own rule.`,
         });
     if (depth >= RULE_LIMITS.depth) {
       report({ path, code: "too_deep", message: `Groups can be nested at most ${RULE_LIMITS.depth} levels deep.` });

@@ -82,7 +82,7 @@ export const senders = {
     path: "/api/v1/senders/:id/verify",
     access: { permission: "senders:write" },
     summary: "Check the DNS record of a domain now, or send the confirmation mail again",
-    description: "`force` verifies it without proof, for a server of your own. Only the owner key may do that.",
+    description: "`force` verifies it without proof, for your own server. Only the owner key may do that.",
     body: z.strictObject({ force: z.boolean().optional().meta({ description: "Verify it without proof; owner key only" }) }),
     output: Sender,
     errors: ["not_found", "forbidden"],

@@ -16,7 +16,7 @@ export const WEBHOOK_LIMITS = {
   events: 50,
   /** How long the old secret signs after a rotation, in hours, unless said. */
   overlapHours: 24,
-  /** After so many days of failure a webhook is disabled. */
+  /** After this many days of failure a webhook is disabled. */
   disabledAfterDays: 5,
 } as const;
 
@@ -209,7 +209,7 @@ export const webhooks = {
     access: write,
     summary: "Rotate the secret of a webhook",
     description:
-      "Add the new secret to your receiver beside the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
+      "Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
     body: z.strictObject({
       overlapHours: z
         .int()

@@ -22,7 +22,7 @@ export const Activation = z
     /** When the agent's webhook acknowledged the key. */
     keyDeliveredAt: Instant.nullable(),
     webhookLastError: WebhookError.nullable(),
-    /** Credits it may use in a month; null without a limit of its own. */
+    /** Credits it may use in a month; null without its own limit. */
     creditLimit: z.int().nullable(),
     createdAt: Instant,
     pausedAt: Instant.nullable(),

@@ -29,7 +29,7 @@ export const AgentCredits = z
   .object({
     /** The brand's balance. */
     balance: z.int(),
-    /** Credits this agent may use in a month; null without a limit of its own. */
+    /** Credits this agent may use in a month; null without its own limit. */
     periodLimit: z.int().nullable(),
     periodUsed: z.int(),
     resetsAt: Instant,

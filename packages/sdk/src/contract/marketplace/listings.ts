@@ -171,7 +171,7 @@ export const listings = {
     access: write,
     summary: "Rotate the webhook secret",
     description:
-      "Add the new secret to your receiver beside the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
+      "Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
     body: z.strictObject({
       overlapSeconds: z
         .int()

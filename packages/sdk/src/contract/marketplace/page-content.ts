@@ -89,7 +89,7 @@ export const PageForm = z.strictObject({
     .optional(),
   button: line(60).optional().meta({ description: "Text of the button" }),
   consentText: line(1000).optional().meta({ description: "What visitors agree to by submitting the form; stored with each sign-up" }),
-  consentCheckbox: z.boolean().optional().meta({ description: "Visitors must tick a box beside the consent text" }),
+  consentCheckbox: z.boolean().optional().meta({ description: "Visitors must tick a box next to the consent text" }),
   thanksTitle: line(200).optional(),
   thanksText: prose(2000).optional(),
 });

@@ -7,7 +7,7 @@ const VISIBLE = /[^\p{Z}\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
  * A text on one line, such as a name or title. It is trimmed and must contain something visible, but no control characters,
- * lone surrogates or marks that change the direction of the text beside it.
+ * lone surrogates or marks that change the direction of the text next to it.
  */
 export function line(max: number) {
   return z

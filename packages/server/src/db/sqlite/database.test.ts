@@ -194,7 +194,7 @@ describe("one process for each folder", () => {
     const error = (await openSqlite(folder, sqliteSchema).catch((e: unknown) => e)) as Error;
     expect(error).toBeInstanceOf(StorageUnavailable);
     expect(error.message).toBe(
-      `Another mailsvc server (process ${process.pid}) is using ${folder}. Stop it, or give this one a folder of its own with --data.`,
+      `Another mailsvc server (process ${process.pid}) is using ${folder}. Stop it, or give this one its own folder with --data.`,
     );
   });
 

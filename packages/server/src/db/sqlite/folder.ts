@@ -32,7 +32,7 @@ export function lockFolder(folder: string): () => void {
     lock.close();
     if (errorCode(error) !== "SQLITE_BUSY") throw error;
     throw new StorageUnavailable(
-      `Another mailsvc server${readPid(pidFile)} is using ${folder}. Stop it, or give this one a folder of its own with --data.`,
+      `Another mailsvc server${readPid(pidFile)} is using ${folder}. Stop it, or give this one its own folder with --data.`,
     );
   }
   writeFileSync(pidFile, `${process.pid}\n`);
