@@ -16,9 +16,9 @@ export class RecentCount {
     this.#windowStartedAt = now();
   }
 
-  add(): void {
+  add(n = 1): void {
     this.#advance();
-    this.#current += 1;
+    this.#current += n;
   }
 
   get value(): number {

@@ -29,7 +29,6 @@ test("jobs of the lane default wait for slots, and further ones are claimed when
   const { store, claims } = setUp(8);
   store.due = ["1", "2", "3"].map((id) => claimedJob(id)).concat(claimedJob("m", "mail"));
   expect((await claims.claim(DEMAND)).map(({ id }) => id)).toEqual(["m"]);
-  expect(store.claims[0]?.default).toBe(12);
   claims.refill();
   expect(claims.isWorthwhile({ ...DEMAND, batchSlots: () => 0 })).toBe(false);
   expect(claims.takeAhead(2).map(({ id }) => id)).toEqual(["1", "2"]);
@@ -38,10 +37,31 @@ test("jobs of the lane default wait for slots, and further ones are claimed when
   expect(claims.isWorthwhile({ ...DEMAND, batchSlots: () => 0 })).toBe(true);
 });
 
+test("as many jobs are claimed ahead as began a moment ago, up to the limit of the store", async () => {
+  const clock = manualTime();
+  const store = new ScriptedStore();
+  store.maxClaimAhead = 5;
+  const claims = new Claims(store, clock);
+  const claim = async (jobs: number): Promise<number | undefined> => {
+    store.due = Array.from({ length: jobs }, (_, i) => claimedJob(String(i)));
+    claims.refill();
+    await claims.claim(DEMAND);
+    claims.takeAhead();
+    return store.claims.at(-1)?.default;
+  };
+  expect([await claim(3), await claim(20), await claim(0)]).toEqual([4, 4 + 3, 4 + 5]);
+  await clock.advance(200);
+  expect(await claim(0)).toBe(4);
+});
+
 test("nothing is claimed ahead while requests wait", async () => {
   const { store, claims } = setUp(100);
+  store.due = [claimedJob("1")];
+  await claims.claim(DEMAND);
+  claims.takeAhead();
+  claims.refill();
   await claims.claim({ ...DEMAND, overloaded: true });
-  expect(store.claims[0]?.default).toBe(4);
+  expect(store.claims[1]?.default).toBe(4);
 });
 
 test("a drained lane is left alone until a refill, and a refill during the claim counts", async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { ClaimAhead } from "./claim-ahead.ts";
+import { RecentCount } from "../lib/recent-count.ts";
 import type { LaneLimits, WorkerStore } from "./job-store.ts";
 import { LANES, type Lane, type LaneJob } from "./queue.ts";
 
@@ -9,7 +9,6 @@ const MAX_BATCH_CLAIM = 256;
 // While requests wait: mails handed over together (64 took a tenth of the processor from the requests), and jobs of the lane `bulk`.
 const OVERLOADED_MAILS = 16;
 const OVERLOADED_BULK = 4;
-const AHEAD_LASTS_MS = 50;
 
 /** What may begin now. */
 export interface Demand {
@@ -22,13 +21,14 @@ export interface Demand {
 }
 
 /**
- * What this process claims: it asks for as much as may begin, and in the lane `default` for some jobs ahead. It remembers which
- * lanes have nothing more that is due, and does not ask again until `refill` says that this may have changed.
+ * What this process claims: it asks for as much as may begin, and in the lane `default` for as many jobs ahead as began a moment ago,
+ * `store.maxClaimAhead` at most. So a claim is one statement for many short jobs, and no process holds work that another one could do.
+ * It remembers which lanes have nothing more that is due, and does not ask again until `refill` says that this may have changed.
  */
 export class Claims {
   readonly #store: Pick<WorkerStore, "claim" | "maxClaimAhead">;
   readonly #now: () => number;
-  readonly #claimAhead: ClaimAhead;
+  readonly #begun: RecentCount;
   /** Lanes in which nothing was due at the last look. */
   readonly #drained = new Set<Lane>();
   /** Counts the calls of `refill`. */
@@ -38,7 +38,7 @@ export class Claims {
   constructor(store: Pick<WorkerStore, "claim" | "maxClaimAhead">, clock: Clock) {
     this.#store = store;
     this.#now = clock.now;
-    this.#claimAhead = new ClaimAhead({ min: 0, max: store.maxClaimAhead, lastsMs: AHEAD_LASTS_MS }, clock.real.now);
+    this.#begun = new RecentCount(clock.real.now);
   }
 
   /** Jobs of the lane `default` that are claimed and wait for a slot. */
@@ -48,7 +48,9 @@ export class Claims {
 
   /** Takes up to `most` of the jobs that wait for a slot. */
   takeAhead(most = this.#ahead.length): LaneJob[] {
-    return this.#ahead.splice(0, Math.max(0, most));
+    const jobs = this.#ahead.splice(0, Math.max(0, most));
+    this.#begun.add(jobs.length);
+    return jobs;
   }
 
   /** Jobs may have been added, or may have become due. */
@@ -77,9 +79,8 @@ export class Claims {
   }
 
   #addAhead(wanted: number, overloaded: boolean): number {
-    if (wanted === 0) return 0;
-    const ahead = this.#claimAhead.adapt();
-    return overloaded ? wanted : wanted + ahead;
+    if (wanted === 0 || overloaded) return wanted;
+    return wanted + Math.min(this.#begun.value, this.#store.maxClaimAhead);
   }
 
   /** Jobs of a lane for which there is a slot, as far as one claim takes them. */
