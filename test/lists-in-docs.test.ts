@@ -1,6 +1,17 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { AGENT_EVENT_TYPES, AGENT_EVENTS, type AgentEventKind, type AgentEventType, CONTACT_TEXT_FIELDS } from "@mailsvc/sdk/contract";
+import {
+  AGENT_EVENT_TYPES,
+  AGENT_EVENTS,
+  type AgentEventKind,
+  type AgentEventType,
+  AutomationOccurrence,
+  AutomationStep,
+  AutomationTrigger,
+  CONTACT_TEXT_FIELDS,
+  isReferenceField,
+  STEP_TYPES,
+} from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { tableUnder } from "./markdown.ts";
 
@@ -46,5 +57,21 @@ describe("docs/agents-webhooks.md", () => {
     expect(new Set(named("ask an agent to go on"))).toEqual(new Set([...types(({ held }) => held), "agent.wakeup"]));
     expect(new Set(named("never pause an activation"))).toEqual(new Set(types(({ pausesOnFailure }) => !pausesOnFailure)));
     expect(new Set(named("when a newer one followed"))).toEqual(new Set(types(({ isStatus }) => isStatus)));
+  });
+});
+
+describe("steps of automations", () => {
+  test("each has a row in docs/automations.md", () => {
+    const named = tableUnder(pathOf("docs/automations.md"), "Steps").flatMap(([types = ""]) => types.split(", "));
+    expect(named.sort()).toEqual(STEP_TYPES.map(code).sort());
+  });
+
+  test("each field of a step or trigger that holds an id is one that is looked up", () => {
+    const fields = [AutomationStep, AutomationTrigger, AutomationOccurrence].flatMap(({ options }) =>
+      options.flatMap(({ shape }) => Object.keys(shape)),
+    );
+    const ids = fields.filter((field) => field.endsWith("Id"));
+    expect(new Set(ids).size).toBeGreaterThan(3);
+    expect(ids.filter((field) => !isReferenceField(field))).toEqual([]);
   });
 });

@@ -1,14 +1,14 @@
-import type { AutomationDefinition, AutomationOccurrence, AutomationStep, AutomationTrigger, SegmentRule } from "@mailsvc/sdk/contract";
+import {
+  type AutomationDefinition,
+  type AutomationOccurrence,
+  type AutomationStep,
+  type AutomationTrigger,
+  isReferenceField,
+  REFERENCES,
+  type ReferenceField,
+  type SegmentRule,
+} from "@mailsvc/sdk/contract";
 import type { Session } from "../types.ts";
-
-/** The fields that hold the id of something else, and what it is. */
-const REFERENCES = {
-  templateId: { label: "template", by: "slug" },
-  listId: { label: "list", by: "name" },
-  segmentId: { label: "segment", by: "name" },
-  webhookId: { label: "webhook", by: "URL" },
-} as const;
-type ReferenceField = keyof typeof REFERENCES;
 
 /** What the workspace has of one kind: ids by names, and names by ids. A name of several objects is left out. */
 interface Names {
@@ -92,7 +92,7 @@ function mapReferences<D extends Referring>(definition: D, map: Mapping): D {
 function mapFields<T extends AutomationStep | AutomationTrigger>(given: T, path: Path, map: Mapping): T {
   const mapped = Object.entries(given).map(([key, value]): [string, unknown] => {
     const at = [...path, key];
-    if (Object.hasOwn(REFERENCES, key)) return [key, map(key as ReferenceField, String(value), at)];
+    if (isReferenceField(key)) return [key, map(key, String(value), at)];
     if (key === "event") return [key, mapFields(value as AutomationOccurrence, at, map)];
     return [key, key === "rule" ? mapRule(value as SegmentRule, at, map) : value];
   });

@@ -1,5 +1,4 @@
-import type { AutomationDetail, AutomationStats, StepStats } from "@mailsvc/sdk/contract";
-import { describeStep, describeTrigger } from "../automations/describe.ts";
+import { type AutomationDetail, type AutomationStats, describeStep, describeTrigger, type StepStats } from "@mailsvc/sdk/contract";
 import { type GraphLine, layOutGraph } from "../automations/graph.ts";
 import { formatNumber } from "../import/summary.ts";
 import { safeText } from "../runtime/safe-text.ts";

@@ -1,14 +1,15 @@
-import type {
-  Automation,
-  AutomationDetail,
-  AutomationEntry,
-  AutomationStats,
-  AutomationVersion,
-  StepStats,
-  TestRun,
-  TestStep,
+import {
+  type Automation,
+  type AutomationDetail,
+  type AutomationEntry,
+  type AutomationStats,
+  type AutomationVersion,
+  type DryRun,
+  type DryRunStep,
+  describeStep,
+  describeTrigger,
+  type StepStats,
 } from "@mailsvc/sdk/contract";
-import { describeStep, describeTrigger } from "../automations/describe.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
@@ -53,11 +54,11 @@ const stepColumns: Column<StepStats>[] = [
   { title: "branches", value: (s) => formatBranches(s.branches), priority: 1 },
 ];
 
-const testColumns: Column<TestStep>[] = [
+const testColumns: Column<DryRunStep>[] = [
   { title: "at (utc)", value: (s) => formatTimestamp(s.at), paint: (style, t) => style.dim(t) },
   { title: "step", value: (s) => s.stepId },
   { title: "type", value: (s) => s.type, priority: 1 },
-  { title: "what happens", value: formatTestStep, flexible: true },
+  { title: "what happens", value: formatDryRunStep, flexible: true },
 ];
 
 const detail: View = { object: one };
@@ -74,7 +75,7 @@ export const automationViews: Readonly<Record<string, View>> = {
   "automations.unarchive": detail,
   "automations.versions": { columns: versionColumns },
   "automations.stats": { object: stats },
-  "automations.test": { object: testRun },
+  "automations.test": { object: dryRun },
   "automations.entries": { columns: entryColumns, empty: "No contact has entered yet." },
 };
 
@@ -124,7 +125,7 @@ function stats({ steps, ...n }: AutomationStats, { term: { out, columns: width }
   return steps.length === 0 ? totals : `${totals}\n\n${renderTable(steps, stepColumns, out, width)}`;
 }
 
-function testRun({ path, ...run }: TestRun, { term: { out, columns: width } }: Session): string {
+function dryRun({ path, ...run }: DryRun, { term: { out, columns: width } }: Session): string {
   const head = run.mayEnter ? out.green("enters") : out.yellow(`would not enter: ${safeText(run.entryReason ?? "")}`);
   const end = `${paintStatus(out, run.status)}${run.reason === null ? "" : `: ${safeText(run.reason)}`}`;
   return [
@@ -134,7 +135,7 @@ function testRun({ path, ...run }: TestRun, { term: { out, columns: width } }: S
   ].join("\n");
 }
 
-function formatTestStep({ outcome, reason, branch, assumed, until, email }: TestStep): string {
+function formatDryRunStep({ outcome, reason, branch, assumed, until, email }: DryRunStep): string {
   const told = [
     outcome === "skipped" ? `skipped: ${reason}` : reason,
     branch === null ? null : `→ ${branch}${assumed ? " (assumed)" : ""}`,

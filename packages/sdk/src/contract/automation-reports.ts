@@ -54,7 +54,7 @@ export type AutomationStats = z.infer<typeof AutomationStats>;
 
 const { contact: _contact, ...eventFields } = trackedEventFields;
 
-export const NewTestRun = z.strictObject({
+export const NewDryRun = z.strictObject({
   contact: z.string().min(1).max(320).meta({ description: "Address or id of the contact" }),
   version: z.int().min(1).optional().meta({ description: "A version of the definition; the newest when absent" }),
   at: Instant.optional().meta({ description: "When the contact enters; now when absent" }),
@@ -72,7 +72,7 @@ export const NewTestRun = z.strictObject({
 });
 
 /** What a step would do. */
-export const TestStep = z
+export const DryRunStep = z
   .object({
     stepId: z.string(),
     type: z.enum(STEP_TYPES),
@@ -87,11 +87,11 @@ export const TestStep = z
     /** The mail it would send, rendered for the contact as it would be then. */
     email: z.object({ from: z.string(), subject: z.string() }).nullable(),
   })
-  .meta({ id: "AutomationTestStep" });
-export type TestStep = z.infer<typeof TestStep>;
+  .meta({ id: "AutomationDryRunStep" });
+export type DryRunStep = z.infer<typeof DryRunStep>;
 
 /** The way that a contact would take through an automation. Nothing was written or sent. */
-export const TestRun = z
+export const DryRun = z
   .object({
     contactId: z.string(),
     version: z.int(),
@@ -103,7 +103,7 @@ export const TestRun = z
     reason: z.string().nullable(),
     enteredAt: Instant,
     endedAt: Instant,
-    path: z.array(TestStep),
+    path: z.array(DryRunStep),
   })
-  .meta({ id: "AutomationTestRun" });
-export type TestRun = z.infer<typeof TestRun>;
+  .meta({ id: "AutomationDryRun" });
+export type DryRun = z.infer<typeof DryRun>;

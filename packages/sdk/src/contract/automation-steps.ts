@@ -1,6 +1,7 @@
 import { MailboxText } from "./address.ts";
 import { AUTOMATION_LIMITS, TRIGGER_STEP } from "./automation-fields.ts";
 import { AutomationOccurrence } from "./automation-triggers.ts";
+import { describeRule, describeTrigger } from "./automation-words.ts";
 import { mapContactTexts } from "./contact-fields.ts";
 import { contactPatchFields, TagName } from "./contacts.ts";
 import { durationMs } from "./duration.ts";
@@ -36,42 +37,6 @@ export type Weekday = (typeof WEEKDAYS)[number];
 /** The time zone of each contact: its custom field `timeZone`, or that of the workspace's brand where it has none. */
 export const CONTACT_TIME_ZONE = "contact";
 
-/** What waits for a moment: a date, or the next of some weekdays, at a time of day. */
-const WaitUntil = z
-  .strictObject({
-    id: StepId,
-    type: z.literal("wait_until"),
-    date: z
-      .string()
-      .regex(new RegExp(`^${DATE_PATTERN}$`), "Write a date such as 2026-12-24.")
-      .optional()
-      .meta({ description: "That date; entries that come later do not wait" }),
-    weekdays: z.array(z.enum(WEEKDAYS)).min(1).max(7).optional().meta({ description: "The next of these days" }),
-    time: TimeOfDay.optional().meta({ description: "The time of day; without it, any time of that day will do" }),
-    timeZone: z
-      .union([z.literal(CONTACT_TIME_ZONE), TimeZone])
-      .optional()
-      .meta({
-        description: `"${CONTACT_TIME_ZONE}" for the one in the custom field timeZone of the contact, or a time zone; that of the workspace's brand when absent`,
-      }),
-  })
-  .superRefine(({ id, date, weekdays, time }, ctx) => {
-    if (date === undefined && weekdays === undefined && time === undefined)
-      ctx.addIssue({
-        code: "custom",
-        path: ["time"],
-        message: `The step "${id}" needs a time, weekdays or a date.`,
-        params: { code: "required" },
-      });
-    if (date !== undefined && weekdays !== undefined)
-      ctx.addIssue({
-        code: "custom",
-        path: ["weekdays"],
-        message: `The step "${id}" waits for a date or for weekdays, not for both.`,
-        params: { code: "not_allowed" },
-      });
-  });
-
 const WebhookData = z
   .record(z.string().min(1).max(100), z.union([z.string().max(500), z.number(), z.boolean(), z.null()]))
   .refine((data) => Object.keys(data).length <= AUTOMATION_LIMITS.webhookFields, {
@@ -79,80 +44,162 @@ const WebhookData = z
   })
   .meta({ description: "What else to send, the same for each contact" });
 
-const STEPS = [
-  z.strictObject({
-    id: StepId,
-    type: z.literal("send_email"),
-    templateId: Id.meta({ description: "A published template; its version is pinned on activation" }),
-    from: MailboxText.optional().meta({ description: "The sender; that of the template when absent" }),
-  }),
-  z.strictObject({ id: StepId, type: z.literal("delay"), for: Wait }),
-  WaitUntil,
-  z.strictObject({
-    id: StepId,
-    type: z.literal("wait_for_event"),
-    event: AutomationOccurrence.meta({ description: "What to wait for, from then on" }),
-    timeout: Wait.meta({ description: "How long at most, such as 3d" }),
-  }),
-  z.strictObject({ id: StepId, type: z.literal("condition"), rule: SegmentRuleSchema }),
-  z.strictObject({ id: StepId, type: z.literal("split"), branches: z.array(Weight).min(2).max(AUTOMATION_LIMITS.branches) }),
-  z.strictObject({
-    id: StepId,
-    type: z.literal("update_contact"),
-    set: z.strictObject({ ...mapContactTexts((field) => contactPatchFields[field]), customFields: contactPatchFields.customFields }),
-  }),
-  z.strictObject({ id: StepId, type: z.literal("add_tag"), tag: TagName }),
-  z.strictObject({ id: StepId, type: z.literal("remove_tag"), tag: TagName }),
-  z.strictObject({ id: StepId, type: z.literal("add_to_list"), listId: Id }),
-  z.strictObject({ id: StepId, type: z.literal("remove_from_list"), listId: Id }),
-  z.strictObject({
-    id: StepId,
-    type: z.literal("webhook"),
-    webhookId: Id.meta({ description: "A webhook of the workspace, which gets the event automation.webhook" }),
-    data: WebhookData.optional(),
-  }),
-  z.strictObject({ id: StepId, type: z.literal("goal") }),
-  z.strictObject({ id: StepId, type: z.literal("exit"), reason: line(200).optional() }),
-] as const;
+/** A step of a kind, as its functions see it. */
+type Values<F extends z.ZodRawShape> = z.infer<z.ZodObject<F>> & { readonly id: string };
 
-/** The types of steps. Written out: reading them from the schemas would build those on each start. */
-export const STEP_TYPES = [
-  "send_email",
-  "delay",
-  "wait_until",
-  "wait_for_event",
-  "condition",
-  "split",
-  "update_contact",
-  "add_tag",
-  "remove_tag",
-  "add_to_list",
-  "remove_from_list",
-  "webhook",
-  "goal",
-  "exit",
-] as const satisfies readonly z.infer<(typeof STEPS)[number]>["type"][];
+interface StepKind<F extends z.ZodRawShape> {
+  /** What it has besides `id` and `type`. */
+  readonly fields: F;
+  /** What it does, in some words. */
+  describe(step: Values<F>): string;
+  /** The branches that lead out of it; without this, it has one unnamed way on. */
+  branches?(step: Values<F>): readonly string[];
+  /** Every entry waits here, for a second at least, or for an event. */
+  readonly alwaysWaits?: true;
+  /** Reports what the fields cannot say one by one. */
+  check?(step: Values<F>, ctx: z.RefinementCtx): void;
+}
+
+/** Lets the functions of a kind know its fields. */
+function kind<F extends z.ZodRawShape>(given: StepKind<F>): StepKind<F> {
+  return given;
+}
+
+/** All kinds of steps: what a definition says. What the server does is in `automations/steps`, under the same names. */
+const STEP_KINDS = {
+  send_email: kind({
+    fields: {
+      templateId: Id.meta({ description: "A published template; its version is pinned on activation" }),
+      from: MailboxText.optional().meta({ description: "The sender; that of the template when absent" }),
+    },
+    describe: ({ templateId }) => `sends ${templateId}`,
+  }),
+  delay: kind({ fields: { for: Wait }, describe: (step) => `waits ${step.for}`, alwaysWaits: true }),
+  wait_until: kind({
+    fields: {
+      date: z
+        .string()
+        .regex(new RegExp(`^${DATE_PATTERN}$`), "Write a date such as 2026-12-24.")
+        .optional()
+        .meta({ description: "That date; entries that come later do not wait" }),
+      weekdays: z.array(z.enum(WEEKDAYS)).min(1).max(7).optional().meta({ description: "The next of these days" }),
+      time: TimeOfDay.optional().meta({ description: "The time of day; without it, any time of that day will do" }),
+      timeZone: z
+        .union([z.literal(CONTACT_TIME_ZONE), TimeZone])
+        .optional()
+        .meta({
+          description: `"${CONTACT_TIME_ZONE}" for the one in the custom field timeZone of the contact, or a time zone; that of the workspace's brand when absent`,
+        }),
+    },
+    describe: ({ date, weekdays, time, timeZone }) => {
+      const moment = [date, weekdays?.map((day) => day.slice(0, 3)).join(" "), time, timeZone];
+      return `waits until ${moment.filter((part) => part).join(" ")}`;
+    },
+    check: ({ id, date, weekdays, time }, ctx) => {
+      const refuse = (field: string, code: string, message: string) =>
+        ctx.addIssue({ code: "custom", path: [field], message, params: { code } });
+      if (date === undefined && weekdays === undefined && time === undefined)
+        refuse("time", "required", `The step "${id}" needs a time, weekdays or a date.`);
+      if (date !== undefined && weekdays !== undefined)
+        refuse("weekdays", "not_allowed", `The step "${id}" waits for a date or for weekdays, not for both.`);
+    },
+  }),
+  wait_for_event: kind({
+    fields: {
+      event: AutomationOccurrence.meta({ description: "What to wait for, from then on" }),
+      timeout: Wait.meta({ description: "How long at most, such as 3d" }),
+    },
+    describe: ({ event, timeout }) => `waits ${timeout} for ${describeTrigger(event)}`,
+    branches: () => ["event", "timeout"],
+    alwaysWaits: true,
+  }),
+  condition: kind({
+    fields: { rule: SegmentRuleSchema },
+    describe: ({ rule }) => `asks ${describeRule(rule)}`,
+    branches: () => ["yes", "no"],
+  }),
+  split: kind({
+    fields: { branches: z.array(Weight).min(2).max(AUTOMATION_LIMITS.branches) },
+    describe: ({ branches }) => `splits ${branches.map(({ name, weight }) => `${name} ${weight}`).join(" : ")}`,
+    branches: ({ branches }) => branches.map(({ name }) => name),
+  }),
+  update_contact: kind({
+    fields: {
+      set: z.strictObject({ ...mapContactTexts((field) => contactPatchFields[field]), customFields: contactPatchFields.customFields }),
+    },
+    describe: ({ set: { customFields = {}, ...fields } }) =>
+      `sets ${[...Object.keys(fields), ...Object.keys(customFields).map((name) => `customFields.${name}`)].join(", ")}`,
+  }),
+  add_tag: kind({ fields: { tag: TagName }, describe: ({ tag }) => `adds tag ${tag}` }),
+  remove_tag: kind({ fields: { tag: TagName }, describe: ({ tag }) => `removes tag ${tag}` }),
+  add_to_list: kind({ fields: { listId: Id }, describe: ({ listId }) => `adds to list ${listId}` }),
+  remove_from_list: kind({ fields: { listId: Id }, describe: ({ listId }) => `removes from list ${listId}` }),
+  webhook: kind({
+    fields: {
+      webhookId: Id.meta({ description: "A webhook of the workspace, which gets the event automation.webhook" }),
+      data: WebhookData.optional(),
+    },
+    describe: ({ webhookId }) => `calls ${webhookId}`,
+  }),
+  goal: kind({ fields: {}, describe: () => "reaches the goal" }),
+  exit: kind({
+    fields: { reason: line(200).optional() },
+    describe: ({ reason }) => (reason === undefined ? "exits" : `exits: ${reason}`),
+  }),
+};
+
+type StepKinds = typeof STEP_KINDS;
+export type StepType = keyof StepKinds;
+
+/** The types of steps. */
+export const STEP_TYPES = Object.keys(STEP_KINDS) as StepType[];
+
+type SchemaOf<T extends string, F extends z.ZodRawShape> = z.ZodObject<{ id: typeof StepId; type: z.ZodLiteral<T> } & F, z.core.$strict>;
+type StepSchema = { [T in StepType]: StepKinds[T] extends StepKind<infer F> ? SchemaOf<T, F> : never }[StepType];
 
 /**
  * One step. `condition` leads to the branches `yes` and `no`, `wait_for_event` to `event` and `timeout`, `split` to those it names;
  * every other step has one way on.
  */
 export const AutomationStep = z
-  .discriminatedUnion("type", STEPS, { error: ({ input }) => describeUnknownStep(input) })
+  .discriminatedUnion("type", STEP_TYPES.map(buildSchema) as readonly z.ZodType[] as readonly [StepSchema, ...StepSchema[]], {
+    error: ({ input }) => describeUnknownStep(input),
+  })
   .meta({ id: "AutomationStep" });
 export type AutomationStep = z.infer<typeof AutomationStep>;
-export type StepType = AutomationStep["type"];
+
+/** What a step does, in some words. */
+export function describeStep(step: AutomationStep): string {
+  return kindOf(step.type).describe(step);
+}
 
 /** The branches that lead out of a step; null for a step with one unnamed way on. */
 export function listBranches(step: AutomationStep): readonly string[] | null {
-  if (step.type === "condition") return ["yes", "no"];
-  if (step.type === "wait_for_event") return ["event", "timeout"];
-  return step.type === "split" ? step.branches.map(({ name }) => name) : null;
+  return kindOf(step.type).branches?.(step) ?? null;
 }
 
 /** True for steps at which every entry waits for a second at least, or for an event. `wait_until` lets pass what is already there. */
-export function alwaysWaits({ type }: AutomationStep): boolean {
-  return type === "delay" || type === "wait_for_event";
+export function alwaysWaits(step: AutomationStep): boolean {
+  return kindOf(step.type).alwaysWaits === true;
+}
+
+/** A kind that is given steps of its own type only, which TypeScript cannot follow through the table. */
+interface AnyKind {
+  readonly fields: z.ZodRawShape;
+  describe(step: AutomationStep): string;
+  branches?(step: AutomationStep): readonly string[];
+  readonly alwaysWaits?: true;
+  check?(step: unknown, ctx: z.RefinementCtx): void;
+}
+
+function kindOf(type: StepType): AnyKind {
+  return STEP_KINDS[type] as AnyKind;
+}
+
+function buildSchema(type: StepType): z.ZodType {
+  const { fields, check } = kindOf(type);
+  const schema = z.strictObject({ id: StepId, type: z.literal(type), ...fields });
+  return check ? schema.superRefine(check) : schema;
 }
 
 function describeUnknownStep(input: unknown): string {

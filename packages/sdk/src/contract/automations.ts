@@ -1,6 +1,6 @@
 import { AUTOMATION_DEFAULTS, AUTOMATION_LIMITS, AUTOMATION_STATUSES, Currency, ENTRY_STATUSES } from "./automation-fields.ts";
 import { AutomationConnection, listDefinitionFaults } from "./automation-graph.ts";
-import { AutomationStats, AutomationVersion, NewTestRun, TestRun } from "./automation-reports.ts";
+import { AutomationStats, AutomationVersion, DryRun, NewDryRun } from "./automation-reports.ts";
 import { AutomationStep } from "./automation-steps.ts";
 import { AutomationOccurrence, AutomationTrigger, OCCURRENCE_TYPES, TRIGGER_TYPES } from "./automation-triggers.ts";
 import { endpoint } from "./endpoint.ts";
@@ -299,8 +299,8 @@ export const automations = {
     summary: "Show which way a contact would take, and what each step would do, without doing it",
     description:
       "Nothing is written and no email is sent. Conditions are evaluated for the contact as the steps before would have changed it, at the time they would be reached.",
-    body: NewTestRun,
-    output: TestRun,
+    body: NewDryRun,
+    output: DryRun,
     errors: ["not_found"],
     examples: [{ summary: "For one contact", params: id, body: { contact: "ada@example.com" } }],
   }),

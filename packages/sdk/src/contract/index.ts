@@ -59,10 +59,12 @@ export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...i
 export * from "./address.ts";
 export * from "./automation-fields.ts";
 export * from "./automation-graph.ts";
+export * from "./automation-references.ts";
 export * from "./automation-reports.ts";
 export * from "./automation-schema.ts";
 export * from "./automation-steps.ts";
 export * from "./automation-triggers.ts";
+export * from "./automation-words.ts";
 export * from "./automations.ts";
 export * from "./campaign-fields.ts";
 export * from "./campaign-stats.ts";

@@ -71,7 +71,7 @@ async function countRows({ app }: TestWorld): Promise<number[]> {
   return Promise.all(tables.map((table) => app.deps.db.read.$count(table)));
 }
 
-test("a test run tells the way that the contact then takes, and writes nothing", async () => {
+test("a dry run tells the way that the contact then takes, and writes nothing", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   const id = await createSeries(world);
@@ -106,7 +106,7 @@ test("a test run tells the way that the contact then takes, and writes nothing",
   expect((await sdk.automations.test(id, { contact: people[0]?.id ?? "" })).entryReason).toBe("entered_before");
 });
 
-test("a test run takes assumptions, a version and an instant, and refuses branches that are not there", async () => {
+test("a dry run takes assumptions, a version and an instant, and refuses branches that are not there", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   const id = await createSeries(world);
@@ -133,7 +133,7 @@ test("a test run takes assumptions, a version and an instant, and refuses branch
   await expect(test({ contact: "nobody@example.com" })).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("a test run foresees waits for a moment and for an event, and what templates say about the event", async () => {
+test("a dry run foresees waits for a moment and for an event, and what templates say about the event", async () => {
   await using world = await createWorld();
   const { sdk } = world;
   const templateId = await createTemplate(world, "cart", "Your {{event.properties.item}}");

@@ -1,10 +1,11 @@
-import type { contract, TestRun } from "@mailsvc/sdk/contract";
+import type { contract, DryRun } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { createAutomation, deleteAutomation, getAutomation, listAutomations, updateAutomation } from "./automations.ts";
+import { dryRun } from "./dry-run.ts";
 import { listEntries } from "./entries.ts";
 import { activateAutomation, pauseAutomation, setArchived } from "./states.ts";
 import { getStats } from "./stats.ts";
-import { testRun } from "./test-run.ts";
+
 import { track } from "./track.ts";
 import { listVersions } from "./versions.ts";
 
@@ -22,8 +23,8 @@ export const automationHandlers: Handlers<typeof contract.automations> = {
   stats: ({ id }, { read, workspaceId }) => getStats(read, workspaceId, id),
   // It writes nothing, so it runs before the transaction, which only stores the response.
   test: {
-    prepare: (input, { read, deps, workspaceId }) => testRun(read, deps, workspaceId, input),
-    run: async (_input, _context, result: TestRun) => result,
+    prepare: (input, { read, deps, workspaceId }) => dryRun(read, deps, workspaceId, input),
+    run: async (_input, _context, result: DryRun) => result,
   },
   entries: (input, { read, workspaceId }) => listEntries(read, workspaceId, input),
 };

@@ -1,5 +1,12 @@
-import type { AutomationDefinition, AutomationStep, AutomationTrigger, ErrorDetail } from "@mailsvc/sdk/contract";
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import {
+  type AutomationDefinition,
+  type AutomationStep,
+  type AutomationTrigger,
+  type ErrorDetail,
+  listReferences,
+  parseMailbox,
+  type ReferenceField,
+} from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { Deps } from "../deps.ts";
@@ -17,6 +24,14 @@ interface Referring extends AutomationDefinition {
   readonly goal: AutomationTrigger | null;
 }
 
+/** How the objects that definitions name are looked up. Each throws ApiError not_found. */
+const GETTERS: Readonly<Record<ReferenceField, (q: Tx | Reader, workspaceId: string, id: string) => Promise<unknown>>> = {
+  templateId: getTemplateRow,
+  listId: getListRow,
+  segmentId: getSegmentRow,
+  webhookId: getWebhookRow,
+};
+
 /** Checks that the templates, lists and segments of an automation exist. Throws ApiError validation_error that names the step. */
 export async function assertReferences(q: Tx | Reader, workspaceId: string, { trigger, goal, steps }: Referring): Promise<void> {
   const details: ErrorDetail[] = [];
@@ -28,15 +43,16 @@ export async function assertReferences(q: Tx | Reader, workspaceId: string, { tr
       details.push({ path, code: error.code, message: `${of}: ${error.message}` });
     }
   };
-  await check("trigger", "The trigger", () => assertTriggerExists(q, workspaceId, trigger));
-  if (goal !== null) await check("goal", "The goal", () => assertTriggerExists(q, workspaceId, goal));
+  const checkAll = (path: string, of: string, part: object) =>
+    check(path, of, async () => {
+      for (const { field, id } of listReferences(part)) await GETTERS[field](q, workspaceId, id);
+    });
+  await checkAll("trigger", "The trigger", trigger);
+  if (goal !== null) await checkAll("goal", "The goal", goal);
   for (const [i, step] of steps.entries()) {
     const of = `The step "${step.id}"`;
-    if (step.type === "send_email") await check(`steps[${i}].templateId`, of, () => getTemplateRow(q, workspaceId, step.templateId));
-    if (step.type === "add_to_list" || step.type === "remove_from_list")
-      await check(`steps[${i}].listId`, of, () => getListRow(q, workspaceId, step.listId));
-    if (step.type === "webhook") await check(`steps[${i}].webhookId`, of, () => getWebhookRow(q, workspaceId, step.webhookId));
-    if (step.type === "wait_for_event") await check(`steps[${i}].event`, of, () => assertTriggerExists(q, workspaceId, step.event));
+    for (const { field, id } of listReferences(step)) await check(`steps[${i}].${field}`, of, () => GETTERS[field](q, workspaceId, id));
+    if ("event" in step) await checkAll(`steps[${i}].event`, of, step.event);
   }
   throwDetails(details);
 }
@@ -95,11 +111,6 @@ async function getPublishedVersion(
   if (from === null) throw new ApiError("validation_error", `The template ${template.slug} has no sender. Give the step a from.`);
   await assertVerified(tx, deps, workspaceId, parseMailbox(from), "from");
   return template.version;
-}
-
-async function assertTriggerExists(q: Tx | Reader, workspaceId: string, trigger: AutomationTrigger): Promise<void> {
-  if ("listId" in trigger) await getListRow(q, workspaceId, trigger.listId);
-  if ("segmentId" in trigger) await getSegmentRow(q, workspaceId, trigger.segmentId);
 }
 
 function throwDetails(details: ErrorDetail[]): void {

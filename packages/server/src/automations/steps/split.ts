@@ -2,8 +2,12 @@ import { createHash } from "node:crypto";
 import type { EntryRow } from "../entries.ts";
 import type { StepKind, StepOf } from "./step.ts";
 
-export const split: StepKind<"split"> = async (_context, entries) =>
-  entries.map(({ step, entry }) => ({ outcome: "done", branch: pickBranch(step, entry) }));
+export const split: StepKind<"split"> = {
+  perform: async (_context, entries) => entries.map(({ step, entry }) => ({ outcome: "done", branch: pickBranch(step, entry) })),
+  foresee: async ({ automation }, { contact }, step) => ({
+    branch: pickBranch(step, { automationId: automation.id, contactId: contact.id }),
+  }),
+};
 
 /** The branch of a split. The same contact always takes the same one, and the weights hold among all contacts. */
 export function pickBranch(

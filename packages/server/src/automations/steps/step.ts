@@ -1,11 +1,15 @@
 import type { AutomationStep, StepType } from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../../contacts/contacts.ts";
-import type { Tx } from "../../db/db.ts";
+import type { Reader, Tx } from "../../db/db.ts";
 import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import type { matches } from "../../segments/segments.ts";
 import type { EntryRow } from "../entries.ts";
 import type { Plan } from "../plan.ts";
-import type { AutomationRow } from "../store.ts";
+import type { AutomationRow, VersionRow } from "../store.ts";
+import type { EntryEvent } from "../tables.ts";
+
+type ContactView = Parameters<typeof matches>[0];
 
 /** What a step did. */
 export interface StepResult {
@@ -47,11 +51,56 @@ export interface EntryAt<Step = AutomationStep> {
   readonly templates: Plan["templates"];
 }
 
-/**
- * How entries take steps of one kind, all of them at once, in the transaction that moves them on. Returns a result for each, in their
- * order. What cannot be done, because a list is gone or the contact must not get mail, is skipped with the reason.
- */
-export type StepKind<Type extends StepType> = (context: StepContext, entries: readonly EntryAt<StepOf<Type>>[]) => Promise<StepResult[]>;
+/** What the steps of a dry run have in common. */
+export interface ForesightContext {
+  readonly read: Reader;
+  readonly deps: Deps;
+  readonly automation: AutomationRow;
+  /** The pinned versions of its templates. */
+  readonly templates: VersionRow["templates"];
+  /** The time zone of the workspace. */
+  timeZone(): Promise<string>;
+}
+
+/** A contact in a dry run, as the steps so far would have left it. */
+export interface Traveller {
+  readonly contact: ContactRow;
+  /** What conditions ask about it. */
+  readonly view: ContactView;
+  /** Where in time it is, ms. */
+  readonly at: number;
+  /** What templates know as `event`; null if that is not known. */
+  readonly event: EntryEvent | null;
+}
+
+/** What a step would do. */
+export interface Foresight {
+  /** Why it would be skipped. */
+  readonly skip?: string;
+  /** Why the entry would end here. */
+  readonly exit?: string;
+  readonly branch?: string;
+  /** The branch depends on something that only happens later. */
+  readonly assumed?: true;
+  /** When the entry would go on, ms. */
+  readonly waitUntil?: number;
+  readonly email?: { readonly from: string; readonly subject: string };
+  /** The contact as the step would leave it. */
+  readonly contact?: ContactRow;
+  /** The ids of the lists that the contact would be on. */
+  readonly lists?: readonly string[];
+}
+
+/** What steps of one kind do, and what they would do. */
+export interface StepKind<Type extends StepType> {
+  /**
+   * Entries take the step, all of them at once, in the transaction that moves them on. Returns a result for each, in their order. What
+   * cannot be done, because a list is gone or the contact must not get mail, is skipped with the reason.
+   */
+  perform(context: StepContext, entries: readonly EntryAt<StepOf<Type>>[]): Promise<StepResult[]>;
+  /** What the step would do for one contact. Only reads. An ApiError says that it would be skipped, with its code. */
+  foresee(context: ForesightContext, traveller: Traveller, step: StepOf<Type>): Promise<Foresight>;
+}
 
 export const DONE: StepResult = { outcome: "done" };
 

@@ -1,15 +1,16 @@
-import type { StepType } from "@mailsvc/sdk/contract";
+import type { AutomationStep, StepType } from "@mailsvc/sdk/contract";
+import { ApiError } from "../../lib/api-error.ts";
 import { condition } from "./condition.ts";
 import { addTag, removeTag, updateContact } from "./contact.ts";
 import { exit, goal } from "./ends.ts";
 import { addToList, removeFromList } from "./lists.ts";
 import { sendEmail } from "./send-email.ts";
 import { split } from "./split.ts";
-import type { EntryAt, StepContext, StepKind, StepResult } from "./step.ts";
+import type { EntryAt, Foresight, ForesightContext, StepContext, StepKind, StepResult, Traveller } from "./step.ts";
 import { delay, waitForEvent, waitUntil } from "./waits.ts";
 import { webhook } from "./webhook.ts";
 
-/** All kinds of steps. Their fields are in the contract (`automation-steps.ts`). */
+/** All kinds of steps. Their fields, words and branches are in the contract (`automation-steps.ts`). */
 const STEP_KINDS: { readonly [Type in StepType]: StepKind<Type> } = {
   send_email: sendEmail,
   delay,
@@ -31,7 +32,25 @@ const STEP_KINDS: { readonly [Type in StepType]: StepKind<Type> } = {
 export async function runSteps(context: StepContext, entries: readonly EntryAt[]): Promise<StepResult[]> {
   const [first] = entries;
   if (!first) return [];
-  // Each kind takes the steps of its own type only, which TypeScript cannot follow through the table.
-  const run = STEP_KINDS[first.step.type] as (context: StepContext, entries: readonly EntryAt[]) => Promise<StepResult[]>;
-  return run(context, entries);
+  return kindOf(first.step).perform(context, entries);
+}
+
+/** What a step would do for a contact. */
+export async function foreseeStep(context: ForesightContext, traveller: Traveller, step: AutomationStep): Promise<Foresight> {
+  try {
+    return await kindOf(step).foresee(context, traveller, step);
+  } catch (error) {
+    if (error instanceof ApiError) return { skip: error.code };
+    throw error;
+  }
+}
+
+/** A kind that is given steps of its own type only, which TypeScript cannot follow through the table. */
+interface AnyKind {
+  perform(context: StepContext, entries: readonly EntryAt[]): Promise<StepResult[]>;
+  foresee(context: ForesightContext, traveller: Traveller, step: AutomationStep): Promise<Foresight>;
+}
+
+function kindOf({ type }: AutomationStep): AnyKind {
+  return STEP_KINDS[type] as AnyKind;
 }

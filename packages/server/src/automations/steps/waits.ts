@@ -5,21 +5,34 @@ import { endOfWait } from "../due.ts";
 import { toKey } from "../triggers.ts";
 import type { StepKind, StepOf } from "./step.ts";
 
-export const delay: StepKind<"delay"> = async ({ now }, entries) =>
-  entries.map(({ step }) => ({ outcome: "done", waitUntil: endOfWait(now, durationMs(step.for)) }));
-
-export const waitUntil: StepKind<"wait_until"> = async ({ now, timeZone }, entries) => {
-  const zone = await timeZone();
-  return entries.map(({ step, contact }) => ({ outcome: "done", waitUntil: findMoment(step, contact, zone, now) }));
+export const delay: StepKind<"delay"> = {
+  perform: async ({ now }, entries) => entries.map(({ step }) => ({ outcome: "done", waitUntil: endOfWait(now, durationMs(step.for)) })),
+  foresee: async (_context, { at }, step) => ({ waitUntil: endOfWait(at, durationMs(step.for)) }),
 };
 
-/** An entry comes here twice: when it begins to wait, and when the event or the timeout has come. */
-export const waitForEvent: StepKind<"wait_for_event"> = async ({ now }, entries) =>
-  entries.map(({ step, entry }) =>
-    entry.waitingIn === step.id
-      ? { outcome: "done", branch: entry.met === true ? "event" : "timeout" }
-      : { outcome: "done", stay: { event: toKey(step.event), until: endOfWait(now, durationMs(step.timeout)) } },
-  );
+export const waitUntil: StepKind<"wait_until"> = {
+  perform: async ({ now, timeZone }, entries) => {
+    const zone = await timeZone();
+    return entries.map(({ step, contact }) => ({ outcome: "done", waitUntil: findMoment(step, contact, zone, now) }));
+  },
+  foresee: async ({ timeZone }, { contact, at }, step) => ({ waitUntil: findMoment(step, contact, await timeZone(), at) }),
+};
+
+export const waitForEvent: StepKind<"wait_for_event"> = {
+  /** An entry comes here twice: when it begins to wait, and when the event or the timeout has come. */
+  perform: async ({ now }, entries) =>
+    entries.map(({ step, entry }) =>
+      entry.waitingIn === step.id
+        ? { outcome: "done", branch: entry.met === true ? "event" : "timeout" }
+        : { outcome: "done", stay: { event: toKey(step.event), until: endOfWait(now, durationMs(step.timeout)) } },
+    ),
+  /** Whether the event comes cannot be known: it is assumed that it does not. */
+  foresee: async (_context, { at }, step) => ({
+    branch: "timeout",
+    waitUntil: endOfWait(at, durationMs(step.timeout)),
+    assumed: true,
+  }),
+};
 
 /**
  * When an entry that comes to `wait_until` goes on, ms: `now` if that moment is there, or if its date is over. `zone` is the

@@ -1,5 +1,5 @@
 import { inArray } from "drizzle-orm";
-import { isReceiving } from "../../developer-webhooks/developer-webhooks.ts";
+import { getWebhookRow, isReceiving } from "../../developer-webhooks/developer-webhooks.ts";
 import { recordEvents } from "../../events/events.ts";
 import { DONE, type StepKind, type StepResult } from "./step.ts";
 
@@ -7,32 +7,36 @@ import { DONE, type StepKind, type StepResult } from "./step.ts";
  * Sends `automation.webhook` to a webhook of the workspace. The event is recorded here, and delivered as all others are: signed, with
  * retries, and under an id that is the same on every attempt. The entry goes on without waiting for that.
  */
-export const webhook: StepKind<"webhook"> = async ({ tx, deps, automation, now }, entries) => {
-  const { developerWebhooks: w } = tx.t;
-  const { id: automationId, workspaceId } = automation;
-  const rows = await tx
-    .select()
-    .from(w)
-    .where(inArray(w.id, [...new Set(entries.map(({ step }) => step.webhookId))]));
-  const webhooks = new Map(rows.filter((row) => row.workspaceId === workspaceId).map((row) => [row.id, row]));
-  const results = entries.map(({ step }): StepResult => {
-    const found = webhooks.get(step.webhookId);
-    if (!found) return { outcome: "skipped", reason: "not_found" };
-    return isReceiving(found) ? DONE : { outcome: "skipped", reason: "webhook_disabled" };
-  });
-  await recordEvents(
-    tx,
-    deps,
-    entries
-      .filter((_, i) => results[i] === DONE)
-      .map(({ entry, contact, step }) => ({
-        workspaceId,
-        type: "automation.webhook",
-        automationId,
-        contactId: contact.id,
-        at: now,
-        data: { webhookId: step.webhookId, entryId: entry.id, stepId: step.id, ...(step.data && { data: step.data }) },
-      })),
-  );
-  return results;
+export const webhook: StepKind<"webhook"> = {
+  perform: async ({ tx, deps, automation, now }, entries) => {
+    const { developerWebhooks: w } = tx.t;
+    const { id: automationId, workspaceId } = automation;
+    const rows = await tx
+      .select()
+      .from(w)
+      .where(inArray(w.id, [...new Set(entries.map(({ step }) => step.webhookId))]));
+    const webhooks = new Map(rows.filter((row) => row.workspaceId === workspaceId).map((row) => [row.id, row]));
+    const results = entries.map(({ step }): StepResult => {
+      const found = webhooks.get(step.webhookId);
+      if (!found) return { outcome: "skipped", reason: "not_found" };
+      return isReceiving(found) ? DONE : { outcome: "skipped", reason: "webhook_disabled" };
+    });
+    await recordEvents(
+      tx,
+      deps,
+      entries
+        .filter((_, i) => results[i] === DONE)
+        .map(({ entry, contact, step }) => ({
+          workspaceId,
+          type: "automation.webhook",
+          automationId,
+          contactId: contact.id,
+          at: now,
+          data: { webhookId: step.webhookId, entryId: entry.id, stepId: step.id, ...(step.data && { data: step.data }) },
+        })),
+    );
+    return results;
+  },
+  foresee: async ({ read, automation }, _traveller, step) =>
+    isReceiving(await getWebhookRow(read, automation.workspaceId, step.webhookId)) ? {} : { skip: "webhook_disabled" },
 };

@@ -1,4 +1,5 @@
-import type { AutomationStep, AutomationTrigger, SegmentRule } from "@mailsvc/sdk/contract";
+import type { AutomationTrigger } from "./automation-triggers.ts";
+import type { SegmentRule } from "./segment-rules.ts";
 
 /** What makes a contact enter, reaches the goal or ends a wait, in some words. */
 export function describeTrigger(trigger: AutomationTrigger): string {
@@ -24,49 +25,11 @@ export function describeTrigger(trigger: AutomationTrigger): string {
   }
 }
 
-/** What a step does, in some words. */
-export function describeStep(step: AutomationStep): string {
-  switch (step.type) {
-    case "send_email":
-      return `sends ${step.templateId}`;
-    case "delay":
-      return `waits ${step.for}`;
-    case "wait_until": {
-      const moment = [step.date, step.weekdays?.map((day) => day.slice(0, 3)).join(" "), step.time, step.timeZone];
-      return `waits until ${moment.filter((part) => part).join(" ")}`;
-    }
-    case "wait_for_event":
-      return `waits ${step.timeout} for ${describeTrigger(step.event)}`;
-    case "condition":
-      return `asks ${describeRule(step.rule)}`;
-    case "split":
-      return `splits ${step.branches.map(({ name, weight }) => `${name} ${weight}`).join(" : ")}`;
-    case "update_contact": {
-      const { customFields = {}, ...fields } = step.set;
-      const names = [...Object.keys(fields), ...Object.keys(customFields).map((name) => `customFields.${name}`)];
-      return `sets ${names.join(", ")}`;
-    }
-    case "add_tag":
-      return `adds tag ${step.tag}`;
-    case "remove_tag":
-      return `removes tag ${step.tag}`;
-    case "add_to_list":
-      return `adds to list ${step.listId}`;
-    case "remove_from_list":
-      return `removes from list ${step.listId}`;
-    case "webhook":
-      return `calls ${step.webhookId}`;
-    case "goal":
-      return "reaches the goal";
-    case "exit":
-      return step.reason === undefined ? "exits" : `exits: ${step.reason}`;
-  }
-}
-
 /** A rule tree, or a filter of events, which has the same form. */
 type Rule = { all: readonly Rule[] } | { any: readonly Rule[] } | { not: Rule } | { field: string; operator: string; value?: unknown };
 
-function describeRule(rule: SegmentRule | Rule): string {
+/** What a condition asks, in some words. */
+export function describeRule(rule: SegmentRule | Rule): string {
   if ("all" in rule) return rule.all.map(describeInner).join(" and ");
   if ("any" in rule) return rule.any.map(describeInner).join(" or ");
   if ("not" in rule) return `not ${describeInner(rule.not)}`;
