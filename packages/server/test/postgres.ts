@@ -4,7 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { inject } from "vitest";
 import { postgresBackend } from "../src/backend.pg.ts";
-import { openPool } from "../src/db/postgres/database.ts";
+import { openPool } from "../src/db/postgres/pool.ts";
 
 /** A new database, which is gone after `drop`. */
 export interface TestDatabase {

@@ -1,4 +1,5 @@
-import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
+import type { PostgresDb } from "../db/postgres/database.ts";
+import type { PgTx } from "../db/postgres/transactions.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";

@@ -1,6 +1,7 @@
 import type { Shape } from "../db/copy/shapes.ts";
 import { RowSum, type Value } from "../db/copy/sum.ts";
-import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
+import type { PostgresDb } from "../db/postgres/database.ts";
+import type { PgTx } from "../db/postgres/transactions.ts";
 import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
 
 /** The jobs table of SQLite. The state is not copied: a job that ran when the last process ended is ready again, and a dead one has no attempt left. */

@@ -1,6 +1,7 @@
 import type { Tx } from "../db/db.ts";
-import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
+import type { PostgresDb } from "../db/postgres/database.ts";
 import type { BulkInsert } from "../db/postgres/insert.ts";
+import type { PgTx } from "../db/postgres/transactions.ts";
 import type { Addition } from "./job-store.ts";
 import { LANES } from "./queue.ts";
 import { ADD_KINDS, at, JOBS, TASKS } from "./statements.pg.ts";

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from "../db/db.ts";
 import type { Total } from "../db/pagination.ts";
-import type { PgTx } from "../db/postgres/database.ts";
+import type { PgTx } from "../db/postgres/transactions.ts";
 import type { JobFilter, JobList, JobRow, QueueStats } from "./queue.ts";
 import { JOB_NEWEST, JOB_STATES, JOB_WORKSPACE } from "./schema.pg.ts";
 import { COLUMNS, JOBS, OLDEST, TASKS } from "./statements.pg.ts";

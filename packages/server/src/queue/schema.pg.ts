@@ -1,5 +1,5 @@
 import { Logger, runMigrations } from "graphile-worker";
-import type { PgPool } from "../db/postgres/database.ts";
+import type { PgPool } from "../db/postgres/pool.ts";
 
 /** The schema of the queue's tables: our own, so that an application in the same database may use graphile-worker too. */
 export const QUEUE_SCHEMA = "mailsvc_jobs";

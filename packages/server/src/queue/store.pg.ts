@@ -1,5 +1,6 @@
 import type { Reader, Tx } from "../db/db.ts";
-import type { PgTx, PostgresDb } from "../db/postgres/database.ts";
+import type { PostgresDb } from "../db/postgres/database.ts";
+import type { PgTx } from "../db/postgres/transactions.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";

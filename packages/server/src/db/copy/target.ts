@@ -1,5 +1,6 @@
-import type { PgTx, PostgresDb } from "../postgres/database.ts";
+import type { PostgresDb } from "../postgres/database.ts";
 import { COPY_TABLE } from "../postgres/migrate.ts";
+import type { PgTx } from "../postgres/transactions.ts";
 import { readRows } from "./postgres-rows.ts";
 import { list, quote, type Shape } from "./shapes.ts";
 import { RowSum, type Value } from "./sum.ts";

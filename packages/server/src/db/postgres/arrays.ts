@@ -15,16 +15,9 @@ export function listColumns(table: PgTable): NamedColumn[] {
   return Object.entries(getTableColumns(table)).map(([key, column]) => ({ key, column: column as PgColumn }));
 }
 
-const counters = new WeakMap<PgTable, NamedColumn | null>();
-
 /** The column whose values come from a sequence, if the table has one. */
 export function findCounter(table: PgTable): NamedColumn | null {
-  let counter = counters.get(table);
-  if (counter === undefined) {
-    counter = listColumns(table).find(({ column }) => column.getSQLType() === "bigserial") ?? null;
-    counters.set(table, counter);
-  }
-  return counter;
+  return listColumns(table).find(({ column }) => column.getSQLType() === "bigserial") ?? null;
 }
 
 /** The type of the array that holds a column's values: JSON is passed as text, since nothing else of it is looked at. */

@@ -1,39 +1,20 @@
 import type { PgTable } from "drizzle-orm/pg-core";
-import type { Tx } from "../db.ts";
 import { listColumns, nameOf, quote, type Row, selectColumns, toArrayType, toElement } from "./arrays.ts";
-import type { Raw } from "./session.ts";
-import type { SharedQuery } from "./shared-reads.ts";
 
-/** Lookups of one kind: in the same table, by the same columns. */
+/** A prepared statement that answers many requests at once. */
+export interface SharedQuery<Request, Answer> {
+  readonly name: string;
+  readonly text: string;
+  values(requests: readonly Request[]): unknown[];
+  /** The answer to each request. */
+  split(rows: readonly Record<string, unknown>[], requests: readonly Request[]): Answer[];
+}
+
+/** Finds rows by their keys. All keys name the same columns. */
 export type Lookup = SharedQuery<readonly Row[], Row[][]>;
 
-const lookups = new WeakMap<PgTable, Map<string, Lookup>>();
-
 /** The lookup in a table by the columns that `first` names. */
-export function toLookup(table: PgTable, first: Row): Lookup {
-  const known = lookups.get(table) ?? new Map<string, Lookup>();
-  lookups.set(table, known);
-  const names = Object.keys(first).join();
-  const lookup = known.get(names) ?? makeLookup(table, first);
-  known.set(names, lookup);
-  return lookup;
-}
-
-/** `lookUp` of an ordinary transaction. */
-export function createLookups(raw: Raw): Pick<Tx, "lookUp"> {
-  return {
-    lookUp: async (table, keys) => {
-      const [first] = keys;
-      if (!first) return [];
-      const lookup = toLookup(table, first as Row);
-      const rows = await raw<Record<string, unknown>>(lookup.text, lookup.values([keys as readonly Row[]]), lookup.name);
-      const [found] = lookup.split(rows, [keys as readonly Row[]]);
-      return found as never;
-    },
-  };
-}
-
-function makeLookup(table: PgTable, first: Row): Lookup {
+export function makeLookup(table: PgTable, first: Row): Lookup {
   const by = selectColumns(table, first);
   const columns = listColumns(table);
   return {

@@ -4,40 +4,31 @@ import type pg from "pg";
 import type { BuildStatement, DatabaseSchema, Queries, Schema } from "../db.ts";
 import { storageError } from "../errors.ts";
 import { createSearchIndexes } from "../search-index.ts";
+import { createInserts, createLookups } from "./bulk.ts";
 import { postgresDialect } from "./dialect.ts";
-import { createInserts } from "./insert.ts";
-import { createLookups } from "./lookup.ts";
+import type { Queryable, Raw, Run } from "./query.ts";
 import { createSearchIndex } from "./search-index.ts";
+import type { TableStatements } from "./table-statements.ts";
 import { createUpdates } from "./update.ts";
-
-/** What drizzle uses of a connection or a pool. */
-export interface Queryable {
-  query(config: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult>;
-}
-
-/** Runs SQL that drizzle cannot express. With a `name` it is prepared. */
-export type Run = <R extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string) => Promise<pg.QueryResult<R>>;
-
-/** The same, for the rows alone. */
-export type Raw = <R extends pg.QueryResultRow>(text: string, values?: unknown[], name?: string) => Promise<R[]>;
-
-// Longer than a statement waits for a lock, because the database then tells what became of it.
-const SHARED_MS = 15_000;
-
-/** A query for many callers, given up after 15 seconds, so that they are told while the database hangs. */
-export function withTimeout(query: pg.QueryConfig): pg.QueryConfig {
-  const bounded: pg.QueryConfig & { query_timeout: number } = { ...query, query_timeout: SHARED_MS };
-  return bounded;
-}
 
 type Prepare = (...args: unknown[]) => { queryWithCache?: unknown };
 
+/** What a session needs to know of its connection. */
+export interface SessionParts {
+  readonly connection: Queryable;
+  readonly schema: DatabaseSchema;
+  readonly statements: TableStatements;
+  /** Runs before each query. */
+  readonly guard: () => void;
+  /** Sees the driver's errors. */
+  readonly onError?: (error: unknown) => void;
+}
+
 /**
- * Wraps a connection or a pool in queries with their own cache of prepared statements. `guard` runs before each query,
- * `onError` sees the driver's error. Statements made with `.prepare(name)` are also prepared on the server, which parses and
- * plans them once per connection.
+ * Wraps a connection or a pool in queries with their own cache of prepared statements, which are also prepared on the server: it
+ * parses and plans them once per connection.
  */
-export function createSession(connection: Queryable, schema: DatabaseSchema, guard: () => void, onError: (error: unknown) => void) {
+export function createSession({ connection, schema, statements: tableStatements, guard, onError = () => {} }: SessionParts) {
   const { tables, searched } = schema;
   const guarded: Queryable = {
     query: async (config, values) => {
@@ -79,9 +70,9 @@ export function createSession(connection: Queryable, schema: DatabaseSchema, gua
       return statement as Prepared;
     },
     raw,
-    ...createInserts(run),
+    ...createInserts(run, raw, tableStatements),
     ...createUpdates(raw),
-    ...createLookups(raw),
+    ...createLookups(raw, tableStatements),
   });
 }
 

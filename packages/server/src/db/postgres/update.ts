@@ -1,7 +1,7 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
 import { type NamedColumn, nameOf, quote, type Row, selectColumns, toArrayType, toElement, toValue } from "./arrays.ts";
-import type { Raw } from "./session.ts";
+import type { Raw } from "./query.ts";
 
 /** `updateAll` on Postgres: one statement, which joins the table with an array per column. */
 export function createUpdates(raw: Raw): Pick<Tx, "updateAll"> {

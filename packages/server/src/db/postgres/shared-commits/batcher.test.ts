@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { StorageUnavailable } from "../errors.ts";
+import { StorageUnavailable } from "../../errors.ts";
 import { Batcher, type Waiting } from "./batcher.ts";
 
 interface Item extends Waiting {

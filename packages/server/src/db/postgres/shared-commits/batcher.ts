@@ -1,5 +1,6 @@
-import { StorageUnavailable } from "../errors.ts";
-import { currentScope } from "../scope.ts";
+import { StorageUnavailable } from "../../errors.ts";
+import { GroupHold } from "../../group-hold.ts";
+import { currentScope } from "../../scope.ts";
 
 /** An item that waits for its batch. */
 export interface Waiting {
@@ -19,11 +20,6 @@ export interface BatcherOptions {
   full: number;
 }
 
-// From this many items on, a batch waits while each turn of the event loop brings more, as the writer of SQLite does: a statement
-// and its answer take 0.1 ms of the processor, for one item or a hundred.
-const MIN_HELD = 8;
-// How long a batch is held back, at most.
-const HOLD_MS = 10;
 // As long as a caller waits for a connection.
 const MAX_WAIT_MS = 5000;
 // How often the longest waiting ones are looked at.
@@ -31,15 +27,15 @@ const CHECK_MS = 1000;
 const MAX_WAITING = 20_000;
 
 /**
- * Collects what is asked for while earlier batches are on their way, and runs it as one batch. It waits for the end of the turn
- * of the event loop, and for further turns only while many items come in, so a lone caller never waits for others. Items that
- * have waited for five seconds are rejected: the database does not answer.
+ * Collects items while earlier batches are running, and runs them as one batch. A batch begins at the end of a turn of the event
+ * loop, and later only while many items come in (`GroupHold`), so a lone caller never waits for others. Items that have waited for
+ * five seconds are rejected: the database does not answer.
  *
  * | batcher is | trigger                                             | becomes                          |
  * | ---------- | --------------------------------------------------- | -------------------------------- |
  * | idle       | an item is added                                    | scheduled                        |
  * | scheduled  | end of the turn                                     | running, with all waiting items  |
- * | scheduled  | end of the turn, eight or more items, more than before | scheduled, for 10 ms at most  |
+ * | scheduled  | end of the turn, the group is to wait               | scheduled                        |
  * | running    | items are added                                     | running; they wait               |
  * | running    | as many wait as make a full batch, and one may run  | running, one batch more          |
  * | running    | a batch ends and items wait                         | running, with those              |
@@ -48,17 +44,17 @@ const MAX_WAITING = 20_000;
 export class Batcher<Item extends Waiting> {
   readonly #run: (items: Item[]) => Promise<void>;
   readonly #options: BatcherOptions;
+  readonly #hold: GroupHold;
   #waiting: { item: Item; since: number }[] = [];
   #running = 0;
   #scheduled = false;
-  /** How many items waited at the end of the last turn. */
-  #lastWaiting = 0;
   #watch: NodeJS.Timeout | null = null;
 
   /** `run` settles the items of a batch; it does not throw. */
   constructor(run: (items: Item[]) => Promise<void>, options: BatcherOptions) {
     this.#run = run;
     this.#options = options;
+    this.#hold = new GroupHold({ maxSize: options.maxItems });
   }
 
   add(item: Item): void {
@@ -67,10 +63,7 @@ export class Batcher<Item extends Waiting> {
       return;
     }
     this.#waiting.push({ item, since: performance.now() });
-    if (!this.#scheduled && this.#mayStart()) {
-      this.#lastWaiting = 0;
-      this.#schedule();
-    }
+    if (!this.#scheduled && this.#mayStart()) this.#schedule();
     // Nothing waits for long unless a batch hangs.
     this.#watch ??= this.#running > 0 ? setTimeout(() => this.#rejectOldest(), CHECK_MS).unref() : null;
   }
@@ -80,11 +73,9 @@ export class Batcher<Item extends Waiting> {
     // Outside the transaction of the first item, to which the others do not belong.
     currentScope.exit(() =>
       setImmediate(() => {
-        const n = this.#waiting.length;
-        const growing = n > this.#lastWaiting && n >= MIN_HELD && n < this.#options.maxItems;
-        this.#lastWaiting = n;
         const [first] = this.#waiting;
-        if (growing && first && performance.now() - first.since < HOLD_MS) this.#schedule();
+        const waitedMs = first ? performance.now() - first.since : 0;
+        if (this.#hold.waits(this.#waiting.length, waitedMs)) this.#schedule();
         else this.#start();
       }),
     );
@@ -105,6 +96,7 @@ export class Batcher<Item extends Waiting> {
         if (!this.#scheduled && this.#waiting.length > 0) this.#schedule();
       });
     }
+    this.#hold.taken(this.#waiting.length);
   }
 
   #take(): Item[] {

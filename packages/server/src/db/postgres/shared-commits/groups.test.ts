@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type PostgresServer, startPostgres } from "../../../test/postgres-server.ts";
-import { postgresSchema } from "../../schema.pg.ts";
-import { StorageUnavailable } from "../errors.ts";
-import { openPostgres, type PostgresDb } from "./database.ts";
+import { type PostgresServer, startPostgres } from "../../../../test/postgres-server.ts";
+import { postgresSchema } from "../../../schema.pg.ts";
+import { StorageUnavailable } from "../../errors.ts";
+import { openPostgres, type PostgresDb } from "../database.ts";
 
 let server: PostgresServer;
 const opened: PostgresDb[] = [];
