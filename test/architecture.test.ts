@@ -49,6 +49,9 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
 /** Files of a feature that others may import, besides `<feature>.ts`. */
 const DOORS = /\/(keys\/(key-cache|secret)|lists\/members)\.ts$/;
 
+/** What a room needs and what its tables are: others may import these types. */
+const DECLARED = /\/(deps|tables)\.ts$/;
+
 /** Packages that only some zones may import, and single files besides them. What is not listed is free, but for `contract` and `lib`. */
 const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^(better-sqlite3|pg|drizzle-orm\/.+)$/, ["db"], /\/dev\/snapshots\.ts$/],
@@ -87,7 +90,9 @@ const fileFault = (from: string, { to, typeOnly }: Import): string | null => {
   if (b === undefined) return posix.dirname(to) === from.split("/src/")[0] ? null : "leaves the packages";
   if (EXTRA.some(([f, t]) => f.test(from) && t.test(to))) return null;
   if (a === "feature" && b === "feature") {
-    return featureOf(from) === featureOf(to) || isOpen(to) ? null : "reaches into another feature past its <feature>.ts";
+    return featureOf(from) === featureOf(to) || isOpen(to) || (typeOnly && DECLARED.test(to))
+      ? null
+      : "reaches into another feature past its <feature>.ts";
   }
   const { use, types = [] } = MAY[a] as { use: string[]; types?: string[] };
   if (a === b || use.includes(b)) return null;

@@ -7,19 +7,14 @@ import { createDevWorld } from "./dev/world.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { createEventStream, type EventStreamWorker } from "./events/stream.ts";
 import {
-  activationHooks,
-  audience,
   CLEANUP_JOB,
+  connectHooks,
   createKeyLookup,
   devHandlers,
-  eventListeners,
+  endpointLoader,
   jobsOf,
-  listingHooks,
-  loadEndpoint,
-  mailTransforms,
   publicPages,
   servedHandlers,
-  statusListeners,
   streamListeners,
 } from "./features.ts";
 import { FaultInjector } from "./http/fault-injection.ts";
@@ -128,8 +123,12 @@ export async function createApp(parts: AppParts): Promise<App> {
   const isLoopBusy = measureLoopPressure(clock.real);
   // Many callers alone do not delay deliveries, as long as they leave the process time for them.
   const overloaded = (): boolean => inFlight.crowded && isLoopBusy();
-  const webhooks = new WebhookDispatcher({ deps: () => deps, lookup: parts.lookup ?? systemLookup(), loadEndpoint });
-  const eventStream = createEventStream({ deps: () => deps, listeners: streamListeners });
+  const webhooks = new WebhookDispatcher({
+    deps: () => deps,
+    lookup: parts.lookup ?? systemLookup(),
+    loadEndpoint: endpointLoader(() => deps),
+  });
+  const eventStream = createEventStream({ deps: () => deps, listeners: streamListeners(() => deps) });
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const queue = withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
@@ -164,13 +163,8 @@ export async function createApp(parts: AppParts): Promise<App> {
       payments,
       webhooks,
       runClock,
-      audience,
-      mailTransforms,
-      statusListeners,
-      eventListeners,
       eventStream,
-      listingHooks,
-      activationHooks,
+      ...connectHooks(() => deps),
       staging,
       limiter,
       recipientsAtOnce: backend.recipientsAtOnce,

@@ -1,4 +1,5 @@
 import { PROVIDERS, type Provider, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
+import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { parseKey } from "./lib/key-file.ts";
 import { PROVIDER_KEYS } from "./lib/provider-keys.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
@@ -7,9 +8,6 @@ import { SERVE_FLAGS } from "./serve-flags.ts";
 import { readTracing, type TracingConfig } from "./telemetry/config.ts";
 
 export { SERVE_FLAGS, type ServeFlag } from "./serve-flags.ts";
-
-/** Rate limits: `send`, `write` and `read` per API key; `agent` for all calls of an activation, `message` for its messages, `log` per run. */
-export type RateBucket = "send" | "write" | "read" | "agent" | "message" | "log";
 
 export interface Config {
   readonly dev: boolean;
@@ -36,7 +34,7 @@ export interface Config {
   readonly inboundTls: readonly string[];
   /** What verifies the webhooks of mail providers for all workspaces, by provider; none where it is not used. */
   readonly providers: Readonly<Record<Provider, readonly string[]>>;
-  readonly rates: Readonly<Record<RateBucket, Rate>>;
+  readonly rates: Rates;
   /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
   /** What happens to campaigns whose time passed more than an hour ago. */

@@ -1,96 +1,85 @@
+import type { AutomationDeps } from "./automations/deps.ts";
+import type { CampaignDeps } from "./campaigns/deps.ts";
 import type { Config } from "./config.ts";
-import type { Audience } from "./contacts/contacts.ts";
-import type { Db, Reader, Tx } from "./db/db.ts";
+import type { ContactDeps } from "./contacts/deps.ts";
+import type { DashboardDeps } from "./dashboard/deps.ts";
+import type { DataSubjectDeps } from "./data-subjects/deps.ts";
 import type { MailTransform } from "./delivery/delivery.ts";
-import type { StatusListener } from "./emails/emails.ts";
-import type { EventListener } from "./events/events.ts";
-import type { EventStream } from "./events/stream.ts";
-import type { StorageHealth } from "./http/storage-health.ts";
-import type { ReturnPath, SnsClient } from "./inbound/inbound.ts";
+import type { DevDeps } from "./dev/deps.ts";
+import type { DeveloperWebhookDeps } from "./developer-webhooks/deps.ts";
+import type { EmailDeps } from "./emails/deps.ts";
+import type { EventDeps, EventStreamDeps, EventTailDeps } from "./events/deps.ts";
+import type { HealthDeps, MetricsDeps } from "./health/deps.ts";
+import type { HttpDeps } from "./http/deps.ts";
+import type { InboundDeps } from "./inbound/deps.ts";
+import type { ReturnPath } from "./inbound/return-path.ts";
+import type { InboxDeps } from "./inbox/deps.ts";
+import type { InstallationDeps } from "./installation/deps.ts";
+import type { JobDeps } from "./jobs/deps.ts";
+import type { KeyDeps } from "./keys/deps.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
-import type { Clock } from "./lib/clock.ts";
-import type { Ids } from "./lib/ids.ts";
-import type { Log } from "./lib/log.ts";
-import type { Macs } from "./lib/macs.ts";
-import type { Random } from "./lib/random.ts";
-import type { Limiter } from "./lib/rate.ts";
-import type { Seal } from "./lib/seal.ts";
-import type { Tracing } from "./lib/tracing.ts";
-import type { Mailer } from "./mail/mailer.ts";
-import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
-import type { Staging } from "./marketplace/files/staging.ts";
-import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
-import type { PaymentProvider } from "./marketplace/payments/provider.ts";
-import type { RunClock } from "./marketplace/runs/clock.ts";
-import type { NewJob, Queue } from "./queue/queue.ts";
-import type { AgentTables } from "./schema.ts";
-import type { DomainRecords } from "./senders/dns.ts";
-import type { VerifiedSenders } from "./senders/verified-senders.ts";
-import type { CompiledTemplates } from "./templates/templates.ts";
-import type { Tracker } from "./tracking/tracking.ts";
+import type { ListDeps } from "./lists/deps.ts";
+import type { ActivationDeps } from "./marketplace/activations/deps.ts";
+import type { MarketplaceDeps } from "./marketplace/deps.ts";
+import type { ListingDeps } from "./marketplace/listings/deps.ts";
+import type { Queue } from "./queue/queue.ts";
+import type { SegmentDeps } from "./segments/deps.ts";
+import type { SenderDeps } from "./senders/deps.ts";
+import type { SuppressionDeps } from "./suppressions/deps.ts";
+import type { TemplateDeps } from "./templates/deps.ts";
+import type { TrackingDeps } from "./tracking/deps.ts";
+import type { UnsubscribeDeps } from "./unsubscribe/deps.ts";
+import type { WebhookDeps } from "./webhooks/deps.ts";
 import type { Webhooks } from "./webhooks/endpoint.ts";
-
-/** Everything the product depends on. Created in one place (`app.ts`) and passed down; no module holds global state. */
-export interface Deps {
-  readonly config: Config;
-  readonly version: string;
-  readonly db: Db;
-  readonly queue: Queue;
-  readonly mailer: Mailer;
-  readonly dns: DomainRecords;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly ids: Ids;
-  readonly log: Log;
-  /** Traces; null when they are off. */
-  readonly tracing: Tracing | null;
-  readonly keyCache: KeyCache;
-  readonly verified: VerifiedSenders;
-  readonly seal: Seal;
-  readonly macs: Macs;
-  readonly tracker: Tracker;
-  readonly compiledTemplates: CompiledTemplates;
-  /** The addresses of emails at the inbound domain. */
-  readonly returnPath: ReturnPath;
-  readonly sns: SnsClient;
-  readonly payments: PaymentProvider;
-  readonly runClock: RunClock;
-  readonly webhooks: Webhooks;
-  readonly staging: Staging;
-  /** Rate limits, shared by all servers on one database. */
-  readonly limiter: Limiter;
-  /** True while requests wait for the process: what can be done after accepting them is then left for later. */
-  readonly overloaded: () => boolean;
-  /** Contacts that become recipients of a campaign in one transaction. */
-  readonly recipientsAtOnce: number;
-  /** Whether the database can take writes. */
-  readonly storage: StorageHealth;
-  readonly audience: Audience;
-  readonly mailTransforms: readonly MailTransform[];
-  readonly statusListeners: readonly StatusListener[];
-  readonly eventListeners: readonly EventListener[];
-  readonly eventStream: EventStream;
-  readonly listingHooks: ListingHooks;
-  readonly activationHooks: ActivationHooks;
-  /** The public address of this server, without a trailing slash. Known once it listens. */
-  baseUrl(): string;
-  /** The port this server listens on; null while it does not listen. */
-  ownPort(): number | null;
-}
+import type { WorkspaceDeps } from "./workspaces/deps.ts";
 
 /**
- * The dependencies of code that acts for an agent: nothing with which it could store or send for the brand, and only the jobs of the
- * agent API. `Deps` and `Tx` can be passed where these are required, but not the other way round.
+ * Everything the product depends on: what each room declares in its own `deps.ts`. Created in one place (`app.ts`) and passed down; no
+ * module holds global state. Only files that compose rooms may name this type.
  */
-export interface AgentDeps
-  extends Pick<Deps, "clock" | "random" | "ids" | "log" | "tracing" | "seal" | "runClock" | "staging" | "baseUrl"> {
-  readonly config: Pick<Config, "dev" | "maxBodyBytes">;
-  readonly webhooks: Pick<Webhooks, "wake">;
-  readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
+export interface Deps
+  extends AutomationDeps,
+    CampaignDeps,
+    ContactDeps,
+    DashboardDeps,
+    DataSubjectDeps,
+    DevDeps,
+    DeveloperWebhookDeps,
+    EmailDeps,
+    EventStreamDeps,
+    EventTailDeps,
+    HealthDeps,
+    MetricsDeps,
+    HttpDeps,
+    InboundDeps,
+    InboxDeps,
+    InstallationDeps,
+    JobDeps,
+    KeyDeps,
+    ListDeps,
+    MarketplaceDeps,
+    SegmentDeps,
+    SenderDeps,
+    SuppressionDeps,
+    TemplateDeps,
+    TrackingDeps,
+    UnsubscribeDeps,
+    WebhookDeps,
+    WorkspaceDeps {
+  // Rooms declare the part of these that they use.
+  readonly config: Config;
+  readonly keyCache: KeyCache;
+  readonly mailTransforms: readonly MailTransform[];
+  readonly queue: Queue;
+  readonly returnPath: ReturnPath;
+  readonly webhooks: Webhooks;
 }
 
-/** Reads committed rows, or rows of a transaction, for an agent. */
-export type AgentQuery = Reader<AgentTables> | Tx<AgentTables>;
-
-/** A transaction that acts for an agent. */
-export type AgentTx = Tx<AgentTables>;
+/** What rooms do when something changes in the rooms below them. */
+export type Hooks = Pick<ContactDeps, "contactHooks"> &
+  Pick<SuppressionDeps, "suppressionHooks"> &
+  Pick<EmailDeps, "engagementHooks" | "statusListeners"> &
+  Pick<Deps, "mailTransforms"> &
+  Pick<EventDeps, "eventListeners"> &
+  Pick<ListingDeps, "listingHooks"> &
+  Pick<ActivationDeps, "activationHooks">;

@@ -12,18 +12,17 @@ import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
 import { renderRecipients } from "./campaigns/render.ts";
 import { afterExpansion, continueSending } from "./campaigns/sending.ts";
 import { SEND_JOB, START_JOB, startScheduled } from "./campaigns/start.ts";
-import { type Audience, applySuppressions, type ContactLinks } from "./contacts/contacts.ts";
+import { applySuppressions, type ContactLinks } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { favicon } from "./dashboard/dashboard.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
-import type { MailTransform } from "./delivery/delivery.ts";
 import { Dispatch } from "./delivery/dispatch.ts";
 import { RELEASE_JOB, releaseEmails } from "./delivery/holds.ts";
 import { REACT_JOB, reactToEmail } from "./delivery/react.ts";
 import { REQUEUE_JOB, requeueEmails } from "./delivery/requeue.ts";
 import { addTextParts } from "./delivery/text-part.ts";
-import type { Deps } from "./deps.ts";
+import type { Deps, Hooks } from "./deps.ts";
 import { clockHandlers, faultHandlers, worldHandlers } from "./dev/handlers.ts";
 import type { DevWorld } from "./dev/world.ts";
 import { fanOut } from "./developer-webhooks/developer-webhooks.ts";
@@ -31,9 +30,8 @@ import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redeliver.ts";
-import { DELIVER_JOB, DELIVER_MANY_JOB, type StatusListener } from "./emails/emails.ts";
+import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
-import type { EventListener } from "./events/events.ts";
 import { eventHandlers } from "./events/handlers.ts";
 import type { StreamListener } from "./events/stream.ts";
 import { healthHandlers } from "./health/handlers.ts";
@@ -64,7 +62,6 @@ import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
 import { forgetSignups } from "./marketplace/landing-pages/signups.ts";
-import type { ListingHooks } from "./marketplace/listings/lifecycle.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { closeApprovals, endHeldWaits } from "./marketplace/messages/approvals.ts";
 import { endPayments } from "./marketplace/payments/payments.ts";
@@ -111,7 +108,7 @@ export function createKeyLookup({ db, keyCache, clock }: Pick<Deps, "db" | "keyC
 /** The nouns that exist in dev mode only. */
 type DevNoun = "inbox" | "clock" | "world" | "faults";
 
-type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Handlers<MailsvcContract[G]> };
+type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Handlers<MailsvcContract[G], Deps> };
 
 /** What features store about contacts, and delete with them. */
 const contactLinks: readonly ContactLinks[] = [
@@ -120,53 +117,63 @@ const contactLinks: readonly ContactLinks[] = [
   { forget: (tx, { id }) => forgetSignups(tx, id) },
 ];
 
-/** Who reacts to changes around contacts. */
-export const audience: Audience = {
-  contactsChanged: syncMembership,
-  addressesSuppressed: applySuppressions,
-  emailsEngaged: recordEngagements,
-};
-
-/** Who reacts to new events, in this order. */
-export const eventListeners: readonly EventListener[] = [countEvents, reactToEvents];
-
-/** Who reacts to events that have got their numbers in the stream. */
-export const streamListeners: readonly StreamListener[] = [fanOut];
-
-/** What happens to emails before they are handed over, in this order. */
-export const mailTransforms: readonly MailTransform[] = [renderRecipients, addTextParts, trackMails, addUnsubscribe, setBounceAddresses];
-
-/** Who reacts when the status of emails changes, in this order. */
-export const statusListeners: readonly StatusListener[] = [countStatusChanges, suppressSoftBounces];
-
-/** When a listing ends, its payments and its activations end. */
-export const listingHooks: ListingHooks = {
-  ended: async (tx, deps, listing) => {
-    await endPayments(tx, deps, listing);
-    await scheduleListingEnd(tx, deps, listing);
-  },
-};
+/** What rooms do when something changes in the rooms below them. `deps` is known once the product is put together. */
+export function connectHooks(deps: () => Deps): Hooks {
+  return {
+    contactHooks: {
+      contactsChanged: (tx, workspaceId, contactSeqs) => syncMembership(tx, deps(), workspaceId, contactSeqs),
+    },
+    suppressionHooks: {
+      addressesSuppressed: (tx, workspaceId, addresses, source) => applySuppressions(tx, deps(), workspaceId, addresses, source),
+    },
+    engagementHooks: {
+      emailsEngaged: (tx, engagements) => recordEngagements(tx, deps(), engagements),
+    },
+    // In this order.
+    eventListeners: [(tx, events) => countEvents(tx, deps(), events), (tx, events) => reactToEvents(tx, deps(), events)],
+    statusListeners: [(tx, changes) => countStatusChanges(tx, deps(), changes), (tx, changes) => suppressSoftBounces(tx, deps(), changes)],
+    // What happens to emails before they are handed over, in this order.
+    mailTransforms: [renderRecipients, addTextParts, trackMails, addUnsubscribe, setBounceAddresses],
+    // When a listing ends, its payments and its activations end.
+    listingHooks: {
+      ended: async (tx, listing) => {
+        await endPayments(tx, deps(), listing);
+        await scheduleListingEnd(tx, deps(), listing);
+      },
+    },
+    activationHooks: connectActivations(deps),
+  };
+}
 
 /** What the state of an activation means for its events, runs, approvals and wakeups. agent.deactivated is its last event. */
-export const activationHooks: ActivationHooks = {
-  activated: emitActivated,
-  paused: emitPaused,
-  pauseCleared: async (tx, deps, activationId, change) => {
-    await emitResumed(tx, deps, activationId, change);
-    if (!change.resumed) return;
-    await endHeldWaits(tx, deps, activationId);
-    await fireHeldWakeups(tx, deps, activationId);
-  },
-  ended: async (tx, deps, activationIds, reason, at) => {
-    await cancelRuns(tx, deps, activationIds, at);
-    await closeApprovals(tx, activationIds, at);
-    await skipWakeups(tx, activationIds);
-    await emitDeactivated(tx, deps, activationIds, reason, at);
-  },
-};
+function connectActivations(deps: () => Deps): ActivationHooks {
+  return {
+    activated: (tx, activation, apiKey) => emitActivated(tx, deps(), activation, apiKey),
+    paused: (tx, activationId, reason, at) => emitPaused(tx, deps(), activationId, reason, at),
+    pauseCleared: async (tx, activationId, change) => {
+      await emitResumed(tx, deps(), activationId, change);
+      if (!change.resumed) return;
+      await endHeldWaits(tx, deps(), activationId);
+      await fireHeldWakeups(tx, deps(), activationId);
+    },
+    ended: async (tx, activationIds, reason, at) => {
+      await cancelRuns(tx, deps(), activationIds, at);
+      await closeApprovals(tx, activationIds, at);
+      await skipWakeups(tx, activationIds);
+      await emitDeactivated(tx, deps(), activationIds, reason, at);
+    },
+  };
+}
+
+/** Who reacts to events that have got their numbers in the stream. */
+export function streamListeners(deps: () => Deps): readonly StreamListener[] {
+  return [(tx, advances) => fanOut(tx, deps(), advances)];
+}
 
 /** Where the events of an endpoint go. Its key is the id of a listing, or of a developer's webhook. */
-export const loadEndpoint: LoadEndpoint = (tx, id) => (id.startsWith("lst_") ? loadAgentEndpoint(tx, id) : loadDeveloperEndpoint(tx, id));
+export function endpointLoader(deps: () => Deps): LoadEndpoint {
+  return (tx, id) => (id.startsWith("lst_") ? loadAgentEndpoint(tx, deps(), id) : loadDeveloperEndpoint(tx, deps(), id));
+}
 
 /** All handlers. A missing one does not compile. */
 export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
@@ -214,7 +221,7 @@ export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersO
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
   return [
     ...publicLandingPages(deps, limiter),
-    ...unsubscribePages(deps, subscriberLists),
+    ...unsubscribePages(deps, subscriberLists(deps)),
     ...trackingPages(deps),
     favicon,
     ...publicFiles(deps),

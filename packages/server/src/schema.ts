@@ -65,35 +65,3 @@ export function listSearchedTexts({ contacts, suppressions }: Tables): SearchedT
 declare module "./db/db.ts" {
   interface Schema extends Tables {}
 }
-
-/**
- * The tables that code acting for an agent may query (SPEC 1.5, 5). Contacts, emails, campaigns and what is derived from
- * them are missing: a handler of the agent API that reaches for one does not compile.
- */
-export type AgentTables = Pick<
-  Tables,
-  | "workspaces"
-  | "listings"
-  | "activations"
-  | "webhookEvents"
-  | "webhookStreams"
-  | "heldAgentEvents"
-  | "runs"
-  | "runLogs"
-  | "messages"
-  | "approvals"
-  | "creditBalances"
-  | "creditEntries"
-  | "wakeups"
-  | "landingPages"
-  | "landingPageDays"
-  | "landingPageReferrers"
-  | "assets"
-  | "leadMagnets"
-  | "fileContents"
-  | "fileParts"
-  | "brands"
-  // The names of lists and their member counts; the members are in other tables.
-  | "lists"
-  | "counters"
->;

@@ -1,7 +1,7 @@
 import { WINDOW_MS } from "../src/marketplace/runs/clock.ts";
-import type { AgentTables } from "../src/schema.ts";
+import type { RunTables } from "../src/marketplace/runs/tables.ts";
 
-type RunRow = AgentTables["runs"]["$inferSelect"];
+type RunRow = RunTables["runs"]["$inferSelect"];
 
 /** A row of `runs`, RUNNING since `at` unless `also` overrides it. */
 export function runRow(n: number, at: number, also: Partial<RunRow> = {}): RunRow {

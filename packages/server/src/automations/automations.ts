@@ -11,11 +11,11 @@ import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { CLEAR_ENTRIES_JOB } from "./clear.ts";
 import { restartDates } from "./dates.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { assertReferences, pinReferences } from "./references.ts";
 import { type Revenue, readRevenue } from "./revenue.ts";
 import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow, type VersionRow } from "./store.ts";
@@ -56,7 +56,7 @@ export async function listAutomations(
 }
 
 /** Creates a draft. Throws ApiError validation_error. */
-export async function createAutomation(tx: Tx, deps: Deps, workspaceId: string, input: NewAutomation): Promise<AutomationDetail> {
+export async function createAutomation(tx: Tx, deps: AutomationDeps, workspaceId: string, input: NewAutomation): Promise<AutomationDetail> {
   const { steps, connections, trigger, goal = null } = input;
   await assertReferences(tx, workspaceId, { steps, connections, trigger, goal });
   const now = deps.clock.now();
@@ -94,7 +94,7 @@ export async function createAutomation(tx: Tx, deps: Deps, workspaceId: string, 
  */
 export async function updateAutomation(
   tx: Tx,
-  deps: Deps,
+  deps: AutomationDeps,
   workspaceId: string,
   { id, revision, ...input }: AutomationPatch & { id: string },
 ): Promise<AutomationDetail> {
@@ -137,7 +137,7 @@ export async function updateAutomation(
 }
 
 /** Deletes an automation that is not active; a job deletes its entries. Throws ApiError not_found or invalid_state. */
-export async function deleteAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
+export async function deleteAutomation(tx: Tx, deps: AutomationDeps, workspaceId: string, id: string): Promise<AutomationDetail> {
   const row = await getAutomationRow(tx, workspaceId, id);
   if (row.status === "ACTIVE")
     throw new ApiError("invalid_state", "This automation is ACTIVE. It would have to be DRAFT or PAUSED.", {

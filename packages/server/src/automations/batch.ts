@@ -2,9 +2,8 @@ import { AUTOMATION_LIMITS } from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { CounterChange } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
-import type { Tables } from "../schema.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
 import { type EntryRow, endEntries } from "./entries.ts";
 import type { Plan } from "./plan.ts";
@@ -12,8 +11,9 @@ import { countSteps } from "./step-counts.ts";
 import type { EntryAt, StepContext, StepResult } from "./steps/step.ts";
 import { runSteps } from "./steps/steps.ts";
 import type { AutomationRow } from "./store.ts";
+import type { AutomationTables } from "./tables.ts";
 
-type MoveRow = Tables["automationMoves"]["$inferSelect"];
+type MoveRow = AutomationTables["automationMoves"]["$inferSelect"];
 
 /** An entry on its way through a batch. */
 interface Going {
@@ -35,7 +35,7 @@ type Stop = { readonly status: "COMPLETED" | "EXITED" | "FAILED"; readonly reaso
  */
 export async function takeSteps(
   tx: Tx,
-  deps: Deps,
+  deps: AutomationDeps,
   automation: AutomationRow,
   entries: readonly EntryRow[],
   plans: ReadonlyMap<number, Plan>,

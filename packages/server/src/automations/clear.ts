@@ -1,7 +1,7 @@
 import { eq, inArray } from "drizzle-orm";
 import { deleteCounters } from "../counters/counters.ts";
-import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { deleteStepCounts } from "./step-counts.ts";
 
 /** Job kind: deletes the entries of a deleted automation. */
@@ -11,7 +11,7 @@ export const CLEAR_ENTRIES_JOB = "automations.clear";
 const CHUNK = 500;
 
 /** Deletes the entries of a deleted automation in chunks, then its definitions and numbers. */
-export function clearEntries(deps: Deps): JobHandler {
+export function clearEntries(deps: AutomationDeps): JobHandler {
   return async ({ payload }) => {
     const automationId = String(payload.automationId);
     const { automationEntries: t } = deps.db.read.t;

@@ -1,10 +1,10 @@
 import { type AutomationTrigger, minutesOfDay } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { findNextTimeOfDay, toLocalTime } from "../lib/time-zone.ts";
 import type { JobHandler, NewJob } from "../queue/queue.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { enter } from "./entries.ts";
 import { type AutomationRow, findAutomationRow } from "./store.ts";
 
@@ -31,14 +31,14 @@ const CHUNK = 200;
 const DAY = 86_400_000;
 
 /** Begins to let contacts enter by their dates, if the trigger of an active automation is a date; ends it otherwise. */
-export async function restartDates(tx: Tx, deps: Deps, automation: AutomationRow): Promise<void> {
+export async function restartDates(tx: Tx, deps: AutomationDeps, automation: AutomationRow): Promise<void> {
   const { id, trigger, workspaceId } = automation;
   const now = deps.clock.now();
   await setNext(tx, deps, automation, trigger.type === "date" ? await findTurn(tx, workspaceId, trigger, now) : null, id);
 }
 
 /** Lets some of the contacts enter whose date has come, in the order of their keys. */
-export function enterByDate(deps: Deps): JobHandler {
+export function enterByDate(deps: AutomationDeps): JobHandler {
   return async ({ payload }) => {
     const [automationId, at, after] = [String(payload.automationId), Number(payload.at), Number(payload.after)];
     const seen = await findCurrent(deps.db.read, automationId, at);
@@ -75,7 +75,7 @@ export function enterByDate(deps: Deps): JobHandler {
   };
 }
 
-async function setNext(tx: Tx, deps: Deps, automation: AutomationRow, nextDateAt: number | null, id: string): Promise<void> {
+async function setNext(tx: Tx, deps: AutomationDeps, automation: AutomationRow, nextDateAt: number | null, id: string): Promise<void> {
   const { automations: a } = tx.t;
   await tx.update(a).set({ nextDateAt }).where(eq(a.id, id));
   if (nextDateAt !== null) await deps.queue.enqueue(tx, buildJob(automation, nextDateAt, 0, deps.clock.now()));

@@ -13,13 +13,13 @@ import {
 import { and, eq } from "drizzle-orm";
 import { type ContactRow, findContactByEmail, getContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { loadContactViews } from "../segments/segments.ts";
 import { getTemplateRow } from "../templates/templates.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
 import { assertVersion } from "./automations.ts";
+import type { AutomationDeps } from "./deps.ts";
 import type { Foresight, ForesightContext, Traveller } from "./steps/step.ts";
 import { foreseeStep } from "./steps/steps.ts";
 import { type AutomationRow, getAutomationRow, getVersionRow, type VersionRow } from "./store.ts";
@@ -30,7 +30,7 @@ import { type AutomationRow, getAutomationRow, getVersionRow, type VersionRow } 
  */
 export async function dryRun(
   read: Reader,
-  deps: Deps,
+  deps: AutomationDeps,
   workspaceId: string,
   { id, contact: ref, version: number, at, event, assume = {} }: HandlerInput<MailsvcContract["automations"]["test"]>,
 ): Promise<DryRun> {

@@ -4,16 +4,15 @@ import { and, asc, eq, getTableColumns, inArray } from "drizzle-orm";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
 import { countEnds } from "./step-counts.ts";
 import { type AutomationRow, getAutomationRow, getVersionRow } from "./store.ts";
-import type { EntryEvent } from "./tables.ts";
+import type { AutomationTables, EntryEvent } from "./tables.ts";
 
-export type EntryRow = Tables["automationEntries"]["$inferSelect"];
+export type EntryRow = AutomationTables["automationEntries"]["$inferSelect"];
 
 const HOUR = 3_600_000;
 
@@ -29,7 +28,7 @@ export interface Entrant {
  * Lets contacts enter an active automation, except those that are inside, and those that were and may not enter again yet. One row for
  * each contact decides that, so of many triggers at once one enters.
  */
-export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entrants: readonly Entrant[]): Promise<void> {
+export async function enter(tx: Tx, deps: AutomationDeps, automation: AutomationRow, entrants: readonly Entrant[]): Promise<void> {
   const { id: automationId, workspaceId, version } = automation;
   const now = deps.clock.now();
   const unique = new Map(entrants.map((entrant) => [entrant.id, entrant]));
@@ -90,7 +89,7 @@ export async function enter(tx: Tx, deps: Deps, automation: AutomationRow, entra
  */
 async function admit(
   tx: Tx,
-  deps: Deps,
+  deps: AutomationDeps,
   { id: automationId, allowReEntry, reEntryDelayHours }: AutomationRow,
   contactIds: readonly string[],
 ): Promise<{ contactId: string; entryId: string }[]> {
@@ -127,7 +126,7 @@ const ENDED = { COMPLETED: "automation.completed", EXITED: "automation.exited", 
 /** Ends entries that are inside, with the events and counts; those that have ended already stay as they are. */
 export async function endEntries(
   tx: Tx,
-  deps: Deps,
+  deps: AutomationDeps,
   entries: readonly EntryRow[],
   status: keyof typeof ENDED,
   reason: string | null,
@@ -167,7 +166,7 @@ export async function endEntries(
 }
 
 /** Marks entries as having reached the goal of their automation, each once. */
-export async function reachGoal(tx: Tx, deps: Deps, entries: readonly EntryRow[]): Promise<void> {
+export async function reachGoal(tx: Tx, deps: AutomationDeps, entries: readonly EntryRow[]): Promise<void> {
   const now = deps.clock.now();
   const written = await tx.updateAll(
     tx.t.automationEntries,
@@ -224,7 +223,7 @@ export async function listEntries(
   return { ...page, data: page.data.map((row) => showEntry(row, paths.get(row.id) ?? [])) };
 }
 
-function showEntry(row: EntryRow, path: readonly Tables["automationMoves"]["$inferSelect"][]): AutomationEntry {
+function showEntry(row: EntryRow, path: readonly AutomationTables["automationMoves"]["$inferSelect"][]): AutomationEntry {
   const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
   return {
     id: row.id,

@@ -1,6 +1,7 @@
 import type { contract, DryRun } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { createAutomation, deleteAutomation, getAutomation, listAutomations, updateAutomation } from "./automations.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { dryRun } from "./dry-run.ts";
 import { listEntries } from "./entries.ts";
 import { activateAutomation, pauseAutomation, setArchived } from "./states.ts";
@@ -9,7 +10,7 @@ import { getStats } from "./stats.ts";
 import { track } from "./track.ts";
 import { listVersions } from "./versions.ts";
 
-export const automationHandlers: Handlers<typeof contract.automations> = {
+export const automationHandlers: Handlers<typeof contract.automations, AutomationDeps> = {
   list: (input, { read, workspaceId }) => listAutomations(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => createAutomation(tx, deps, workspaceId, input),
   get: (input, { read, workspaceId }) => getAutomation(read, workspaceId, input),
@@ -29,6 +30,6 @@ export const automationHandlers: Handlers<typeof contract.automations> = {
   entries: (input, { read, workspaceId }) => listEntries(read, workspaceId, input),
 };
 
-export const trackHandlers: Pick<Handlers<typeof contract.events>, "track"> = {
+export const trackHandlers: Pick<Handlers<typeof contract.events, AutomationDeps>, "track"> = {
   track: (input, { tx, deps, workspaceId }) => track(tx, deps, workspaceId, input),
 };

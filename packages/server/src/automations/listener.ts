@@ -1,9 +1,9 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
-import type { EventListener, NewEvent } from "../events/events.ts";
+import type { NewEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addRevenue } from "./attribution.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { type Entrant, endEntries, enter, listEntriesInside, reachGoal } from "./entries.ts";
 import type { AutomationRow } from "./store.ts";
 import { INSIDE } from "./tables.ts";
@@ -14,7 +14,7 @@ import { endWaits } from "./waits.ts";
  * Lets contacts enter automations, reach their goals, and go on where they wait, as the events say; entries of deleted contacts end. An
  * event that is a trigger and the goal of the same automation counts as the goal for those that are inside already.
  */
-export const reactToEvents: EventListener = async (tx, deps, events) => {
+export async function reactToEvents(tx: Tx, deps: AutomationDeps, events: readonly NewEvent[]): Promise<void> {
   const deleted = events.flatMap(({ type, contactId }) => (type === "contact.deleted" && contactId ? [contactId] : []));
   await endEntries(tx, deps, await listEntriesInside(tx, deleted), "EXITED", "contact_deleted");
   await addRevenue(tx, events);
@@ -24,7 +24,7 @@ export const reactToEvents: EventListener = async (tx, deps, events) => {
     await endWaits(tx, deps, eventsByKey);
     await reactToKeys(tx, deps, workspaceId, eventsByKey);
   }
-};
+}
 
 /** The events about contacts, by what listens to them. */
 function groupEvents(events: readonly NewEvent[]): Map<string, NewEvent[]> {
@@ -40,7 +40,12 @@ function groupEvents(events: readonly NewEvent[]): Map<string, NewEvent[]> {
   return found;
 }
 
-async function reactToKeys(tx: Tx, deps: Deps, workspaceId: string, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
+async function reactToKeys(
+  tx: Tx,
+  deps: AutomationDeps,
+  workspaceId: string,
+  eventsByKey: ReadonlyMap<string, readonly NewEvent[]>,
+): Promise<void> {
   const keys = await keepListened(tx, workspaceId, [...eventsByKey.keys()]);
   for (const automation of await listListening(tx, workspaceId, "goalKey", keys)) {
     const { goal, goalKey } = automation;

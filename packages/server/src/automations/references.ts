@@ -9,13 +9,13 @@ import {
 } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { getWebhookRow } from "../developer-webhooks/developer-webhooks.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { getListRow } from "../lists/lists.ts";
 import { getSegmentRow } from "../segments/segments.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { assertSendable, getTemplateRow, getVersionRow as getTemplateVersionRow } from "../templates/templates.ts";
+import type { AutomationDeps } from "./deps.ts";
 import type { AutomationRow, VersionRow } from "./store.ts";
 
 /** What an automation refers to. */
@@ -63,7 +63,7 @@ export async function assertReferences(q: Tx | Reader, workspaceId: string, { tr
  */
 export async function pinReferences(
   tx: Tx,
-  deps: Deps,
+  deps: AutomationDeps,
   row: Pick<AutomationRow, "workspaceId" | "trigger" | "goal">,
   version: VersionRow,
 ): Promise<void> {
@@ -96,7 +96,7 @@ export async function pinReferences(
 /** The published version of the template of a step, after checking its sender. Throws ApiError. */
 async function getPublishedVersion(
   tx: Tx,
-  deps: Deps,
+  deps: AutomationDeps,
   workspaceId: string,
   step: AutomationStep & { type: "send_email" },
 ): Promise<number> {

@@ -1,10 +1,10 @@
 import { and, eq, inArray, isNull, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { shareRuns } from "../lib/share-runs.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { takeSteps } from "./batch.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob, findDue } from "./due.ts";
 import { type EntryRow, endEntries } from "./entries.ts";
 import { loadPlan, type Plan } from "./plan.ts";
@@ -39,13 +39,13 @@ const MAX_BATCHES = 500;
 const MAX_FAILURES = 10;
 
 /** Takes the next steps of all entries of an automation that are due. Jobs that come meanwhile share the next run. */
-export function runDueEntries(deps: Deps): JobHandler {
+export function runDueEntries(deps: AutomationDeps): JobHandler {
   const runs = shareRuns((automationId: string) => runDue(deps, automationId));
   return async ({ payload }) => ((await runs(String(payload.automationId))) ? {} : { again: deps.clock.now() });
 }
 
 /** Runs what is due. False if there is more. */
-async function runDue(deps: Deps, automationId: string): Promise<boolean> {
+async function runDue(deps: AutomationDeps, automationId: string): Promise<boolean> {
   for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
     const due = await findDue(deps.db.read, automationId, deps.clock.now(), BATCH);
     if (due.length === 0) return true;
@@ -61,7 +61,7 @@ async function runDue(deps: Deps, automationId: string): Promise<boolean> {
 type Due = Awaited<ReturnType<typeof findDue>>[number];
 
 /** Runs entries in one transaction, or each alone if that fails. Returns how many were still due. */
-async function runBatch(deps: Deps, automationId: string, due: readonly Due[]): Promise<number> {
+async function runBatch(deps: AutomationDeps, automationId: string, due: readonly Due[]): Promise<number> {
   try {
     const plans = await loadPlans(deps, automationId, due);
     return await deps.db.tx(async (tx) => {
@@ -80,7 +80,7 @@ async function runBatch(deps: Deps, automationId: string, due: readonly Due[]): 
 }
 
 /** The definitions of these entries, by version. */
-async function loadPlans(deps: Deps, automationId: string, due: readonly Due[]): Promise<Map<number, Plan>> {
+async function loadPlans(deps: AutomationDeps, automationId: string, due: readonly Due[]): Promise<Map<number, Plan>> {
   const { automations: a } = deps.db.read.t;
   const [automation] = await deps.db.read.select({ workspaceId: a.workspaceId }).from(a).where(eq(a.id, automationId));
   const plans = new Map<number, Plan>();
@@ -93,7 +93,7 @@ async function loadPlans(deps: Deps, automationId: string, due: readonly Due[]):
 /** Those of these entries that are still due, locked; null if the automation does not run any more. */
 async function claim(
   tx: Tx,
-  deps: Deps,
+  deps: AutomationDeps,
   automationId: string,
   due: readonly Due[],
 ): Promise<{ automation: AutomationRow; entries: EntryRow[] } | null> {
@@ -113,7 +113,7 @@ async function claim(
 }
 
 /** Puts off an entry that cannot be run by a fault of ours, or fails it after so many attempts. */
-function postpone(deps: Deps, automationId: string, { id, failures }: Due, error: unknown): Promise<number> {
+function postpone(deps: AutomationDeps, automationId: string, { id, failures }: Due, error: unknown): Promise<number> {
   deps.log.error("the next step of an entry failed", { automation: automationId, entry: id, attempt: failures + 1, error: String(error) });
   return deps.db.tx(async (tx) => {
     const claimed = await claim(tx, deps, automationId, [{ id, failures, version: 0 }]);

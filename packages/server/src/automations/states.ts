@@ -1,10 +1,10 @@
 import type { AutomationDetail, AutomationStatus } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { showDetail } from "./automations.ts";
 import { restartDates } from "./dates.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
 import { pinReferences } from "./references.ts";
 import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow } from "./store.ts";
@@ -31,7 +31,7 @@ import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow }
  */
 
 /** Activates an automation, or continues a paused one. Throws ApiError not_found, invalid_state, validation_error or sender_not_verified. */
-export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
+export async function activateAutomation(tx: Tx, deps: AutomationDeps, workspaceId: string, id: string): Promise<AutomationDetail> {
   const row = await getUnarchivedRow(tx, workspaceId, id);
   if (row.status === "ACTIVE") return showDetail(tx, row);
   await pinReferences(tx, deps, row, await getVersionRow(tx, id, row.version));
@@ -43,7 +43,7 @@ export async function activateAutomation(tx: Tx, deps: Deps, workspaceId: string
 }
 
 /** Pauses an automation: no contact enters, and entries stay where they are. Throws ApiError not_found or invalid_state. */
-export async function pauseAutomation(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<AutomationDetail> {
+export async function pauseAutomation(tx: Tx, deps: AutomationDeps, workspaceId: string, id: string): Promise<AutomationDetail> {
   const row = await getUnarchivedRow(tx, workspaceId, id);
   if (row.status === "PAUSED") return showDetail(tx, row);
   if (row.status === "DRAFT")
@@ -54,7 +54,13 @@ export async function pauseAutomation(tx: Tx, deps: Deps, workspaceId: string, i
 }
 
 /** Archives an automation that is not active, or brings it back. Throws ApiError not_found or invalid_state. */
-export async function setArchived(tx: Tx, deps: Deps, workspaceId: string, id: string, archived: boolean): Promise<AutomationDetail> {
+export async function setArchived(
+  tx: Tx,
+  deps: AutomationDeps,
+  workspaceId: string,
+  id: string,
+  archived: boolean,
+): Promise<AutomationDetail> {
   const row = await getAutomationRow(tx, workspaceId, id);
   if (archived === (row.archivedAt !== null)) return showDetail(tx, row);
   if (row.status === "ACTIVE")
@@ -68,7 +74,7 @@ export async function setArchived(tx: Tx, deps: Deps, workspaceId: string, id: s
   return showDetail(tx, changed);
 }
 
-async function changeStatus(tx: Tx, deps: Deps, row: AutomationRow, status: AutomationStatus): Promise<AutomationRow> {
+async function changeStatus(tx: Tx, deps: AutomationDeps, row: AutomationRow, status: AutomationStatus): Promise<AutomationRow> {
   const { automations: t } = tx.t;
   const [changed] = await tx
     .update(t)

@@ -1,10 +1,10 @@
 import { and, eq, isNull } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
-import type { Tables } from "../schema.ts";
+import type { AutomationTables } from "./tables.ts";
 
-export type AutomationRow = Tables["automations"]["$inferSelect"];
-export type VersionRow = Tables["automationVersions"]["$inferSelect"];
+export type AutomationRow = AutomationTables["automations"]["$inferSelect"];
+export type VersionRow = AutomationTables["automationVersions"]["$inferSelect"];
 
 /** An automation that is not deleted. Throws ApiError not_found. */
 export async function getAutomationRow(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {

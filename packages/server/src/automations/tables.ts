@@ -155,3 +155,5 @@ export function automationTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type AutomationTables = ReturnType<typeof automationTables>;

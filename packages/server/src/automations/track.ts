@@ -1,17 +1,17 @@
 import type { contract, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
 import { findContactByEmail, getContactRow } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { AutomationDeps } from "./deps.ts";
 
 type Track = typeof contract.events.track;
 
 /** Records an event of the workspace's own about a contact, which automations listen to. Throws ApiError not_found. */
 export async function track(
   tx: Tx,
-  deps: Deps,
+  deps: AutomationDeps,
   workspaceId: string,
   { name, contact: ref, value, currency, properties }: HandlerInput<Track>,
 ): Promise<HandlerOutput<Track>> {

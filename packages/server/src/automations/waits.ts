@@ -1,14 +1,14 @@
 import { and, isNotNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import type { NewEvent } from "../events/events.ts";
+import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
 import type { EntryRow } from "./entries.ts";
 import { getVersionRow, type VersionRow } from "./store.ts";
 import { passesFilter, toEntryEvent } from "./triggers.ts";
 
 /** Lets entries go on that wait for one of these events, given by their keys. The events are those of one workspace. */
-export async function endWaits(tx: Tx, deps: Deps, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
+export async function endWaits(tx: Tx, deps: AutomationDeps, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
   const { automationEntries: e } = tx.t;
   const contacts = [...new Set([...eventsByKey.values()].flat().map(({ contactId }) => contactId ?? ""))];
   // By contact alone: an import can bring a hundred thousand keys, while a contact waits in few entries.

@@ -3,11 +3,11 @@ import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, lte } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { getListRow, loadListSeqs } from "../lists/lists.ts";
 import { getSegmentRow, listNamedLists, selectMatching } from "../segments/segments.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
 import type { CampaignRow } from "./campaigns.ts";
+import type { CampaignDeps } from "./deps.ts";
 import type { PinnedAudience } from "./tables.ts";
 
 /** A contact as it becomes a recipient. */
@@ -39,7 +39,7 @@ export async function pinAudience(
 }
 
 /** Reads the next contacts of a campaign's audience after its cursor, each with the reason why it gets nothing. */
-export async function readAudience(deps: Pick<Deps, "db" | "recipientsAtOnce">, campaign: CampaignRow): Promise<AudienceChunk> {
+export async function readAudience(deps: Pick<CampaignDeps, "db" | "recipientsAtOnce">, campaign: CampaignRow): Promise<AudienceChunk> {
   const { read } = deps.db;
   const limit = deps.recipientsAtOnce;
   const audience = campaign.audience as PinnedAudience;

@@ -6,13 +6,13 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { getList } from "../lists/lists.ts";
-import type { Tables } from "../schema.ts";
 import { getSegment } from "../segments/segments.ts";
 import { getTemplateRow } from "../templates/templates.ts";
+import type { CampaignTables } from "./tables.ts";
 
 export { forgetRecipients, listCurrentRecipients } from "./forget.ts";
 
-export type CampaignRow = Tables["campaigns"]["$inferSelect"];
+export type CampaignRow = CampaignTables["campaigns"]["$inferSelect"];
 
 const DAY = 86_400_000;
 

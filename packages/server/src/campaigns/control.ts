@@ -1,11 +1,11 @@
 import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { moveEmails, OF_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Parse } from "../templates/templates.ts";
 import { findCampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { enqueueSending, start } from "./start.ts";
 import { changeStatus } from "./states.ts";
 
@@ -18,14 +18,14 @@ const STOPPABLE: readonly CampaignStatus[] = ["SCHEDULED", "SENDING", "PAUSED"];
  * Pauses a campaign: nothing more is released, and what was released but not handed over is put back. Throws ApiError not_found or
  * invalid_state.
  */
-export async function pauseCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<CampaignDetail> {
+export async function pauseCampaign(tx: Tx, deps: CampaignDeps, workspaceId: string, id: string): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
   if (row.status === "PAUSED") return showDetail(tx, row);
   return showDetail(tx, await changeStatus(tx, deps, row, ["SENDING"], { status: "PAUSED" }, { type: "campaign.paused" }));
 }
 
 /** Continues a paused campaign where it stopped; one that was held starts. Throws ApiError not_found, invalid_state or what keeps it from starting. */
-export async function resumeCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
+export async function resumeCampaign(tx: Tx, deps: CampaignDeps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
   if (row.status === "SENDING") return showDetail(tx, row);
   if (row.status === "PAUSED" && row.startedAt === null) return showDetail(tx, await start(tx, deps, row, ["PAUSED"], parse));
@@ -42,7 +42,7 @@ export async function resumeCampaign(tx: Tx, deps: Deps, workspaceId: string, id
 }
 
 /** Cancels a campaign for good; a job marks the recipients that got nothing yet. Throws ApiError not_found or invalid_state. */
-export async function cancelCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<CampaignDetail> {
+export async function cancelCampaign(tx: Tx, deps: CampaignDeps, workspaceId: string, id: string): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
   if (row.status === "CANCELLED") return showDetail(tx, row);
   const now = deps.clock.now();
@@ -63,7 +63,7 @@ export async function cancelCampaign(tx: Tx, deps: Deps, workspaceId: string, id
 const CHUNK = 500;
 
 /** Marks the recipients of a cancelled campaign, some hundred at a time. One that is being handed over is left to its delivery. */
-export function cancelRecipients(deps: Deps): JobHandler {
+export function cancelRecipients(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
     const { emails: t } = deps.db.read.t;

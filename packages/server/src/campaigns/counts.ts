@@ -1,7 +1,7 @@
 import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
 import { COUNTER_PARTS, type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
+import type { CampaignDeps } from "./deps.ts";
 
 /** What is counted by hour: events, not states. */
 export const SERIES_METRICS = [
@@ -45,7 +45,7 @@ const HOUR = 3_600_000;
  */
 export async function addCounts(
   tx: Tx,
-  deps: Pick<Deps, "queue" | "random">,
+  deps: Pick<CampaignDeps, "queue" | "random">,
   deltas: readonly Delta[],
   ofStep: boolean = false,
 ): Promise<void> {

@@ -2,7 +2,6 @@ import type { CampaignDetail, contract, HandlerInput } from "@mailsvc/sdk/contra
 import { CAMPAIGN_LIMITS, findAudienceFaults, parseMailbox } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { getListRow } from "../lists/lists.ts";
@@ -11,6 +10,7 @@ import { assertVerified } from "../senders/senders.ts";
 import type { Parse } from "../templates/templates.ts";
 import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
 import { checkDraft, pinContent } from "./content.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { enqueueStart } from "./start.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
 
@@ -22,7 +22,7 @@ type Endpoints = typeof contract.campaigns;
  */
 export async function createCampaign(
   tx: Tx,
-  deps: Deps,
+  deps: CampaignDeps,
   workspaceId: string,
   input: HandlerInput<typeof contract.campaigns.create>,
   parse: Parse,
@@ -72,7 +72,7 @@ export async function createCampaign(
  */
 export async function updateCampaign(
   tx: Tx,
-  deps: Deps,
+  deps: CampaignDeps,
   workspaceId: string,
   { id, scheduledAt, ...input }: HandlerInput<Endpoints["update"]>,
   parse: Parse,
@@ -108,7 +108,7 @@ export async function deleteCampaign(tx: Tx, workspaceId: string, id: string): P
 /** Makes a draft with the fields of a campaign in any state. Throws ApiError not_found. */
 export async function duplicateCampaign(
   tx: Tx,
-  deps: Deps,
+  deps: CampaignDeps,
   workspaceId: string,
   { id, name }: { id: string; name?: string | undefined },
 ): Promise<CampaignDetail> {
@@ -149,7 +149,7 @@ function shorten(name: string): string {
 }
 
 /** Checks what a campaign refers to; if it is scheduled, that it could start now. Throws ApiError. */
-async function checkCampaign(tx: Tx, deps: Deps, parse: Parse, row: CampaignRow): Promise<void> {
+async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: CampaignRow): Promise<void> {
   await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
   assertMailbox(row);
   if (row.segmentId !== null) await getSegmentRow(tx, row.workspaceId, row.segmentId);

@@ -1,9 +1,9 @@
 import { and, eq, isNotNull } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { changeStatus } from "./states.ts";
 
 /** Job kind: finds out whether each recipient of a campaign had an attempt. */
@@ -17,12 +17,16 @@ const LOOKS = 20;
 const LOOK_MS = 50;
 
 /** Enqueues a look at whether a campaign is done. */
-export async function enqueueFinish(tx: Tx, deps: Deps, { workspaceId, id }: Pick<CampaignRow, "workspaceId" | "id">): Promise<void> {
+export async function enqueueFinish(
+  tx: Tx,
+  deps: CampaignDeps,
+  { workspaceId, id }: Pick<CampaignRow, "workspaceId" | "id">,
+): Promise<void> {
   await deps.queue.enqueue(tx, { kind: FINISH_JOB, payload: { workspaceId, campaignId: id, wait: FIRST_WAIT_MS }, maxAttempts: 1000 });
 }
 
 /** Enqueues a look at those of some campaigns that have released all their recipients. */
-export async function finishReleased(tx: Tx, deps: Deps, campaignIds: readonly string[]): Promise<void> {
+export async function finishReleased(tx: Tx, deps: CampaignDeps, campaignIds: readonly string[]): Promise<void> {
   const rows = await tx
     .prepared("released_campaigns", (q, { campaigns: t }, arg) =>
       q
@@ -38,7 +42,7 @@ export async function finishReleased(tx: Tx, deps: Deps, campaignIds: readonly s
  * Ends a campaign whose recipients all had an attempt. The rows decide, not the counters. The last deliveries enqueue this job; it
  * looks again by itself in case one of them, on another server, did not see yet that the campaign was released.
  */
-export function finishCampaign(deps: Deps): JobHandler {
+export function finishCampaign(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
     const wait = Number(payload.wait);

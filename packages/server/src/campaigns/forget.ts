@@ -1,16 +1,16 @@
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addCounts, type Delta } from "./counts.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { countLink, hashLink, OF_VARIANTS, toRecipientEvent } from "./recipient-events.ts";
 
 /**
  * Takes recipients out of the statistics of their campaigns, with everything they did, because their emails and events are deleted
  * after this: a person is erased. What is left still equals a recount.
  */
-export async function forgetRecipients(tx: Tx, deps: Deps, workspaceId: string, emailIds: readonly string[]): Promise<void> {
+export async function forgetRecipients(tx: Tx, deps: CampaignDeps, workspaceId: string, emailIds: readonly string[]): Promise<void> {
   const { emails: t } = tx.t;
   for (const ids of splitIntoChunks(emailIds)) {
     const rows = await tx
@@ -53,7 +53,12 @@ export async function listCurrentRecipients(tx: Tx, workspaceId: string, toKey: 
 }
 
 /** Deletes what is stored about the opens and clicks of a recipient, and returns what it added to the statistics. */
-async function takeReactions(tx: Tx, deps: Deps, emailId: string, about: Pick<Delta, "campaignId" | "variant" | "by">): Promise<Delta[]> {
+async function takeReactions(
+  tx: Tx,
+  deps: CampaignDeps,
+  emailId: string,
+  about: Pick<Delta, "campaignId" | "variant" | "by">,
+): Promise<Delta[]> {
   const { events: e, campaignReactions: r, campaignLinkClicks: c } = tx.t;
   const { campaignId } = about;
   const deltas: Delta[] = [];

@@ -3,6 +3,7 @@ import type { Handlers } from "../http/handler.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
 import { getCampaign, listCampaigns } from "./campaigns.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "./control.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { createCampaign, deleteCampaign, duplicateCampaign, updateCampaign } from "./drafts.ts";
 import { listRecipients } from "./recipients.ts";
 import { verifyCampaign } from "./recount.ts";
@@ -11,7 +12,7 @@ import { getStats } from "./stats.ts";
 import { type PreparedTest, prepareTest, sendTest } from "./test-send.ts";
 import { decideWinner } from "./variants.ts";
 
-export const campaignHandlers: Handlers<typeof contract.campaigns> = {
+export const campaignHandlers: Handlers<typeof contract.campaigns, CampaignDeps> = {
   list: (input, { read, workspaceId }) => listCampaigns(read, workspaceId, input),
   create: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => createCampaign(tx, deps, workspaceId, input, parse) },
   get: ({ id }, { read, workspaceId }) => getCampaign(read, workspaceId, id),

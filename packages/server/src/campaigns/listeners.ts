@@ -1,9 +1,9 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
-import type { StatusListener } from "../emails/emails.ts";
-import type { EventListener } from "../events/events.ts";
+import type { StatusChange } from "../emails/emails.ts";
+import type { NewEvent } from "../events/events.ts";
 import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { finishReleased } from "./finish.ts";
 import { countLink, hashLink, OF_VARIANTS, type RecipientEvent, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
@@ -15,7 +15,7 @@ const RECORD_FIRST = {
 } as const;
 
 /** Counts the states of recipients, and ends campaigns whose last ones these were. */
-export const countStatusChanges: StatusListener = async (tx, deps, changes) => {
+export async function countStatusChanges(tx: Tx, deps: CampaignDeps, changes: readonly StatusChange[]): Promise<void> {
   const deltas: Delta[] = [];
   const ended = new Set<string>();
   for (const { email, from, to, skipReason } of changes) {
@@ -28,17 +28,17 @@ export const countStatusChanges: StatusListener = async (tx, deps, changes) => {
   if (deltas.length === 0) return;
   await addCounts(tx, deps, deltas);
   if (ended.size > 0) await finishReleased(tx, deps, [...ended]);
-};
+}
 
 /** Counts what happens to recipients by hour, and who opened and clicked. */
-export const countEvents: EventListener = async (tx, deps, events) => {
+export async function countEvents(tx: Tx, deps: CampaignDeps, events: readonly NewEvent[]): Promise<void> {
   const own = events.flatMap(toRecipientEvent);
   if (own.length > 0) await countRecipientEvents(tx, deps, own);
   const revenue = events.flatMap(toRevenue);
   if (revenue.length > 0) await addCounts(tx, deps, revenue);
-};
+}
 
-async function countRecipientEvents(tx: Tx, deps: Deps, events: readonly RecipientEvent[]): Promise<void> {
+async function countRecipientEvents(tx: Tx, deps: CampaignDeps, events: readonly RecipientEvent[]): Promise<void> {
   const variants = await loadVariants(
     tx,
     events.filter(({ metric }) => OF_VARIANTS.has(metric)),

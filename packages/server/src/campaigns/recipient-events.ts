@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import type { NewEvent } from "../events/events.ts";
 import type { Delta, SeriesMetric } from "./counts.ts";
+import type { CampaignDeps } from "./deps.ts";
 
 type EventMetric = Exclude<SeriesMetric, "uniqueOpens" | "uniqueClicks">;
 
@@ -63,7 +63,7 @@ const PARTS = 8;
 /** Adds a click to its link, or takes it away with `by` -1; `first` if it is the first one of its recipient. */
 export async function countLink(
   tx: Tx,
-  deps: Pick<Deps, "queue" | "random">,
+  deps: Pick<CampaignDeps, "queue" | "random">,
   { campaignId, url, metric }: Pick<RecipientEvent, "campaignId" | "url" | "metric">,
   first: boolean,
   by: 1 | -1 = 1,

@@ -4,10 +4,10 @@ import type { Reader } from "../db/db.ts";
 import { countRows, type PageInput, paginateById } from "../db/pagination.ts";
 import { type EmailRow, OF_CAMPAIGN } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
 import { getCampaignRow } from "./campaigns.ts";
+import type { CampaignTables } from "./tables.ts";
 
-type Reaction = Tables["campaignReactions"]["$inferSelect"];
+type Reaction = CampaignTables["campaignReactions"]["$inferSelect"];
 
 /** A page of the recipients of a campaign, newest first: who got it, and why somebody did not. Throws ApiError not_found. */
 export async function listRecipients(

@@ -1,19 +1,19 @@
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { OF_CAMPAIGN, scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
+import type { EmailTables } from "../emails/tables.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { Tables } from "../schema.ts";
 import { type AudienceChunk, type Candidate, readAudience } from "./audience.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
 import { addCounts, type Delta } from "./counts.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { enqueueFinish } from "./finish.ts";
 import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";
 import { pickVariant, pickWinner } from "./variants.ts";
 
-type EmailRow = Tables["emails"]["$inferSelect"];
+type EmailRow = EmailTables["emails"]["$inferSelect"];
 
 /** The contents of a campaign. */
 interface Contents {
@@ -43,7 +43,7 @@ const RELEASED = 500;
  *
  * 1. Released from the start, without a throttle or an A/B test: to release them later would write them, and all their indexes, twice.
  */
-export function continueSending(deps: Deps): JobHandler {
+export function continueSending(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
     const seen = await findCampaignRow(deps.db.read, workspaceId, campaignId);
@@ -60,7 +60,7 @@ export function continueSending(deps: Deps): JobHandler {
 }
 
 /** A job that waits while a campaign of its workspace is still reading its audience: the members of a deleted list are deleted after that. */
-export function afterExpansion(deps: Deps, handler: JobHandler): JobHandler {
+export function afterExpansion(deps: CampaignDeps, handler: JobHandler): JobHandler {
   return async (job) => {
     const { campaigns: t } = deps.db.read.t;
     const [reading] = await deps.db.read
@@ -85,7 +85,7 @@ function isUnderWay(campaign: CampaignRow | null, run: unknown): campaign is Cam
   return campaign !== null && campaign.run === run && (campaign.status === "SENDING" || campaign.status === "PAUSED");
 }
 
-async function step(tx: Tx, deps: Deps, campaign: CampaignRow, chunk: AudienceChunk | null): Promise<void> {
+async function step(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, chunk: AudienceChunk | null): Promise<void> {
   const now = deps.clock.now();
   const contents = await loadContents(tx, campaign);
   let after = campaign;
@@ -144,7 +144,7 @@ function isDue(campaign: CampaignRow, now: number): boolean {
  */
 async function addRecipients(
   tx: Tx,
-  deps: Deps,
+  deps: CampaignDeps,
   campaign: CampaignRow,
   candidates: readonly Candidate[],
   contents: Contents,
@@ -226,7 +226,7 @@ async function listKnown(tx: Tx, campaignId: string, candidates: readonly Candid
 }
 
 /** Releases up to `count` recipients for delivery. Returns how many waited and were released. */
-async function release(tx: Tx, deps: Deps, campaign: CampaignRow, count: number, contents: Contents): Promise<number> {
+async function release(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, count: number, contents: Contents): Promise<number> {
   const { emails: t } = tx.t;
   const { id: campaignId, workspaceId, abTest, winner } = campaign;
   const names = abTest === null ? [] : VARIANT_NAMES.slice(0, abTest.variants.length);

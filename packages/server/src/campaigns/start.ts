@@ -1,7 +1,6 @@
 import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { insertContents } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -10,6 +9,7 @@ import { loadParser, type Parse } from "../templates/templates.ts";
 import { pinAudience } from "./audience.ts";
 import { buildFrom, type CampaignRow, findCampaignRow, getCampaign, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { hashSource } from "./render.ts";
 import { changeStatus, EDITABLE } from "./states.ts";
 
@@ -29,7 +29,7 @@ interface StartPayload {
 }
 
 /** Starts a draft or scheduled campaign now. Throws ApiError not_found, invalid_state, and what keeps it from starting. */
-export async function sendCampaign(tx: Tx, deps: Deps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
+export async function sendCampaign(tx: Tx, deps: CampaignDeps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
   return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], parse));
 }
@@ -37,7 +37,7 @@ export async function sendCampaign(tx: Tx, deps: Deps, workspaceId: string, id: 
 /** Schedules a campaign that has not started, or moves its date. Throws ApiError not_found, invalid_state or what would keep it from starting. */
 export async function scheduleCampaign(
   tx: Tx,
-  deps: Deps,
+  deps: CampaignDeps,
   workspaceId: string,
   { id, scheduledAt }: { id: string; scheduledAt: string },
   parse: Parse,
@@ -58,7 +58,7 @@ export async function scheduleCampaign(
 }
 
 /** Enqueues the start of a scheduled campaign. A job of an earlier date finds that the date has changed, and ends. */
-export async function enqueueStart(tx: Tx, deps: Deps, { workspaceId, id, scheduledAt }: CampaignRow): Promise<void> {
+export async function enqueueStart(tx: Tx, deps: CampaignDeps, { workspaceId, id, scheduledAt }: CampaignRow): Promise<void> {
   const at = scheduledAt as number;
   await deps.queue.enqueue(tx, {
     kind: START_JOB,
@@ -72,7 +72,7 @@ export async function enqueueStart(tx: Tx, deps: Deps, { workspaceId, id, schedu
  * Starts a scheduled campaign when it is due. One that is late, or that cannot start, is held: PAUSED with the reason, which is in
  * its event, too.
  */
-export function startScheduled(deps: Deps): JobHandler {
+export function startScheduled(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const { workspaceId, campaignId, at } = payload as unknown as StartPayload;
     const parse = await loadParser();
@@ -110,7 +110,13 @@ export function startScheduled(deps: Deps): JobHandler {
  * Starts a campaign: checks it once more, fixes its content and its audience, and enqueues the first job of its sending. Throws
  * ApiError before it writes anything.
  */
-export async function start(tx: Tx, deps: Deps, row: CampaignRow, from: readonly CampaignStatus[], parse: Parse): Promise<CampaignRow> {
+export async function start(
+  tx: Tx,
+  deps: CampaignDeps,
+  row: CampaignRow,
+  from: readonly CampaignStatus[],
+  parse: Parse,
+): Promise<CampaignRow> {
   const { workspaceId, id } = row;
   const fromText = buildFrom(row);
   if (from.includes(row.status)) await assertVerified(tx, deps, workspaceId, parseMailbox(row.fromEmail), "fromEmail");
@@ -154,7 +160,7 @@ export async function start(tx: Tx, deps: Deps, row: CampaignRow, from: readonly
 }
 
 /** Enqueues the next job of a campaign's sending, behind the mail that is due before. */
-export async function enqueueSending(tx: Tx, deps: Deps, { workspaceId, id, run }: CampaignRow, runAt?: number): Promise<void> {
+export async function enqueueSending(tx: Tx, deps: CampaignDeps, { workspaceId, id, run }: CampaignRow, runAt?: number): Promise<void> {
   await deps.queue.enqueue(tx, {
     kind: SEND_JOB,
     payload: { workspaceId, campaignId: id, run },

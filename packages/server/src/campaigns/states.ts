@@ -1,10 +1,10 @@
 import type { Campaign, CampaignStatus, EventType } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { CampaignRow } from "./campaigns.ts";
+import type { CampaignDeps } from "./deps.ts";
 
 /*
  * The states of a campaign (SPEC 3). Rows: state. Columns: what happens. `–` answers without a change, `×` is refused with
@@ -47,7 +47,7 @@ interface ChangeEvent {
  */
 export async function changeStatus(
   tx: Tx,
-  deps: Deps,
+  deps: CampaignDeps,
   row: CampaignRow,
   from: readonly CampaignStatus[],
   patch: Patch,

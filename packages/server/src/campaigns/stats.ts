@@ -10,11 +10,11 @@ import type {
 import { EMAIL_STATUSES, SKIP_REASONS, VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { desc, eq, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { iso } from "../lib/clock.ts";
 import { getCampaignRow } from "./campaigns.ts";
 import { listVariants } from "./content.ts";
 import { type Counts, type Metric, readCounts, SERIES_METRICS, sumRecipients } from "./counts.ts";
+import type { CampaignDeps } from "./deps.ts";
 
 type Numbers = Pick<CampaignStats, "recipients" | "opens" | "clicks" | "unsubscribes" | "rates">;
 
@@ -26,7 +26,7 @@ const MAX_POINTS = 1000;
 /** The statistics of a campaign, read from its counters: some ms for any number of recipients. Throws ApiError not_found. */
 export async function getStats(
   read: Reader,
-  deps: Pick<Deps, "clock">,
+  deps: Pick<CampaignDeps, "clock">,
   workspaceId: string,
   { id, interval }: { id: string; interval: "hour" | "day" },
 ): Promise<CampaignStats> {

@@ -121,3 +121,5 @@ export function campaignTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type CampaignTables = ReturnType<typeof campaignTables>;

@@ -1,13 +1,13 @@
 import { type contract, type HandlerInput, type HandlerOutput, mapContactTexts } from "@mailsvc/sdk/contract";
 import { findContactByEmail } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { send } from "../emails/emails.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { type ContactFields, getContactValues, loadParser, MissingVariables, renderContactMail } from "../templates/templates.ts";
 import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { compileSource } from "./render.ts";
 
 type Input = HandlerInput<typeof contract.campaigns.test>;
@@ -61,7 +61,7 @@ export async function prepareTest(read: Reader, workspaceId: string, { id, to, v
 export async function sendTest(
   { failure, campaign, mails }: PreparedTest,
   tx: Tx,
-  deps: Deps,
+  deps: CampaignDeps,
 ): Promise<HandlerOutput<typeof contract.campaigns.test>> {
   if (failure) throw failure;
   if (!campaign || !mails) throw new Error("The preparation gave neither an error nor mails.");

@@ -2,10 +2,10 @@ import type { CampaignDetail, VariantName } from "@mailsvc/sdk/contract";
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { type CampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
 import { type Metric, readCounts } from "./counts.ts";
+import type { CampaignDeps } from "./deps.ts";
 import { enqueueSending } from "./start.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function pickWinner(q: Tx | Reader, { id, abTest }: CampaignRow): P
 /** Decides an A/B test by hand, before its time too. Throws ApiError not_found, invalid_state or validation_error. */
 export async function decideWinner(
   tx: Tx,
-  deps: Deps,
+  deps: CampaignDeps,
   workspaceId: string,
   { id, variant }: { id: string; variant: VariantName },
 ): Promise<CampaignDetail> {

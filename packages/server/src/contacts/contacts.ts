@@ -9,15 +9,20 @@ import type {
 } from "@mailsvc/sdk/contract";
 import { addressKey, mapContactTexts } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { deleteSuppressions, findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
-import type { SuppressedAddress } from "./audience.ts";
+import {
+  deleteSuppressions,
+  findSuppressions,
+  type SuppressedAddress,
+  type SuppressionRow,
+  suppressUnsubscribed,
+} from "../suppressions/suppressions.ts";
+import type { ContactDeps } from "./deps.ts";
 import { type ContactRow, deleteContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
 import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
-export type { Audience, Engagement } from "./audience.ts";
+export type { ContactHooks } from "./hooks.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
 export type { ContactRow } from "./store.ts";
 export { type ContactSource, patchContact } from "./write.ts";
@@ -70,7 +75,7 @@ export async function listMemberships(
 }
 
 /** Creates a contact (SPEC 4, Set A). Throws ApiError duplicate_contact or email_suppressed. */
-export async function createContact(tx: Tx, deps: Deps, workspaceId: string, input: NewContact): Promise<ContactRow> {
+export async function createContact(tx: Tx, deps: ContactDeps, workspaceId: string, input: NewContact): Promise<ContactRow> {
   const row = buildContact(deps, workspaceId, input, "SUBSCRIBED");
   const existing = await findByEmailKey(tx, workspaceId, row.emailKey);
   if (existing)
@@ -116,7 +121,7 @@ export function resolveUpsertStatus(
 /** Creates a contact, or updates the one with this address (SPEC 4, Set B). Never subscribes anyone again. */
 export async function upsertContact(
   tx: Tx,
-  deps: Deps,
+  deps: ContactDeps,
   workspaceId: string,
   { status: wanted, ...input }: ContactUpsert,
   source: ContactSource = "api",
@@ -143,7 +148,7 @@ export async function upsertContact(
  */
 export async function updateContact(
   tx: Tx,
-  deps: Deps,
+  deps: ContactDeps,
   workspaceId: string,
   id: string,
   { status, ...patch }: ContactPatch,
@@ -163,7 +168,7 @@ export async function updateContact(
  */
 export async function patchContacts(
   tx: Tx,
-  deps: Deps,
+  deps: ContactDeps,
   workspaceId: string,
   patches: readonly { readonly contact: ContactRow; readonly patch: Omit<ContactPatch, "status"> }[],
   source: ContactSource,
@@ -189,7 +194,7 @@ export async function patchContacts(
 /** Deletes a contact with everything other features store about it (SPEC 4). Its suppression stays. Throws ApiError not_found. */
 export async function deleteContact(
   tx: Tx,
-  deps: Deps,
+  deps: ContactDeps,
   workspaceId: string,
   id: string,
   links: readonly ContactLinks[],
@@ -219,7 +224,7 @@ const SOURCE_OF_CHANGE: Readonly<Record<Suppression["source"], ContactSource>> =
  */
 export async function applySuppressions(
   tx: Tx,
-  deps: Deps,
+  deps: ContactDeps,
   workspaceId: string,
   addresses: readonly SuppressedAddress[],
   source: Suppression["source"],
@@ -243,7 +248,7 @@ export async function applySuppressions(
  * Removes the `marketing` suppression of a contact that is subscribed again. One of scope `all` is not the caller's to lift in
  * passing: throws ApiError invalid_state for a contact that bounced or complained, else email_suppressed.
  */
-async function liftUnsubscribe(tx: Tx, deps: Deps, { workspaceId, emailKey, email, status }: ContactRow): Promise<void> {
+async function liftUnsubscribe(tx: Tx, deps: ContactDeps, { workspaceId, emailKey, email, status }: ContactRow): Promise<void> {
   const suppression = (await findSuppressions(tx, workspaceId, [emailKey])).get(emailKey);
   if (!suppression) return;
   if (suppression.scope === "marketing") {

@@ -1,8 +1,8 @@
 import type { ContactStatus } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import type { ContactDeps } from "./deps.ts";
 import { tagKeys } from "./normalize.ts";
 import type { ContactRow } from "./store.ts";
 
@@ -104,12 +104,12 @@ export class CountChanges {
  * Enqueues a fold now and then, with a probability proportional to the rows written. One job under a fixed key would make every
  * writer wait for every other one.
  */
-export async function scheduleFold(tx: Tx, deps: Deps, rows: number): Promise<void> {
+export async function scheduleFold(tx: Tx, deps: ContactDeps, rows: number): Promise<void> {
   if (rows > 0 && deps.random.fraction() < rows / ROWS_PER_FOLD) await deps.queue.enqueue(tx, { kind: FOLD_JOB, payload: {} });
 }
 
 /** Folds counters, some at a time. Rows that writers add meanwhile stay: only rows that were seen are replaced. */
-export function foldCounts(deps: Deps): JobHandler {
+export function foldCounts(deps: ContactDeps): JobHandler {
   return async () => {
     const { read } = deps.db;
     const { contactCounts: t } = read.t;

@@ -11,6 +11,7 @@ import {
   updateContact,
   upsertContact,
 } from "./contacts.ts";
+import type { ContactDeps } from "./deps.ts";
 import { type ImportRow, importContacts } from "./import.ts";
 import { listContacts } from "./list.ts";
 
@@ -18,7 +19,7 @@ import { listContacts } from "./list.ts";
 const ROWS_PER_TURN = 20;
 
 /** The handlers of contacts; `links` lists the features that store something about them. */
-export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof contract.contacts> {
+export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof contract.contacts, ContactDeps> {
   return {
     list: (input, { read, workspaceId }) => listContacts(read, workspaceId, input),
     create: async (input, { tx, deps, workspaceId }) => showContact(await createContact(tx, deps, workspaceId, input)),

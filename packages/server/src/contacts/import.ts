@@ -1,9 +1,9 @@
 import { addressKey, type ContactImport, type ContactUpsert, type ErrorDetail, type ImportResult } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { findSuppressions, type SuppressionRow, suppressUnsubscribed } from "../suppressions/suppressions.ts";
 import { resolveUpsertStatus } from "./contacts.ts";
+import type { ContactDeps } from "./deps.ts";
 import { type ContactRow, findByEmailKeys, inTurns } from "./store.ts";
 import { buildContact, type ContactChange, patchContact, saveContacts } from "./write.ts";
 
@@ -28,7 +28,7 @@ const MAX_ROW_ERRORS = 5;
 /** Creates and updates many contacts in one transaction, each by the rules of `upsertContact`. With `dryRun` nothing is stored. */
 export async function importContacts(
   tx: Tx,
-  deps: Deps,
+  deps: ContactDeps,
   workspaceId: string,
   rows: readonly ImportRow[],
   { mode, dryRun }: ImportOptions,

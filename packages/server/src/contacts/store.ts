@@ -1,10 +1,10 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { setAllBut } from "../db/statements.ts";
-import type { Tables } from "../schema.ts";
 import { tagKeys } from "./normalize.ts";
+import type { ContactTables } from "./tables.ts";
 
-export type ContactRow = Tables["contacts"]["$inferSelect"];
+export type ContactRow = ContactTables["contacts"]["$inferSelect"];
 
 export async function findById(q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow | null> {
   const [row] = await q
@@ -43,7 +43,7 @@ export async function findByEmailKeys(q: Tx | Reader, workspaceId: string, email
 
 export async function insertContacts(tx: Tx, rows: readonly ContactRow[]): Promise<void> {
   await tx.insertAll(tx.t.contacts, rows);
-  const tagRows: Tables["contactTags"]["$inferInsert"][] = [];
+  const tagRows: ContactTables["contactTags"]["$inferInsert"][] = [];
   await inTurns(tx, rows, ({ workspaceId, seq, status, tags }) => {
     for (const tagKey of tagKeys(tags)) tagRows.push({ workspaceId, tagKey, contactSeq: seq, status });
   });

@@ -66,3 +66,5 @@ export function contactTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type ContactTables = ReturnType<typeof contactTables>;

@@ -1,10 +1,10 @@
 import type { ContactEventType, ContactPatch, ContactStatus, NewContact } from "@mailsvc/sdk/contract";
 import { CONTACT_TEXT_FIELDS, mapContactTexts, parseAddress } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { invalid } from "../lib/api-error.ts";
 import { CountChanges, scheduleFold } from "./counters.ts";
+import type { ContactDeps } from "./deps.ts";
 import { emptyToNull, isReachableDomain, mergeCustomFields, tagKey, toSearchText, uniqueTags } from "./normalize.ts";
 import { type ContactRow, insertContacts, inTurns, updateContactRow } from "./store.ts";
 
@@ -35,7 +35,7 @@ const STATUS_EVENTS: Readonly<Record<ContactStatus, ContactEventType>> = {
 };
 
 /** The row of a new contact, without its `seq`. Throws ApiError validation_error for a domain that cannot receive email. */
-export function buildContact(deps: Deps, workspaceId: string, input: NewContact, status: ContactStatus): Omit<ContactRow, "seq"> {
+export function buildContact(deps: ContactDeps, workspaceId: string, input: NewContact, status: ContactStatus): Omit<ContactRow, "seq"> {
   const now = deps.clock.now();
   const { address, key, domain } = parseAddress(input.email);
   if (!isReachableDomain(deps.config, domain))
@@ -57,7 +57,12 @@ export function buildContact(deps: Deps, workspaceId: string, input: NewContact,
 }
 
 /** A contact with a patch and a status applied; the same object if nothing differs. */
-export function patchContact(deps: Deps, before: ContactRow, patch: Omit<ContactPatch, "status">, status: ContactStatus): ContactRow {
+export function patchContact(
+  deps: ContactDeps,
+  before: ContactRow,
+  patch: Omit<ContactPatch, "status">,
+  status: ContactStatus,
+): ContactRow {
   const after: ContactRow = {
     ...before,
     ...mapContactTexts((field) => (patch[field] === undefined ? before[field] : emptyToNull(patch[field]))),
@@ -75,7 +80,7 @@ export function patchContact(deps: Deps, before: ContactRow, patch: Omit<Contact
  */
 export async function saveContacts(
   tx: Tx,
-  deps: Deps,
+  deps: ContactDeps,
   created: readonly Omit<ContactRow, "seq">[],
   changes: readonly ContactChange[],
   cause: Cause,
@@ -101,9 +106,8 @@ export async function saveContacts(
   const written = [...rows, ...effective.map(({ after }) => after)];
   const [first] = written;
   if (first)
-    await deps.audience.contactsChanged(
+    await deps.contactHooks.contactsChanged(
       tx,
-      deps,
       first.workspaceId,
       written.map((row) => row.seq),
     );
@@ -111,7 +115,7 @@ export async function saveContacts(
 }
 
 /** Counts a deleted contact out and records `contact.deleted`. */
-export async function recordDeletion(tx: Tx, deps: Deps, row: ContactRow): Promise<void> {
+export async function recordDeletion(tx: Tx, deps: ContactDeps, row: ContactRow): Promise<void> {
   const counts = new CountChanges();
   counts.add(row, -1);
   await recordEvents(tx, deps, [{ workspaceId: row.workspaceId, contactId: row.id, type: "contact.deleted", at: deps.clock.now() }]);

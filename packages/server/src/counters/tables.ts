@@ -16,3 +16,5 @@ export function counterTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type CounterTables = ReturnType<typeof counterTables>;

@@ -1,10 +1,10 @@
-import type { Deps } from "../deps.ts";
 import { getEmail, listRecentEmails } from "../emails/emails.ts";
 import type { DevPage, DevPageResponse } from "../http/public/dev-pages.ts";
 import type { PublicPage } from "../http/public/public-pages.ts";
 import { getMail } from "../inbox/inbox.ts";
 import type { Installation } from "../installation/installation.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
+import type { DashboardDeps } from "./deps.ts";
 import { buildContentDisposition, buildMailPolicy, getAttachment, renderMailHtml } from "./mail-view.ts";
 import { buildPolicy, ICON, renderDevPage } from "./page.ts";
 
@@ -30,7 +30,7 @@ export const favicon: PublicPage = {
  * The pages of dev mode: the inbox, activity and webhooks of all workspaces at `/` and `/dashboard`, and what they load. Like
  * `/__dev`, they need no key.
  */
-export function dashboardPages(deps: Deps, { apiKey }: Installation): readonly DevPage[] {
+export function dashboardPages(deps: DashboardDeps, { apiKey }: Installation): readonly DevPage[] {
   const parseMail = async (id = "") => {
     const { default: PostalMime } = await import("postal-mime");
     return PostalMime.parse((await getMail(deps.db.read, id)).raw);

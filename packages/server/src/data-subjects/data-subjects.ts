@@ -2,13 +2,13 @@ import { type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
 import { listCurrentRecipients } from "../campaigns/campaigns.ts";
 import { type ContactLinks, deleteContact, findContactByEmail, listMemberships, showContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { getEmails, listIdsTo } from "../emails/emails.ts";
 import { listContactEvents, toEventId } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { eraseAddress, findSuppressions, showSuppression } from "../suppressions/suppressions.ts";
 import { eraseLinks } from "../tracking/tracking.ts";
+import type { DataSubjectDeps } from "./deps.ts";
 import {
   deleteCapturedEmails,
   deleteContactEvents,
@@ -56,7 +56,7 @@ export function findEmailCopiesOf(read: Reader, workspaceId: string, email: stri
  */
 export async function eraseDataSubject(
   tx: Tx,
-  deps: Deps,
+  deps: DataSubjectDeps,
   workspaceId: string,
   email: string,
   emailCopies: readonly EmailCopy[],

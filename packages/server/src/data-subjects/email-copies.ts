@@ -1,12 +1,12 @@
 import { and, count, eq, inArray, or, type SQL } from "drizzle-orm";
 import { forgetRecipients } from "../campaigns/campaigns.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
 import { isTo } from "../emails/emails.ts";
 import { deleteEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { deleteEngagements } from "../tracking/tracking.ts";
+import type { DataSubjectDeps } from "./deps.ts";
 
 /** An email to an address. */
 export interface EmailCopy {
@@ -45,7 +45,7 @@ export async function findEmailCopies(read: Reader, workspaceId: string, toKey: 
 /** Deletes emails with their events, and their contents unless other emails share them. */
 export async function deleteEmailCopies(
   tx: Tx,
-  deps: Deps,
+  deps: DataSubjectDeps,
   workspaceId: string,
   copies: readonly EmailCopy[],
 ): Promise<{ emails: number; events: number }> {

@@ -171,7 +171,7 @@ test("a listener is told each change once; one email that it cannot take hurts o
   const changes: StatusChange[] = [];
   await using t = await world(undefined, {
     statusListeners: [
-      async (tx, _deps, all) => {
+      async (tx, all) => {
         if (all.some(({ email, to }) => email.to === "r3@example.com" && to === "sent")) throw new Error("a bug in a listener");
         tx.afterCommit(() => void changes.push(...all));
       },
@@ -198,7 +198,7 @@ test("emails that leave quickly are marked ahead of their hand-over, 64 of them 
   };
   await using t = await world(script, {
     statusListeners: [
-      async (tx, _deps, changes) => {
+      async (tx, changes) => {
         for (const { from, to } of changes) sending += Number(to === "sending") - Number(from === "sending");
         tx.afterCommit(() => {
           most = Math.max(most, sending);

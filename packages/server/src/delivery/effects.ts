@@ -64,7 +64,7 @@ async function storeRound(tx: Tx, deps: Deps, round: readonly Step[]): Promise<v
 async function storeRecords(tx: Tx, deps: Deps, outcomes: readonly EmailOutcome[]): Promise<void> {
   const records = outcomes.flatMap(({ record }) => record ?? []);
   const engagements = outcomes.flatMap(({ engagement }) => engagement ?? []);
-  await Promise.all([recordDeliveries(tx, records), deps.audience.emailsEngaged(tx, deps, engagements)]);
+  await Promise.all([recordDeliveries(tx, records), deps.engagementHooks.emailsEngaged(tx, engagements)]);
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Engagement } from "../contacts/contacts.ts";
-import type { EmailRow, Move } from "../emails/emails.ts";
+import type { EmailRow, Engagement, Move } from "../emails/emails.ts";
 import type { Random } from "../lib/random.ts";
 import type { DeliveryError, DeliveryRecord, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";

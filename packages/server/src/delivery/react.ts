@@ -27,8 +27,8 @@ export function reactToEmail(deps: Deps): JobHandler {
       const machine = type === "email.complained" ? null : false;
       await recordEvents(tx, deps, [{ workspaceId, type, emailId: id, campaignId, contactId, at, machine, data: { simulated: true } }]);
       const about = { workspaceId, email: toKey };
-      if (type === "email.opened") await deps.audience.emailsEngaged(tx, deps, [{ ...about, openedAt: at }]);
-      if (type === "email.clicked") await deps.audience.emailsEngaged(tx, deps, [{ ...about, clickedAt: at }]);
+      if (type === "email.opened") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, openedAt: at }]);
+      if (type === "email.clicked") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, clickedAt: at }]);
     },
   });
 }

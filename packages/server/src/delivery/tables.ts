@@ -22,3 +22,5 @@ export function deliveryTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type DeliveryTables = ReturnType<typeof deliveryTables>;

@@ -3,12 +3,13 @@ import type { Handlers } from "../http/handler.ts";
 import { invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { FiredTimer } from "../lib/controllable-clock.ts";
+import type { DevDeps } from "./deps.ts";
 import type { DevWorld } from "./world.ts";
 
 // Far beyond every schedule and retention, and still a valid date.
 const MAX_ADVANCE = 10 * 366 * 86_400_000;
 
-export function clockHandlers(world: DevWorld): Handlers<typeof contract.clock> {
+export function clockHandlers(world: DevWorld): Handlers<typeof contract.clock, DevDeps> {
   return {
     show: async () => toClockState(world),
     freeze: async ({ at }, { deps }) => {
@@ -32,7 +33,7 @@ export function clockHandlers(world: DevWorld): Handlers<typeof contract.clock> 
   };
 }
 
-export function worldHandlers(world: DevWorld): Handlers<typeof contract.world> {
+export function worldHandlers(world: DevWorld): Handlers<typeof contract.world, DevDeps> {
   return {
     reset: async () => {
       await world.reset();
@@ -44,7 +45,7 @@ export function worldHandlers(world: DevWorld): Handlers<typeof contract.world> 
   };
 }
 
-export function faultHandlers(world: DevWorld): Handlers<typeof contract.faults> {
+export function faultHandlers(world: DevWorld): Handlers<typeof contract.faults, DevDeps> {
   return {
     list: async () => ({ data: world.faults.list() }),
     add: async (rule) => world.faults.add(rule),

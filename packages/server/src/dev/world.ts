@@ -1,8 +1,8 @@
 import type { Snapshot } from "@mailsvc/sdk/contract";
-import type { Deps } from "../deps.ts";
 import type { FaultInjector } from "../http/fault-injection.ts";
 import { resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
+import type { DevDeps } from "./deps.ts";
 import type { Snapshots, StoredClock } from "./snapshots.ts";
 
 /** What the dev endpoints do to the whole installation. */
@@ -16,7 +16,7 @@ export interface DevWorld {
 }
 
 export interface WorldOptions {
-  deps: Deps;
+  deps: DevDeps;
   snapshots: Snapshots;
   clock: ControllableClock;
   faults: FaultInjector;

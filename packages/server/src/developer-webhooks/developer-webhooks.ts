@@ -2,10 +2,10 @@ import { type Page, parseAddress, WEBHOOK_LIMITS, type Webhook, type WebhookStat
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { checkWebhookUrl } from "../lib/guard-url.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
+import type { DeveloperWebhookDeps } from "./deps.ts";
 import { CLEAR_JOB } from "./jobs.ts";
 import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
@@ -27,7 +27,7 @@ export interface WebhookFields {
 /** The webhooks of a workspace, newest first. */
 export function listWebhooks(
   read: Reader,
-  { clock }: Deps,
+  { clock }: DeveloperWebhookDeps,
   workspaceId: string,
   { status, ...page }: PageInput & { status?: WebhookStatus | undefined },
 ): Promise<Page<Webhook>> {
@@ -40,7 +40,7 @@ export function listWebhooks(
 /** Registers a webhook. Throws ApiError limit_reached, or validation_error for a URL that must not be called. */
 export async function createWebhook(
   tx: Tx,
-  deps: Deps,
+  deps: DeveloperWebhookDeps,
   workspaceId: string,
   fields: WebhookFields & { url: string; events: string[] },
 ): Promise<Webhook & { secret: string }> {
@@ -75,12 +75,18 @@ export async function createWebhook(
 }
 
 /** One webhook. Throws ApiError not_found. */
-export async function getWebhook(read: Reader, { clock }: Deps, workspaceId: string, id: string): Promise<Webhook> {
+export async function getWebhook(read: Reader, { clock }: DeveloperWebhookDeps, workspaceId: string, id: string): Promise<Webhook> {
   return showWebhook(await getWebhookRow(read, workspaceId, id), clock.now());
 }
 
 /** Changes the fields that are given. Throws ApiError not_found or validation_error. */
-export async function updateWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string, fields: WebhookFields): Promise<Webhook> {
+export async function updateWebhook(
+  tx: Tx,
+  deps: DeveloperWebhookDeps,
+  workspaceId: string,
+  id: string,
+  fields: WebhookFields,
+): Promise<Webhook> {
   const row = await getWebhookRow(tx, workspaceId, id);
   if (fields.url !== undefined) assertUrl(fields.url, deps);
   const alertEmail = toAlertEmail(fields.alertEmail);
@@ -93,7 +99,7 @@ export async function updateWebhook(tx: Tx, deps: Deps, workspaceId: string, id:
 }
 
 /** Holds back what is for a webhook. Throws ApiError not_found, or invalid_state for a disabled one. */
-export async function pauseWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
+export async function pauseWebhook(tx: Tx, deps: DeveloperWebhookDeps, workspaceId: string, id: string): Promise<Webhook> {
   const row = await getWebhookRow(tx, workspaceId, id);
   if (row.status === "disabled")
     throw new ApiError("invalid_state", "This webhook is disabled: it gets no events.", { hint: "Resume it first." });
@@ -101,7 +107,7 @@ export async function pauseWebhook(tx: Tx, deps: Deps, workspaceId: string, id: 
 }
 
 /** Lets everything for a webhook go out again, at once. Throws ApiError not_found. */
-export async function resumeWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
+export async function resumeWebhook(tx: Tx, deps: DeveloperWebhookDeps, workspaceId: string, id: string): Promise<Webhook> {
   const row = await getWebhookRow(tx, workspaceId, id);
   tx.afterCommit(() => deps.webhooks.wake([id]));
   // What it has failed before does not count against its second chance.
@@ -111,7 +117,7 @@ export async function resumeWebhook(tx: Tx, deps: Deps, workspaceId: string, id:
 /** Creates a new secret, which alone signs once the overlap has passed; until then both do. Throws ApiError not_found. */
 export async function rotateSecret(
   tx: Tx,
-  deps: Deps,
+  deps: DeveloperWebhookDeps,
   workspaceId: string,
   id: string,
   overlapHours: number,
@@ -128,7 +134,7 @@ export async function rotateSecret(
 }
 
 /** Deletes a webhook: nothing goes out any more, and a job deletes what was written for it. Throws ApiError not_found. */
-export async function deleteWebhook(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Webhook> {
+export async function deleteWebhook(tx: Tx, deps: DeveloperWebhookDeps, workspaceId: string, id: string): Promise<Webhook> {
   const row = await getWebhookRow(tx, workspaceId, id);
   const { developerWebhooks: w } = tx.t;
   await tx.delete(w).where(eq(w.id, id));
@@ -136,7 +142,7 @@ export async function deleteWebhook(tx: Tx, deps: Deps, workspaceId: string, id:
   return showWebhook(row, deps.clock.now());
 }
 
-async function save(tx: Tx, { clock }: Deps, row: WebhookRow, patch: Partial<WebhookRow>): Promise<Webhook> {
+async function save(tx: Tx, { clock }: DeveloperWebhookDeps, row: WebhookRow, patch: Partial<WebhookRow>): Promise<Webhook> {
   const { developerWebhooks: w } = tx.t;
   const now = clock.now();
   const changed = { ...patch, updatedAt: now };
@@ -144,7 +150,7 @@ async function save(tx: Tx, { clock }: Deps, row: WebhookRow, patch: Partial<Web
   return showWebhook({ ...row, ...changed }, now);
 }
 
-function assertUrl(url: string, { config, ownPort }: Deps): void {
+function assertUrl(url: string, { config, ownPort }: DeveloperWebhookDeps): void {
   const fault = checkWebhookUrl(url, { dev: config.dev, ownPort: ownPort() });
   if (fault !== null) throw invalid("url", "forbidden_url", fault);
 }

@@ -1,17 +1,10 @@
 import { WEBHOOK_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { readByKeys, recordEvents, showEvent } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
-import {
-  type Endpoint,
-  type Failure,
-  hurryStreams,
-  type LoadEndpoint,
-  type RetrySchedule,
-  type WebhookPolicy,
-} from "../webhooks/webhooks.ts";
+import { type Endpoint, type Failure, hurryStreams, type RetrySchedule, type WebhookPolicy } from "../webhooks/webhooks.ts";
+import type { DeveloperWebhookDeps } from "./deps.ts";
 import { ALERT_JOB } from "./jobs.ts";
 import { type LastError, RECEIVING, type WebhookRow } from "./webhook.ts";
 
@@ -38,29 +31,29 @@ const GONE = 410;
 const CLAIMS = 16;
 
 /** A webhook for the delivery engine; undefined for one that gets nothing now. */
-export function toEndpoint(row: WebhookRow): Endpoint | undefined {
+export function toEndpoint(deps: DeveloperWebhookDeps, row: WebhookRow): Endpoint | undefined {
   if (row.status !== "enabled") return undefined;
   const { id, url, secret, nextSecret, nextSecretAt } = row;
-  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(row) };
+  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(deps, row) };
 }
 
 /** Finds a developer's webhook for the delivery engine. */
-export const loadDeveloperEndpoint: LoadEndpoint = async (tx, id) => {
+export async function loadDeveloperEndpoint(tx: Tx, deps: DeveloperWebhookDeps, id: string): Promise<Endpoint | undefined> {
   const { developerWebhooks: w } = tx.t;
   const [row] = await tx.select().from(w).where(eq(w.id, id));
-  return row && toEndpoint(row);
-};
+  return row && toEndpoint(deps, row);
+}
 
 /** How events reach a developer's webhook. What it says of the webhook is from when the event was claimed. */
-export function toPolicy(row: WebhookRow): WebhookPolicy {
+export function toPolicy(deps: DeveloperWebhookDeps, row: WebhookRow): WebhookPolicy {
   return {
     outbox: "webhookDeliveries",
     claims: CLAIMS,
     retries: RETRIES,
     compose: composeEvents,
     // A webhook that works costs nothing here.
-    ...(row.failingSince !== null && { delivered: (tx: Tx, deps: Deps) => recover(tx, deps, row) }),
-    failed: (tx, deps, failure) => recordFailure(tx, deps, failure),
+    ...(row.failingSince !== null && { delivered: (tx: Tx) => recover(tx, deps, row) }),
+    failed: (tx, failure) => recordFailure(tx, deps, failure),
   };
 }
 
@@ -79,13 +72,13 @@ export async function composeEvents(q: Pick<Tx, "prepared" | "sqlDialect">, keys
  * An event has arrived after failures. After an outage, what waits for its next attempt need not wait any longer. Not after single
  * failures: an event that is refused for what it is would use up its attempts.
  */
-async function recover(tx: Tx, deps: Deps, row: WebhookRow): Promise<void> {
+async function recover(tx: Tx, deps: DeveloperWebhookDeps, row: WebhookRow): Promise<void> {
   const { id, failingSince } = row;
   const { developerWebhooks: w } = tx.t;
   const now = deps.clock.now();
   await tx.update(w).set({ failingSince: null, lastError: null }).where(eq(w.id, id));
   if (now - (failingSince ?? now) < OUTAGE_MS) return;
-  await hurryStreams(tx, { id, policy: toPolicy(row) }, now);
+  await hurryStreams(tx, { id, policy: toPolicy(deps, row) }, now);
   tx.afterCommit(() => deps.webhooks.wake([id]));
 }
 
@@ -93,7 +86,11 @@ async function recover(tx: Tx, deps: Deps, row: WebhookRow): Promise<void> {
  * Counts a failure: five days of nothing else, or 410, disable the webhook. An event that fails while others arrive goes aside, so
  * that those do not wait for it; while all fail, one event of each stream tries for the others.
  */
-async function recordFailure(tx: Tx, deps: Deps, { endpointId, attempt, tries, exhausted }: Failure): Promise<"aside" | undefined> {
+async function recordFailure(
+  tx: Tx,
+  deps: DeveloperWebhookDeps,
+  { endpointId, attempt, tries, exhausted }: Failure,
+): Promise<"aside" | undefined> {
   const { developerWebhooks: w } = tx.t;
   const [row] = await tx.select().from(w).where(eq(w.id, endpointId));
   if (!row) return undefined;
@@ -115,7 +112,12 @@ async function recordFailure(tx: Tx, deps: Deps, { endpointId, attempt, tries, e
 }
 
 /** Tells that a webhook is disabled: with an event, which other webhooks get, and a mail. */
-async function announce(tx: Tx, deps: Deps, { id, workspaceId, alertEmail }: WebhookRow, failingSince: number): Promise<void> {
+async function announce(
+  tx: Tx,
+  deps: DeveloperWebhookDeps,
+  { id, workspaceId, alertEmail }: WebhookRow,
+  failingSince: number,
+): Promise<void> {
   const now = deps.clock.now();
   await recordEvents(tx, deps, [
     { workspaceId, type: "webhook.disabled", at: now, data: { webhookId: id, failingSince: iso(failingSince) } },
@@ -124,9 +126,9 @@ async function announce(tx: Tx, deps: Deps, { id, workspaceId, alertEmail }: Web
 }
 
 /** States in which a webhook takes part in a test or a redelivery by hand: all. */
-export function toEndpointByHand(row: WebhookRow): Endpoint {
+export function toEndpointByHand(deps: DeveloperWebhookDeps, row: WebhookRow): Endpoint {
   const { id, url, secret, nextSecret, nextSecretAt } = row;
-  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(row) };
+  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(deps, row) };
 }
 
 /** Whether events are written for a webhook. */

@@ -1,11 +1,11 @@
 import { listMatchingTypes } from "@mailsvc/sdk/contract";
 import { and, eq, gte, inArray, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { findTraces } from "../emails/emails.ts";
-import type { EventRow, StreamListener } from "../events/events.ts";
+import type { Advance, EventRow } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
+import type { DeveloperWebhookDeps } from "./deps.ts";
 import { RECEIVING, type WebhookRow } from "./webhook.ts";
 
 // The events of one email or contact arrive in their order; those of different ones travel in so many streams beside each other.
@@ -24,7 +24,7 @@ export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "
  * Writes events that have got their numbers for the webhooks that want them. The webhooks are read in the same transaction, once for
  * some thousand events, so that a webhook which another server has just registered misses nothing.
  */
-export const fanOut: StreamListener = async (tx, deps, advances) => {
+export async function fanOut(tx: Tx, deps: DeveloperWebhookDeps, advances: readonly Advance[]): Promise<void> {
   const webhooks = await tx
     .prepared("receiving_webhooks", (q, { developerWebhooks: w }, arg) =>
       q
@@ -40,7 +40,7 @@ export const fanOut: StreamListener = async (tx, deps, advances) => {
     if (types.size === 0) continue;
     await writeForWebhooks(tx, deps, own, await listNumbered(tx, workspaceId, first, last));
   }
-};
+}
 
 /** The columns of a SentEvent. */
 export function sentColumns({ events: e, eventNumbers: n }: Tx["t"]) {
@@ -61,7 +61,12 @@ export function listWanted({ events }: WebhookRow): string[] {
 }
 
 /** Writes events into the outbox, for each webhook those of its types, and those that an automation sends to it. */
-export async function writeForWebhooks(tx: Tx, deps: Deps, webhooks: readonly WebhookRow[], events: readonly SentEvent[]): Promise<void> {
+export async function writeForWebhooks(
+  tx: Tx,
+  deps: DeveloperWebhookDeps,
+  webhooks: readonly WebhookRow[],
+  events: readonly SentEvent[],
+): Promise<void> {
   const traces =
     deps.tracing && events[0]
       ? await findTraces(

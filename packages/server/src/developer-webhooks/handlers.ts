@@ -2,6 +2,7 @@ import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import type { Attempt } from "../webhooks/webhooks.ts";
 import { getDelivery, listDeliveries } from "./deliveries.ts";
+import type { DeveloperWebhookDeps } from "./deps.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -15,7 +16,7 @@ import {
 import { recordAgain, redeliverSince, sendAgain, testWebhook } from "./redeliver.ts";
 import { getWebhookRow } from "./webhook.ts";
 
-export const webhookHandlers: Handlers<typeof contract.webhooks> = {
+export const webhookHandlers: Handlers<typeof contract.webhooks, DeveloperWebhookDeps> = {
   list: (input, { read, deps, workspaceId }) => listWebhooks(read, deps, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => createWebhook(tx, deps, workspaceId, input),
   get: ({ id }, { read, deps, workspaceId }) => getWebhook(read, deps, workspaceId, id),

@@ -1,9 +1,9 @@
 import { parseMailbox, WEBHOOK_LIMITS } from "@mailsvc/sdk/contract";
 import { asc, eq, inArray } from "drizzle-orm";
-import type { Deps } from "../deps.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { type OutgoingMail, recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import type { DeveloperWebhookDeps } from "./deps.ts";
 import type { WebhookRow } from "./webhook.ts";
 
 /** The job that deletes what was written for a deleted webhook. */
@@ -15,7 +15,7 @@ export const ALERT_JOB = "webhooks.alert";
 const CHUNK = 500;
 
 /** Deletes the deliveries of a deleted webhook, some at a time, and then its streams. */
-export function clearDeliveries(deps: Deps): JobHandler {
+export function clearDeliveries(deps: DeveloperWebhookDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const { webhookDeliveries: e, webhookAttempts: a, webhookStreams: s } = tx.t;
@@ -33,7 +33,7 @@ export function clearDeliveries(deps: Deps): JobHandler {
 }
 
 /** Sends the mail about a disabled webhook. */
-export function alertOwner(deps: Deps): JobHandler {
+export function alertOwner(deps: DeveloperWebhookDeps): JobHandler {
   return async ({ payload, attempt }) => {
     const { developerWebhooks: w } = deps.db.read.t;
     const [row] = await deps.db.read
@@ -52,7 +52,7 @@ export function alertOwner(deps: Deps): JobHandler {
   };
 }
 
-function buildAlert(deps: Deps, row: WebhookRow, to: string, attempt: number): OutgoingMail {
+function buildAlert(deps: DeveloperWebhookDeps, row: WebhookRow, to: string, attempt: number): OutgoingMail {
   const { mailFrom } = deps.config;
   const from = parseMailbox(mailFrom);
   const reason = row.lastError?.message ?? "It did not respond.";

@@ -1,13 +1,13 @@
 import type { Webhook, WebhookDeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt, gte, inArray, isNotNull, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { perMinute, type Rate } from "../lib/rate.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type Attempt, HINTS, recordManualAttempt, reviveEvents } from "../webhooks/webhooks.ts";
 import { getDelivery, getDeliveryRow } from "./deliveries.ts";
+import type { DeveloperWebhookDeps } from "./deps.ts";
 import { composeEvents, toEndpointByHand } from "./endpoint.ts";
 import { ADDRESSED, listWanted, type SentEvent, sentColumns, toDeliveryId, writeForWebhooks } from "./fan-out.ts";
 import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
@@ -22,7 +22,7 @@ const TESTS = perMinute(10);
 const CHUNK = 500;
 
 /** Sends webhook.test to a webhook. Writes nothing. Throws ApiError not_found or rate_limited. */
-export async function testWebhook(read: Reader, deps: Deps, workspaceId: string, id: string): Promise<WebhookTest> {
+export async function testWebhook(read: Reader, deps: DeveloperWebhookDeps, workspaceId: string, id: string): Promise<WebhookTest> {
   const webhook = await getWebhookRow(read, workspaceId, id);
   await assertRate(deps, `webhook-test:${workspaceId}`, TESTS, "You can send at most ten test events a minute.");
   const at = deps.clock.now();
@@ -30,13 +30,19 @@ export async function testWebhook(read: Reader, deps: Deps, workspaceId: string,
   const type = "webhook.test";
   const nobody = { emailId: null, to: null, contactId: null, campaignId: null, automationId: null, machine: null };
   const body = JSON.stringify({ id: eventId, sequence: 0, type, at: iso(at), ...nobody, data: { webhookId: id } });
-  const attempt = await deps.webhooks.send(toEndpointByHand(webhook), { id: eventId, type, at, attempt: 1, body });
+  const attempt = await deps.webhooks.send(toEndpointByHand(deps, webhook), { id: eventId, type, at, attempt: 1, body });
   const { ms, class: kind, httpStatus, message, answer } = attempt;
   return { ok: kind === "ok", eventId, ms, class: kind, httpStatus, message, hint: HINTS[kind], answer };
 }
 
 /** Sends an event by hand, before the transaction. Throws ApiError not_found, invalid_state or rate_limited. */
-export async function sendAgain(read: Reader, deps: Deps, workspaceId: string, id: string, deliveryId: string): Promise<Attempt> {
+export async function sendAgain(
+  read: Reader,
+  deps: DeveloperWebhookDeps,
+  workspaceId: string,
+  id: string,
+  deliveryId: string,
+): Promise<Attempt> {
   const webhook = await getWebhookRow(read, workspaceId, id);
   const delivery = await getDeliveryRow(read, webhook, deliveryId);
   const key = delivery.eventKey ?? 0;
@@ -47,27 +53,27 @@ export async function sendAgain(read: Reader, deps: Deps, workspaceId: string, i
     });
   await assertRate(deps, `webhook-redeliver:${workspaceId}`, REDELIVERIES, "You can redeliver at most 120 events a minute.");
   const { type, at, attempts } = delivery;
-  return deps.webhooks.send(toEndpointByHand(webhook), { ...composed, type, at, attempt: attempts + 1 });
+  return deps.webhooks.send(toEndpointByHand(deps, webhook), { ...composed, type, at, attempt: attempts + 1 });
 }
 
 /** Records the attempt that `sendAgain` made. */
 export async function recordAgain(
   tx: Tx,
-  deps: Deps,
+  deps: DeveloperWebhookDeps,
   workspaceId: string,
   id: string,
   deliveryId: string,
   attempt: Attempt,
 ): Promise<WebhookDeliveryDetail> {
   const webhook = await getWebhookRow(tx, workspaceId, id);
-  await recordManualAttempt(tx, deps, toEndpointByHand(webhook), await getDeliveryRow(tx, webhook, deliveryId), attempt);
+  await recordManualAttempt(tx, deps, toEndpointByHand(deps, webhook), await getDeliveryRow(tx, webhook, deliveryId), attempt);
   return getDelivery(tx, webhook, deliveryId);
 }
 
 /** Lets a job send the events of a span of time again. Throws ApiError not_found, invalid_state or validation_error. */
 export async function redeliverSince(
   tx: Tx,
-  deps: Deps,
+  deps: DeveloperWebhookDeps,
   workspaceId: string,
   id: string,
   { since, until, all }: { since: string; until?: string | undefined; all: boolean },
@@ -83,7 +89,7 @@ export async function redeliverSince(
 }
 
 /** Sends events again, some at a time: each run schedules the next one. */
-export function redeliverEvents(deps: Deps): JobHandler {
+export function redeliverEvents(deps: DeveloperWebhookDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const { webhookId, from, to, all, after } = payload as { webhookId: string; from: number; to: number; all: boolean; after: number };
@@ -114,7 +120,13 @@ function listEvents(tx: Tx, { workspaceId }: WebhookRow, { from, to, after }: { 
 }
 
 /** Writes events that the webhook never got, and gives others a fresh set of attempts. */
-async function sendEvents(tx: Tx, deps: Deps, webhook: WebhookRow, events: readonly SentEvent[], all: boolean): Promise<void> {
+async function sendEvents(
+  tx: Tx,
+  deps: DeveloperWebhookDeps,
+  webhook: WebhookRow,
+  events: readonly SentEvent[],
+  all: boolean,
+): Promise<void> {
   const types = new Set<string>([...listWanted(webhook), ADDRESSED]);
   const wanted = events.filter(({ type }) => types.has(type));
   if (wanted.length === 0) return;
@@ -130,7 +142,7 @@ async function sendEvents(tx: Tx, deps: Deps, webhook: WebhookRow, events: reado
   await writeForWebhooks(tx, deps, [webhook], [...ids.values()]);
 }
 
-async function assertRate({ limiter }: Deps, bucket: string, rate: Rate, message: string): Promise<void> {
+async function assertRate({ limiter }: DeveloperWebhookDeps, bucket: string, rate: Rate, message: string): Promise<void> {
   const { allowed, reset } = await limiter.take(bucket, rate);
   if (!allowed) throw new ApiError("rate_limited", message, { headers: { "retry-after": String(reset) } });
 }

@@ -31,3 +31,5 @@ export function developerWebhookTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type DeveloperWebhookTables = ReturnType<typeof developerWebhookTables>;

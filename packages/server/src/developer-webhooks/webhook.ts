@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
+import type { DeveloperWebhookTables } from "./tables.ts";
 
 /*
  * The states of a webhook. Rows: state. Columns: what happens. `–` leaves the state as it is.
@@ -18,7 +18,7 @@ import type { Tables } from "../schema.ts";
  * 1. An attempt that was under way when it was paused may still fail; its failure counts and disables it only if it is enabled.
  */
 
-export type WebhookRow = Tables["developerWebhooks"]["$inferSelect"];
+export type WebhookRow = DeveloperWebhookTables["developerWebhooks"]["$inferSelect"];
 
 /** The last failure of a webhook. */
 export interface LastError {

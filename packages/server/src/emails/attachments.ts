@@ -6,10 +6,10 @@ import { invalid } from "../lib/api-error.ts";
 import { joinParts, splitIntoParts } from "../lib/parts.ts";
 import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
 import { detectMediaType } from "../mail/mime.ts";
-import type { Tables } from "../schema.ts";
 import type { ContentsRow } from "./store.ts";
+import type { EmailTables } from "./tables.ts";
 
-type AttachmentRow = Tables["attachments"]["$inferSelect"];
+type AttachmentRow = EmailTables["attachments"]["$inferSelect"];
 export type DecodedAttachments = Omit<AttachmentRow, "contentsId" | "position">[];
 
 /**

@@ -2,10 +2,10 @@ import type { Email, EmailDetail, EmailStatus, Page } from "@mailsvc/sdk/contrac
 import { parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { listEventsOfEmails, recordEvents, toEventId } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import type { EmailDeps } from "./deps.ts";
 import { buildDeliveryJob, DELIVER_JOB, deliveryKey, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { transition, WAITING } from "./states.ts";
 import {
@@ -24,6 +24,7 @@ import {
 } from "./store.ts";
 
 export { findAttachments } from "./attachments.ts";
+export type { Engagement, EngagementHooks } from "./hooks.ts";
 export {
   buildRetryJob,
   DELIVER_JOB,
@@ -93,7 +94,7 @@ export async function listRecentEmails(read: Reader, limit: number): Promise<(Em
 }
 
 /** Cancels an email that waits. Cancelling twice is harmless. Throws ApiError not_found or invalid_state. */
-export async function cancelEmail(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Email> {
+export async function cancelEmail(tx: Tx, deps: EmailDeps, workspaceId: string, id: string): Promise<Email> {
   const full = await getFullEmail(tx, workspaceId, id);
   if (full.email.status === "cancelled") return toEmail(full);
   const patch = { status: "cancelled" as const, nextAttemptAt: null, updatedAt: deps.clock.now() };
@@ -104,7 +105,7 @@ export async function cancelEmail(tx: Tx, deps: Deps, workspaceId: string, id: s
 }
 
 /** Moves a scheduled email to another instant. Throws ApiError not_found, invalid_state or validation_error. */
-export async function rescheduleEmail(tx: Tx, deps: Deps, workspaceId: string, id: string, scheduledAt: string): Promise<Email> {
+export async function rescheduleEmail(tx: Tx, deps: EmailDeps, workspaceId: string, id: string, scheduledAt: string): Promise<Email> {
   const full = await getFullEmail(tx, workspaceId, id);
   const at = parseScheduledAt(scheduledAt, deps.clock.now()) as number;
   const patch = { scheduledAt: at, nextAttemptAt: at, updatedAt: deps.clock.now() };
@@ -124,7 +125,7 @@ export async function rescheduleEmail(tx: Tx, deps: Deps, workspaceId: string, i
 }
 
 /** Removes the job of a scheduled email, which would stay until its date. A job that runs already finds the email changed and does nothing. */
-async function cancelScheduledJob(tx: Tx, deps: Deps, { email }: FullEmail): Promise<void> {
+async function cancelScheduledJob(tx: Tx, deps: EmailDeps, { email }: FullEmail): Promise<void> {
   if (email.scheduledAt !== null) await deps.queue.cancel(tx, DELIVER_JOB, deliveryKey(email.id, email.scheduledAt));
 }
 

@@ -2,11 +2,12 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { resolveById } from "../templates/templates.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
+import type { EmailDeps } from "./deps.ts";
 import { cancelEmail, getEmail, listEmails, rescheduleEmail } from "./emails.ts";
 import { send } from "./send.ts";
 import { type PreparedSend, prepareTemplateSend, prepareTestSend, sendPrepared } from "./template-send.ts";
 
-export const emailHandlers: Handlers<typeof contract.emails> = {
+export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   send: {
     prepare: (input) => (input.attachments ? decodeAttachments(input.attachments) : []),
     run: (input, { tx, deps, workspaceId }, files: DecodedAttachments) => send(input, tx, deps, workspaceId, files),
@@ -23,7 +24,7 @@ export const emailHandlers: Handlers<typeof contract.emails> = {
 };
 
 /** The handlers of templates that send. */
-export const templateSendHandlers: Pick<Handlers<typeof contract.templates>, "send" | "test"> = {
+export const templateSendHandlers: Pick<Handlers<typeof contract.templates, EmailDeps>, "send" | "test"> = {
   send: {
     prepare: ({ slug, ...input }, { read, deps, workspaceId }) =>
       prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug, input),

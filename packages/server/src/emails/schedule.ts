@@ -1,8 +1,8 @@
 import { SEND_LIMITS } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { invalid } from "../lib/api-error.ts";
 import type { NewJob } from "../queue/queue.ts";
+import type { EmailDeps } from "./deps.ts";
 
 /** The kinds of this feature's jobs: deliver an email, and deliver many. */
 export const DELIVER_JOB = "email.deliver";
@@ -82,7 +82,11 @@ export interface BulkMail {
  * dozens of them, so a million emails are some thousands of jobs. Emails that are no longer `queued` or `deferred` by then, or
  * whose `nextAttemptAt` lies in the future, are left alone.
  */
-export async function scheduleEmails(tx: Tx, deps: Pick<Deps, "queue">, { workspaceId, emailIds, bytes, runAt }: BulkMail): Promise<void> {
+export async function scheduleEmails(
+  tx: Tx,
+  deps: Pick<EmailDeps, "queue">,
+  { workspaceId, emailIds, bytes, runAt }: BulkMail,
+): Promise<void> {
   for (let i = 0; i < emailIds.length; i += EMAILS_PER_JOB)
     await deps.queue.enqueue(tx, {
       kind: DELIVER_MANY_JOB,

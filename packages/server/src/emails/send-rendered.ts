@@ -1,8 +1,8 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
+import type { EmailDeps } from "./deps.ts";
 import { measureMessage, scheduleEmails } from "./schedule.ts";
 import type { MessageContent } from "./send.ts";
 import { insertContents, insertEmails } from "./store.ts";
@@ -27,7 +27,7 @@ export interface RenderedMail {
  */
 export async function sendRendered(
   tx: Tx,
-  deps: Deps,
+  deps: EmailDeps,
   workspaceId: string,
   { from, replyTo, template }: RenderedMails,
   mails: readonly RenderedMail[],

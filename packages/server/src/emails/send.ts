@@ -1,11 +1,11 @@
 import { type Mailbox, parseAddress, parseMailbox, type SendRequest, type SendResponse } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import { type DecodedAttachments, insertAttachments } from "./attachments.ts";
+import type { EmailDeps } from "./deps.ts";
 import { buildDeliveryJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { recordQueued } from "./states.ts";
 import { insertContents, insertEmails, type NewContents } from "./store.ts";
@@ -36,7 +36,7 @@ const SUPPRESSED = "This recipient is on the suppression list.";
 export async function send(
   request: Request,
   tx: Tx,
-  deps: Deps,
+  deps: EmailDeps,
   workspaceId: string,
   files: DecodedAttachments,
   template?: RenderedTemplate,

@@ -1,7 +1,7 @@
 import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
+import type { EmailDeps } from "./deps.ts";
 import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
 
 /*
@@ -35,7 +35,7 @@ export const OPEN: readonly [EmailStatus, EmailStatus, EmailStatus] = [...WAITIN
 type EventSubject = Pick<EmailRow, "workspaceId" | "id"> & Partial<Pick<EmailRow, "campaignId" | "contactId">>;
 
 /** Records that an email was accepted. */
-export function recordQueued(tx: Tx, deps: Deps, email: EventSubject & Pick<EmailRow, "createdAt">): Promise<void> {
+export function recordQueued(tx: Tx, deps: EmailDeps, email: EventSubject & Pick<EmailRow, "createdAt">): Promise<void> {
   return recordEvents(tx, deps, [toQueuedEvent(email)]);
 }
 
@@ -56,7 +56,7 @@ export interface StatusChange {
 }
 
 /** Reacts to changes of status, in the transaction that makes them. Changes to and from `sending` are among them. */
-export type StatusListener = (tx: Tx, deps: Deps, changes: readonly StatusChange[]) => Promise<void>;
+export type StatusListener = (tx: Tx, changes: readonly StatusChange[]) => Promise<void>;
 
 /**
  * Moves emails to other states, all in one statement, records their events and tells the listeners. Tells for each whether it was
@@ -68,7 +68,7 @@ export type StatusListener = (tx: Tx, deps: Deps, changes: readonly StatusChange
  */
 export async function moveEmails(
   tx: Tx,
-  deps: Deps,
+  deps: EmailDeps,
   moves: readonly Move[],
   along?: (moved: readonly boolean[]) => Promise<void>,
 ): Promise<boolean[]> {
@@ -82,12 +82,12 @@ export async function moveEmails(
     if (email.status !== patch.status) changes.push({ email, from: email.status, to: patch.status, skipReason: patch.skipReason ?? null });
   }
   await Promise.all([recordEvents(tx, deps, events), along?.(moved)]);
-  if (changes.length > 0) for (const listener of deps.statusListeners) await listener(tx, deps, changes);
+  if (changes.length > 0) for (const listener of deps.statusListeners) await listener(tx, changes);
   return moved;
 }
 
 /** Moves one email, as it was read, from one of the states in `from`; false if it is in another one or another process was faster. */
-export async function transition(tx: Tx, deps: Deps, from: readonly EmailStatus[], move: Move): Promise<boolean> {
+export async function transition(tx: Tx, deps: EmailDeps, from: readonly EmailStatus[], move: Move): Promise<boolean> {
   return from.includes(move.email.status) && (await moveEmails(tx, deps, [move]))[0] === true;
 }
 

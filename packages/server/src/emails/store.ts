@@ -12,12 +12,12 @@ import {
   type Total,
 } from "../db/pagination.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
-import type { Tables } from "../schema.ts";
+import type { EmailTables } from "./tables.ts";
 import { IN_DOUBT } from "./tables.ts";
 
-export type EmailRow = Tables["emails"]["$inferSelect"];
-export type ContentsRow = Tables["contents"]["$inferSelect"];
-type AttachmentRow = Tables["attachments"]["$inferSelect"];
+export type EmailRow = EmailTables["emails"]["$inferSelect"];
+export type ContentsRow = EmailTables["contents"]["$inferSelect"];
+type AttachmentRow = EmailTables["attachments"]["$inferSelect"];
 
 /** An email with its contents. */
 export interface FullEmail {
@@ -238,7 +238,7 @@ function selectIds(q: Reader, { listed, unlisted }: ChosenEmails, { before, limi
 }
 
 /** The condition that emails go to an address, for queries in any order: both kinds of them have an index. */
-export function isTo({ emails }: Pick<Tables, "emails">, workspaceId: string, toKey: string): SQL | undefined {
+export function isTo({ emails }: Pick<EmailTables, "emails">, workspaceId: string, toKey: string): SQL | undefined {
   const all = and(eq(emails.workspaceId, workspaceId), eq(emails.toKey, toKey));
   return or(and(all, isNull(emails.unlisted)), and(all, eq(emails.unlisted, true)));
 }
@@ -266,7 +266,7 @@ export async function selectEmails(
     .orderBy(desc(page.id));
 }
 
-function listedColumns({ from, subject, tags, template }: Tables["contents"]) {
+function listedColumns({ from, subject, tags, template }: EmailTables["contents"]) {
   return { from, subject, tags, template };
 }
 

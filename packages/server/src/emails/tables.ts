@@ -114,3 +114,5 @@ export function emailTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type EmailTables = ReturnType<typeof emailTables>;

@@ -1,6 +1,5 @@
 import { type contract, type HandlerInput, parseAddress, type TemplateSendResponse } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
@@ -15,6 +14,7 @@ import {
   UNSUBSCRIBE_URL,
 } from "../templates/templates.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
+import type { EmailDeps } from "./deps.ts";
 import { type MessageContent, send } from "./send.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
@@ -62,7 +62,7 @@ export function prepareTestSend(
 export async function sendPrepared(
   { failure, ready }: PreparedSend,
   tx: Tx,
-  deps: Deps,
+  deps: EmailDeps,
   workspaceId: string,
 ): Promise<TemplateSendResponse> {
   if (failure) throw failure;

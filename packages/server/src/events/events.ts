@@ -1,15 +1,15 @@
 import { EMAIL_EVENT_TYPES, type EventType } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
-import type { Tables } from "../schema.ts";
+import type { EventDeps } from "./deps.ts";
 import type { EventRow } from "./show.ts";
+import type { EventTables } from "./tables.ts";
 
 export { type EventRow, readByKeys, showEvent, toEventId } from "./show.ts";
-export type { StreamListener } from "./stream.ts";
+export type { Advance, StreamListener } from "./stream.ts";
 
 /** A row of `event_arrivals`. */
-type NewArrival = Tables["eventArrivals"]["$inferInsert"];
+type NewArrival = EventTables["eventArrivals"]["$inferInsert"];
 
 // So that the loop that numbers events, which takes some hundred rows at a time, has neither too few events nor too many.
 const ARRIVAL_KEYS = 16;
@@ -33,14 +33,14 @@ export interface NewEvent {
 }
 
 /** Reacts to new events, in the transaction that records them. */
-export type EventListener = (tx: Tx, deps: Deps, events: readonly NewEvent[]) => Promise<void>;
+export type EventListener = (tx: Tx, events: readonly NewEvent[]) => Promise<void>;
 
 /** Records events, in the transaction that causes them, and tells the listeners. The only way to record events. */
-export async function recordEvents(tx: Tx, deps: Deps, events: readonly NewEvent[]): Promise<void> {
+export async function recordEvents(tx: Tx, deps: EventDeps, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   const keys = await tx.insertNumbered(tx.t.events, events.map(toRow));
   await tx.insertAll(tx.t.eventArrivals, listArrivals(events, keys));
-  for (const listener of deps.eventListeners) await listener(tx, deps, events);
+  for (const listener of deps.eventListeners) await listener(tx, events);
   tx.afterCommit(deps.eventStream.wake);
 }
 

@@ -1,9 +1,10 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
+import type { EventTailDeps } from "./deps.ts";
 import { getEvent, listEvents } from "./list.ts";
 import { followEvents } from "./tail.ts";
 
-export const eventHandlers: Omit<Handlers<typeof contract.events>, "track"> = {
+export const eventHandlers: Omit<Handlers<typeof contract.events, EventTailDeps>, "track"> = {
   list: (input, { read, deps, workspaceId }) => listEvents(read, deps, workspaceId, input),
   tail: async (input, { read, deps, workspaceId, key, header, signal }) =>
     followEvents(read, deps, { ...input, workspaceId, keyId: key.id, lastEventId: header("last-event-id"), signal: signal() }),

@@ -2,8 +2,8 @@ import { type Event, type Page, parseAddress, parseEventTypes } from "@mailsvc/s
 import { and, desc, eq, gte, inArray, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateByTime, type TimeSlice } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { notFound } from "../lib/api-error.ts";
+import type { EventDeps } from "./deps.ts";
 import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } from "./show.ts";
 
 /** Filters of events, as the contract parses them. */
@@ -22,7 +22,7 @@ export interface EventFilter {
 /** A page of the events of a workspace, newest first, with everything that was committed before the call. */
 export async function listEvents(
   read: Reader,
-  deps: Pick<Deps, "eventStream">,
+  deps: Pick<EventDeps, "eventStream">,
   workspaceId: string,
   { page, limit, cursor, ...filter }: PageInput & EventFilter,
 ): Promise<Page<Event>> {
@@ -40,7 +40,7 @@ export async function listEvents(
 }
 
 /** One event of a workspace. Throws ApiError not_found. */
-export async function getEvent(read: Reader, deps: Pick<Deps, "eventStream">, workspaceId: string, id: string): Promise<Event> {
+export async function getEvent(read: Reader, deps: Pick<EventDeps, "eventStream">, workspaceId: string, id: string): Promise<Event> {
   await deps.eventStream.catchUp();
   const { events: e } = read.t;
   const key = parseEventId(id);
@@ -107,7 +107,7 @@ function listFew(read: Reader, workspaceId: string, { email, to, contact }: Even
 /** The rows of a page: the newest of each branch, merged. */
 async function selectPage(
   read: Reader,
-  deps: Pick<Deps, "eventStream">,
+  deps: Pick<EventDeps, "eventStream">,
   branches: readonly Branch[],
   { before, limit, offset }: TimeSlice,
 ): Promise<FullEvent[]> {

@@ -2,16 +2,16 @@ import type { Event, EventType } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, gte, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
+import type { EventTables } from "./tables.ts";
 
-export type EventRow = Tables["events"]["$inferSelect"];
+export type EventRow = EventTables["events"]["$inferSelect"];
 
 /** An event with what its email knows: the recipient, the contact and the campaign. */
 export interface FullEvent {
   readonly event: EventRow;
   /** Its number in the stream; null until it has one. */
   readonly position: number | null;
-  readonly email: Pick<Tables["emails"]["$inferSelect"], "to" | "contactId" | "campaignId"> | null;
+  readonly email: { readonly to: string; readonly contactId: string | null; readonly campaignId: string | null } | null;
 }
 
 /** The id of an event, derived from its key, so that no id is stored. */

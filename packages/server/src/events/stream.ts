@@ -1,10 +1,10 @@
 import { inArray, lte } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Timer } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
+import type { EventStreamDeps } from "./deps.ts";
+import type { EventTables } from "./tables.ts";
 
 /*
  * Each workspace has one stream of events, numbered from 1 without gaps. Transactions that record events do not number them: on
@@ -27,7 +27,7 @@ export interface Advance {
 }
 
 /** Reacts to events that have got their numbers, in the transaction that gives them. */
-export type StreamListener = (tx: Tx, deps: Deps, advances: readonly Advance[]) => Promise<void>;
+export type StreamListener = (tx: Tx, advances: readonly Advance[]) => Promise<void>;
 
 /** What other rooms ask of the streams. */
 export interface EventStream {
@@ -66,7 +66,7 @@ const MAX_TAILS = 1000;
 
 export interface EventStreamParts {
   /** Known once the product is put together. */
-  readonly deps: () => Deps;
+  readonly deps: () => EventStreamDeps;
   readonly listeners: readonly StreamListener[];
 }
 
@@ -95,10 +95,9 @@ export function createEventStream({ deps: getDeps, listeners }: EventStreamParts
   };
 
   const tick = async (): Promise<{ count: number; busy: boolean }> => {
-    const deps = getDeps();
-    const { advances, busy } = await deps.db.tx(async (tx) => {
+    const { advances, busy } = await getDeps().db.tx(async (tx) => {
       const result = await numberEvents(tx);
-      if (result.advances.length > 0) for (const listener of listeners) await listener(tx, deps, result.advances);
+      if (result.advances.length > 0) for (const listener of listeners) await listener(tx, result.advances);
       return result;
     });
     for (const { workspaceId } of advances) for (const wake of [...(waiting.get(workspaceId) ?? [])]) wake();
@@ -233,7 +232,7 @@ async function numberEvents(tx: Tx): Promise<{ advances: Advance[]; busy: boolea
   const streams = await lockStreams(tx, [...byWorkspace.keys()]);
   if (streams.size === 0) return { advances: [], busy: true };
   const advances: Advance[] = [];
-  const numbers: Tables["eventNumbers"]["$inferInsert"][] = [];
+  const numbers: EventTables["eventNumbers"]["$inferInsert"][] = [];
   for (const [workspaceId, before] of streams) {
     const keys = (byWorkspace.get(workspaceId) ?? []).flatMap(({ eventKeys }) => eventKeys).sort((one, other) => one - other);
     for (const [i, eventKey] of keys.entries()) numbers.push({ workspaceId, position: before + i + 1, eventKey });

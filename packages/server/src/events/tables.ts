@@ -58,3 +58,5 @@ export function eventTables(c: ColumnTypes) {
     }),
   };
 }
+
+export type EventTables = ReturnType<typeof eventTables>;

@@ -1,8 +1,8 @@
 import { type Event, parseAddress, parseEventTypes, type StreamMessage } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { invalid } from "../lib/api-error.ts";
+import type { EventTailDeps } from "./deps.ts";
 import { readStream, showEvent } from "./show.ts";
 
 /** What a client wants to follow. */
@@ -35,7 +35,7 @@ const POLL_MS = 300;
  * The events of a workspace from a number on, without end: it stops when the client disconnects or the server does. Throws ApiError
  * validation_error, rate_limited.
  */
-export async function followEvents(read: Reader, deps: Deps, request: TailRequest): Promise<AsyncIterable<StreamMessage<Event>>> {
+export async function followEvents(read: Reader, deps: EventTailDeps, request: TailRequest): Promise<AsyncIterable<StreamMessage<Event>>> {
   const { eventStream, queue, clock } = deps;
   const { workspaceId, keyId } = request;
   const wanted = parseLastEventId(request.lastEventId) ?? request.from;
@@ -78,7 +78,7 @@ export async function followEvents(read: Reader, deps: Deps, request: TailReques
 }
 
 /** The number that the next event of a workspace will get. */
-async function findNext(read: Reader, { eventStream }: Deps, workspaceId: string): Promise<number> {
+async function findNext(read: Reader, { eventStream }: EventTailDeps, workspaceId: string): Promise<number> {
   await eventStream.catchUp();
   const { eventStreams: s } = read.t;
   const [stream] = await read.select({ last: s.last }).from(s).where(eq(s.workspaceId, workspaceId));

@@ -1,12 +1,12 @@
 import { type contract, served } from "@mailsvc/sdk/contract";
-import type { Deps } from "../deps.ts";
 import type { Handlers } from "../http/handler.ts";
 import { buildOpenApi } from "../http/openapi.ts";
 import { ApiError } from "../lib/api-error.ts";
+import type { HealthDeps } from "./deps.ts";
 
 let document: Record<string, unknown> | undefined;
 
-export const healthHandlers: Handlers<typeof contract.health> = {
+export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
   live: async (_input, { deps }) => ({ status: "ok", version: deps.version }),
   ready: async (_input, { deps }) => {
     const { db, queue, storage } = deps;
@@ -27,7 +27,7 @@ export const healthHandlers: Handlers<typeof contract.health> = {
 const PROBE_ROW = "readiness.probe";
 
 /** Writes a row and waits until it is durable. Throws StorageUnavailable when the disk is full or broken. */
-function writeProbe({ db, clock }: Deps): Promise<void> {
+function writeProbe({ db, clock }: HealthDeps): Promise<void> {
   return db.tx(async (tx) => {
     const { meta } = tx.t;
     const value = String(clock.now());

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Deps } from "../deps.ts";
 import { countInDoubt, countStatus } from "../emails/emails.ts";
 import type { ServedRequest } from "../http/router.ts";
+import type { MetricsDeps } from "./deps.ts";
 
 /** What a database tells about itself; null where it has no such thing. */
 export interface BackendStats {
@@ -16,7 +16,7 @@ export interface BackendStats {
 }
 
 export interface MetricsSources {
-  readonly deps: Pick<Deps, "db" | "queue" | "clock" | "storage" | "webhooks">;
+  readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks">;
   readonly readStats: () => Promise<BackendStats>;
 }
 

@@ -1,4 +1,3 @@
-import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { MB } from "../lib/units.ts";
@@ -13,6 +12,7 @@ import {
 } from "./auth.ts";
 import type { Call, Caller } from "./call.ts";
 import { getClientAddress } from "./client-address.ts";
+import type { HttpDeps } from "./deps.ts";
 import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import type { AgentContext, KeyContext } from "./handler.ts";
 import { limitAgent, limitAgentWork, limitDeveloper } from "./rate-limit.ts";
@@ -25,7 +25,7 @@ const AGENT_BODY_BYTES = 4 * MB;
 const BASE64_OVERHEAD = 4 / 3;
 
 export interface AdmissionParts {
-  readonly deps: Pick<Deps, "config" | "db" | "clock">;
+  readonly deps: Pick<HttpDeps, "config" | "db" | "clock">;
   readonly keys: KeyLookup;
   readonly limiter: Limiter;
 }
@@ -54,7 +54,7 @@ export class Admission {
     call.keyId = key.id;
     await limitDeveloper(this.#limiter, rates, key.id, endpoint, headers);
     authorizeDeveloper(key, endpoint);
-    const context: KeyContext = { ...base, workspaceId: key.workspaceId, key };
+    const context: KeyContext<HttpDeps> = { ...base, workspaceId: key.workspaceId, key };
     return { id: key.id, context, maxBody: endpoint.form ? maxBodyBytes * BASE64_OVERHEAD : maxBodyBytes };
   }
 
@@ -78,7 +78,7 @@ export class Admission {
     call.keyId = activationId;
     await limitAgent(this.#limiter, rates, activationId, headers);
     authorizeAgent(agent, endpoint);
-    const context: AgentContext = { ...base, workspaceId: agent.workspaceId, agent };
+    const context: AgentContext<HttpDeps> = { ...base, workspaceId: agent.workspaceId, agent };
     return {
       id: activationId,
       context,

@@ -1,8 +1,6 @@
 import type { AgentScope, Endpoint, Permission } from "@mailsvc/sdk/contract";
-import type { Reader } from "../db/db.ts";
-import type { AgentTx } from "../deps.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { AgentTables } from "../schema.ts";
 import type { HeaderReader } from "./headers.ts";
 
 /** A developer key, revoked or not. */
@@ -37,7 +35,7 @@ export interface KeyLookup {
   findDeveloperKey(hash: string): Promise<DeveloperKey | null>;
   isOperatorKey(hash: string): Promise<boolean>;
   /** The agent's key, read each time, so that a pause counts at once. Throws ApiError key_revoked or activation_paused. */
-  admitAgent(q: Reader<AgentTables> | AgentTx, hash: string): Promise<AgentKey | null>;
+  admitAgent(q: Reader | Tx, hash: string): Promise<AgentKey | null>;
   /** Whether an agent's key with this hash was ever made, whatever its state. */
   agentKeyExists(hash: string): Promise<boolean>;
 }
@@ -94,7 +92,7 @@ export function authorizeDeveloper(key: DeveloperKey, { access }: Endpoint): voi
 export async function authenticateAgent(
   headers: HeaderReader,
   keys: KeyLookup,
-  read: Reader<AgentTables>,
+  read: Reader,
   activationId: string,
   countRefusals: CountRefusals,
 ): Promise<AdmittedAgent> {

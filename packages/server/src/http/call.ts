@@ -1,5 +1,6 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
+import type { HttpDeps } from "./deps.ts";
 import type { AgentContext, KeyContext, PublicContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import type { HttpRequest } from "./request.ts";
@@ -13,7 +14,7 @@ export interface Call {
   readonly request: HttpRequest;
   readonly endpoint: Endpoint;
   readonly handler: AnyHandler;
-  readonly base: PublicContext;
+  readonly base: PublicContext<HttpDeps>;
   /** Headers of the response, added to on the way; also those of an error. */
   readonly headers: HeaderList;
   /** The id of the key, once it is known: for the access log. */
@@ -23,7 +24,7 @@ export interface Call {
 /** An admitted caller: the owner of rate limits and Idempotency-Keys, and the context of its handlers. */
 export interface Caller {
   readonly id: string;
-  readonly context: KeyContext | AgentContext | PublicContext;
+  readonly context: KeyContext<HttpDeps> | AgentContext<HttpDeps> | PublicContext<HttpDeps>;
   /** Runs first inside the transaction of a write; throws when the caller's key no longer works. */
   readonly confirm?: (tx: Tx) => Promise<unknown>;
   /** The largest body, in bytes. */

@@ -1,14 +1,12 @@
 import type { AgentScope, Contract, Endpoint, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
-import type { Reader, Tx } from "../db/db.ts";
-import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
-import type { AgentTables } from "../schema.ts";
+import type { Reader, Schema, Tx } from "../db/db.ts";
 import type { AgentKey, DeveloperKey } from "./auth.ts";
 import type { FileBody } from "./body/upload.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { check } from "./validation.ts";
 
-/** The context of every handler. */
-export interface PublicContext {
+/** The context of every handler. `Deps` is what its room needs. */
+export interface PublicContext<Deps> {
   readonly deps: Deps;
   readonly requestId: string;
   /** Validates a value: its parsed form, or the faults in it. For parts of a request that may fail one by one. */
@@ -20,13 +18,13 @@ export interface PublicContext {
 }
 
 /** The context of a developer's call. */
-export interface KeyContext extends PublicContext {
+export interface KeyContext<Deps> extends PublicContext<Deps> {
   readonly workspaceId: string;
   readonly key: DeveloperKey;
 }
 
 /** A read: sees committed rows. */
-export interface ReadContext extends KeyContext {
+export interface ReadContext<Deps> extends KeyContext<Deps> {
   readonly read: Reader;
 }
 
@@ -34,35 +32,35 @@ export interface ReadContext extends KeyContext {
  * A write: the handler runs inside one transaction, together with the claim of the Idempotency-Key and the stored answer. It must
  * not await anything but queries.
  */
-export interface WriteContext extends KeyContext {
+export interface WriteContext<Deps> extends KeyContext<Deps> {
   readonly tx: Tx;
 }
 
 /** A read with the operator key, which belongs to no workspace. */
-export interface OperatorReadContext extends PublicContext {
+export interface OperatorReadContext<Deps> extends PublicContext<Deps> {
   readonly read: Reader;
 }
 
 /** A write with the operator key. */
-export interface OperatorWriteContext extends PublicContext {
+export interface OperatorWriteContext<Deps> extends PublicContext<Deps> {
   readonly tx: Tx;
 }
 
-/** A caller with the key of an activation, which is the one named in the path. */
 /** The context of an agent's call, for the activation named in the path. */
-export interface AgentContext extends Omit<PublicContext, "deps"> {
-  readonly deps: AgentDeps;
+export interface AgentContext<Deps> extends PublicContext<Deps> {
   /** The brand's workspace. */
   readonly workspaceId: string;
   readonly agent: AgentKey;
 }
 
-export interface AgentReadContext extends AgentContext {
-  readonly read: Reader<AgentTables>;
+/** An agent's read, of the `Tables` that agents may query. */
+export interface AgentReadContext<Deps, Tables> extends AgentContext<Deps> {
+  readonly read: Reader<Tables>;
 }
 
-export interface AgentWriteContext extends AgentContext {
-  readonly tx: AgentTx;
+/** An agent's write. */
+export interface AgentWriteContext<Deps, Tables> extends AgentContext<Deps> {
+  readonly tx: Tx<Tables>;
 }
 
 /** What the handler of a `raw` endpoint gets instead of a parsed body. */
@@ -85,9 +83,9 @@ type Run<E extends Endpoint, Ctx> = (input: HandlerInput<E>, ctx: Ctx) => Promis
  * transaction, `run` inside it. `undo` reverts the preparation when `run` fails.
  */
 interface Prepared<E extends Endpoint, P, Before, Within> {
-  prepare(input: HandlerInput<E>, ctx: Before): Promise<P> | P;
-  run(input: HandlerInput<E>, ctx: Within, prepared: P): Promise<HandlerOutput<E>>;
-  undo?(ctx: Before, prepared: P): Promise<void>;
+  readonly prepare: (input: HandlerInput<E>, ctx: Before) => Promise<P> | P;
+  readonly run: (input: HandlerInput<E>, ctx: Within, prepared: P) => Promise<HandlerOutput<E>>;
+  readonly undo?: (ctx: Before, prepared: P) => Promise<void>;
 }
 
 type Write<E extends Endpoint, Before, Within> =
@@ -95,19 +93,24 @@ type Write<E extends Endpoint, Before, Within> =
   // biome-ignore lint/suspicious/noExplicitAny: only the handler itself knows what `prepare` hands to `run`
   | Prepared<E, any, Before & RawOf<E>, Within & RawOf<E>>;
 
-export type Handler<E extends Endpoint> = E["access"] extends "public" | "dev"
-  ? Run<E, PublicContext & RawOf<E>>
+export type Handler<E extends Endpoint, Deps, Tables = Schema> = E["access"] extends "public" | "dev"
+  ? Run<E, PublicContext<Deps> & RawOf<E>>
   : E["access"] extends "agent" | { readonly scope: AgentScope }
     ? E["method"] extends "GET"
-      ? Run<E, AgentReadContext>
-      : Write<E, AgentReadContext, AgentWriteContext>
+      ? Run<E, AgentReadContext<Deps, Tables>>
+      : Write<E, AgentReadContext<Deps, Tables>, AgentWriteContext<Deps, Tables>>
     : E["access"] extends "operator"
       ? E["method"] extends "GET"
-        ? Run<E, OperatorReadContext>
-        : Write<E, OperatorReadContext, OperatorWriteContext>
+        ? Run<E, OperatorReadContext<Deps>>
+        : Write<E, OperatorReadContext<Deps>, OperatorWriteContext<Deps>>
       : E["method"] extends "GET"
-        ? Run<E, ReadContext>
-        : Write<E, ReadContext, WriteContext>;
+        ? Run<E, ReadContext<Deps>>
+        : Write<E, ReadContext<Deps>, WriteContext<Deps>>;
 
-/** One handler per endpoint of a group; a missing or surplus one does not compile. */
-export type Handlers<G extends Contract[string]> = { readonly [O in keyof G]: Handler<G[O]> };
+/**
+ * One handler per endpoint of a group; a missing or surplus one does not compile. `Deps` is what the room needs, `Tables` what those for
+ * agents may query.
+ */
+export type Handlers<G extends Contract[string], Deps, Tables = Schema> = {
+  readonly [O in keyof G]: Handler<G[O], Deps, Tables>;
+};

@@ -2,10 +2,10 @@ import { hash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gte, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import type { HttpDeps } from "./deps.ts";
 import type { HeaderReader } from "./headers.ts";
 
 /** How long a stored answer can be replayed. */
@@ -85,7 +85,7 @@ const CHUNK = 1000;
 const HOUR = 3_600_000;
 
 /** The job that deletes answers older than a day, in chunks. It sleeps while there is nothing to delete. */
-export function deleteOldAnswers(deps: Deps): JobHandler {
+export function deleteOldAnswers(deps: HttpDeps): JobHandler {
   return async () => {
     const { db, clock } = deps;
     const { idempotency: t } = db.read.t;
@@ -102,7 +102,7 @@ export function deleteOldAnswers(deps: Deps): JobHandler {
 }
 
 /** When the oldest answer becomes a day old, an hour from now at the earliest; without any, a day from now. */
-async function nextDeletion({ db, clock }: Deps, before: number): Promise<number> {
+async function nextDeletion({ db, clock }: HttpDeps, before: number): Promise<number> {
   const { idempotency: t } = db.read.t;
   const [oldest] = await db.read.select({ at: t.createdAt }).from(t).where(gte(t.createdAt, before)).orderBy(asc(t.createdAt)).limit(1);
   return Math.max((oldest?.at ?? clock.now()) + RETENTION_MS, clock.now() + HOUR);

@@ -1,5 +1,4 @@
 import { isForAgents, listStatuses, type StreamMessage } from "@mailsvc/sdk/contract";
-import type { Deps } from "../deps.ts";
 import { PAGE_POLICY } from "../html/page.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
@@ -9,6 +8,7 @@ import { checkMediaType, parseJson, parseLongJson } from "./body/json.ts";
 import { readUpload } from "./body/upload.ts";
 import type { Call, Caller, Input, RunAny } from "./call.ts";
 import { getClientAddress } from "./client-address.ts";
+import type { HttpDeps } from "./deps.ts";
 import { ForgeryLimiter } from "./forgery-limiter.ts";
 import type { PublicContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
@@ -33,7 +33,7 @@ const PUBLIC_PAGE_HEADERS: Readonly<HeaderList> = [
 type Params = Record<string, string>;
 
 export interface PerformerParts extends AdmissionParts {
-  readonly deps: Pick<Deps, "config" | "db" | "clock" | "storage" | "seal" | "log">;
+  readonly deps: Pick<HttpDeps, "config" | "db" | "clock" | "storage" | "seal" | "log">;
 }
 
 /**
@@ -86,7 +86,7 @@ export class Performer {
     return this.#answerOpen(call, parseJson(await request.body(maxBody)), call.base);
   }
 
-  async #answerOpen({ request, endpoint, handler, headers }: Call, body: Input, context: PublicContext): Promise<AnyResponse> {
+  async #answerOpen({ request, endpoint, handler, headers }: Call, body: Input, context: PublicContext<HttpDeps>): Promise<AnyResponse> {
     const output = await (handler as RunAny)(parseInput(endpoint, parseParams(request), request.search(), body), context);
     const status = listStatuses(endpoint)[0] ?? 200;
     if (endpoint.etag) return buildStaticResponse(output as object, request.headers, headers);

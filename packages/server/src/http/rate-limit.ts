@@ -1,8 +1,12 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
-import type { Config } from "../config.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Limiter, Rate, RateLimitResult } from "../lib/rate.ts";
 import type { HeaderList } from "./headers.ts";
+
+/** Rate limits: `send`, `write` and `read` per API key; `agent` for all calls of an activation, `message` for its messages, `log` per run. */
+export type RateBucket = "send" | "write" | "read" | "agent" | "message" | "log";
+
+export type Rates = Readonly<Record<RateBucket, Rate>>;
 
 interface Refusal {
   readonly message: string;
@@ -29,7 +33,7 @@ export function applyRateLimit(result: RateLimitResult, headers: HeaderList, ref
 /** Takes a token from the developer key's bucket for this endpoint. Throws ApiError rate_limited. */
 export async function limitDeveloper(
   limiter: Limiter,
-  rates: Config["rates"],
+  rates: Rates,
   keyId: string,
   endpoint: Endpoint,
   headers: HeaderList,
@@ -42,7 +46,7 @@ export async function limitDeveloper(
 }
 
 /** Takes a token from the activation's bucket, which all calls of its agent share. Throws ApiError rate_limited. */
-export async function limitAgent(limiter: Limiter, rates: Config["rates"], activationId: string, headers: HeaderList): Promise<void> {
+export async function limitAgent(limiter: Limiter, rates: Rates, activationId: string, headers: HeaderList): Promise<void> {
   const taken = await limiter.take(`${activationId}:agent`, rates.agent);
   applyRateLimit(taken, headers, () => ({
     message: `Too many requests. This activation may make ${formatRate(rates.agent)}.`,
@@ -53,7 +57,7 @@ export async function limitAgent(limiter: Limiter, rates: Config["rates"], activ
 /** Takes a token from the second bucket of some agent endpoints: messages of an activation, logs of one run. Throws ApiError rate_limited. */
 export async function limitAgentWork(
   limiter: Limiter,
-  rates: Config["rates"],
+  rates: Rates,
   activationId: string,
   { agentBucket }: Endpoint,
   input: Readonly<Record<string, unknown>>,

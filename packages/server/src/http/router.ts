@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
 import type { H3 } from "h3";
-import type { Deps } from "../deps.ts";
 import type { Limiter } from "../lib/rate.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import type { KeyLookup } from "./auth.ts";
 import type { AnyHandler, Call } from "./call.ts";
+import type { HttpDeps } from "./deps.ts";
 import { toApiError } from "./errors.ts";
 import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
 import type { PublicContext } from "./handler.ts";
@@ -22,7 +22,7 @@ export interface RouterParts {
   readonly contract: Contract;
   /** By noun and verb; those of dev mode may be missing outside it. */
   readonly handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly deps: Deps;
+  readonly deps: HttpDeps;
   readonly keys: KeyLookup;
   readonly inFlight: InFlightRequests;
   readonly limiter: Limiter;
@@ -83,7 +83,7 @@ export function createRouter({ contract, handlers, deps, keys, inFlight, limiter
       if (inFlight.draining) headers.push(["connection", "close"]);
       inFlight.begin();
       try {
-        const base: PublicContext = {
+        const base: PublicContext<HttpDeps> = {
           deps,
           requestId,
           check,

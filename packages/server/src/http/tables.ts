@@ -19,3 +19,5 @@ export function httpTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type HttpTables = ReturnType<typeof httpTables>;

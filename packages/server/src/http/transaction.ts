@@ -1,9 +1,9 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { AnyHandler, Caller, Input } from "./call.ts";
+import type { HttpDeps } from "./deps.ts";
 import { type Claim, findAnswer, type StoredAnswer, sealAnswer, storeAnswer, toClaimId, unsealAnswer } from "./idempotency.ts";
 
 /** A write of the contract, with its input parsed and its caller admitted. */
@@ -34,11 +34,11 @@ export interface WriteResult extends StoredAnswer {
  * | runs in this process, other request | no              | ApiError idempotency_in_progress |
  */
 export class Writes {
-  readonly #deps: Pick<Deps, "db" | "clock" | "seal" | "log">;
+  readonly #deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log">;
   /** Those under way whose handlers prepare something, by claim. */
   readonly #running = new Map<string, { readonly requestHash: string; readonly result: Promise<WriteResult> }>();
 
-  constructor(deps: Pick<Deps, "db" | "clock" | "seal" | "log">) {
+  constructor(deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log">) {
     this.#deps = deps;
   }
 

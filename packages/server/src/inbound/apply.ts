@@ -1,10 +1,10 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { type EmailRow, findEmailById, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 import { suppress } from "../suppressions/suppressions.ts";
+import type { InboundDeps } from "./deps.ts";
 import type { Report, ReportOutcome } from "./report.ts";
 
 /** What a report did: nothing if it is known already, or about an email that is unknown or has ended in another way. */
@@ -28,13 +28,13 @@ const UNSETTLED: readonly EmailStatus[] = ["queued", "deferred", "sending"];
  * Applies reports to their emails, each once: a report with a known key changes nothing. If one is too early, the others are
  * applied nevertheless. Of reports that come for one workspace, those about mail of another one are ignored.
  */
-export async function applyReports(tx: Tx, deps: Deps, reports: readonly Report[], workspaceId: string | null): Promise<Applied[]> {
+export async function applyReports(tx: Tx, deps: InboundDeps, reports: readonly Report[], workspaceId: string | null): Promise<Applied[]> {
   const results: Applied[] = [];
   for (const report of reports) results.push(await applyReport(tx, deps, report, workspaceId));
   return results;
 }
 
-async function applyReport(tx: Tx, deps: Deps, report: Report, workspaceId: string | null): Promise<Applied> {
+async function applyReport(tx: Tx, deps: InboundDeps, report: Report, workspaceId: string | null): Promise<Applied> {
   const email = await findEmailById(tx, report.emailId);
   if (!email || (workspaceId !== null && email.workspaceId !== workspaceId)) return "ignored";
   if (UNSETTLED.includes(email.status)) return "too-early";
@@ -48,7 +48,7 @@ async function applyReport(tx: Tx, deps: Deps, report: Report, workspaceId: stri
 }
 
 /** False if it does not concern the email any more. */
-function applyOutcome(tx: Tx, deps: Deps, email: EmailRow, { outcome, source }: Report): Promise<boolean> {
+function applyOutcome(tx: Tx, deps: InboundDeps, email: EmailRow, { outcome, source }: Report): Promise<boolean> {
   switch (outcome.kind) {
     case "delivered":
       return deliver(tx, deps, email, source);
@@ -61,18 +61,18 @@ function applyOutcome(tx: Tx, deps: Deps, email: EmailRow, { outcome, source }: 
   }
 }
 
-async function deliver(tx: Tx, deps: Deps, email: EmailRow, source: string): Promise<boolean> {
+async function deliver(tx: Tx, deps: InboundDeps, email: EmailRow, source: string): Promise<boolean> {
   const now = deps.clock.now();
   const moved = await transition(tx, deps, ["sent"], {
     email,
     patch: { status: "delivered", updatedAt: now },
     events: [{ type: "email.delivered", data: { source } }],
   });
-  if (moved) await deps.audience.emailsEngaged(tx, deps, [{ workspaceId: email.workspaceId, email: email.toKey, deliveredAt: now }]);
+  if (moved) await deps.engagementHooks.emailsEngaged(tx, [{ workspaceId: email.workspaceId, email: email.toKey, deliveredAt: now }]);
   return moved;
 }
 
-async function defer(tx: Tx, deps: Deps, email: EmailRow, source: string, error: DeliveryError): Promise<boolean> {
+async function defer(tx: Tx, deps: InboundDeps, email: EmailRow, source: string, error: DeliveryError): Promise<boolean> {
   if (email.status !== "sent") return false;
   const { workspaceId, id, campaignId, contactId } = email;
   const about = { workspaceId, emailId: id, campaignId, contactId };
@@ -84,7 +84,7 @@ async function defer(tx: Tx, deps: Deps, email: EmailRow, source: string, error:
 
 async function bounce(
   tx: Tx,
-  deps: Deps,
+  deps: InboundDeps,
   email: EmailRow,
   source: string,
   { error, type, invalidRecipient }: Extract<ReportOutcome, { kind: "bounced" }>,
@@ -98,7 +98,7 @@ async function bounce(
   return moved;
 }
 
-async function complain(tx: Tx, deps: Deps, email: EmailRow, source: string, feedbackType: string): Promise<boolean> {
+async function complain(tx: Tx, deps: InboundDeps, email: EmailRow, source: string, feedbackType: string): Promise<boolean> {
   const moved = await transition(tx, deps, ["sent", "delivered"], {
     email,
     patch: { status: "complained", updatedAt: deps.clock.now() },
@@ -110,7 +110,7 @@ async function complain(tx: Tx, deps: Deps, email: EmailRow, source: string, fee
 
 async function suppressRecipient(
   tx: Tx,
-  deps: Deps,
+  deps: InboundDeps,
   { workspaceId, toKey, id, campaignId }: EmailRow,
   reason: "bounce" | "complaint",
 ): Promise<void> {

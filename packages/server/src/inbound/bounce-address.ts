@@ -1,6 +1,6 @@
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
-import type { Deps } from "../deps.ts";
+import type { InboundDeps } from "./deps.ts";
 import { filterConnected } from "./providers/connections.ts";
 
 // The header by which Postmark keeps our id, because it replaces the Message-ID.
@@ -10,7 +10,7 @@ const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
  * Gives mails what reports about them are recognised by: their return path at the inbound domain, if there is one, and with
  * Postmark a header, because it replaces the Message-ID.
  */
-export async function setBounceAddresses(read: Reader, { returnPath, config }: Deps, mails: readonly PendingMail[]): Promise<void> {
+export async function setBounceAddresses(read: Reader, { returnPath, config }: InboundDeps, mails: readonly PendingMail[]): Promise<void> {
   const workspaceIds = [...new Set(mails.map(({ email }) => email.workspaceId))];
   const usePostmark = config.providers.postmark.length > 0 ? new Set(workspaceIds) : await filterConnected(read, workspaceIds, "postmark");
   for (const mail of mails) {

@@ -1,10 +1,10 @@
 import type { contract, inboundNouns, Provider } from "@mailsvc/sdk/contract";
-import type { Deps } from "../deps.ts";
 import type { Handlers, PublicContext, RawBody } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { PROVIDER_KEYS } from "../lib/provider-keys.ts";
 import { applyReports } from "./apply.ts";
+import type { InboundDeps } from "./deps.ts";
 import { addConnection, getConnection, listConnections, removeConnection } from "./providers/connections.ts";
 import type { ReadWebhook } from "./providers/provider.ts";
 import type { Report } from "./report.ts";
@@ -23,14 +23,14 @@ const READERS: Readonly<Record<Provider, ReadWebhook>> = {
 const CHUNK = 100;
 
 /** The connections of workspaces to mail providers. */
-export const providerHandlers: Handlers<typeof contract.providers> = {
+export const providerHandlers: Handlers<typeof contract.providers, InboundDeps> = {
   list: (input, { read, deps, workspaceId }) => listConnections(read, deps, workspaceId, input),
   add: (input, { tx, deps, workspaceId }) => addConnection(tx, deps, workspaceId, input),
   remove: ({ id }, { tx, deps, workspaceId }) => removeConnection(tx, deps, workspaceId, id),
 };
 
 /** The endpoints that mail providers call: one for each connection of a workspace, and one for each provider with keys in flags. */
-export const inboundHandlers: Handlers<Endpoints> = {
+export const inboundHandlers: Handlers<Endpoints, InboundDeps> = {
   ses: takeForAll("ses"),
   postmark: takeForAll("postmark"),
   sendgrid: takeForAll("sendgrid"),
@@ -43,7 +43,7 @@ export const inboundHandlers: Handlers<Endpoints> = {
 
 /** Takes reports about the mail of all workspaces, verified by keys that the operator has set. */
 function takeForAll(provider: Provider) {
-  return async (_input: unknown, { deps, bytes, headers }: PublicContext & RawBody) => {
+  return async (_input: unknown, { deps, bytes, headers }: PublicContext<InboundDeps> & RawBody) => {
     const keys = deps.config.providers[provider];
     const { name, flag } = PROVIDER_KEYS[provider];
     if (keys.length === 0)
@@ -58,7 +58,11 @@ function takeForAll(provider: Provider) {
  * Applies reports, only to mail of the workspace unless it is null. Throws ApiError not_ready when a report came before the email was
  * settled: providers send it again after a 5xx.
  */
-async function take(deps: Deps, reports: readonly Report[], workspaceId: string | null): Promise<{ received: true; applied: number }> {
+async function take(
+  deps: InboundDeps,
+  reports: readonly Report[],
+  workspaceId: string | null,
+): Promise<{ received: true; applied: number }> {
   let applied = 0;
   let early = 0;
   for (const chunk of splitIntoChunks(reports, CHUNK)) {

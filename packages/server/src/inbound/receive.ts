@@ -1,7 +1,7 @@
-import type { Deps } from "../deps.ts";
 import { findEmailById } from "../emails/emails.ts";
 import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { applyReports } from "./apply.ts";
+import type { InboundDeps } from "./deps.ts";
 import { type ParsedMail, parseMail } from "./parse-mail.ts";
 import type { Report } from "./report.ts";
 import type { InboundAddress } from "./return-path.ts";
@@ -13,7 +13,7 @@ export type Received = "applied" | "ignored" | "too-early";
  * Receives a mail to addresses of the inbound domain: bounces, complaints, and mail that unsubscribes. Its effects are durable
  * when this returns. Mail that is none of these, such as an automatic reply, is taken and leads to nothing.
  */
-export async function receiveMail(deps: Deps, addresses: readonly InboundAddress[], raw: Uint8Array): Promise<Received> {
+export async function receiveMail(deps: InboundDeps, addresses: readonly InboundAddress[], raw: Uint8Array): Promise<Received> {
   const mail = await parseMail(raw);
   const results: Received[] = [];
   for (const address of addresses)
@@ -23,7 +23,7 @@ export async function receiveMail(deps: Deps, addresses: readonly InboundAddress
   return (["too-early", "applied"] as const).find((result) => results.includes(result)) ?? "ignored";
 }
 
-async function applyMail(deps: Deps, address: InboundAddress, { outcome, source, about }: ParsedMail): Promise<Received> {
+async function applyMail(deps: InboundDeps, address: InboundAddress, { outcome, source, about }: ParsedMail): Promise<Received> {
   if (outcome === null) return "ignored";
   const emailId = "emailId" in address ? address.emailId : findEmailId(deps, about);
   if (emailId === null) return "ignored";
@@ -39,14 +39,14 @@ function buildKey(source: string, emailId: string, outcome: NonNullable<ParsedMa
 }
 
 /** Feedback loops do not know our return path, but return what they complain about. */
-function findEmailId({ returnPath }: Deps, about: ParsedMail["about"]): string | null {
+function findEmailId({ returnPath }: InboundDeps, about: ParsedMail["about"]): string | null {
   const address = about.returnPath === null ? null : returnPath.parse(about.returnPath);
   if (address?.kind === "bounce") return address.emailId;
   return /^<(em_[0-9a-hjkmnp-tv-z]{26})@/.exec(about.messageId ?? "")?.[1] ?? null;
 }
 
 /** An automatic reply, or the bounce of a reply, is nobody's wish to unsubscribe. */
-async function unsubscribeByMail(deps: Deps, emailId: string, { automatic }: ParsedMail): Promise<Received> {
+async function unsubscribeByMail(deps: InboundDeps, emailId: string, { automatic }: ParsedMail): Promise<Received> {
   if (automatic) return "ignored";
   return deps.db.tx(async (tx) => {
     const email = await findEmailById(tx, emailId);

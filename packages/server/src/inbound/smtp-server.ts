@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
-import type { Deps } from "../deps.ts";
 import type { Timer } from "../lib/clock.ts";
+import type { InboundDeps } from "./deps.ts";
 import { receiveMail } from "./receive.ts";
 import type { InboundAddress } from "./return-path.ts";
 import type { TlsFiles, TlsPair } from "./tls-files.ts";
@@ -53,7 +53,7 @@ export interface Listening {
  * error of the operating system if it cannot listen.
  */
 export async function serveInboundSmtp(
-  deps: Deps,
+  deps: InboundDeps,
   { host, port, tls = null, connectionMs = CONNECTION_MS }: Listening,
 ): Promise<InboundServer> {
   const { SMTPServer } = await import("smtp-server");
@@ -144,7 +144,7 @@ export async function serveInboundSmtp(
 }
 
 /** Takes up a renewed certificate. One that cannot be used leaves the old one in place. */
-export function renew({ log }: Pick<Deps, "log">, files: TlsFiles, use: (pair: TlsPair) => void): void {
+export function renew({ log }: Pick<InboundDeps, "log">, files: TlsFiles, use: (pair: TlsPair) => void): void {
   try {
     const pair = files.renew();
     if (pair === null) return;
@@ -157,7 +157,7 @@ export function renew({ log }: Pick<Deps, "log">, files: TlsFiles, use: (pair: T
 
 /** Takes a message; null if it is done with, else the reply that refuses it. */
 async function accept(
-  deps: Deps,
+  deps: InboundDeps,
   stream: Readable & { sizeExceeded?: boolean },
   addresses: readonly InboundAddress[],
 ): Promise<Error | null> {

@@ -1,9 +1,9 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import type { EmailRow, StatusChange } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import { suppress } from "../suppressions/suppressions.ts";
+import type { InboundDeps } from "./deps.ts";
 
 const DAY = 86_400_000;
 
@@ -18,7 +18,7 @@ const SOFT = /^(?:4\.[124]\.\d{1,3}|5\.2\.(?!1$)\d{1,3})$/;
  * Suppresses addresses whose mail has bounced softly for too long: each of the last five emails that came to an end did, the
  * first of them a week or more ago. An email that was accepted and did not bounce breaks the row.
  */
-export async function suppressSoftBounces(tx: Tx, deps: Deps, changes: readonly StatusChange[]): Promise<void> {
+export async function suppressSoftBounces(tx: Tx, deps: InboundDeps, changes: readonly StatusChange[]): Promise<void> {
   for (const { email, to } of changes) {
     if (to !== "bounced" && to !== "failed") continue;
     const { workspaceId, toKey, id, campaignId } = email;

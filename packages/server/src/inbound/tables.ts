@@ -26,3 +26,5 @@ export function inboundTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type InboundTables = ReturnType<typeof inboundTables>;

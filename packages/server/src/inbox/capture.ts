@@ -6,11 +6,11 @@ import { splitIntoParts } from "../lib/parts.ts";
 import { CHUNK_BYTES } from "../lib/turn.ts";
 import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
-import type { Tables } from "../schema.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
+import type { InboxTables } from "./tables.ts";
 
 /** What of a captured mail is known before it is stored. */
-type InboxRow = Omit<Tables["inbox"]["$inferSelect"], "id" | "receivedAt">;
+type InboxRow = Omit<InboxTables["inbox"]["$inferSelect"], "id" | "receivedAt">;
 
 export interface CaptureOptions {
   ids: Ids;
@@ -59,7 +59,7 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
 }
 
 /** Inserts a mail in parts, and lets the event loop serve others in between. */
-async function insertLarge(tx: Tx, row: Tables["inbox"]["$inferSelect"]): Promise<void> {
+async function insertLarge(tx: Tx, row: InboxTables["inbox"]["$inferSelect"]): Promise<void> {
   const { first, others } = splitIntoParts(row.raw);
   await tx.insertAll(tx.t.inbox, [{ ...row, raw: first }], { newKeys: true });
   for (const [i, raw] of others.entries()) {

@@ -2,12 +2,13 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers, PublicContext } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
+import type { InboxDeps } from "./deps.ts";
 import { clearMail, findFirstMail, getMail, listMail, type MailFilter, parseMail } from "./inbox.ts";
 
 // Mail captured by another server process gives no signal here, so it is also polled for.
 const POLL_MS = 1000;
 
-export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.inbox> {
+export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.inbox, InboxDeps> {
   return {
     list: (input, { deps }) => listMail(deps.db.read, input),
     wait: async (input, ctx) => parseMail(await waitForMail(input, arrivals, ctx)),
@@ -30,7 +31,7 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
 async function waitForMail(
   match: MailFilter & { after?: string | undefined; timeout: number },
   arrivals: ArrivalSignal,
-  { deps, signal: signalOf }: PublicContext,
+  { deps, signal: signalOf }: PublicContext<InboxDeps>,
 ) {
   const { real } = deps.clock;
   const signal = signalOf();

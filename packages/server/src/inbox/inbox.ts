@@ -8,9 +8,9 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { joinParts } from "../lib/parts.ts";
-import type { Tables } from "../schema.ts";
+import type { InboxTables } from "./tables.ts";
 
-type Row = Tables["inbox"]["$inferSelect"];
+type Row = InboxTables["inbox"]["$inferSelect"];
 type Summary = Omit<Row, "raw">;
 
 /** The filters of the inbox; `from` and `subject` match a part of the text. */

@@ -27,3 +27,5 @@ export function inboxTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type InboxTables = ReturnType<typeof inboxTables>;

@@ -1,7 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
-import type { Deps } from "../deps.ts";
 import { OPERATOR_KEY } from "../keys/key-cache.ts";
 import { hashKey, makeKey } from "../keys/secret.ts";
 import { makeKeyText, parseKey } from "../lib/key-file.ts";
@@ -9,6 +8,7 @@ import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
 import { createWorkspace } from "../workspaces/workspaces.ts";
 import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
+import type { InstallationDeps } from "./deps.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
 
 export type { Installation } from "./access.ts";
@@ -34,7 +34,7 @@ interface DevCredentials {
  * Creates the workspaces and keys of an empty database, or reads them. Keys that an earlier first start saved in `store` and
  * did not show are known again.
  */
-export async function ensureInstallation(deps: Deps, store: FirstKeyStore | null = null): Promise<Installation> {
+export async function ensureInstallation(deps: InstallationDeps, store: FirstKeyStore | null = null): Promise<Installation> {
   const workspaceId = await readFact(deps.db, FIRST_WORKSPACE);
   if (workspaceId !== null) return readInstallation(deps, workspaceId, store);
   const saved = store?.load() ?? null;
@@ -53,7 +53,7 @@ export async function ensureInstallation(deps: Deps, store: FirstKeyStore | null
 }
 
 /** Deletes all data with `empty` and writes the first workspaces again, with the ids and keys they had. */
-export async function resetInstallation(deps: Deps, empty: () => Promise<void>): Promise<void> {
+export async function resetInstallation(deps: InstallationDeps, empty: () => Promise<void>): Promise<void> {
   const { db } = deps;
   const before = await ensureInstallation(deps);
   const masterKey = await readFact(db, MASTER_KEY);
@@ -93,7 +93,7 @@ export async function assertSeal(db: Db, seal: Seal): Promise<void> {
  * Writes the first workspace, its owner key and the operator key; in dev mode the builder's workspace too. `before` keeps
  * the ids and keys of an installation whose rows were deleted.
  */
-async function seedInstallation(tx: Tx, deps: Deps, before: Installation | null): Promise<Installation> {
+async function seedInstallation(tx: Tx, deps: InstallationDeps, before: Installation | null): Promise<Installation> {
   const { config, random } = deps;
   const known = { id: before?.workspaceId, apiKey: before?.apiKey ?? undefined };
   const { id, apiKey } = await createWorkspace(tx, deps, { name: config.dev ? "brand" : "default", ...known });
@@ -110,7 +110,7 @@ async function seedInstallation(tx: Tx, deps: Deps, before: Installation | null)
   return { ...brand, operatorKey, profiles };
 }
 
-async function readInstallation({ config, db }: Deps, workspaceId: string, store: FirstKeyStore | null): Promise<Installation> {
+async function readInstallation({ config, db }: InstallationDeps, workspaceId: string, store: FirstKeyStore | null): Promise<Installation> {
   const credentials = config.dev ? await readFact(db, DEV_CREDENTIALS) : null;
   if (credentials === null) {
     const saved = store?.load();

@@ -9,3 +9,5 @@ export function installationTables(c: ColumnTypes) {
     }),
   };
 }
+
+export type InstallationTables = ReturnType<typeof installationTables>;

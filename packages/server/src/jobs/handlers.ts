@@ -4,8 +4,9 @@ import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { JobRow } from "../queue/queue.ts";
+import type { JobDeps } from "./deps.ts";
 
-export const jobHandlers: Handlers<typeof contract.jobs> = {
+export const jobHandlers: Handlers<typeof contract.jobs, JobDeps> = {
   list: async ({ state, ...page }, { read, deps, workspaceId }) => {
     let total: Total = { total: 0, isMinimum: false };
     return paginateBySeq(

@@ -1,11 +1,11 @@
 import { type contract, type QueueStatus, toDomain } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { holdDomain, listHolds, releaseDomain, requeueDeferred } from "../delivery/delivery.ts";
-import type { Deps } from "../deps.ts";
 import type { Handlers } from "../http/handler.ts";
 import { iso } from "../lib/clock.ts";
+import type { JobDeps } from "./deps.ts";
 
-export const queueHandlers: Handlers<typeof contract.queue> = {
+export const queueHandlers: Handlers<typeof contract.queue, JobDeps> = {
   status: (_input, { read, deps }) => showQueue(read, deps),
   pause: async ({ reason }, { tx, deps }) => {
     await deps.queue.pause(tx, reason ?? null);
@@ -29,7 +29,7 @@ export const queueHandlers: Handlers<typeof contract.queue> = {
   },
 };
 
-async function showQueue(q: Reader | Tx, { queue }: Deps): Promise<QueueStatus> {
+async function showQueue(q: Reader | Tx, { queue }: JobDeps): Promise<QueueStatus> {
   const pause = await queue.readPause(q);
   const { jobs, oldestDueAt } = await queue.readStats(q);
   return {

@@ -1,8 +1,9 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
+import type { KeyDeps } from "./deps.ts";
 import { assertMayGrant, createKey, listKeys, revokeKey } from "./keys.ts";
 
-export const keyHandlers: Handlers<typeof contract.keys> = {
+export const keyHandlers: Handlers<typeof contract.keys, KeyDeps> = {
   list: (input, { read, workspaceId }) => listKeys(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId, key }) => {
     assertMayGrant(key, input.permissions);

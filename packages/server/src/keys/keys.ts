@@ -2,16 +2,16 @@ import type { Key, Page, Permission } from "@mailsvc/sdk/contract";
 import { and, eq, isNotNull, isNull, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import type { DeveloperKey } from "../http/auth.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { type Clock, iso } from "../lib/clock.ts";
 import type { Random } from "../lib/random.ts";
-import type { Tables } from "../schema.ts";
+import type { KeyDeps } from "./deps.ts";
 import type { KeyCache } from "./key-cache.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
+import type { KeyTables } from "./tables.ts";
 
-type Row = Tables["keys"]["$inferSelect"];
+type Row = KeyTables["keys"]["$inferSelect"];
 
 export interface NewKey {
   name: string;
@@ -25,7 +25,7 @@ export interface NewKey {
 interface KeyParts {
   readonly clock: Clock;
   readonly random: Random;
-  readonly ids: Deps["ids"];
+  readonly ids: KeyDeps["ids"];
   readonly config: { readonly dev: boolean };
   readonly keyCache: Pick<KeyCache, "clear">;
 }
@@ -63,7 +63,7 @@ export function assertMayGrant(granter: DeveloperKey, permissions: readonly Perm
  * Revokes a key for good. Throws ApiError not_found, forbidden if the key can do more than `revoker`, or invalid_state for the
  * last owner key.
  */
-export async function revokeKey(tx: Tx, deps: Deps, revoker: DeveloperKey, id: string): Promise<Key> {
+export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id: string): Promise<Key> {
   const { workspaceId } = revoker;
   const { keys } = tx.t;
   const mine = and(eq(keys.workspaceId, workspaceId), eq(keys.id, id));

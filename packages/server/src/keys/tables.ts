@@ -21,3 +21,5 @@ export function keyTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type KeyTables = ReturnType<typeof keyTables>;

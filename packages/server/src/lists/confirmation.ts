@@ -4,7 +4,6 @@ import { and, eq, isNull } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { send } from "../emails/emails.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { renderMail } from "../html/mail.ts";
@@ -12,6 +11,7 @@ import { renderMessage, renderName } from "../html/page.ts";
 import { brokenLink } from "../lib/api-error.ts";
 import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from "../unsubscribe/unsubscribe.ts";
 import { getPageBrand } from "../workspaces/workspaces.ts";
+import type { ListDeps } from "./deps.ts";
 import type { ListRow } from "./lists.ts";
 import { announceMembers, computeExpiry, type MemberRow } from "./members.ts";
 
@@ -26,7 +26,7 @@ export interface Invitation {
  * Sends a pending member a confirmation email, queued like every other email. Earlier links stop working. Throws ApiError
  * sender_not_verified or recipient_suppressed.
  */
-export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invitation): Promise<MemberRow> {
+export async function invite(tx: Tx, deps: ListDeps, { list, contact, member }: Invitation): Promise<MemberRow> {
   const token = Buffer.from(deps.random.bytes(24)).toString("hex");
   const { listMembers: t } = tx.t;
   const row: MemberRow = { ...member, tokenHash: hashToken(token), expiresAt: computeExpiry(deps.clock.now()) };
@@ -63,7 +63,7 @@ export async function invite(tx: Tx, deps: Deps, { list, contact, member }: Invi
 }
 
 /** The pending or confirmed membership of a link's token. Throws ApiError not_found for an unknown or expired token. */
-export async function getInvitation(q: Tx | Reader, deps: Deps, token: string): Promise<Invitation> {
+export async function getInvitation(q: Tx | Reader, deps: ListDeps, token: string): Promise<Invitation> {
   const name = "find_invitation";
   const [found] = await q
     .prepared(name, (build, { listMembers: m, lists: l, contacts: c }, arg) =>
@@ -81,7 +81,7 @@ export async function getInvitation(q: Tx | Reader, deps: Deps, token: string): 
 }
 
 /** The HTML of the page behind the link. Opening it changes nothing, because mail scanners open links; its button confirms. */
-export async function renderConfirmation(q: Reader, deps: Deps, { list, contact, member }: Invitation): Promise<string> {
+export async function renderConfirmation(q: Reader, deps: ListDeps, { list, contact, member }: Invitation): Promise<string> {
   if (member.status === "MEMBER") return renderConfirmed(q, deps, { list, contact });
   return renderMessage(
     "Confirm your subscription",
@@ -91,7 +91,7 @@ export async function renderConfirmation(q: Reader, deps: Deps, { list, contact,
 }
 
 /** Makes a pending contact a member; idempotent. Returns the HTML of the page that says so. Throws ApiError not_found. */
-export async function confirm(tx: Tx, deps: Deps, token: string): Promise<string> {
+export async function confirm(tx: Tx, deps: ListDeps, token: string): Promise<string> {
   const { list, contact, member } = await getInvitation(tx, deps, token);
   if (member.status === "PENDING") {
     const { listMembers: t } = tx.t;
@@ -116,7 +116,7 @@ function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
-async function renderConfirmed(q: Tx | Reader, deps: Deps, { list, contact }: Pick<Invitation, "list" | "contact">): Promise<string> {
+async function renderConfirmed(q: Tx | Reader, deps: ListDeps, { list, contact }: Pick<Invitation, "list" | "contact">): Promise<string> {
   const url = makeUnsubscribeUrl(deps, { workspaceId: list.workspaceId, email: contact.email });
   return renderMessage(
     "You're subscribed",

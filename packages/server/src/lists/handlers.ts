@@ -2,10 +2,11 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { confirm, getInvitation, invite, renderConfirmation } from "./confirmation.ts";
+import type { ListDeps } from "./deps.ts";
 import { createList, deleteList, getList, listLists, updateList } from "./lists.ts";
 import { addMembers, getMember, listMembers, removeMember, removeMembers, showMember } from "./members.ts";
 
-export const listHandlers: Handlers<typeof contract.lists> = {
+export const listHandlers: Handlers<typeof contract.lists, ListDeps> = {
   list: (input, { read, workspaceId }) => listLists(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => createList(tx, deps, workspaceId, input),
   get: ({ id }, { read, workspaceId }) => getList(read, workspaceId, id),

@@ -1,13 +1,13 @@
 import { and, eq, inArray } from "drizzle-orm";
-import type { Deps } from "../deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { clearMembers } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { invite } from "./confirmation.ts";
+import type { ListDeps } from "./deps.ts";
 import { pickListTables } from "./lists.ts";
 
 /** Sends confirmation emails to contacts that were just added, except to those that have one or need none any more. */
-export function sendConfirmations(deps: Deps): JobHandler {
+export function sendConfirmations(deps: ListDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const { listMembers: m, lists: l, contacts: c } = tx.t;
@@ -32,8 +32,8 @@ export function sendConfirmations(deps: Deps): JobHandler {
 }
 
 /** Deletes the members of a deleted list. */
-export function clearList(deps: Deps): JobHandler {
+export function clearList(deps: ListDeps): JobHandler {
   return clearMembers(deps, pickListTables, (tx, workspaceId, contactSeqs) =>
-    deps.audience.contactsChanged(tx, deps, workspaceId, contactSeqs),
+    deps.contactHooks.contactsChanged(tx, workspaceId, contactSeqs),
   );
 }

@@ -5,14 +5,14 @@ import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { removeContactFromGroups } from "../memberships/memberships.ts";
-import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
+import type { ListDeps } from "./deps.ts";
+import type { ListTables } from "./tables.ts";
 
-export type ListRow = Tables["lists"]["$inferSelect"];
+export type ListRow = ListTables["lists"]["$inferSelect"];
 
 /** Job kind: deletes the members of a deleted list. */
 export const CLEAR_JOB = "lists.clear";
@@ -57,7 +57,7 @@ interface ListSettings {
 }
 
 /** Creates a list. Throws ApiError validation_error or sender_not_verified. */
-export async function createList(tx: Tx, deps: Deps, workspaceId: string, input: ListSettings & { name: string }): Promise<List> {
+export async function createList(tx: Tx, deps: ListDeps, workspaceId: string, input: ListSettings & { name: string }): Promise<List> {
   const now = deps.clock.now();
   const [seq = 0] = await tx.nextNumbers(tx.t.lists, 1);
   const row: ListRow = {
@@ -80,7 +80,7 @@ export async function createList(tx: Tx, deps: Deps, workspaceId: string, input:
 }
 
 /** Changes the fields that were sent. Throws ApiError not_found, validation_error or sender_not_verified. */
-export async function updateList(tx: Tx, deps: Deps, workspaceId: string, id: string, input: ListSettings): Promise<List> {
+export async function updateList(tx: Tx, deps: ListDeps, workspaceId: string, id: string, input: ListSettings): Promise<List> {
   const before = await getListRow(tx, workspaceId, id);
   const changes = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<ListRow>;
   const row: ListRow = { ...before, ...changes, updatedAt: deps.clock.now() };
@@ -93,7 +93,7 @@ export async function updateList(tx: Tx, deps: Deps, workspaceId: string, id: st
 }
 
 /** Deletes a list at once; a job deletes its members. Throws ApiError not_found. */
-export async function deleteList(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<List> {
+export async function deleteList(tx: Tx, deps: ListDeps, workspaceId: string, id: string): Promise<List> {
   const row = await getListRow(tx, workspaceId, id);
   const list = await showWithCounts(tx, row);
   await tx.update(tx.t.lists).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.lists.seq, row.seq));
@@ -138,7 +138,7 @@ export function removeFromLists(tx: Tx, { seq }: { seq: number }): Promise<void>
 }
 
 /** The tables that make a list a group of contacts. */
-export function pickListTables({ lists, listMembers }: Tables) {
+export function pickListTables({ lists, listMembers }: ListTables) {
   return { groups: lists, members: listMembers, groupSeq: listMembers.listSeq };
 }
 
@@ -163,7 +163,7 @@ async function showWithCounts(q: Tx | Reader, row: ListRow): Promise<List> {
 }
 
 /** Double opt-in needs a verified sender. Throws ApiError validation_error or sender_not_verified. */
-async function assertSender(tx: Tx, deps: Deps, row: ListRow): Promise<void> {
+async function assertSender(tx: Tx, deps: ListDeps, row: ListRow): Promise<void> {
   if (row.confirmationFrom !== null)
     await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.confirmationFrom), "confirmationFrom");
   else if (row.doubleOptIn)

@@ -5,16 +5,16 @@ import { type ContactRow, showContact, toSearchTerm } from "../contacts/contacts
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
+import type { ListDeps } from "./deps.ts";
 import { getListRow, type ListRow } from "./lists.ts";
+import type { ListTables } from "./tables.ts";
 
-export type MemberRow = Tables["listMembers"]["$inferSelect"];
+export type MemberRow = ListTables["listMembers"]["$inferSelect"];
 
 /** Job kind: sends confirmation emails. */
 export const CONFIRMATION_JOB = "lists.send-confirmations";
@@ -39,7 +39,7 @@ export function computeExpiry(now: number): number {
 /** Records contacts that joined or left a list, and updates segments. */
 export async function announceMembers(
   tx: Tx,
-  deps: Deps,
+  deps: ListDeps,
   list: ListRow,
   type: "list.joined" | "list.left",
   contacts: readonly Pick<ContactRow, "id" | "seq">[],
@@ -50,9 +50,8 @@ export async function announceMembers(
     ({ id }): NewEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id } }),
   );
   await recordEvents(tx, deps, events);
-  await deps.audience.contactsChanged(
+  await deps.contactHooks.contactsChanged(
     tx,
-    deps,
     list.workspaceId,
     contacts.map((c) => c.seq),
   );
@@ -76,7 +75,13 @@ const CONFIRMATIONS = 50;
  *
  * The confirmation page turns PENDING into MEMBER; removing a contact ends any membership.
  */
-export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId: string, refs: readonly string[]): Promise<ListAddition> {
+export async function addMembers(
+  tx: Tx,
+  deps: ListDeps,
+  workspaceId: string,
+  listId: string,
+  refs: readonly string[],
+): Promise<ListAddition> {
   const list = await getListRow(tx, workspaceId, listId);
   if (list.doubleOptIn && list.confirmationFrom !== null)
     await assertVerified(tx, deps, workspaceId, parseMailbox(list.confirmationFrom), "confirmationFrom");
@@ -126,7 +131,7 @@ export async function addMembers(tx: Tx, deps: Deps, workspaceId: string, listId
 /** Removes contacts from a list. Throws ApiError not_found for the list. */
 export async function removeMembers(
   tx: Tx,
-  deps: Deps,
+  deps: ListDeps,
   workspaceId: string,
   listId: string,
   refs: readonly string[],
@@ -160,7 +165,7 @@ export async function getMember(
 }
 
 /** Removes one contact from a list. Throws ApiError not_found. */
-export async function removeMember(tx: Tx, deps: Deps, workspaceId: string, listId: string, ref: string): Promise<ListMember> {
+export async function removeMember(tx: Tx, deps: ListDeps, workspaceId: string, listId: string, ref: string): Promise<ListMember> {
   const { list, contact, member } = await getMember(tx, workspaceId, listId, ref);
   await deleteMembers(tx, deps, list, [contact]);
   return showMember(contact, member);
@@ -277,7 +282,7 @@ async function replaceMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[],
   await tx.insertAll(t, rows);
 }
 
-async function deleteMembers(tx: Tx, deps: Deps, list: ListRow, contacts: readonly ContactRow[]): Promise<Map<number, MemberRow>> {
+async function deleteMembers(tx: Tx, deps: ListDeps, list: ListRow, contacts: readonly ContactRow[]): Promise<Map<number, MemberRow>> {
   if (contacts.length === 0) return new Map();
   const { listMembers: t } = tx.t;
   const rows = await tx

@@ -47,3 +47,5 @@ export function listTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type ListTables = ReturnType<typeof listTables>;

@@ -1,10 +1,12 @@
 import type { AgentContract, callbacks, marketplace } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { activationHandlers, listingActivationHandlers, selfHandlers } from "./activations/handlers.ts";
+import type { AgentHandlers } from "./agent-access.ts";
 import { deliveryHandlers } from "./agent-webhooks/handlers.ts";
 import { agentBrandHandlers, brandHandlers } from "./brand/brand.ts";
 import { catalogHandlers } from "./catalog/catalog.ts";
 import { agentCreditHandlers, creditHandlers } from "./credits/handlers.ts";
+import type { MarketplaceDeps } from "./deps.ts";
 import { agentAssetHandlers, agentLeadMagnetHandlers, assetHandlers, leadMagnetHandlers } from "./files/handlers.ts";
 import { agentLandingPageHandlers, landingPageHandlers } from "./landing-pages/handlers.ts";
 import { listingHandlers } from "./listings/handlers.ts";
@@ -18,7 +20,7 @@ import { agentWakeupHandlers } from "./wakeups/handlers.ts";
 type MarketplaceContract = typeof marketplace;
 
 /** The one list of what brands and builders may call. A missing handler does not compile. */
-export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: Handlers<MarketplaceContract[G]> } = {
+export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: Handlers<MarketplaceContract[G], MarketplaceDeps> } = {
   listings: { ...listingHandlers, ...listingPaymentHandlers, ...listingActivationHandlers },
   deliveries: deliveryHandlers,
   payments: paymentHandlers,
@@ -36,12 +38,12 @@ export const marketplaceHandlers: { readonly [G in keyof MarketplaceContract]: H
 };
 
 /** What others call on their own terms. */
-export const callbackHandlers: { readonly [G in keyof typeof callbacks]: Handlers<(typeof callbacks)[G]> } = {
+export const callbackHandlers: { readonly [G in keyof typeof callbacks]: Handlers<(typeof callbacks)[G], MarketplaceDeps> } = {
   stripe: stripeHandlers,
 };
 
 /** The one list of what agents may call. A missing handler does not compile. */
-export const agentHandlers: { readonly [G in keyof AgentContract]: Handlers<AgentContract[G]> } = {
+export const agentHandlers: { readonly [G in keyof AgentContract]: AgentHandlers<G> } = {
   self: selfHandlers,
   messages: agentMessageHandlers,
   runs: agentRunHandlers,

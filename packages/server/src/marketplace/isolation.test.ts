@@ -1,9 +1,10 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type { Reader, Tx } from "../db/db.ts";
-import type { AgentDeps, AgentTx, Deps } from "../deps.ts";
+import type { Deps } from "../deps.ts";
 import type { AgentReadContext, AgentWriteContext } from "../http/handler.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { AgentTables, Tables } from "../schema.ts";
+import type { Tables } from "../schema.ts";
+import type { AgentDeps, AgentTables, AgentTx } from "./agent-access.ts";
 
 // Checked by the compiler: a handler of the agent API that uses contacts or emails does not build.
 describe("what an agent's handlers are given", () => {
@@ -21,8 +22,8 @@ describe("what an agent's handlers are given", () => {
       | "idempotency";
     expectTypeOf<Extract<keyof AgentTables, People>>().toEqualTypeOf<never>();
     expectTypeOf<Extract<keyof Tables, People>>().not.toEqualTypeOf<never>();
-    expectTypeOf<AgentWriteContext["tx"]>().toEqualTypeOf<AgentTx>();
-    expectTypeOf<AgentReadContext["read"]>().toEqualTypeOf<Reader<AgentTables>>();
+    expectTypeOf<AgentWriteContext<AgentDeps, AgentTables>["tx"]>().toEqualTypeOf<AgentTx>();
+    expectTypeOf<AgentReadContext<AgentDeps, AgentTables>["read"]>().toEqualTypeOf<Reader<AgentTables>>();
     expectTypeOf<AgentTx["t"]>().toEqualTypeOf<AgentTables>();
   });
 
@@ -37,7 +38,7 @@ describe("what an agent's handlers are given", () => {
 
   test("does not fit where more is asked for, while more fits where it is", () => {
     expectTypeOf<AgentTx>().not.toExtend<Tx>();
-    expectTypeOf<AgentReadContext["read"]>().not.toExtend<Reader>();
+    expectTypeOf<AgentReadContext<AgentDeps, AgentTables>["read"]>().not.toExtend<Reader>();
     expectTypeOf<AgentDeps>().not.toExtend<Deps>();
     expectTypeOf<Tx>().toExtend<AgentTx>();
     expectTypeOf<Deps>().toExtend<AgentDeps>();

@@ -1,6 +1,6 @@
-import type { Deps } from "../deps.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { activationJobs } from "./activations/jobs.ts";
+import type { MarketplaceDeps } from "./deps.ts";
 import { fileJobs } from "./files/staging.ts";
 import { pageJobs } from "./landing-pages/visitors.ts";
 import { listingJobs } from "./listings/lifecycle.ts";
@@ -45,7 +45,7 @@ import { wakeupJobs } from "./wakeups/fire.ts";
 export { getSentEvent, listSentEvents } from "./agent-webhooks/deliveries.ts";
 
 /** The jobs of all rooms. */
-export function marketplaceJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function marketplaceJobs(deps: MarketplaceDeps): Readonly<Record<string, JobHandler>> {
   return {
     ...listingJobs(deps),
     ...paymentJobs(deps),

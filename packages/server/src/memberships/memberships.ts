@@ -1,16 +1,17 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { deleteCounters, incrementCounters } from "../counters/counters.ts";
-import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
+import type { Schema, Tx } from "../db/db.ts";
+import type { ListTables } from "../lists/tables.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { Tables } from "../schema.ts";
+import type { SegmentTables } from "../segments/tables.ts";
+import type { MembershipDeps } from "./deps.ts";
 
 /** The tables of lists, or those of segments: groups that have contacts as members. */
 export interface GroupTables {
-  groups: Tables["lists"] | Tables["segments"];
-  members: Tables["listMembers"] | Tables["segmentMembers"];
+  groups: ListTables["lists"] | SegmentTables["segments"];
+  members: ListTables["listMembers"] | SegmentTables["segmentMembers"];
   /** The column of `members` with the `seq` of the group. */
-  groupSeq: Tables["listMembers"]["listSeq"] | Tables["segmentMembers"]["segmentSeq"];
+  groupSeq: ListTables["listMembers"]["listSeq"] | SegmentTables["segmentMembers"]["segmentSeq"];
 }
 
 /** The payload of a job that deletes the members of a deleted group. */
@@ -28,8 +29,8 @@ const CHUNK = 500;
  * each chunk.
  */
 export function clearMembers(
-  deps: Deps,
-  pick: (t: Tables) => GroupTables,
+  deps: MembershipDeps,
+  pick: (t: Schema) => GroupTables,
   onRemoved: (tx: Tx, workspaceId: string, contactSeqs: readonly number[]) => Promise<void>,
 ): JobHandler {
   return async ({ payload }) => {
@@ -54,7 +55,7 @@ export function clearMembers(
 }
 
 /** Removes a deleted contact from all groups, and from their counters. */
-export async function removeContactFromGroups(tx: Tx, contactSeq: number, pick: (t: Tables) => GroupTables): Promise<void> {
+export async function removeContactFromGroups(tx: Tx, contactSeq: number, pick: (t: Schema) => GroupTables): Promise<void> {
   const { groups, members, groupSeq } = pick(tx.t);
   const rows = await tx
     .select({ groupId: groups.id, member: members })

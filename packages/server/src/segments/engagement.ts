@@ -1,11 +1,11 @@
 import { and, eq, getTableColumns } from "drizzle-orm";
-import type { Engagement } from "../contacts/contacts.ts";
 import type { RowChange, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
-import type { Tables } from "../schema.ts";
+import type { Engagement } from "../emails/emails.ts";
+import type { SegmentDeps } from "./deps.ts";
 import { syncMembershipBy } from "./membership.ts";
+import type { SegmentTables } from "./tables.ts";
 
-type EngagementRow = Tables["engagement"]["$inferSelect"];
+type EngagementRow = SegmentTables["engagement"]["$inferSelect"];
 type Instants = Omit<EngagementRow, "contactSeq">;
 
 /** The fields by which rules ask for these instants. */
@@ -20,14 +20,14 @@ const RULE_FIELDS = [
  * Records when contacts were last sent an email, received, opened or clicked one. Addresses without a contact cost one index
  * lookup each.
  */
-export async function recordEngagements(tx: Tx, deps: Deps, engagements: readonly Engagement[]): Promise<void> {
+export async function recordEngagements(tx: Tx, deps: SegmentDeps, engagements: readonly Engagement[]): Promise<void> {
   const { engagement: t } = tx.t;
   for (const [workspaceId, own] of Map.groupBy(engagements, (engagement) => engagement.workspaceId)) {
     const byAddress = Map.groupBy(own, ({ email }) => email);
     const contacts = await findContacts(tx, workspaceId, [...byAddress.keys()]);
     if (contacts.length === 0) continue;
     const added: EngagementRow[] = [];
-    const changed: RowChange<Tables["engagement"]>[] = [];
+    const changed: RowChange<SegmentTables["engagement"]>[] = [];
     for (const contact of contacts) {
       const after = (byAddress.get(contact.email) ?? []).reduce<Instants>(toLatest, contact);
       if (contact.contactSeq === null) added.push({ contactSeq: contact.seq, ...after });

@@ -1,9 +1,10 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
+import type { SegmentDeps } from "./deps.ts";
 import { listSegmentContacts, previewSegment } from "./query.ts";
 import { createSegment, deleteSegment, getSegment, listSegments, updateSegment } from "./segments.ts";
 
-export const segmentHandlers: Handlers<typeof contract.segments> = {
+export const segmentHandlers: Handlers<typeof contract.segments, SegmentDeps> = {
   list: (input, { read, workspaceId }) => listSegments(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => createSegment(tx, deps, workspaceId, input),
   // A read with a body, since rules are too long for a query string; all of it happens before the transaction.

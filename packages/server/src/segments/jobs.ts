@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, isNull, lte } from "drizzle-orm";
-import type { Deps } from "../deps.ts";
 import { clearMembers } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { compileRule } from "./compile.ts";
+import type { SegmentDeps } from "./deps.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
 import { buildRuleContext } from "./query.ts";
 import { pickSegmentTables, REBUILD_JOB, SECOND_ROUND_MS } from "./segments.ts";
@@ -37,7 +37,7 @@ interface Rebuild {
  * | any      | the rules change (a new version)       | BUILDING, by a new job; this one ends |
  * | any      | the segment is deleted                 | this job ends |
  */
-export function rebuildSegment(deps: Deps): JobHandler {
+export function rebuildSegment(deps: SegmentDeps): JobHandler {
   return async ({ payload }) => {
     const rebuild = payload as unknown as Rebuild;
     const { read } = deps.db;
@@ -104,11 +104,11 @@ export function rebuildSegment(deps: Deps): JobHandler {
 }
 
 /** Deletes the members of a deleted segment. */
-export function clearSegment(deps: Deps): JobHandler {
+export function clearSegment(deps: SegmentDeps): JobHandler {
   return clearMembers(deps, pickSegmentTables, () => Promise.resolve());
 }
 
-async function findSegmentVersion({ db }: Deps, { workspaceId, segmentId, version }: Rebuild): Promise<SegmentRow | null> {
+async function findSegmentVersion({ db }: SegmentDeps, { workspaceId, segmentId, version }: Rebuild): Promise<SegmentRow | null> {
   const { segments: t } = db.read.t;
   const [row] = await db.read
     .select()

@@ -1,13 +1,13 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type CounterChange, incrementCounters } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
-import type { Tables } from "../schema.ts";
 import { loadContactViews } from "./contact-view.ts";
+import type { SegmentDeps } from "./deps.ts";
 import { listConditions, matches } from "./evaluate.ts";
+import type { SegmentTables } from "./tables.ts";
 
-export type SegmentRow = Tables["segments"]["$inferSelect"];
+export type SegmentRow = SegmentTables["segments"]["$inferSelect"];
 
 /** Why contacts are compared with rules: the contact changed, the rules did, or time passed. Part of the events. */
 export type Cause = "contact" | "rules" | "time";
@@ -30,7 +30,7 @@ export function listActiveSegments(tx: Tx, workspaceId: string): Promise<Segment
  */
 export async function updateMembership(
   tx: Tx,
-  deps: Deps,
+  deps: SegmentDeps,
   workspaceId: string,
   segments: readonly SegmentRow[],
   seqs: readonly number[],
@@ -101,7 +101,7 @@ function listMembers(tx: Tx, segments: readonly SegmentRow[], seqs: readonly num
 const CHUNK = 500;
 
 /** Updates the members of all segments of a workspace after contacts changed. Costs one lookup if there are no segments. */
-export async function syncMembership(tx: Tx, deps: Deps, workspaceId: string, seqs: readonly number[]): Promise<void> {
+export async function syncMembership(tx: Tx, deps: SegmentDeps, workspaceId: string, seqs: readonly number[]): Promise<void> {
   if (seqs.length > 0) await updateAll(tx, deps, workspaceId, await listActiveSegments(tx, workspaceId), seqs);
 }
 
@@ -111,7 +111,7 @@ export async function syncMembership(tx: Tx, deps: Deps, workspaceId: string, se
  */
 export async function syncMembershipBy(
   tx: Tx,
-  deps: Deps,
+  deps: SegmentDeps,
   workspaceId: string,
   seqs: readonly number[],
   changed: ReadonlySet<string>,
@@ -121,7 +121,13 @@ export async function syncMembershipBy(
   await updateAll(tx, deps, workspaceId, affected, seqs);
 }
 
-async function updateAll(tx: Tx, deps: Deps, workspaceId: string, segments: readonly SegmentRow[], seqs: readonly number[]): Promise<void> {
+async function updateAll(
+  tx: Tx,
+  deps: SegmentDeps,
+  workspaceId: string,
+  segments: readonly SegmentRow[],
+  seqs: readonly number[],
+): Promise<void> {
   for (let i = 0; segments.length > 0 && i < seqs.length; i += CHUNK)
     await updateMembership(tx, deps, workspaceId, segments, seqs.slice(i, i + CHUNK), "contact");
 }

@@ -3,13 +3,13 @@ import { and, desc, eq, exists, inArray, lt, type SQL, sql } from "drizzle-orm";
 import { type ContactRow, showContact, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
+import type { SegmentDeps } from "./deps.ts";
 import { assertListsExist, countMembers, getSegmentRow } from "./segments.ts";
 
 /** The context to compile rules of a workspace against, now. */
-export async function buildRuleContext(read: Reader, { clock }: Pick<Deps, "clock">, workspaceId: string): Promise<RuleContext> {
+export async function buildRuleContext(read: Reader, { clock }: Pick<SegmentDeps, "clock">, workspaceId: string): Promise<RuleContext> {
   return {
     q: read,
     workspaceId,
@@ -36,7 +36,7 @@ const WINDOW = 20_000;
 /** Counts the contacts that match rules, and shows the newest of them. Throws ApiError validation_error for unknown lists. */
 export async function previewSegment(
   read: Reader,
-  deps: Deps,
+  deps: SegmentDeps,
   workspaceId: string,
   { rules, limit }: { rules: SegmentRule; limit: number },
 ): Promise<SegmentPreview> {
@@ -52,7 +52,7 @@ export async function previewSegment(
  */
 export async function listSegmentContacts(
   read: Reader,
-  deps: Deps,
+  deps: SegmentDeps,
   workspaceId: string,
   id: string,
   input: PageInput,
@@ -143,7 +143,7 @@ async function scanWindows(
   { q }: RuleContext,
   { from, seq, scope, few }: Source,
   below: number,
-  deps: Pick<Deps, "clock">,
+  deps: Pick<SegmentDeps, "clock">,
   visit: (range: SQL | undefined) => Promise<boolean>,
 ): Promise<void> {
   if (few) {
@@ -170,7 +170,7 @@ async function findSeqs(
   context: RuleContext,
   source: Source,
   { below, limit, offset }: SeqSlice,
-  deps: Pick<Deps, "clock">,
+  deps: Pick<SegmentDeps, "clock">,
 ): Promise<number[]> {
   const found: number[] = [];
   const wanted = offset + limit;
@@ -182,7 +182,7 @@ async function findSeqs(
 }
 
 /** The number of contacts that match. */
-async function countMatches(context: RuleContext, source: Source, deps: Pick<Deps, "clock">): Promise<number> {
+async function countMatches(context: RuleContext, source: Source, deps: Pick<SegmentDeps, "clock">): Promise<number> {
   return (await findAndCount(context, source, 0, deps)).count;
 }
 
@@ -191,7 +191,7 @@ async function findAndCount(
   context: RuleContext,
   source: Source,
   limit: number,
-  deps: Pick<Deps, "clock">,
+  deps: Pick<SegmentDeps, "clock">,
 ): Promise<{ seqs: number[]; count: number }> {
   const seqs: number[] = [];
   let count = 0;

@@ -6,15 +6,15 @@ import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import { removeContactFromGroups } from "../memberships/memberships.ts";
-import type { Tables } from "../schema.ts";
 import { loadContactViews } from "./contact-view.ts";
+import type { SegmentDeps } from "./deps.ts";
 import { isTimed, matches } from "./evaluate.ts";
 import { type SegmentRow, updateMembership } from "./membership.ts";
+import type { SegmentTables } from "./tables.ts";
 
 export { loadContactViews } from "./contact-view.ts";
 export { recordEngagements } from "./engagement.ts";
@@ -66,7 +66,7 @@ const SMALL = 250;
 /** Creates a segment and compares all contacts with its rules. Throws ApiError validation_error or conflict. */
 export async function createSegment(
   tx: Tx,
-  deps: Deps,
+  deps: SegmentDeps,
   workspaceId: string,
   input: { name: string; description?: string | null | undefined; rules: SegmentRule },
 ): Promise<Segment> {
@@ -98,7 +98,7 @@ export async function createSegment(
 /** Changes the fields that were sent; new rules are compared with all contacts. Throws ApiError not_found or validation_error. */
 export async function updateSegment(
   tx: Tx,
-  deps: Deps,
+  deps: SegmentDeps,
   workspaceId: string,
   id: string,
   input: { name?: string | undefined; description?: string | null | undefined; rules?: SegmentRule | undefined },
@@ -117,7 +117,7 @@ export async function updateSegment(
 }
 
 /** Deletes a segment at once; a job deletes its members. Throws ApiError not_found. */
-export async function deleteSegment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Segment> {
+export async function deleteSegment(tx: Tx, deps: SegmentDeps, workspaceId: string, id: string): Promise<Segment> {
   const row = await getSegmentRow(tx, workspaceId, id);
   const segment = await showWithCount(tx, row);
   await tx.update(tx.t.segments).set({ deletedAt: deps.clock.now() }).where(eq(tx.t.segments.seq, row.seq));
@@ -167,7 +167,7 @@ export async function removeFromSegments(tx: Tx, { seq }: ContactRow): Promise<v
 }
 
 /** The tables that make a segment a group of contacts. */
-export function pickSegmentTables({ segments, segmentMembers }: Tables) {
+export function pickSegmentTables({ segments, segmentMembers }: SegmentTables) {
   return { groups: segments, members: segmentMembers, groupSeq: segmentMembers.segmentSeq };
 }
 
@@ -189,7 +189,7 @@ async function showWithCount(q: Tx | Reader, row: SegmentRow): Promise<Segment> 
 }
 
 /** Compares all contacts with new rules: a few at once, many by a job. Returns the state of the segment after that. */
-async function build(tx: Tx, deps: Deps, row: SegmentRow): Promise<SegmentState> {
+async function build(tx: Tx, deps: SegmentDeps, row: SegmentRow): Promise<SegmentState> {
   const { contacts: c } = tx.t;
   const few = await tx
     .select({ seq: c.seq })
@@ -214,7 +214,7 @@ async function build(tx: Tx, deps: Deps, row: SegmentRow): Promise<SegmentState>
   return small ? "READY" : "BUILDING";
 }
 
-async function buildAndShow(tx: Tx, deps: Deps, row: SegmentRow): Promise<Segment> {
+async function buildAndShow(tx: Tx, deps: SegmentDeps, row: SegmentRow): Promise<Segment> {
   const state = await build(tx, deps, row);
   if (state !== row.state) await tx.update(tx.t.segments).set({ state }).where(eq(tx.t.segments.seq, row.seq));
   return showWithCount(tx, { ...row, state });

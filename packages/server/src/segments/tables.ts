@@ -45,3 +45,5 @@ export function segmentTables(c: ColumnTypes) {
     }),
   };
 }
+
+export type SegmentTables = ReturnType<typeof segmentTables>;

@@ -1,9 +1,9 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import type { Deps } from "../deps.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { renderMail } from "../html/mail.ts";
 import { renderMessage, renderName } from "../html/page.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
+import type { SenderDeps } from "./deps.ts";
 import type { SenderRow } from "./senders.ts";
 
 /** The page of a confirmation link. Opening it changes nothing, because mail scanners open links too; its button confirms. */
@@ -23,7 +23,7 @@ export function renderConfirmedPage(row: SenderRow): string {
 }
 
 /** The email that asks the owner of an address to confirm it. */
-export function buildConfirmationMail(deps: Deps, row: SenderRow, attempt: number): OutgoingMail {
+export function buildConfirmationMail(deps: SenderDeps, row: SenderRow, attempt: number): OutgoingMail {
   const from = parseMailbox(deps.config.mailFrom);
   const { html, text } = renderMail({
     brand: null,

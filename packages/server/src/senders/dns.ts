@@ -1,5 +1,5 @@
 import { promises as dns } from "node:dns";
-import type { Deps } from "../deps.ts";
+import type { SenderDeps } from "./deps.ts";
 import type { SenderRow } from "./senders.ts";
 
 /** The port to the domain name system. */
@@ -30,7 +30,7 @@ export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "toke
 }
 
 /** Looks up the TXT record of a domain: null if it is there, else what is wrong, as a sentence. */
-export async function checkDomain(deps: Deps, row: SenderRow): Promise<string | null> {
+export async function checkDomain(deps: SenderDeps, row: SenderRow): Promise<string | null> {
   const expected = buildDnsRecord(row);
   try {
     const found = await deps.dns.txt(expected.name);

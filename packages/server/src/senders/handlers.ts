@@ -2,6 +2,7 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
+import type { SenderDeps } from "./deps.ts";
 import { checkDomain } from "./dns.ts";
 import {
   addSender,
@@ -14,7 +15,7 @@ import {
   toSender,
 } from "./senders.ts";
 
-export const senderHandlers: Handlers<typeof contract.senders> = {
+export const senderHandlers: Handlers<typeof contract.senders, SenderDeps> = {
   list: (input, { read, workspaceId }) => listSenders(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => addSender(tx, deps, workspaceId, input),
   get: async ({ id }, { read, workspaceId }) => toSender(await getSenderRow(read, workspaceId, id)),

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
-import type { Deps } from "../deps.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildConfirmationMail } from "./confirmation.ts";
+import type { SenderDeps } from "./deps.ts";
 import { checkDomain } from "./dns.ts";
 import { recordVerification, type SenderRow } from "./senders.ts";
 
@@ -11,7 +11,7 @@ const CHECK_EVERY = 5 * 60_000;
 const CHECK_FOR = 72 * 3_600_000;
 
 /** Checks a domain's record until it is there. */
-export function checkSender(deps: Deps): JobHandler {
+export function checkSender(deps: SenderDeps): JobHandler {
   return async ({ payload }) => {
     const row = await findPending(deps, payload.senderId);
     if (!row) return {};
@@ -25,7 +25,7 @@ export function checkSender(deps: Deps): JobHandler {
 }
 
 /** Sends the email that confirms an address. */
-export function sendConfirmation(deps: Deps): JobHandler {
+export function sendConfirmation(deps: SenderDeps): JobHandler {
   return async ({ payload, attempt }) => {
     const row = await findPending(deps, payload.senderId);
     if (!row) return {};
@@ -42,7 +42,7 @@ export function sendConfirmation(deps: Deps): JobHandler {
   };
 }
 
-async function findPending({ db }: Deps, senderId: unknown): Promise<SenderRow | null> {
+async function findPending({ db }: SenderDeps, senderId: unknown): Promise<SenderRow | null> {
   const { senders } = db.read.t;
   const [row] = await db.read
     .select()

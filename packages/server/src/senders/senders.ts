@@ -3,17 +3,17 @@ import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, brokenLink, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
+import type { SenderDeps } from "./deps.ts";
 import { buildDnsRecord } from "./dns.ts";
+import type { SenderTables } from "./tables.ts";
 
 /** The kinds of the jobs that verify a sender; see `jobs.ts`. */
 export const CHECK_JOB = "senders.check";
 export const CONFIRM_JOB = "senders.confirm";
 
-export type SenderRow = Tables["senders"]["$inferSelect"];
+export type SenderRow = SenderTables["senders"]["$inferSelect"];
 
 /** A sender as the API shows it. */
 export function toSender(row: SenderRow): Sender {
@@ -32,7 +32,7 @@ export function toSender(row: SenderRow): Sender {
 /** Adds a sender and starts its verification; in dev mode it is verified at once. Throws ApiError conflict. */
 export async function addSender(
   tx: Tx,
-  deps: Deps,
+  deps: SenderDeps,
   workspaceId: string,
   wanted: { email?: string | undefined; domain?: string | undefined },
 ): Promise<Sender> {
@@ -73,7 +73,7 @@ export async function getSenderRow(q: Tx | Reader, workspaceId: string, id: stri
 }
 
 /** Deletes a sender; later sends from it are refused. Throws ApiError not_found. */
-export async function removeSender(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Sender> {
+export async function removeSender(tx: Tx, deps: SenderDeps, workspaceId: string, id: string): Promise<Sender> {
   const row = await getSenderRow(tx, workspaceId, id);
   await tx.delete(tx.t.senders).where(eq(tx.t.senders.id, id));
   tx.afterCommit(() => deps.verified.clear());
@@ -81,7 +81,7 @@ export async function removeSender(tx: Tx, deps: Deps, workspaceId: string, id: 
 }
 
 /** Makes these addresses and domains verified senders of a workspace, adding the missing ones. */
-export async function trustSenders(tx: Tx, deps: Deps, workspaceId: string, values: readonly string[]): Promise<void> {
+export async function trustSenders(tx: Tx, deps: SenderDeps, workspaceId: string, values: readonly string[]): Promise<void> {
   const { senders: t } = tx.t;
   const now = deps.clock.now();
   for (const value of values) {
@@ -99,7 +99,7 @@ export async function trustSenders(tx: Tx, deps: Deps, workspaceId: string, valu
 }
 
 /** Stores the result of a check: `fault` is null if control is proven. A verified sender stays verified. */
-export async function recordVerification(tx: Tx, deps: Deps, row: SenderRow, fault: string | null): Promise<SenderRow> {
+export async function recordVerification(tx: Tx, deps: SenderDeps, row: SenderRow, fault: string | null): Promise<SenderRow> {
   if (row.status === "VERIFIED") return row;
   const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
   await tx.update(tx.t.senders).set(patch).where(eq(tx.t.senders.id, row.id));
@@ -122,7 +122,7 @@ const RESERVED = /(?:^|\.)(?:test|example)$/;
 /**
  * Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified (SPEC 7).
  */
-export async function assertVerified(tx: Tx, deps: Deps, workspaceId: string, from: Mailbox, path = "from"): Promise<void> {
+export async function assertVerified(tx: Tx, deps: SenderDeps, workspaceId: string, from: Mailbox, path = "from"): Promise<void> {
   if (deps.config.dev && RESERVED.test(from.domain)) return;
   if (deps.verified.has(workspaceId, from.key)) return;
   if (await isStored(tx, workspaceId, from)) {
@@ -141,7 +141,7 @@ export async function assertVerified(tx: Tx, deps: Deps, workspaceId: string, fr
 }
 
 /** Whether `assertVerified` would let the address pass. */
-export async function isVerified(q: Tx | Reader, deps: Deps, workspaceId: string, from: Mailbox): Promise<boolean> {
+export async function isVerified(q: Tx | Reader, deps: SenderDeps, workspaceId: string, from: Mailbox): Promise<boolean> {
   if (deps.config.dev && RESERVED.test(from.domain)) return true;
   return deps.verified.has(workspaceId, from.key) || isStored(q, workspaceId, from);
 }
@@ -170,6 +170,6 @@ function isUnique(error: unknown): boolean {
   return error instanceof UniqueViolation;
 }
 
-function makeToken({ random }: Deps): string {
+function makeToken({ random }: SenderDeps): string {
   return Buffer.from(random.bytes(24)).toString("hex");
 }

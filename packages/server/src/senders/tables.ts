@@ -25,3 +25,5 @@ export function senderTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type SenderTables = ReturnType<typeof senderTables>;

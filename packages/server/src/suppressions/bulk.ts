@@ -1,7 +1,7 @@
 import { AddressError, addressKey, parseAddress, type SuppressionImport } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import type { SuppressionDeps } from "./deps.ts";
 import {
   deleteSuppressions,
   findSuppressions,
@@ -19,7 +19,7 @@ type ImportEntry = Omit<NewSuppression, "source" | "emailId" | "campaignId">;
  */
 export async function importSuppressions(
   tx: Tx,
-  deps: Deps,
+  deps: SuppressionDeps,
   workspaceId: string,
   { entries, dryRun }: { entries: readonly ImportEntry[]; dryRun: boolean },
 ): Promise<SuppressionImport> {
@@ -49,14 +49,14 @@ export async function importSuppressions(
   }
   if (dryRun) return outcome;
   for (const chunk of splitIntoChunks([...changed.values()])) await saveSuppressions(tx, deps, chunk);
-  for (const chunk of splitIntoChunks(valid)) await deps.audience.addressesSuppressed(tx, deps, workspaceId, chunk, "import");
+  for (const chunk of splitIntoChunks(valid)) await deps.suppressionHooks.addressesSuppressed(tx, workspaceId, chunk, "import");
   return outcome;
 }
 
 /** Removes many suppressions at once, each named by its id or its address. */
 export async function removeSuppressions(
   tx: Tx,
-  deps: Deps,
+  deps: SuppressionDeps,
   workspaceId: string,
   entries: readonly string[],
 ): Promise<{ removed: number; failed: { index: number; entry: string; code: "not_found"; message: string }[] }> {

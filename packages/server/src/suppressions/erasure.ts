@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
+import type { SuppressionDeps } from "./deps.ts";
 
 /**
  * The `email` of a marker row. A workspace has it once a suppressed person was erased, which leaves the address as a keyed hash
@@ -32,7 +32,7 @@ export async function hasErasedAddresses(q: Tx | Reader, workspaceId: string): P
  * Replaces the address of a suppression by its keyed hash and clears everything else about the person. The scope stays, so the
  * address is suppressed as before. Returns false if the address is not suppressed.
  */
-export async function eraseAddress(tx: Tx, deps: Deps, workspaceId: string, email: string): Promise<boolean> {
+export async function eraseAddress(tx: Tx, deps: SuppressionDeps, workspaceId: string, email: string): Promise<boolean> {
   const { suppressions: t, meta } = tx.t;
   const mine = and(eq(t.workspaceId, workspaceId), eq(t.email, email));
   const [entry] = await tx.select({ id: t.id }).from(t).where(mine);

@@ -10,12 +10,12 @@ import { and, desc, eq, gte, inArray, lt, ne, or, type SQL, sql } from "drizzle-
 import type { Reader } from "../db/db.ts";
 import { countRows, isRare, type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
 import { listAddressForms } from "../lib/address-forms.ts";
-import type { Tables } from "../schema.ts";
 import { ERASED_MARKER } from "./erasure.ts";
 import { searchSuppressions } from "./search.ts";
 import { listStoredForms, showSuppression } from "./suppressions.ts";
+import type { SuppressionTables } from "./tables.ts";
 
-type Row = Tables["suppressions"]["$inferSelect"];
+type Row = SuppressionTables["suppressions"]["$inferSelect"];
 
 export interface SuppressionQuery extends PageInput {
   email?: string | undefined;

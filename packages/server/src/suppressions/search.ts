@@ -4,10 +4,10 @@ import type { Reader } from "../db/db.ts";
 import { countUpTo, ONE, type PageInput, paginateBySeq, type SeqSlice, type Total } from "../db/pagination.ts";
 import type { SearchHits } from "../db/search-index.ts";
 import { invalid } from "../lib/api-error.ts";
-import type { Tables } from "../schema.ts";
 import { showSuppression } from "./suppressions.ts";
+import type { SuppressionTables } from "./tables.ts";
 
-type Row = Tables["suppressions"]["$inferSelect"];
+type Row = SuppressionTables["suppressions"]["$inferSelect"];
 
 // Up to this many suppressions of a workspace are scanned instead of asking the index, which holds those of all workspaces.
 const SCAN_LIMIT = 5000;

@@ -2,17 +2,18 @@ import type { Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { recordEvents } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
+import type { SuppressionDeps } from "./deps.ts";
 import { ERASED_MARKER, hasErasedAddresses, hashAddresses } from "./erasure.ts";
+import type { SuppressionTables } from "./tables.ts";
 
 export { eraseAddress } from "./erasure.ts";
+export type { SuppressedAddress } from "./hooks.ts";
 
 /** A suppression without its key inside the database, which it gets when it is stored. */
-export type SuppressionRow = Omit<Tables["suppressions"]["$inferSelect"], "seq">;
+export type SuppressionRow = Omit<SuppressionTables["suppressions"]["$inferSelect"], "seq">;
 
 type Scope = Suppression["scope"];
 
@@ -52,13 +53,13 @@ export function showSuppression(row: SuppressionRow): Suppression {
  * | `marketing` | unchanged             | `all`           |
  * | `all`       | unchanged             | unchanged       |
  */
-export async function suppress(tx: Tx, deps: Deps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> {
+export async function suppress(tx: Tx, deps: SuppressionDeps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> {
   const email = addressKey(wanted.email);
   const before = (await findSuppressions(tx, workspaceId, [email])).get(email);
   const row = mergeSuppression(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
   if (row) await saveSuppressions(tx, deps, [row]);
   const { reason, emailId, campaignId, source } = wanted;
-  await deps.audience.addressesSuppressed(tx, deps, workspaceId, [{ email, reason, emailId, campaignId }], source);
+  await deps.suppressionHooks.addressesSuppressed(tx, workspaceId, [{ email, reason, emailId, campaignId }], source);
   return showSuppression(row ?? (before as SuppressionRow));
 }
 
@@ -68,7 +69,7 @@ export async function suppress(tx: Tx, deps: Deps, workspaceId: string, wanted: 
  */
 export async function suppressUnsubscribed(
   tx: Tx,
-  deps: Deps,
+  deps: SuppressionDeps,
   workspaceId: string,
   emails: readonly string[],
   source: Suppression["source"],
@@ -112,7 +113,7 @@ export function mergeSuppression(
 }
 
 /** Inserts suppressions, or updates those of the same addresses, and records `suppression.added`. */
-export async function saveSuppressions(tx: Tx, deps: Deps, rows: readonly SuppressionRow[]): Promise<void> {
+export async function saveSuppressions(tx: Tx, deps: SuppressionDeps, rows: readonly SuppressionRow[]): Promise<void> {
   if (rows.length === 0) return;
   const { suppressions: t } = tx.t;
   await tx
@@ -133,7 +134,12 @@ export async function saveSuppressions(tx: Tx, deps: Deps, rows: readonly Suppre
 }
 
 /** Deletes suppressions by their ids, and records `suppression.removed`. Returns those that existed. */
-export async function deleteSuppressions(tx: Tx, deps: Deps, workspaceId: string, ids: readonly string[]): Promise<SuppressionRow[]> {
+export async function deleteSuppressions(
+  tx: Tx,
+  deps: SuppressionDeps,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<SuppressionRow[]> {
   const { suppressions: t } = tx.t;
   const rows = await tx
     .delete(t)
@@ -184,7 +190,7 @@ export async function getSuppression(read: Reader, workspaceId: string, idOrEmai
 }
 
 /** Removes a suppression by its id or its address; the contact keeps its status. Throws ApiError not_found. */
-export async function removeSuppression(tx: Tx, deps: Deps, workspaceId: string, idOrEmail: string): Promise<Suppression> {
+export async function removeSuppression(tx: Tx, deps: SuppressionDeps, workspaceId: string, idOrEmail: string): Promise<Suppression> {
   const row = await getSuppressionRow(tx, workspaceId, idOrEmail);
   const [removed] = await deleteSuppressions(tx, deps, workspaceId, [row.id]);
   if (!removed) throw notFound("suppression", idOrEmail);
@@ -206,7 +212,7 @@ function selectByEmails(q: Tx | Reader, workspaceId: string, emails: readonly st
 // Events never contain the address: the log is kept when the person is erased.
 function recordSuppressionEvents(
   tx: Tx,
-  deps: Deps,
+  deps: SuppressionDeps,
   type: SuppressionEventType,
   rows: readonly SuppressionRow[],
   at?: number,

@@ -31,3 +31,5 @@ export function suppressionTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type SuppressionTables = ReturnType<typeof suppressionTables>;

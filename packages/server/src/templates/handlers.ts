@@ -1,5 +1,6 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
+import type { TemplateDeps } from "./deps.ts";
 import { loadParser, type Parse } from "./engine/parser.ts";
 import { getBySlug, getDetail, preview, renderSources, resolveVersion } from "./sending.ts";
 import { DRAFT } from "./store.ts";
@@ -17,7 +18,7 @@ import {
 } from "./templates.ts";
 
 /** The handlers of templates, except those that send: emails import templates, so templates cannot import emails. */
-export const templateHandlers: Omit<Handlers<typeof contract.templates>, "send" | "test"> = {
+export const templateHandlers: Omit<Handlers<typeof contract.templates, TemplateDeps>, "send" | "test"> = {
   list: (input, { read, workspaceId }) => listTemplates(read, workspaceId, input),
   create: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => createTemplate(tx, deps, workspaceId, input, parse) },
   get: async ({ id, version }, { read, deps, workspaceId }) => {

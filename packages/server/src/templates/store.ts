@@ -3,10 +3,10 @@ import { and, eq, lt, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Tables } from "../schema.ts";
+import type { TemplateTables } from "./tables.ts";
 
-export type TemplateRow = Tables["templates"]["$inferSelect"];
-export type VersionRow = Tables["templateVersions"]["$inferSelect"];
+export type TemplateRow = TemplateTables["templates"]["$inferSelect"];
+export type VersionRow = TemplateTables["templateVersions"]["$inferSelect"];
 
 /** The version number of a draft. */
 export const DRAFT = 0;

@@ -59,3 +59,5 @@ export function templateTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type TemplateTables = ReturnType<typeof templateTables>;

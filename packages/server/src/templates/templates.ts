@@ -3,12 +3,12 @@ import { TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import type { PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { compileContent, toApiError } from "./compiled-set.ts";
 import type { CompiledTemplates } from "./compiled-templates.ts";
 import { applyChanges, assertComplete, assertFits, type Content, EMPTY_CONTENT, hashContent, toSlug } from "./content.ts";
 import { assertNoneBreaks, assertUnused } from "./dependents.ts";
+import type { TemplateDeps } from "./deps.ts";
 import type { Compiled } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
 import { resolveVersion, type Sendable } from "./sending.ts";
@@ -52,7 +52,7 @@ export async function getVersionRow(q: Tx | Reader, row: TemplateRow, version: n
 /** Creates a template with its draft, published at once if asked. Throws ApiError validation_error or conflict. */
 export async function createTemplate(
   tx: Tx,
-  deps: Deps,
+  deps: TemplateDeps,
   workspaceId: string,
   input: HandlerInput<Endpoints["create"]>,
   parse: Parse,
@@ -96,7 +96,7 @@ export async function createTemplate(
 /** Updates a template and its draft, and publishes it if asked. Throws ApiError not_found, validation_error or conflict. */
 export async function updateDraft(
   tx: Tx,
-  deps: Deps,
+  deps: TemplateDeps,
   workspaceId: string,
   input: HandlerInput<Endpoints["update"]>,
   parse: Parse,
@@ -132,7 +132,7 @@ export async function updateDraft(
 /** Publishes the draft. Does nothing when it is published already. Throws ApiError not_found, validation_error or conflict. */
 export async function publishDraft(
   tx: Tx,
-  deps: Deps,
+  deps: TemplateDeps,
   workspaceId: string,
   { id, revision }: HandlerInput<Endpoints["publish"]>,
   parse: Parse,
@@ -147,7 +147,7 @@ export async function publishDraft(
 /** Publishes an earlier version again. The draft becomes that version too, unless it has unpublished changes. Throws ApiError not_found, validation_error or conflict. */
 export async function rollBack(
   tx: Tx,
-  deps: Deps,
+  deps: TemplateDeps,
   workspaceId: string,
   { id, version, revision }: HandlerInput<Endpoints["rollback"]>,
   parse: Parse,
@@ -174,7 +174,13 @@ export async function rollBack(
 }
 
 /** Archives or activates a template; idempotent. Throws ApiError not_found or conflict. */
-export async function setStatus(tx: Tx, deps: Deps, workspaceId: string, id: string, status: Template["status"]): Promise<Template> {
+export async function setStatus(
+  tx: Tx,
+  deps: TemplateDeps,
+  workspaceId: string,
+  id: string,
+  status: Template["status"],
+): Promise<Template> {
   const row = await getTemplateRow(tx, workspaceId, id);
   if (row.status === status) return showTemplate(row);
   if (status === "INACTIVE") await assertUnused(tx, row, "archived");
@@ -254,7 +260,13 @@ async function checkContent(
   }
 }
 
-function buildVersionRow(deps: Deps, templateId: string, version: number, content: Content, restoredFrom: number | null): VersionRow {
+function buildVersionRow(
+  deps: TemplateDeps,
+  templateId: string,
+  version: number,
+  content: Content,
+  restoredFrom: number | null,
+): VersionRow {
   return {
     templateId,
     version,
@@ -269,7 +281,7 @@ function buildVersionRow(deps: Deps, templateId: string, version: number, conten
 /** Publishes a content, after compiling it with the published versions of its parts. */
 async function publishContent(
   tx: Tx,
-  deps: Deps,
+  deps: TemplateDeps,
   parse: Parse,
   row: TemplateRow,
   content: Content,

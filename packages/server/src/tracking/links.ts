@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { and, eq, inArray, or } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Macs } from "../lib/macs.ts";
+import type { TrackingDeps } from "./deps.ts";
 
 /** The path of tracked opens and clicks. */
 export const OPEN_PATH = "/t/o";
@@ -59,7 +59,7 @@ export interface TrackedLink {
 /** Looks up a target that was loaded. */
 export type LinkIds = (workspaceId: string, url: string) => number;
 
-type LinkDeps = Pick<Deps, "db">;
+type LinkDeps = Pick<TrackingDeps, "db">;
 
 /** The stored targets of links, and a cache of those in use. */
 export class TrackedLinks {

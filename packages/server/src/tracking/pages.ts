@@ -1,8 +1,8 @@
-import type { Deps } from "../deps.ts";
 import type { HeaderList } from "../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import { ApiError, brokenLink } from "../lib/api-error.ts";
 import { identifyClient } from "./client.ts";
+import type { TrackingDeps } from "./deps.ts";
 import { CLICK_PATH, OPEN_PATH, PIXEL, parseToken, type TrackedLink, type TrackingToken } from "./links.ts";
 import { REPEAT_MS, recordClick, recordOpen } from "./record.ts";
 
@@ -18,7 +18,7 @@ const NOT_CACHED: HeaderList = [
  * The addresses in tracked mail. An address that this installation has not made gets a 404 and leaves no trace. A link leads
  * to its target even if nothing can be recorded at the moment.
  */
-export function trackingPages(deps: Deps): readonly PublicPage[] {
+export function trackingPages(deps: TrackingDeps): readonly PublicPage[] {
   return [
     {
       path: `${OPEN_PATH}/:token`,
@@ -48,7 +48,7 @@ export function trackingPages(deps: Deps): readonly PublicPage[] {
 
 type Record = typeof recordOpen;
 
-async function record(deps: Deps, write: Record, link: TrackedLink, token: TrackingToken, request: PageRequest): Promise<void> {
+async function record(deps: TrackingDeps, write: Record, link: TrackedLink, token: TrackingToken, request: PageRequest): Promise<void> {
   const client = identifyClient(request);
   // Spares the database what it would find to be a repeat.
   const key = `${token.emailId} ${token.linkId} ${client.reason !== null}`;

@@ -1,10 +1,9 @@
-import type { Engagement as ContactEngagement } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { type EmailRow, findEmail } from "../emails/emails.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Client } from "./client.ts";
+import type { TrackingDeps } from "./deps.ts";
 import { showLinkId, type TrackedLink, type TrackingToken } from "./links.ts";
 import { type Engagement, findEngagements, type HeldClick, holdClick, saveEngagements, takeHeldClicks } from "./store.ts";
 import { type MachineReason, OPENS } from "./tables.ts";
@@ -35,7 +34,7 @@ export const MAX_EVENTS = 100;
 /** Records that an email was opened. Repeats within a minute, and those after the hundredth, are not recorded. */
 export async function recordOpen(
   tx: Tx,
-  deps: Deps,
+  deps: TrackingDeps,
   { workspaceId }: TrackedLink,
   { emailId }: TrackingToken,
   client: Client,
@@ -51,7 +50,7 @@ export async function recordOpen(
 /** Stores a click, and asks for it to be recorded once it is known whether a machine requested other links with it. */
 export async function recordClick(
   tx: Tx,
-  deps: Deps,
+  deps: TrackingDeps,
   { workspaceId }: TrackedLink,
   { emailId, linkId }: TrackingToken,
   client: Client,
@@ -68,7 +67,7 @@ export async function recordClick(
 }
 
 /** Records the clicks that were held. */
-export function recordHeldClicks(deps: Deps): JobHandler {
+export function recordHeldClicks(deps: TrackingDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const [workspaceId, emailId] = [String(payload.workspaceId), String(payload.emailId)];
@@ -109,12 +108,11 @@ function judge(email: EmailRow, click: HeldClick, others: readonly HeldClick[], 
   return null;
 }
 
-async function recordHits(tx: Tx, deps: Deps, email: EmailRow, before: readonly Engagement[], hits: readonly Hit[]): Promise<void> {
+async function recordHits(tx: Tx, deps: TrackingDeps, email: EmailRow, before: readonly Engagement[], hits: readonly Hit[]): Promise<void> {
   const known = new Map(before.map((row) => [keyOf(row), row]));
   const isFirst = (of: (row: Engagement) => boolean): boolean => ![...known.values()].some(of);
   const changed = new Map<string, Engagement>();
   const events: NewEvent[] = [];
-  const engaged: ContactEngagement[] = [];
   for (const hit of hits) {
     const { workspaceId, emailId, linkId, machine, reason, client, at, url } = hit;
     const row = known.get(keyOf(hit));
@@ -142,13 +140,12 @@ async function recordHits(tx: Tx, deps: Deps, email: EmailRow, before: readonly 
       },
     });
     if (!machine)
-      await deps.audience.emailsEngaged(tx, deps, [
+      await deps.engagementHooks.emailsEngaged(tx, [
         { workspaceId, email: email.toKey, ...(opened ? { openedAt: at } : { clickedAt: at }) },
       ]);
   }
   await saveEngagements(tx, [...changed.values()]);
   await recordEvents(tx, deps, events);
-  await deps.audience.emailsEngaged(tx, deps, engaged);
 }
 
 function keyOf({ linkId, machine }: Pick<Engagement, "linkId" | "machine">): string {

@@ -1,9 +1,9 @@
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Tables } from "../schema.ts";
+import type { TrackingTables } from "./tables.ts";
 
-export type Engagement = Tables["engagements"]["$inferSelect"];
-export type HeldClick = Tables["heldClicks"]["$inferSelect"];
+export type Engagement = TrackingTables["engagements"]["$inferSelect"];
+export type HeldClick = TrackingTables["heldClicks"]["$inferSelect"];
 
 /** What is known of the opens and clicks of an email. */
 export function findEngagements(q: Tx | Reader, workspaceId: string, emailId: string): Promise<Engagement[]> {

@@ -53,6 +53,8 @@ export function trackingTables(c: ColumnTypes) {
   };
 }
 
+export type TrackingTables = ReturnType<typeof trackingTables>;
+
 /**
  * Why an open or a click counts as that of a machine.
  * - `head-request`: it asked for headers only.

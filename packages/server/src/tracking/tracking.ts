@@ -1,62 +1,24 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
-import { LRUCache } from "lru-cache";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
-import type { Deps } from "../deps.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
-import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL, TrackedLinks } from "./links.ts";
+import type { TrackingDeps } from "./deps.ts";
+import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL } from "./links.ts";
 import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type Skeleton, toAttribute } from "./skeleton.ts";
 
 export { eraseLinks } from "./links.ts";
 export { trackingPages } from "./pages.ts";
 export { CLICKS_JOB, recordHeldClicks } from "./record.ts";
 export { deleteEngagements } from "./store.ts";
-
-// Characters of HTML whose skeletons are kept: the contents in use at the same time.
-const MAX_CACHED = 4_000_000;
-
-// Requests that are remembered: some megabytes.
-const MAX_RECENT = 20_000;
-
-/** What this process keeps in memory about tracked mail; a new process begins with nothing. */
-export class Tracker {
-  readonly links = new TrackedLinks();
-  readonly #recent = new LRUCache<string, number>({ max: MAX_RECENT });
-  readonly #skeletons = new LRUCache<string, Skeleton>({ maxSize: MAX_CACHED, sizeCalculation: (_skeleton, html) => html.length });
-
-  /** The skeleton of HTML that several mails may share. */
-  async skeletonOf(html: string): Promise<Skeleton> {
-    const known = this.#skeletons.get(html);
-    if (known) return known;
-    const skeleton = await cutHtml(html);
-    this.#skeletons.set(html, skeleton);
-    return skeleton;
-  }
-
-  /** Whether a request that was recorded less than `withinMs` ago comes again. */
-  isRepeat(key: string, now: number, withinMs: number): boolean {
-    const at = this.#recent.get(key);
-    return at !== undefined && now >= at && now - at < withinMs;
-  }
-
-  remember(key: string, now: number): void {
-    this.#recent.set(key, now);
-  }
-
-  clear(): void {
-    this.links.clear();
-    this.#recent.clear();
-    this.#skeletons.clear();
-  }
-}
+export { Tracker } from "./tracker.ts";
 
 /**
  * Makes mails trackable as each of them asks: its links lead over this server, its UTM parameters are added, and a pixel ends
  * it. The link to unsubscribe and other links to this server stay as they are. The same mail becomes the same HTML at every
  * attempt. New link targets are stored durably before this returns.
  */
-export async function trackMails(_read: Reader, deps: Deps, mails: readonly PendingMail[]): Promise<void> {
+export async function trackMails(_read: Reader, deps: TrackingDeps, mails: readonly PendingMail[]): Promise<void> {
   const own = [`${deps.baseUrl()}/`, UNSUBSCRIBE_URL];
   const wanted = new Map<string, Set<string>>();
   const tracked: Tracked[] = [];

@@ -1,16 +1,16 @@
 import { addressKey } from "@mailsvc/sdk/contract";
 import { type ContactRow, findContactByEmail, updateContact } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { findEmail } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { findSuppressions, suppress } from "../suppressions/suppressions.ts";
+import type { UnsubscribeDeps } from "./deps.ts";
 import type { Subscriber } from "./link.ts";
 
 /** The lists of a person, as the preference page shows them; `features.ts` connects them. */
 export interface SubscriberLists {
   find(q: Tx | Reader, subscriber: Subscriber): Promise<readonly SubscriberList[]>;
-  leave(tx: Tx, deps: Deps, subscriber: Subscriber, listId: string): Promise<void>;
+  leave(tx: Tx, subscriber: Subscriber, listId: string): Promise<void>;
 }
 
 export interface SubscriberList {
@@ -22,7 +22,7 @@ export interface SubscriberList {
 export type UnsubscribeMethod = "page" | "one-click" | "mailto";
 
 /** Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED. Idempotent. */
-export async function unsubscribe(tx: Tx, deps: Deps, subscriber: Subscriber, method: UnsubscribeMethod): Promise<void> {
+export async function unsubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber, method: UnsubscribeMethod): Promise<void> {
   const { workspaceId, email, emailId } = subscriber;
   if (await isUnsubscribed(tx, subscriber)) return;
   // Before what follows from it, as people read the events.
@@ -33,7 +33,7 @@ export async function unsubscribe(tx: Tx, deps: Deps, subscriber: Subscriber, me
 /** Takes a person off lists, and nothing else. Lists that the person is not on, or cannot see, are ignored. */
 export async function leaveLists(
   tx: Tx,
-  deps: Deps,
+  deps: UnsubscribeDeps,
   subscriber: Subscriber,
   lists: SubscriberLists,
   leaving: (list: SubscriberList) => boolean,
@@ -41,7 +41,7 @@ export async function leaveLists(
   const left = (await lists.find(tx, subscriber)).filter(leaving);
   if (left.length === 0) return;
   await recordUnsubscribed(tx, deps, subscriber, { method: "page", scope: "lists", lists: left.map(({ id }) => id) });
-  for (const { id } of left) await lists.leave(tx, deps, subscriber, id);
+  for (const { id } of left) await lists.leave(tx, subscriber, id);
 }
 
 /** Whether an address gets no marketing mail, for whatever reason. */
@@ -58,7 +58,7 @@ export async function canResubscribe(q: Tx | Reader, subscriber: Subscriber): Pr
  * Undoes that a person unsubscribed, by their own wish, of which `contact.subscribed` is the proof: it names the email whose page was
  * used. Does nothing where `canResubscribe` says no.
  */
-export async function resubscribe(tx: Tx, deps: Deps, subscriber: Subscriber): Promise<void> {
+export async function resubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber): Promise<void> {
   const contact = await findUnsubscribed(tx, subscriber);
   if (!contact) return;
   const email = await findOrigin(tx, subscriber);
@@ -81,7 +81,12 @@ async function findOrigin(q: Tx, { workspaceId, emailId }: Subscriber) {
 }
 
 /** Records the event of the email whose link was used, if it still exists. Returns its campaign. */
-async function recordUnsubscribed(tx: Tx, deps: Deps, subscriber: Subscriber, data: Record<string, unknown>): Promise<string | null> {
+async function recordUnsubscribed(
+  tx: Tx,
+  deps: UnsubscribeDeps,
+  subscriber: Subscriber,
+  data: Record<string, unknown>,
+): Promise<string | null> {
   const { workspaceId } = subscriber;
   const email = await findOrigin(tx, subscriber);
   if (!email) return null;

@@ -1,6 +1,6 @@
-import type { Deps } from "../deps.ts";
 import { brokenLink } from "../lib/api-error.ts";
 import { SealBroken } from "../lib/seal.ts";
+import type { UnsubscribeDeps } from "./deps.ts";
 
 /** Whom a link unsubscribes, from whose mail, and the email it is in. */
 export interface Subscriber {
@@ -10,7 +10,7 @@ export interface Subscriber {
   readonly emailId?: string | undefined;
 }
 
-export type LinkDeps = Pick<Deps, "seal" | "baseUrl">;
+export type LinkDeps = Pick<UnsubscribeDeps, "seal" | "baseUrl">;
 
 const PURPOSE = "link:unsubscribe";
 

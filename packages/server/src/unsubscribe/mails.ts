@@ -1,10 +1,10 @@
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
-import type { Deps } from "../deps.ts";
 import { findBodyEnd } from "../html/body-end.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { getPageBrand, listBrandNames } from "../workspaces/workspaces.ts";
+import type { UnsubscribeDeps } from "./deps.ts";
 import { getUnsubscribePrefix, makeUnsubscribeUrl } from "./link.ts";
 
 /** Headers that let mail programs unsubscribe with one click (RFC 2369, RFC 8058), and by email if there is an address for it. */
@@ -19,7 +19,7 @@ export function makeUnsubscribeHeaders(url: string, mailto?: string): Record<str
  * Gives mails that offer to unsubscribe their own link and the headers for it: every mail of a campaign, and every other mail
  * with `{{unsubscribeUrl}}`. A campaign without the link gets a footer with it. Headers that the sender set itself stay.
  */
-export async function addUnsubscribe(read: Reader, deps: Deps, mails: readonly PendingMail[]): Promise<void> {
+export async function addUnsubscribe(read: Reader, deps: UnsubscribeDeps, mails: readonly PendingMail[]): Promise<void> {
   const campaigns = mails.filter(({ email }) => email.campaignId !== null);
   const senders = await listBrandNames(read, [...new Set(campaigns.map(({ email }) => email.workspaceId))]);
   const prefix = getUnsubscribePrefix(deps);

@@ -1,4 +1,3 @@
-import type { Deps } from "../deps.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { type PageBrand, type RenderedPage, renderMessage, renderName, toPrivateResponse } from "../html/page.ts";
 import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
@@ -12,6 +11,7 @@ import {
   type SubscriberLists,
   unsubscribe,
 } from "./apply.ts";
+import type { UnsubscribeDeps } from "./deps.ts";
 import { openToken, type Subscriber } from "./link.ts";
 
 // A form with a few hundred lists.
@@ -25,7 +25,7 @@ const CHANGE = `<p><a href="">Change something else</a></p>`;
  * one who unsubscribed is subscribed again; every other POST unsubscribes from all marketing mail, so that no mail program's way to
  * say it is lost.
  */
-export function unsubscribePages(deps: Deps, lists: SubscriberLists): readonly PublicPage[] {
+export function unsubscribePages(deps: UnsubscribeDeps, lists: SubscriberLists): readonly PublicPage[] {
   const { read } = deps.db;
   const done = async (brand: PageBrand, subscriber: Subscriber): Promise<PageResponse> =>
     toPrivateResponse(renderDone(brand, subscriber, await canResubscribe(read, subscriber)));

@@ -1,7 +1,7 @@
 import type { Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
-import type { Deps } from "../deps.ts";
 import type { ClaimRequest } from "./concurrency.ts";
+import type { WebhookDeps } from "./deps.ts";
 import type { ComposedEvent, Endpoint, LoadEndpoint } from "./endpoint.ts";
 import { cancelEvent, type Outcome, recordOutcome } from "./outcomes.ts";
 import { type Claimed, type Continuation, claimStreams, continueStreams, type FindEndpoint, type Job, LEASE_MS } from "./streams.ts";
@@ -25,7 +25,7 @@ export interface Progress {
  * is sent again. Returns null, or the outcomes that are still to be recorded because the database is unavailable.
  */
 export async function completeBatch(
-  deps: Deps,
+  deps: WebhookDeps,
   loadEndpoint: LoadEndpoint,
   batch: Batch,
   report: (progress: Progress) => void,
@@ -59,7 +59,7 @@ export async function completeBatch(
   return null;
 }
 
-function runBatch(deps: Deps, loadEndpoint: LoadEndpoint, { claim, outcomes, requests }: Batch): Promise<Progress> {
+function runBatch(deps: WebhookDeps, loadEndpoint: LoadEndpoint, { claim, outcomes, requests }: Batch): Promise<Progress> {
   return deps.db.tx(async (tx) => {
     // Read again when the transaction runs again: it collided with what has become due meanwhile.
     const now = deps.clock.now();

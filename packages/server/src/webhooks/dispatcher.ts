@@ -1,6 +1,5 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
 import { isNotNull, min } from "drizzle-orm";
-import type { Deps } from "../deps.ts";
 import type { Timer } from "../lib/clock.ts";
 import { SealBroken } from "../lib/seal.ts";
 import type { Attempt } from "./attempt.ts";
@@ -8,6 +7,7 @@ import type { EndpointClient } from "./client.ts";
 import { completeBatch, type Progress } from "./complete-batch.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 import type { Lookup } from "./connect.ts";
+import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint, LoadEndpoint, Message, WebhookWorker } from "./endpoint.ts";
 import { openBody } from "./outbox.ts";
 import type { Outcome } from "./outcomes.ts";
@@ -70,7 +70,7 @@ const STOP_MS = 1000;
 
 export interface DispatcherParts {
   /** Known once the product is put together. */
-  readonly deps: () => Deps;
+  readonly deps: () => WebhookDeps;
   readonly lookup: Lookup;
   readonly loadEndpoint: LoadEndpoint;
 }
@@ -162,7 +162,7 @@ export class WebhookDispatcher implements WebhookWorker {
     return this.#runs !== before;
   }
 
-  get #deps(): Deps {
+  get #deps(): WebhookDeps {
     return this.#parts.deps();
   }
 

@@ -1,6 +1,5 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import type { Attempt } from "./attempt.ts";
 import type { RetrySchedule } from "./retry-policy.ts";
 import type { EndpointSecrets } from "./secrets.ts";
@@ -35,12 +34,12 @@ export interface WebhookPolicy {
   /** Makes the bytes of events by their keys, where those are not stored. An event that is missing in the answer is cancelled. */
   compose?(tx: Tx, keys: readonly number[]): Promise<ReadonlyMap<number, ComposedEvent>>;
   /** An event has arrived. Runs for every delivery: query only for the types that need it. */
-  delivered?(tx: Tx, deps: Deps, event: OpenEvent): Promise<void>;
+  delivered?(tx: Tx, event: OpenEvent): Promise<void>;
   /**
    * An attempt has failed. Return "hold" to stop the stream until `releaseStream`, "aside" to give the event a stream of its own, so
    * that others do not wait for its next attempt.
    */
-  failed?(tx: Tx, deps: Deps, failure: Failure): Promise<"hold" | "aside" | undefined>;
+  failed?(tx: Tx, failure: Failure): Promise<"hold" | "aside" | undefined>;
 }
 
 export interface Failure {

@@ -1,10 +1,16 @@
 import type { AgentEventState } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, type Placeholder, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { AgentDeps, AgentTx } from "../deps.ts";
-import type { Tables } from "../schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { Tracing } from "../lib/tracing.ts";
+import type { Webhooks } from "./endpoint.ts";
+import type { WebhookTables } from "./tables.ts";
 
-type Outbox = Tables["webhookEvents" | "webhookDeliveries"];
+type Outbox = WebhookTables["webhookEvents" | "webhookDeliveries"];
+
+/** A transaction that may act for an agent. */
+type OutboxTx = Tx<Pick<WebhookTables, "webhookEvents" | "webhookStreams">>;
 
 /** An event for a webhook. `sequence` is its place in its stream: the caller counts it, without gaps. */
 export interface NewWebhookEvent {
@@ -29,10 +35,15 @@ export interface NewWebhookEvent {
   readonly traceparent?: string | null | undefined;
 }
 
-type OutboxDeps = Pick<AgentDeps, "clock" | "seal" | "webhooks" | "tracing">;
+interface OutboxDeps {
+  readonly clock: Clock;
+  readonly seal: Seal;
+  readonly tracing: Tracing | null;
+  readonly webhooks: Pick<Webhooks, "wake">;
+}
 
 /** Writes events into the outbox of agents, in the transaction of what they report, and wakes the dispatcher after its commit. */
-export function writeEvents(tx: AgentTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
+export function writeEvents(tx: OutboxTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
   return writeInto(tx.t.webhookEvents, tx, deps, events);
 }
 
@@ -41,7 +52,7 @@ export function writeDeliveries(tx: Tx, deps: OutboxDeps, events: readonly NewWe
   return writeInto(tx.t.webhookDeliveries, tx, deps, events);
 }
 
-async function writeInto(outbox: Outbox, tx: AgentTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
+async function writeInto(outbox: Outbox, tx: OutboxTx, deps: OutboxDeps, events: readonly NewWebhookEvent[]): Promise<void> {
   if (events.length === 0) return;
   const now = deps.clock.now();
   const current = deps.tracing?.current() ?? null;
@@ -74,12 +85,12 @@ async function writeInto(outbox: Outbox, tx: AgentTx, deps: OutboxDeps, events: 
 }
 
 /** The bytes to send. Throws SealBroken when they are encrypted under another master key. */
-export function openBody({ seal }: Pick<AgentDeps, "seal">, event: { id: string; body: string; sealed: Uint8Array | null }): string {
+export function openBody({ seal }: Pick<OutboxDeps, "seal">, event: { id: string; body: string; sealed: Uint8Array | null }): string {
   return event.sealed === null ? event.body : seal.open(event.sealed, sealContext(event.id));
 }
 
 /** Gives the dead events of a stream a fresh set of attempts, in their order. */
-export async function reviveDeadEvents(tx: AgentTx, deps: OutboxDeps, streamId: string): Promise<void> {
+export async function reviveDeadEvents(tx: OutboxTx, deps: OutboxDeps, streamId: string): Promise<void> {
   const { webhookEvents: e } = tx.t;
   await tx
     .update(e)
@@ -104,7 +115,7 @@ export async function reviveEvents(
 }
 
 /** Ends the hold on streams: what waits in them goes out, in its order. */
-export async function releaseStreams(tx: AgentTx, deps: OutboxDeps, streamIds: readonly string[]): Promise<void> {
+export async function releaseStreams(tx: OutboxTx, deps: OutboxDeps, streamIds: readonly string[]): Promise<void> {
   const { webhookStreams: s } = tx.t;
   const released = await tx
     .update(s)
@@ -116,8 +127,8 @@ export async function releaseStreams(tx: AgentTx, deps: OutboxDeps, streamIds: r
 
 /** Settles events of these types without sending them, and erases their secrets. One in flight is still recorded if it arrives. */
 export async function withdrawEvents(
-  tx: AgentTx,
-  deps: Pick<AgentDeps, "clock">,
+  tx: OutboxTx,
+  deps: Pick<OutboxDeps, "clock">,
   which: { streamIds: readonly string[]; types: readonly string[]; states: readonly AgentEventState[] },
   state: "superseded" | "cancelled",
 ): Promise<void> {
@@ -136,7 +147,7 @@ export async function findLatestEventAt(read: Reader): Promise<number | null> {
 }
 
 /** Creates streams, or makes them due: ids of streams with those of their endpoints. */
-async function wakeStreams(tx: AgentTx, streams: ReadonlyMap<string, string>, now: number): Promise<void> {
+async function wakeStreams(tx: OutboxTx, streams: ReadonlyMap<string, string>, now: number): Promise<void> {
   // Written also while a worker has the stream: on Postgres it then sees that there is more, or runs its transaction again.
   const known = await tx
     .prepared("wake_streams", (q, { webhookStreams: s }, arg) =>
@@ -161,7 +172,7 @@ async function wakeStreams(tx: AgentTx, streams: ReadonlyMap<string, string>, no
  * When a stream is looked at next: now, unless a worker has it and will look by itself. One that is due already keeps its place:
  * otherwise events that follow each other fast would put it off again and again.
  */
-function dueNow(s: AgentTx["t"]["webhookStreams"], now: number | Placeholder) {
+function dueNow(s: WebhookTables["webhookStreams"], now: number | Placeholder) {
   return sql`case when ${s.claim} is null and (${s.dueAt} is null or ${s.dueAt} > ${now}) then ${now} else ${s.dueAt} end`;
 }
 

@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import type { Attempt } from "./attempt.ts";
+import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { planRetry, type RetryPlan } from "./retry-policy.ts";
 import { type EventRow, holdStream, type Job, moveAside, nameStatement, type OpenEvent, wakeStream } from "./streams.ts";
@@ -21,7 +21,7 @@ const RECORD_DELIVERED = nameStatement("record_delivered");
 const RECORD_FAILED = nameStatement("record_failed");
 
 /** Records what became of a job, and what follows from it. */
-export function recordOutcome(tx: Tx, deps: Deps, outcome: Outcome, now: number): Promise<unknown> {
+export function recordOutcome(tx: Tx, deps: WebhookDeps, outcome: Outcome, now: number): Promise<unknown> {
   const { job, attempt } = outcome;
   const { event, endpoint } = job;
   // Nearly all of them: one statement, without a promise on SQLite.
@@ -30,13 +30,13 @@ export function recordOutcome(tx: Tx, deps: Deps, outcome: Outcome, now: number)
   return recordWithEffects(tx, deps, outcome, now);
 }
 
-async function recordWithEffects(tx: Tx, deps: Deps, { job, attempt, dueAt }: Outcome, now: number): Promise<void> {
+async function recordWithEffects(tx: Tx, deps: WebhookDeps, { job, attempt, dueAt }: Outcome, now: number): Promise<void> {
   const { event, endpoint } = job;
   const { outbox } = endpoint.policy;
   if (attempt && event.attempts > 0) await archiveLastAttempt(tx, outbox, event.id);
   if (attempt?.class === "ok") {
     await recordDelivered(tx, outbox, event.id, attempt, event.tries + 1, now);
-    await endpoint.policy.delivered?.(tx, deps, event);
+    await endpoint.policy.delivered?.(tx, event);
   } else if (attempt) await recordFailed(tx, deps, job, attempt, now);
   else if (dueAt !== undefined) {
     const e = tx.t[outbox];
@@ -51,13 +51,13 @@ async function recordWithEffects(tx: Tx, deps: Deps, { job, attempt, dueAt }: Ou
  * Records an attempt that was made by hand, outside of the event's stream. If it arrived, the event is delivered whatever its
  * state was, and its stream goes on.
  */
-export async function recordManualAttempt(tx: Tx, deps: Deps, endpoint: Endpoint, event: EventRow, attempt: Attempt): Promise<void> {
+export async function recordManualAttempt(tx: Tx, deps: WebhookDeps, endpoint: Endpoint, event: EventRow, attempt: Attempt): Promise<void> {
   const now = deps.clock.now();
   const { outbox } = endpoint.policy;
   await archiveLastAttempt(tx, outbox, event.id);
   if (attempt.class !== "ok") return recordAttemptOnly(tx, outbox, event.id, attempt);
   await recordDelivered(tx, outbox, event.id, attempt, event.tries, now);
-  await endpoint.policy.delivered?.(tx, deps, event);
+  await endpoint.policy.delivered?.(tx, event);
   await wakeStream(tx, event.streamId, now);
   tx.afterCommit(() => deps.webhooks.wake([event.endpointId]));
 }
@@ -93,13 +93,13 @@ function recordDelivered(tx: Tx, outbox: OutboxName, id: string, attempt: Attemp
 }
 
 /** Records a failed attempt and plans the next one. An event that was settled meanwhile stays as it is. */
-async function recordFailed(tx: Tx, deps: Deps, { endpoint, event, held }: Job, attempt: Attempt, now: number): Promise<void> {
+async function recordFailed(tx: Tx, deps: WebhookDeps, { endpoint, event, held }: Job, attempt: Attempt, now: number): Promise<void> {
   // Held: this endpoint has just failed a whole schedule. The queue would be wasted on the event that reports it.
   const plan = planRetry(endpoint.policy.retries, attempt, event.tries, held);
   const { outbox } = endpoint.policy;
   if (!(await savePlan(tx, outbox, event.id, attempt, plan, now))) return recordAttemptOnly(tx, outbox, event.id, attempt);
   const failure = { endpointId: endpoint.id, event, attempt, tries: plan.tries, exhausted: plan.delay === null };
-  const reaction = await endpoint.policy.failed?.(tx, deps, failure);
+  const reaction = await endpoint.policy.failed?.(tx, failure);
   if (reaction === "hold") await holdStream(tx, event.streamId);
   else if (reaction === "aside" && plan.delay !== null) {
     await moveAside(tx, event, endpoint, now + plan.delay);

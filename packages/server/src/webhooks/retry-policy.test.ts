@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { AGENT_POLICY } from "../marketplace/agent-webhooks/endpoint.ts";
+import { RETRIES } from "../marketplace/agent-webhooks/endpoint.ts";
 import { planRetry } from "./retry-policy.ts";
 
-const schedule = AGENT_POLICY.retries;
+const schedule = RETRIES;
 
 const failed = { httpStatus: 500, retryAfter: null };
 

@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
-import type { Deps } from "../deps.ts";
 import { checkWebhookUrl, type Guard } from "../lib/guard-url.ts";
 import type { Attempt } from "./attempt.ts";
 import { EndpointClient } from "./client.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
 import { Connection } from "./connection.ts";
+import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint, Message } from "./endpoint.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import { getSigningSecrets } from "./secrets.ts";
@@ -28,7 +28,7 @@ type OpenConnection = (origin: string, closed: (connection: Connection) => void)
 
 /** Signs messages and sends them to endpoints. */
 export class WebhookSender {
-  readonly #deps: Deps;
+  readonly #deps: WebhookDeps;
   readonly #lookup: Lookup;
   readonly #guard: Guard;
   readonly #signers = new LRUCache<string, CachedSigner>({ max: MAX_SIGNERS });
@@ -36,7 +36,7 @@ export class WebhookSender {
   #closed = false;
   #opener: Promise<OpenConnection> | null = null;
 
-  constructor(deps: Deps, lookup: Lookup) {
+  constructor(deps: WebhookDeps, lookup: Lookup) {
     this.#deps = deps;
     this.#lookup = lookup;
     // The port is known once the server listens.

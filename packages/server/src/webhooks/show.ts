@@ -2,12 +2,11 @@ import type { DeliveryAttempt } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
 import { HINTS } from "./attempt.ts";
 import { type EventRow, isHead } from "./streams.ts";
-import type { OutboxName } from "./tables.ts";
+import type { OutboxName, WebhookTables } from "./tables.ts";
 
-type AttemptRow = Tables["webhookAttempts"]["$inferSelect"];
+type AttemptRow = WebhookTables["webhookAttempts"]["$inferSelect"];
 
 // Earlier attempts that are shown. A schedule has nine at most; those beyond were made by hand.
 const MAX_SHOWN = 99;

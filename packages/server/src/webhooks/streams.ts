@@ -1,11 +1,10 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, not, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
-import type { Tables } from "../schema.ts";
 import type { ComposedEvent, Endpoint, WebhookPolicy } from "./endpoint.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
-import type { OutboxName } from "./tables.ts";
+import type { OutboxName, WebhookTables } from "./tables.ts";
 
-export type EventRow = Tables["webhookEvents"]["$inferSelect"];
+export type EventRow = WebhookTables["webhookEvents"]["$inferSelect"];
 
 /** What it takes to deliver an event. */
 export interface OpenEvent
@@ -229,7 +228,7 @@ async function countInterrupted(tx: Tx, outbox: OutboxName, streamIds: readonly 
 }
 
 /** True of the first `n` open events of a stream; while it is held, of the first one that passes. */
-function isAmongFirst(e: Tables["webhookEvents"], s: Tables["webhookStreams"], n: number): SQL | undefined {
+function isAmongFirst(e: WebhookTables["webhookEvents"], s: WebhookTables["webhookStreams"], n: number): SQL | undefined {
   if (n === 1) return isHead(e, s);
   return and(
     isNull(e.settledAt),
@@ -261,7 +260,7 @@ function takeStreams(tx: Tx, endpointId: string, now: number, limit: number, cla
     .execute({ endpointId, now, limit, claim, leaseEndsAt: now + LEASE_MS });
 }
 
-function openColumns(e: Tables["webhookEvents"]) {
+function openColumns(e: WebhookTables["webhookEvents"]) {
   return {
     id: e.id,
     streamId: e.streamId,
@@ -278,7 +277,7 @@ function openColumns(e: Tables["webhookEvents"]) {
 }
 
 /** True of the next event of a stream, in a query of both: the first open one, or the first that passes while it is held. */
-export function isHead(e: Tables["webhookEvents"], s: Tables["webhookStreams"]): SQL | undefined {
+export function isHead(e: WebhookTables["webhookEvents"], s: WebhookTables["webhookStreams"]): SQL | undefined {
   return and(
     isNull(e.settledAt),
     sql`${e.sequence} = (select min(x.sequence) from ${e} as x where x.stream_id = ${s.streamId} and x.settled_at is null

@@ -69,6 +69,8 @@ export function webhookTables(c: ColumnTypes) {
   };
 }
 
+export type WebhookTables = ReturnType<typeof webhookTables>;
+
 /** The columns of an outbox: of all of them the same, so that one engine delivers them. */
 function outboxColumns(c: ColumnTypes) {
   return {

@@ -1,17 +1,19 @@
 import { eq } from "drizzle-orm";
-import type { Reader } from "../db/db.ts";
-import type { AgentQuery } from "../deps.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import type { PageBrand } from "../html/page.ts";
 import { assetPath } from "../html/urls.ts";
 import { notFound } from "../lib/api-error.ts";
-import type { Tables } from "../schema.ts";
+import type { WorkspaceTables } from "./tables.ts";
 
-export type BrandRow = Tables["brands"]["$inferSelect"];
+/** Committed rows, or those of a transaction that may act for an agent. */
+type BrandQuery = Reader<WorkspaceTables> | Tx<WorkspaceTables>;
+
+export type BrandRow = WorkspaceTables["brands"]["$inferSelect"];
 
 const NO_COLORS = { primary: null, secondary: null, accent: null, background: null, text: null };
 
 /** The brand of a workspace; with defaults until it is first updated. Throws ApiError not_found. */
-export async function getBrand(q: AgentQuery, workspaceId: string): Promise<BrandRow> {
+export async function getBrand(q: BrandQuery, workspaceId: string): Promise<BrandRow> {
   const [row] = await q.select().from(q.t.brands).where(eq(q.t.brands.workspaceId, workspaceId));
   if (row) return row;
   const [workspace] = await q.select().from(q.t.workspaces).where(eq(q.t.workspaces.id, workspaceId));
@@ -49,7 +51,7 @@ export async function listBrandNames(read: Reader, workspaceIds: readonly string
 }
 
 /** What pages and mails of this server show of a brand. Throws ApiError not_found. */
-export async function getPageBrand(q: AgentQuery, workspaceId: string): Promise<PageBrand> {
+export async function getPageBrand(q: BrandQuery, workspaceId: string): Promise<PageBrand> {
   const { name, website, logoAssetId, colors, fonts, locale } = await getBrand(q, workspaceId);
   return { name, website, logo: logoAssetId === null ? null : assetPath(logoAssetId), colors, fonts, locale };
 }

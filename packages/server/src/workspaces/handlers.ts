@@ -1,21 +1,21 @@
 import type { contract, Me as MeSchema } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import type { Handlers } from "../http/handler.ts";
 import { getKey } from "../keys/keys.ts";
 import { iso } from "../lib/clock.ts";
+import type { WorkspaceDeps } from "./deps.ts";
 import { createWorkspace, getWorkspace, listWorkspaces, renameWorkspace } from "./workspaces.ts";
 
 type Me = z.output<typeof MeSchema>;
 
-export const workspaceHandlers: Handlers<typeof contract.workspaces> = {
+export const workspaceHandlers: Handlers<typeof contract.workspaces, WorkspaceDeps> = {
   list: (input, { read }) => listWorkspaces(read, input),
   create: ({ name }, { tx, deps }) => createWorkspace(tx, deps, { name }),
   rename: ({ id, name }, { tx }) => renameWorkspace(tx, id, name),
 };
 
-export const meHandlers: Handlers<typeof contract.me> = {
+export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {
   get: async (_input, { read, deps, workspaceId, key }) => ({
     workspace: await getWorkspace(read, workspaceId),
     key: await getKey(read, key.id),
@@ -23,7 +23,7 @@ export const meHandlers: Handlers<typeof contract.me> = {
   }),
 };
 
-async function showServer(read: Reader, deps: Deps): Promise<Me["server"]> {
+async function showServer(read: Reader, deps: WorkspaceDeps): Promise<Me["server"]> {
   const pause = await deps.queue.readPause(read);
   return {
     version: deps.version,

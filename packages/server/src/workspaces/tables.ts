@@ -26,3 +26,5 @@ export function workspaceTables(c: ColumnTypes) {
     }),
   };
 }
+
+export type WorkspaceTables = ReturnType<typeof workspaceTables>;

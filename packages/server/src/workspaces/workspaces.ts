@@ -2,20 +2,20 @@ import type { Page, Workspace } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import type { Deps } from "../deps.ts";
 import { createKey } from "../keys/keys.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import type { Tables } from "../schema.ts";
+import type { WorkspaceDeps } from "./deps.ts";
+import type { WorkspaceTables } from "./tables.ts";
 
 export { type BrandRow, getBrand, getPageBrand, listBrandNames } from "./brand.ts";
 
-type Row = Tables["workspaces"]["$inferSelect"];
+type Row = WorkspaceTables["workspaces"]["$inferSelect"];
 
 /** Creates a workspace and its owner key, which is in the result and nowhere else. `id` and `apiKey` are given where they exist already. */
 export async function createWorkspace(
   tx: Tx,
-  deps: Deps,
+  deps: WorkspaceDeps,
   { name, id = deps.ids("ws"), apiKey }: { name: string; id?: string | undefined; apiKey?: string | undefined },
 ): Promise<Workspace & { apiKey: string }> {
   const row: Row = { id, name, createdAt: deps.clock.now() };

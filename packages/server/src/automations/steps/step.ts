@@ -1,9 +1,9 @@
 import type { AutomationStep, StepType } from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../../contacts/contacts.ts";
 import type { Reader, Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { matches } from "../../segments/segments.ts";
+import type { AutomationDeps } from "../deps.ts";
 import type { EntryRow } from "../entries.ts";
 import type { Plan } from "../plan.ts";
 import type { AutomationRow, VersionRow } from "../store.ts";
@@ -32,7 +32,7 @@ export interface StepResult {
 /** What the steps of a batch have in common. */
 export interface StepContext {
   readonly tx: Tx;
-  readonly deps: Deps;
+  readonly deps: AutomationDeps;
   readonly automation: AutomationRow;
   /** Ms. */
   readonly now: number;
@@ -54,7 +54,7 @@ export interface EntryAt<Step = AutomationStep> {
 /** What the steps of a dry run have in common. */
 export interface ForesightContext {
   readonly read: Reader;
-  readonly deps: Deps;
+  readonly deps: AutomationDeps;
   readonly automation: AutomationRow;
   /** The pinned versions of its templates. */
   readonly templates: VersionRow["templates"];

@@ -2,13 +2,13 @@ import { type Page, PROVIDER_LIMITS, type Provider, type ProviderConnection } fr
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { PROVIDER_KEYS } from "../../lib/provider-keys.ts";
-import type { Tables } from "../../schema.ts";
+import type { InboundDeps } from "../deps.ts";
+import type { InboundTables } from "../tables.ts";
 
-type ConnectionRow = Tables["providerConnections"]["$inferSelect"];
+type ConnectionRow = InboundTables["providerConnections"]["$inferSelect"];
 
 /** The account of a workspace at a provider, as its webhooks are verified. */
 export interface VerifyingConnection {
@@ -20,7 +20,7 @@ export interface VerifyingConnection {
 /** The connections of a workspace to mail providers, newest first. */
 export function listConnections(
   read: Reader,
-  deps: Deps,
+  deps: InboundDeps,
   workspaceId: string,
   { provider, ...page }: PageInput & { provider?: Provider | undefined },
 ): Promise<Page<ProviderConnection>> {
@@ -32,7 +32,7 @@ export function listConnections(
 /** Adds a connection, with a URL of its own. Throws ApiError limit_reached, or validation_error for a key the provider does not use. */
 export async function addConnection(
   tx: Tx,
-  deps: Deps,
+  deps: InboundDeps,
   workspaceId: string,
   { provider, key, description }: { provider: Provider; key: string; description?: string | undefined },
 ): Promise<ProviderConnection> {
@@ -58,7 +58,7 @@ export async function addConnection(
 }
 
 /** Deletes a connection; its URL is unknown from then on. Throws ApiError not_found. */
-export async function removeConnection(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<ProviderConnection> {
+export async function removeConnection(tx: Tx, deps: InboundDeps, workspaceId: string, id: string): Promise<ProviderConnection> {
   const { providerConnections: t } = tx.t;
   const [row] = await tx
     .delete(t)
@@ -69,7 +69,7 @@ export async function removeConnection(tx: Tx, deps: Deps, workspaceId: string, 
 }
 
 /** The connection whose URL a provider calls. Throws ApiError not_found. */
-export async function getConnection(read: Reader, { seal }: Deps, token: string): Promise<VerifyingConnection> {
+export async function getConnection(read: Reader, { seal }: InboundDeps, token: string): Promise<VerifyingConnection> {
   const [[row] = []] = await read.lookUp(read.t.providerConnections, [{ token }]);
   if (!row)
     throw new ApiError("not_found", "No connection to a mail provider has this URL.", {
@@ -85,7 +85,7 @@ export async function filterConnected(read: Reader, workspaceIds: readonly strin
   return new Set(found.flat().flatMap((row) => (row.provider === provider ? [row.workspaceId] : [])));
 }
 
-function show({ baseUrl }: Deps, { id, provider, token, description, createdAt }: ConnectionRow): ProviderConnection {
+function show({ baseUrl }: InboundDeps, { id, provider, token, description, createdAt }: ConnectionRow): ProviderConnection {
   return { id, provider, url: `${baseUrl()}/api/v1/inbound/connections/${token}`, description, createdAt: iso(createdAt) };
 }
 

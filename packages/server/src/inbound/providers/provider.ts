@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { z } from "zod";
-import type { Deps } from "../../deps.ts";
 import type { HeaderReader } from "../../http/headers.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import type { DeliveryError } from "../../mail/mailer.ts";
 import { peerText } from "../../mail/smtp-reply.ts";
+import type { InboundDeps } from "../deps.ts";
 import type { Report } from "../report.ts";
 
 /** A webhook as it was received. */
@@ -17,7 +17,7 @@ export interface WebhookRequest {
  * Verifies a webhook of a provider by one of the keys and returns the reports in it; events that say nothing about a delivery are
  * left out. Throws ApiError invalid_signature or validation_error; from SES also not_ready.
  */
-export type ReadWebhook = (deps: Deps, request: WebhookRequest, keys: readonly string[]) => Promise<readonly Report[]>;
+export type ReadWebhook = (deps: InboundDeps, request: WebhookRequest, keys: readonly string[]) => Promise<readonly Report[]>;
 
 export function badSignature(message: string): ApiError {
   return new ApiError("invalid_signature", message);

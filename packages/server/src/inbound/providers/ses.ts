@@ -1,6 +1,6 @@
 import { createVerify } from "node:crypto";
 import { z } from "zod";
-import type { Deps } from "../../deps.ts";
+import type { InboundDeps } from "../deps.ts";
 import type { Report, ReportOutcome } from "../report.ts";
 import { badSignature, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
 
@@ -60,7 +60,7 @@ export const readSes: ReadWebhook = async (deps, { bytes }, topics) => {
 };
 
 /** Throws ApiError invalid_signature. */
-async function verify({ sns }: Deps, message: SnsMessage): Promise<void> {
+async function verify({ sns }: InboundDeps, message: SnsMessage): Promise<void> {
   const { SignatureVersion: version, Signature: signature } = message;
   if (version !== "1" && version !== "2") throw badSignature(`The SignatureVersion ${version.slice(0, 20)} is not known.`);
   const key = await sns.getKey(message.TopicArn, message.SigningCertURL);
@@ -71,7 +71,7 @@ async function verify({ sns }: Deps, message: SnsMessage): Promise<void> {
   if (!valid) throw badSignature("The signature of this SNS message is wrong.");
 }
 
-function toReports(deps: Deps, { Message, MessageId }: SnsMessage): Report[] {
+function toReports(deps: InboundDeps, { Message, MessageId }: SnsMessage): Report[] {
   const parsed = SesEvent.safeParse(tryJson(Message));
   // SNS itself sends test messages.
   if (!parsed.success) return [];
@@ -83,7 +83,7 @@ function toReports(deps: Deps, { Message, MessageId }: SnsMessage): Report[] {
 }
 
 /** SES replaces the Message-ID, but returns our headers if the topic includes them, and always our return path. */
-function findEmail({ returnPath }: Deps, { mail }: SesEvent): string | null {
+function findEmail({ returnPath }: InboundDeps, { mail }: SesEvent): string | null {
   const address = returnPath.parse(mail.source ?? "");
   if (address?.kind === "bounce") return address.emailId;
   const header = mail.headers?.find(({ name }) => /^message-id$/i.test(name))?.value;

@@ -2,12 +2,12 @@ import type { Activation, AgentScope, ListingActivation, PauseReason } from "@ma
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
-import type { Deps } from "../../deps.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/secret.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
 import { getListingRow, isListed, type ListingRow } from "../listings/store.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
+import type { ActivationDeps } from "./deps.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { showActivation, showToBuilder } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./store.ts";
@@ -26,7 +26,7 @@ const CLEARED_BY_BUILDER = ["webhook_failure"] as const;
  * Turns an agent on (SPEC 3). The row holds a hash of the agent's one key; the key itself goes to the builder's webhook only.
  * Throws ApiError not_found, validation_error, conflict or plan_limit_reached.
  */
-export async function activate(tx: Tx, deps: Deps, workspaceId: string, consent: Consent): Promise<Activation> {
+export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string, consent: Consent): Promise<Activation> {
   const now = deps.clock.now();
   const listing = await getOfferedListing(tx, consent.agentSlug, now);
   assertConsent(listing, consent.acceptedPermissions);
@@ -65,12 +65,12 @@ export async function activate(tx: Tx, deps: Deps, workspaceId: string, consent:
     if (error instanceof UniqueViolation) throw alreadyActive("");
     throw error;
   }
-  await deps.activationHooks.activated(tx, deps, row, apiKey);
+  await deps.activationHooks.activated(tx, row, apiKey);
   return showActivation({ activation: row, listing }, now);
 }
 
 /** Pauses an agent for its brand. Throws ApiError not_found or invalid_state. */
-export async function pause(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
+export async function pause(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
@@ -82,7 +82,7 @@ export async function pause(tx: Tx, deps: Deps, workspaceId: string, id: string)
  * Clears the reasons to pause that are the brand's to clear; the others stay. Throws ApiError not_found, invalid_state, or
  * pause_not_clearable when none of them is.
  */
-export async function resume(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
+export async function resume(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   const activation = await clearReasons(tx, deps, found, CLEARED_BY_BRAND);
@@ -90,7 +90,7 @@ export async function resume(tx: Tx, deps: Deps, workspaceId: string, id: string
 }
 
 /** Turns an agent off for good. Does nothing when it is off already. Throws ApiError not_found. */
-export async function deactivate(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Activation> {
+export async function deactivate(tx: Tx, deps: ActivationDeps, workspaceId: string, id: string): Promise<Activation> {
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   await lockWorkspace(tx, workspaceId);
@@ -100,7 +100,13 @@ export async function deactivate(tx: Tx, deps: Deps, workspaceId: string, id: st
 }
 
 /** Sets how many credits an agent may use in a month; null for no limit. Throws ApiError not_found or invalid_state. */
-export async function limitCredits(tx: Tx, deps: Deps, workspaceId: string, id: string, creditLimit: number | null): Promise<Activation> {
+export async function limitCredits(
+  tx: Tx,
+  deps: ActivationDeps,
+  workspaceId: string,
+  id: string,
+  creditLimit: number | null,
+): Promise<Activation> {
   const now = deps.clock.now();
   const found = await getActivation(tx, workspaceId, id);
   assertNotEnded(found, now);
@@ -112,7 +118,13 @@ export async function limitCredits(tx: Tx, deps: Deps, workspaceId: string, id: 
  * The same as `resume` for the builder, who may clear `webhook_failure` only. Throws ApiError not_found, invalid_state or
  * pause_not_clearable.
  */
-export async function resumeForBuilder(tx: Tx, deps: Deps, workspaceId: string, slug: string, id: string): Promise<ListingActivation> {
+export async function resumeForBuilder(
+  tx: Tx,
+  deps: ActivationDeps,
+  workspaceId: string,
+  slug: string,
+  id: string,
+): Promise<ListingActivation> {
   const listing = await getListingRow(tx, workspaceId, slug);
   const { activations: a, workspaces: w } = tx.t;
   const [found] = await tx
@@ -126,7 +138,7 @@ export async function resumeForBuilder(tx: Tx, deps: Deps, workspaceId: string, 
 }
 
 /** Clears those of these reasons that an activation has. Throws ApiError invalid_state or pause_not_clearable. */
-async function clearReasons(tx: Tx, deps: Deps, found: Activated, clearable: readonly PauseReason[]): Promise<ActivationRow> {
+async function clearReasons(tx: Tx, deps: ActivationDeps, found: Activated, clearable: readonly PauseReason[]): Promise<ActivationRow> {
   assertNotEnded(found, deps.clock.now());
   const { id, pauseReasons } = found.activation;
   if (pauseReasons.length > 0 && !pauseReasons.some((reason) => clearable.includes(reason))) throw notClearable(pauseReasons);
@@ -173,7 +185,7 @@ function alreadyActive(id: string): ApiError {
  * Ends the workspace's activation of an earlier period of the listing, if the job has not done so yet. Throws ApiError conflict
  * when the agent is active.
  */
-async function endOrphaned(tx: Tx, deps: Deps, workspaceId: string, listing: ListingRow): Promise<void> {
+async function endOrphaned(tx: Tx, deps: ActivationDeps, workspaceId: string, listing: ListingRow): Promise<void> {
   const { activations: a } = tx.t;
   const [row] = await tx
     .select()

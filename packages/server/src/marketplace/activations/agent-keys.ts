@@ -1,10 +1,9 @@
 import type { PauseReason } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import type { AgentTx } from "../../deps.ts";
 import type { AgentKey } from "../../http/auth.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentTables, AgentTx } from "../agent-access.ts";
 
 /**
  * The key with this hash. It is read from the database each time, never cached: a pause or an end counts at once, in whichever

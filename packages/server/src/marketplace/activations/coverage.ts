@@ -1,9 +1,9 @@
 import { DEFAULT_PLAN, PLANS, type PlanChange, type PlanName, UNCOVERED_DAYS } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { ActivationDeps } from "./deps.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { isOrphaned } from "./store.ts";
 
@@ -53,7 +53,7 @@ export async function listCounted(q: Reader | Tx, workspaceId: string, now: numb
 }
 
 /** Throws ApiError plan_limit_reached when the plan covers no further activation. The workspace is locked. */
-export async function assertCovered(tx: Tx, deps: Deps, workspaceId: string): Promise<void> {
+export async function assertCovered(tx: Tx, deps: ActivationDeps, workspaceId: string): Promise<void> {
   const { plan } = await getPlan(tx, workspaceId);
   const covers = PLANS[plan].activations;
   if (covers === null) return;
@@ -63,7 +63,7 @@ export async function assertCovered(tx: Tx, deps: Deps, workspaceId: string): Pr
 }
 
 /** Covers waiting activations again where others have ended. The workspaces are locked. */
-export async function restoreCoverage(tx: Tx, deps: Deps, workspaceIds: readonly string[]): Promise<void> {
+export async function restoreCoverage(tx: Tx, deps: ActivationDeps, workspaceIds: readonly string[]): Promise<void> {
   if (workspaceIds.length === 0) return;
   const { activations: a } = tx.t;
   const waiting = await tx
@@ -93,7 +93,7 @@ export function planChange(rows: readonly ActivationRow[], plan: PlanName): Plan
 
 export async function applyPlanChange(
   tx: Tx,
-  deps: Deps,
+  deps: ActivationDeps,
   workspaceId: string,
   { paused, resumed, deactivated }: PlanChange,
 ): Promise<void> {
@@ -112,7 +112,7 @@ export async function applyPlanChange(
 }
 
 /** Deactivates an activation after 30 days without cover. If it was covered in the meantime, its time starts again. */
-export function deactivateUncovered(deps: Deps): JobHandler {
+export function deactivateUncovered(deps: ActivationDeps): JobHandler {
   const { db, clock } = deps;
   return async ({ payload }) => {
     const id = String(payload.activationId);

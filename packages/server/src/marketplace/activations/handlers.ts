@@ -1,12 +1,14 @@
-import type { AgentContract, contract } from "@mailsvc/sdk/contract";
+import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
+import type { AgentHandlers } from "../agent-access.ts";
 import { getListingRow } from "../listings/store.ts";
 import { activate, deactivate, limitCredits, pause, resume, resumeForBuilder } from "./activations.ts";
+import type { ActivationDeps } from "./deps.ts";
 import { listActivations, listListingActivations } from "./list.ts";
 import { showActivation, showToAgent } from "./show.ts";
 import { getActivation } from "./store.ts";
 
-export const activationHandlers: Handlers<typeof contract.activations> = {
+export const activationHandlers: Handlers<typeof contract.activations, ActivationDeps> = {
   list: (input, { read, deps, workspaceId }) => listActivations(read, workspaceId, deps.clock.now(), input),
   create: (input, { tx, deps, workspaceId }) => activate(tx, deps, workspaceId, input),
   get: async ({ id }, { read, deps, workspaceId }) => showActivation(await getActivation(read, workspaceId, id), deps.clock.now()),
@@ -17,12 +19,12 @@ export const activationHandlers: Handlers<typeof contract.activations> = {
 };
 
 /** The endpoints of listings that activations handle. */
-export const listingActivationHandlers: Pick<Handlers<typeof contract.listings>, "activations" | "resume"> = {
+export const listingActivationHandlers: Pick<Handlers<typeof contract.listings, ActivationDeps>, "activations" | "resume"> = {
   activations: async ({ slug, ...input }, { read, deps, workspaceId }) =>
     listListingActivations(read, await getListingRow(read, workspaceId, slug), deps.clock.now(), input),
   resume: ({ slug, id }, { tx, deps, workspaceId }) => resumeForBuilder(tx, deps, workspaceId, slug, id),
 };
 
-export const selfHandlers: Handlers<AgentContract["self"]> = {
+export const selfHandlers: AgentHandlers<"self"> = {
   get: (_input, { read, agent }) => showToAgent(read, agent.activationId),
 };

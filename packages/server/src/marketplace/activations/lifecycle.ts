@@ -1,10 +1,10 @@
 import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
-import type { Tables } from "../../schema.ts";
+import type { ActivationDeps } from "./deps.ts";
 import { toEffective } from "./store.ts";
+import type { ActivationTables } from "./tables.ts";
 
 /*
  * The states of an activation. This file is the only code that changes them; each change runs in the caller's transaction,
@@ -23,7 +23,7 @@ import { toEffective } from "./store.ts";
  * deactivated from that instant on, although the job that stores it runs later: see `effective`.
  */
 
-export type ActivationRow = Tables["activations"]["$inferSelect"];
+export type ActivationRow = ActivationTables["activations"]["$inferSelect"];
 
 /**
  * What other features do when the state of an activation changes, in the same transaction. They know activations, so
@@ -31,16 +31,11 @@ export type ActivationRow = Tables["activations"]["$inferSelect"];
  */
 export interface ActivationHooks {
   /** `apiKey` is the only copy of the key. */
-  activated(tx: Tx, deps: Deps, activation: ActivationRow, apiKey: string): Promise<void>;
-  paused(tx: Tx, deps: Deps, activationId: string, reason: PauseReason, at: number): Promise<void>;
+  activated(tx: Tx, activation: ActivationRow, apiKey: string): Promise<void>;
+  paused(tx: Tx, activationId: string, reason: PauseReason, at: number): Promise<void>;
   /** `resumed`: no reason is left, so the activation is active again. */
-  pauseCleared(
-    tx: Tx,
-    deps: Deps,
-    activationId: string,
-    change: { cleared: readonly PauseReason[]; resumed: boolean; at: number },
-  ): Promise<void>;
-  ended(tx: Tx, deps: Deps, activationIds: readonly string[], reason: DeactivationReason, at: number): Promise<void>;
+  pauseCleared(tx: Tx, activationId: string, change: { cleared: readonly PauseReason[]; resumed: boolean; at: number }): Promise<void>;
+  ended(tx: Tx, activationIds: readonly string[], reason: DeactivationReason, at: number): Promise<void>;
 }
 
 /**
@@ -49,7 +44,7 @@ export interface ActivationHooks {
  */
 export async function addPauseReason(
   tx: Tx,
-  deps: Deps,
+  deps: ActivationDeps,
   id: string,
   reason: PauseReason,
   also: Partial<Pick<ActivationRow, "webhookLastError" | "uncoveredAt">> = {},
@@ -63,14 +58,14 @@ export async function addPauseReason(
     pauseReasons: [...row.pauseReasons, reason],
     pausedAt: row.pausedAt ?? at,
   });
-  if (row.status === "active") await deps.activationHooks.paused(tx, deps, id, reason, at);
+  if (row.status === "active") await deps.activationHooks.paused(tx, id, reason, at);
   return saved;
 }
 
 /** Removes reasons to pause; without the last one the activation is active again. Returns the row as it is then. */
 export async function clearPauseReasons(
   tx: Tx,
-  deps: Deps,
+  deps: ActivationDeps,
   id: string,
   reasons: readonly PauseReason[],
 ): Promise<ActivationRow | undefined> {
@@ -87,12 +82,12 @@ export async function clearPauseReasons(
     ...(cleared.includes("plan_downgrade") && { uncoveredAt: null }),
     ...(resumed && { status: "active" as const, pausedAt: null }),
   });
-  await deps.activationHooks.pauseCleared(tx, deps, id, { cleared, resumed, at });
+  await deps.activationHooks.pauseCleared(tx, id, { cleared, resumed, at });
   return saved;
 }
 
 /** Ends activations for good and revokes their keys. Skips those that have ended before; returns the ids of the others. */
-export async function endActivations(tx: Tx, deps: Deps, ids: readonly string[], reason: DeactivationReason): Promise<string[]> {
+export async function endActivations(tx: Tx, deps: ActivationDeps, ids: readonly string[], reason: DeactivationReason): Promise<string[]> {
   if (ids.length === 0) return [];
   const { activations: a } = tx.t;
   const at = deps.clock.now();
@@ -102,7 +97,7 @@ export async function endActivations(tx: Tx, deps: Deps, ids: readonly string[],
     .where(and(inArray(a.id, [...ids]), ne(a.status, "deactivated")))
     .returning({ id: a.id });
   const endedIds = ended.map(({ id }) => id);
-  if (endedIds.length > 0) await deps.activationHooks.ended(tx, deps, endedIds, reason, at);
+  if (endedIds.length > 0) await deps.activationHooks.ended(tx, endedIds, reason, at);
   return endedIds;
 }
 

@@ -1,9 +1,9 @@
 import { and, asc, eq, gt, lte, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { ListingRow } from "../listings/store.ts";
 import { lockWorkspaces, restoreCoverage } from "./coverage.ts";
+import type { ActivationDeps } from "./deps.ts";
 import { endActivations } from "./lifecycle.ts";
 
 /** Ends the activations of a listing's ended period. */
@@ -17,7 +17,7 @@ const CHUNK = 250;
 const SECOND_PASS_MS = 60_000;
 
 /** When a listing ends: schedules the end of its activations. */
-export async function scheduleListingEnd(tx: Tx, deps: Deps, { id, workspaceId, period }: ListingRow): Promise<void> {
+export async function scheduleListingEnd(tx: Tx, deps: ActivationDeps, { id, workspaceId, period }: ListingRow): Promise<void> {
   await deps.queue.enqueue(tx, { kind: LISTING_END_JOB, payload: { workspaceId, listingId: id, period, after: "" } });
 }
 
@@ -25,7 +25,7 @@ export async function scheduleListingEnd(tx: Tx, deps: Deps, { id, workspaceId, 
  * Ends the activations of an ended period, by id and in chunks. Each chunk commits together with the job for the next one,
  * so after a crash the work continues where it stopped: every activation gets exactly one agent.deactivated.
  */
-export function endListingActivations(deps: Deps): JobHandler {
+export function endListingActivations(deps: ActivationDeps): JobHandler {
   return async ({ payload }) => {
     const { listingId, period, after, last } = payload as { listingId: string; period: number; after: string; last?: boolean };
     const { activations: a } = deps.db.read.t;

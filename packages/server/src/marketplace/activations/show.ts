@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentTables } from "../agent-access.ts";
 import { type Activated, toEffective } from "./store.ts";
 
 /** An activation as its brand sees it. */

@@ -1,8 +1,7 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import type { AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentTables, AgentTx } from "../agent-access.ts";
 import { isListed, type ListingRow } from "../listings/store.ts";
 import type { ActivationRow } from "./lifecycle.ts";
 

@@ -52,3 +52,5 @@ export function activationTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type ActivationTables = ReturnType<typeof activationTables>;

@@ -1,13 +1,13 @@
 import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import { releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
 import type { ActivationRow } from "../activations/lifecycle.ts";
 import { emit, emitAll, releaseHeldEvents, retryMissedEvents } from "./agent-events.ts";
+import type { AgentWebhookDeps } from "./deps.ts";
 
 /** When an agent is turned on: agent.activated, the only event that carries the key. */
-export async function emitActivated(tx: Tx, deps: Deps, activation: ActivationRow, apiKey: string): Promise<void> {
+export async function emitActivated(tx: Tx, deps: AgentWebhookDeps, activation: ActivationRow, apiKey: string): Promise<void> {
   const { listings: l, workspaces: w } = tx.t;
   const [listing] = await tx.select({ agentSlug: l.slug }).from(l).where(eq(l.id, activation.listingId));
   const [workspace] = await tx.select({ organizationName: w.name }).from(w).where(eq(w.id, activation.workspaceId));
@@ -20,7 +20,7 @@ export async function emitActivated(tx: Tx, deps: Deps, activation: ActivationRo
 }
 
 /** When an activation is paused: agent.paused. */
-export function emitPaused(tx: Tx, deps: Deps, activationId: string, reason: PauseReason, at: number): Promise<void> {
+export function emitPaused(tx: Tx, deps: AgentWebhookDeps, activationId: string, reason: PauseReason, at: number): Promise<void> {
   return emit(tx, deps, activationId, { type: "agent.paused", at, fields: { reason } });
 }
 
@@ -30,7 +30,7 @@ export function emitPaused(tx: Tx, deps: Deps, activationId: string, reason: Pau
  */
 export async function emitResumed(
   tx: Tx,
-  deps: Deps,
+  deps: AgentWebhookDeps,
   activationId: string,
   { cleared, resumed, at }: { cleared: readonly PauseReason[]; resumed: boolean; at: number },
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function emitResumed(
  */
 export async function emitDeactivated(
   tx: Tx,
-  deps: Deps,
+  deps: AgentWebhookDeps,
   activationIds: readonly string[],
   reason: DeactivationReason,
   at: number,

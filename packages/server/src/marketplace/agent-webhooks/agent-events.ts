@@ -1,8 +1,8 @@
 import { AGENT_EVENT_TYPES, AGENT_EVENTS, type AgentEvent, type AgentEventType } from "@mailsvc/sdk/contract";
 import { asc, eq, inArray, sql } from "drizzle-orm";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import { type NewWebhookEvent, releaseStreams, reviveDeadEvents, withdrawEvents, writeEvents } from "../../webhooks/webhooks.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 
 type Envelope = "id" | "type" | "activationId" | "runId" | "sequence" | "timestamp";
 

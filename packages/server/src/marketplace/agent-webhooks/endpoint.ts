@@ -1,51 +1,57 @@
 import { AGENT_EVENTS, isAgentEventType } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
+import type { Tx } from "../../db/db.ts";
 import { iso } from "../../lib/clock.ts";
-import type { Endpoint, LoadEndpoint, WebhookPolicy } from "../../webhooks/webhooks.ts";
+import type { Endpoint, RetrySchedule, WebhookPolicy } from "../../webhooks/webhooks.ts";
 import { addPauseReason } from "../activations/lifecycle.ts";
 import { type ListingRow, listingById } from "../listings/store.ts";
 
-/**
- * How agent events are delivered (SPEC 6): one attempt and three direct retries; then five from the queue, after e^(2.5 n)
- * seconds, a day at most: about 31 hours in all. An activation whose event is dead is paused, and its stream is held.
- */
-export const AGENT_POLICY: WebhookPolicy = {
-  outbox: "webhookEvents",
-  claims: 1,
-  retries: { direct: [1000, 2000, 4000], queued: [12_000, 148_000, 1_808_000, 22_026_000, 86_400_000] },
-  delivered: async (tx, deps, event) => {
-    if (event.type !== "agent.activated") return;
-    const { activations: a } = tx.t;
-    await tx
-      .update(a)
-      .set({ keyDeliveredAt: deps.clock.now() })
-      .where(and(eq(a.id, event.streamId), isNull(a.keyDeliveredAt)));
-  },
-  failed: async (tx, deps, { event, attempt, tries, exhausted }) => {
-    const { type } = event;
-    if (!exhausted || !isAgentEventType(type) || !AGENT_EVENTS[type].pausesOnFailure) return undefined;
-    const row = await addPauseReason(tx, deps, event.streamId, "webhook_failure", {
-      webhookLastError: {
-        eventId: event.id,
-        type,
-        at: iso(attempt.at),
-        attempts: tries,
-        class: attempt.class,
-        httpStatus: attempt.httpStatus,
-        message: attempt.message ?? "",
-        clearedAt: null,
-      },
-    });
-    return row?.status === "paused" && row.pauseReasons.includes("webhook_failure") ? "hold" : undefined;
-  },
-};
+import type { AgentWebhookDeps } from "./deps.ts";
 
-/** The webhook of a listing: all events of its activations go there. */
-export function toAgentEndpoint({ id, webhookUrl, secret, nextSecret, nextSecretAt }: ListingRow): Endpoint {
-  return { id, url: webhookUrl, secret, nextSecret, nextSecretAt, policy: AGENT_POLICY };
+/** One attempt and three direct retries; then five from the queue, after e^(2.5 n) seconds, a day at most: about 31 hours in all. */
+export const RETRIES: RetrySchedule = { direct: [1000, 2000, 4000], queued: [12_000, 148_000, 1_808_000, 22_026_000, 86_400_000] };
+
+/** How agent events are delivered. An activation whose event is dead is paused, and its stream is held. */
+export function agentPolicy(deps: AgentWebhookDeps): WebhookPolicy {
+  return {
+    outbox: "webhookEvents",
+    claims: 1,
+    retries: RETRIES,
+    delivered: async (tx, event) => {
+      if (event.type !== "agent.activated") return;
+      const { activations: a } = tx.t;
+      await tx
+        .update(a)
+        .set({ keyDeliveredAt: deps.clock.now() })
+        .where(and(eq(a.id, event.streamId), isNull(a.keyDeliveredAt)));
+    },
+    failed: async (tx, { event, attempt, tries, exhausted }) => {
+      const { type } = event;
+      if (!exhausted || !isAgentEventType(type) || !AGENT_EVENTS[type].pausesOnFailure) return undefined;
+      const row = await addPauseReason(tx, deps, event.streamId, "webhook_failure", {
+        webhookLastError: {
+          eventId: event.id,
+          type,
+          at: iso(attempt.at),
+          attempts: tries,
+          class: attempt.class,
+          httpStatus: attempt.httpStatus,
+          message: attempt.message ?? "",
+          clearedAt: null,
+        },
+      });
+      return row?.status === "paused" && row.pauseReasons.includes("webhook_failure") ? "hold" : undefined;
+    },
+  };
 }
 
-export const loadAgentEndpoint: LoadEndpoint = async (q, listingId) => {
-  const listing = await listingById(q, listingId);
-  return listing && toAgentEndpoint(listing);
-};
+/** The webhook of a listing: all events of its activations go there. */
+export function toAgentEndpoint(deps: AgentWebhookDeps, { id, webhookUrl, secret, nextSecret, nextSecretAt }: ListingRow): Endpoint {
+  return { id, url: webhookUrl, secret, nextSecret, nextSecretAt, policy: agentPolicy(deps) };
+}
+
+/** Finds the webhook of a listing for the delivery engine. */
+export async function loadAgentEndpoint(tx: Tx, deps: AgentWebhookDeps, listingId: string): Promise<Endpoint | undefined> {
+  const listing = await listingById(tx, listingId);
+  return listing && toAgentEndpoint(deps, listing);
+}

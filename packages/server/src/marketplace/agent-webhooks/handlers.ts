@@ -3,10 +3,11 @@ import type { Handlers } from "../../http/handler.ts";
 import type { Attempt } from "../../webhooks/webhooks.ts";
 import { getListingRow } from "../listings/store.ts";
 import { getEventRow, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
+import type { AgentWebhookDeps } from "./deps.ts";
 import { recordAgain, sendAgain } from "./redeliver.ts";
 import { testWebhook } from "./test-webhook.ts";
 
-export const deliveryHandlers: Handlers<typeof contract.deliveries> = {
+export const deliveryHandlers: Handlers<typeof contract.deliveries, AgentWebhookDeps> = {
   list: async ({ slug, ...input }, { read, workspaceId }) => listDeliveries(read, await getListingRow(read, workspaceId, slug), input),
   get: async ({ slug, id }, { read, workspaceId }) =>
     showDeliveryDetail(read, await getEventRow(read, await getListingRow(read, workspaceId, slug), id)),

@@ -1,38 +1,38 @@
 import type { DeliveryDetail } from "@mailsvc/sdk/contract";
 import { and, eq, isNull, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { perMinute } from "../../lib/rate.ts";
 import { type Attempt, type EventRow, openBody, recordManualAttempt } from "../../webhooks/webhooks.ts";
 import { getListingRow } from "../listings/store.ts";
 import { getEventRow, showDeliveryDetail } from "./deliveries.ts";
+import type { AgentWebhookDeps } from "./deps.ts";
 import { toAgentEndpoint } from "./endpoint.ts";
 
 // Redelivery bypasses all streams and limits, so without a limit of its own it could flood any address.
 const RATE = perMinute(120);
 
 /** Sends an event by hand, before the transaction. Throws ApiError not_found, invalid_state or rate_limited. */
-export async function sendAgain(read: Reader, deps: Deps, workspaceId: string, slug: string, id: string): Promise<Attempt> {
+export async function sendAgain(read: Reader, deps: AgentWebhookDeps, workspaceId: string, slug: string, id: string): Promise<Attempt> {
   const listing = await getListingRow(read, workspaceId, slug);
   const event = await getEventRow(read, listing, id);
   await assertSendable(read, event);
   await assertRate(deps, workspaceId);
   const message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body: openBody(deps, event) };
-  return deps.webhooks.send(toAgentEndpoint(listing), message);
+  return deps.webhooks.send(toAgentEndpoint(deps, listing), message);
 }
 
 /** Records the attempt that `sendAgain` made. */
 export async function recordAgain(
   tx: Tx,
-  deps: Deps,
+  deps: AgentWebhookDeps,
   workspaceId: string,
   slug: string,
   id: string,
   attempt: Attempt,
 ): Promise<DeliveryDetail> {
   const listing = await getListingRow(tx, workspaceId, slug);
-  await recordManualAttempt(tx, deps, toAgentEndpoint(listing), await getEventRow(tx, listing, id), attempt);
+  await recordManualAttempt(tx, deps, toAgentEndpoint(deps, listing), await getEventRow(tx, listing, id), attempt);
   return showDeliveryDetail(tx, await getEventRow(tx, listing, id));
 }
 
@@ -60,7 +60,7 @@ async function assertSendable(q: Reader, event: EventRow): Promise<void> {
     throw refuse("Older events of this activation go first.", "not_its_turn", "Redeliver the oldest event that waits.");
 }
 
-async function assertRate({ limiter }: Deps, workspaceId: string): Promise<void> {
+async function assertRate({ limiter }: AgentWebhookDeps, workspaceId: string): Promise<void> {
   const { allowed, reset } = await limiter.take(`redeliver:${workspaceId}`, RATE);
   if (allowed) return;
   throw new ApiError("rate_limited", "You can redeliver at most 120 events a minute.", { headers: { "retry-after": String(reset) } });

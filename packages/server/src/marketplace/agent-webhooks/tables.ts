@@ -15,3 +15,5 @@ export function agentWebhookTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type AgentWebhookTables = ReturnType<typeof agentWebhookTables>;

@@ -1,21 +1,22 @@
-import type { AgentContract, Brand, BrandSettings, contract } from "@mailsvc/sdk/contract";
+import type { Brand, BrandSettings, contract } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { iso } from "../../lib/clock.ts";
 import { type BrandRow, getBrand } from "../../workspaces/workspaces.ts";
+import type { AgentDeps, AgentHandlers, AgentQuery } from "../agent-access.ts";
 import { getFileRow } from "../files/library.ts";
 import { assetUrl } from "../files/links.ts";
+import type { BrandDeps } from "./deps.ts";
 
 /** The brand, for its people. */
-export const brandHandlers: Handlers<typeof contract.brand> = {
+export const brandHandlers: Handlers<typeof contract.brand, BrandDeps> = {
   get: async (_input, { read, deps, workspaceId }) => showBrandSettings(read, deps, await getBrand(read, workspaceId)),
   update: (input, { tx, deps, workspaceId }) => updateBrand(tx, deps, workspaceId, input),
 };
 
 /** The brand, for its agents. */
-export const agentBrandHandlers: Handlers<AgentContract["brand"]> = {
+export const agentBrandHandlers: AgentHandlers<"brand"> = {
   get: async (_input, { read, deps, workspaceId }) => showBrand(read, deps, await getBrand(read, workspaceId)),
 };
 
@@ -51,7 +52,7 @@ type Optional<T> = { [K in keyof T]?: T[K] | undefined };
 export type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | Parts> & { [P in Parts]: Optional<BrandRow[P]> }>;
 
 /** Updates the given fields. Throws ApiError not_found for a logo that is not in the asset library. */
-export async function updateBrand(tx: Tx, deps: Deps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
+export async function updateBrand(tx: Tx, deps: BrandDeps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
   const before = await getBrand(tx, workspaceId);
   if (typeof change.logoAssetId === "string") await getFileRow(tx, "assets", workspaceId, change.logoAssetId);
   const { colors, fonts, voice, ...rest } = change;

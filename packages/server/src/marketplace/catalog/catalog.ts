@@ -7,8 +7,9 @@ import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isListed, type ListingRow } from "../listings/store.ts";
+import type { CatalogDeps } from "./deps.ts";
 
-export const catalogHandlers: Handlers<typeof contract.catalog> = {
+export const catalogHandlers: Handlers<typeof contract.catalog, CatalogDeps> = {
   list: (input, { read, deps, workspaceId }) => listCatalog(read, workspaceId, deps.clock.now(), input),
   get: ({ slug }, { read, deps, workspaceId }) => getCatalogAgent(read, workspaceId, deps.clock.now(), slug),
 };

@@ -1,15 +1,15 @@
 import { type AgentCredits, CREDIT_LIMITS, type CreditEntry, type CreditTransaction } from "@mailsvc/sdk/contract";
 import { and, eq, gte, lte, sql, sum } from "drizzle-orm";
-import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { findMonthAround } from "../../lib/month.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { ActivationTables } from "../activations/tables.ts";
+import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import type { Actor } from "../runs/runs.ts";
 import { getActiveRunRow } from "../runs/store.ts";
 import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
 
-type ActivationRow = AgentTables["activations"]["$inferSelect"];
+type ActivationRow = ActivationTables["activations"]["$inferSelect"];
 
 const REFUND_MS = CREDIT_LIMITS.refundHours * 3_600_000;
 

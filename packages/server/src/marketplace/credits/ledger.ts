@@ -3,9 +3,10 @@ import { and, eq, ne } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentTables } from "../agent-access.ts";
+import type { CreditTables } from "./tables.ts";
 
-export type EntryRow = AgentTables["creditEntries"]["$inferSelect"];
+export type EntryRow = CreditTables["creditEntries"]["$inferSelect"];
 
 /** A ledger entry, as the brand sees it. */
 export function showEntry(row: EntryRow): CreditEntry {

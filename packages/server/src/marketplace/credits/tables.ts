@@ -36,3 +36,5 @@ export function creditTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type CreditTables = ReturnType<typeof creditTables>;

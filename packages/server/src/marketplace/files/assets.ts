@@ -1,9 +1,9 @@
 import { ASSET_TYPES, type Asset, FILE_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq, inArray } from "drizzle-orm";
-import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import { deleteContent, type Staged, storeContent } from "./contents.ts";
 import { type ImageSize, imageSize } from "./image-size.ts";
 import { deleteFile, type FileRow } from "./library.ts";

@@ -1,7 +1,6 @@
 import { and, asc, eq, gte, isNull, lte } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
-import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
 import { assertQuota, type FileOwner, lockFiles } from "./quota.ts";
 import type { Upload } from "./upload.ts";
 

@@ -1,14 +1,15 @@
-import type { AgentContract, contract } from "@mailsvc/sdk/contract";
-import type { AgentDeps } from "../../deps.ts";
+import type { contract } from "@mailsvc/sdk/contract";
 import type { AgentContext, Handlers } from "../../http/handler.ts";
+import type { AgentDeps, AgentHandlers } from "../agent-access.ts";
 import { checkImage, deleteAsset, type StagedImage, saveAsset, showAsset } from "./assets.ts";
 import type { Staged } from "./contents.ts";
+import type { FileDeps } from "./deps.ts";
 import { checkLeadMagnet, deleteLeadMagnet, type StagedFile, saveLeadMagnet, showLeadMagnet, updateLeadMagnet } from "./lead-magnets.ts";
 import { getFileRow, listFiles } from "./library.ts";
 import type { FileOwner } from "./quota.ts";
 import type { Upload } from "./upload.ts";
 
-export const assetHandlers: Handlers<typeof contract.assets> = {
+export const assetHandlers: Handlers<typeof contract.assets, FileDeps> = {
   list: (input, { read, deps, workspaceId }) => listFiles(read, "assets", workspaceId, input, (row) => showAsset(deps, row)),
   create: {
     prepare: (input, context) => stage(context, ownedByPerson(context), checkImage(input, context.file)),
@@ -19,7 +20,7 @@ export const assetHandlers: Handlers<typeof contract.assets> = {
   delete: ({ id }, { tx, deps, workspaceId }) => deleteAsset(tx, deps, workspaceId, id),
 };
 
-export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
+export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets, FileDeps> = {
   list: (input, { read, deps, workspaceId }) => listFiles(read, "leadMagnets", workspaceId, input, (row) => showLeadMagnet(deps, row)),
   create: {
     prepare: (input, context) => stage(context, ownedByPerson(context), checkLeadMagnet(input, context.file)),
@@ -30,7 +31,7 @@ export const leadMagnetHandlers: Handlers<typeof contract.leadMagnets> = {
   delete: ({ id }, { tx, deps, workspaceId }) => deleteLeadMagnet(tx, deps, workspaceId, id),
 };
 
-export const agentAssetHandlers: Handlers<AgentContract["assets"]> = {
+export const agentAssetHandlers: AgentHandlers<"assets"> = {
   create: {
     prepare: (input, context) => stage(context, ownedByAgent(context), checkImage(input, context.file)),
     run: (input, context, image: StagedImage) => saveAsset(context.tx, context.deps, ownedByAgent(context), input, image),
@@ -38,7 +39,7 @@ export const agentAssetHandlers: Handlers<AgentContract["assets"]> = {
   },
 };
 
-export const agentLeadMagnetHandlers: Handlers<AgentContract["leadMagnets"]> = {
+export const agentLeadMagnetHandlers: AgentHandlers<"leadMagnets"> = {
   create: {
     prepare: (input, context) => stage(context, ownedByAgent(context), checkLeadMagnet(input, context.file)),
     run: (input, context, file: StagedFile) => saveLeadMagnet(context.tx, context.deps, ownedByAgent(context), input, file),
@@ -51,7 +52,7 @@ function ownedByPerson({ workspaceId }: { readonly workspaceId: string }): FileO
   return { workspaceId, activationId: null };
 }
 
-function ownedByAgent({ workspaceId, agent }: AgentContext): FileOwner {
+function ownedByAgent({ workspaceId, agent }: AgentContext<AgentDeps>): FileOwner {
   return { workspaceId, activationId: agent.activationId };
 }
 

@@ -1,9 +1,9 @@
 import { FILE_LIMITS, LEAD_MAGNET_TYPES, type LeadMagnet } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { type Staged, storeContent } from "./contents.ts";
 import { listZipEntries } from "./file-kind.ts";
 import { imageSize } from "./image-size.ts";

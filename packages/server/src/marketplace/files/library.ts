@@ -2,9 +2,8 @@ import type { Page } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
-import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
 import { releaseContent } from "./contents.ts";
 import { lockFiles } from "./quota.ts";
 

@@ -1,6 +1,6 @@
-import type { AgentDeps } from "../../deps.ts";
 import { assetPath } from "../../html/urls.ts";
 import { SealBroken } from "../../lib/seal.ts";
+import type { AgentDeps } from "../agent-access.ts";
 
 type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
 

@@ -1,7 +1,7 @@
 import { FILE_LIMITS } from "@mailsvc/sdk/contract";
 import { and, count, eq, isNotNull, sum } from "drizzle-orm";
-import type { AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import type { AgentTx } from "../agent-access.ts";
 
 /** Who stores a file: an agent, or a person when `activationId` is null. */
 export interface FileOwner {

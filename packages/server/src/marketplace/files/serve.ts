@@ -1,9 +1,9 @@
 import { and, eq } from "drizzle-orm";
-import type { Deps } from "../../deps.ts";
 import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError, brokenLink } from "../../lib/api-error.ts";
 import { readContent } from "./contents.ts";
+import type { FileDeps } from "./deps.ts";
 import { openLinkToken } from "./links.ts";
 
 interface Served {
@@ -24,7 +24,7 @@ interface Range {
 const FILE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** The public addresses of files. */
-export function publicFiles(deps: Deps): readonly PublicPage[] {
+export function publicFiles(deps: FileDeps): readonly PublicPage[] {
   return [assetPage(deps), downloadPage(deps)];
 }
 
@@ -44,7 +44,7 @@ function toStream(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array>
 }
 
 /** Answers with a file or the requested range of it (RFC 9110). */
-function sendFile(deps: Deps, file: Served, visit: PageRequest, headers: HeaderList): PageResponse {
+function sendFile(deps: FileDeps, file: Served, visit: PageRequest, headers: HeaderList): PageResponse {
   const etag = `"${file.sha256.slice(0, 32)}"`;
   const common: HeaderList = [
     ...headers,
@@ -80,7 +80,7 @@ function sendFile(deps: Deps, file: Served, visit: PageRequest, headers: HeaderL
 }
 
 /** Images of the asset library, embedded by mails and pages. */
-function assetPage(deps: Deps): PublicPage {
+function assetPage(deps: FileDeps): PublicPage {
   return {
     path: "/a/:id",
     methods: ["GET"],
@@ -99,7 +99,7 @@ function assetPage(deps: Deps): PublicPage {
 }
 
 /** Lead magnets, behind a link that expires. */
-function downloadPage(deps: Deps): PublicPage {
+function downloadPage(deps: FileDeps): PublicPage {
   return {
     path: "/f/:token",
     methods: ["GET"],

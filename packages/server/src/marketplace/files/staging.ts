@@ -1,9 +1,9 @@
 import { and, eq, isNotNull, lte } from "drizzle-orm";
 import type { Db } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { deleteContent, findContent, getPart, PART_BYTES, type Staged, SWEEP_JOB } from "./contents.ts";
+import type { FileDeps } from "./deps.ts";
 import { assertQuota, type FileOwner, lockFiles } from "./quota.ts";
 import type { Upload } from "./upload.ts";
 
@@ -26,7 +26,7 @@ const ABANDONED_MS = 3_600_000;
 // Parts deleted in one transaction.
 const STEP = 8;
 
-type StagingDeps = Pick<Deps, "ids" | "clock" | "queue" | "log"> & { readonly db: Db };
+type StagingDeps = Pick<FileDeps, "ids" | "clock" | "queue" | "log"> & { readonly db: Db };
 
 export function createStaging(depsOf: () => StagingDeps): Staging {
   return {
@@ -61,12 +61,12 @@ export function createStaging(depsOf: () => StagingDeps): Staging {
   };
 }
 
-export function fileJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function fileJobs(deps: FileDeps): Readonly<Record<string, JobHandler>> {
   return { [SWEEP_JOB]: sweepContents(deps) };
 }
 
 /** Deletes abandoned contents, and the parts of deleted ones. */
-function sweepContents({ db, clock }: Deps): JobHandler {
+function sweepContents({ db, clock }: FileDeps): JobHandler {
   return async ({ payload }) => {
     const contentId = String(payload.contentId);
     const { fileContents: c, fileParts: p } = db.read.t;

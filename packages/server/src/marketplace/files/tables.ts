@@ -77,3 +77,5 @@ export function fileTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type FileTables = ReturnType<typeof fileTables>;

@@ -1,10 +1,10 @@
 import { LANDING_PAGE_LIMITS, type LandingPage, type LandingPageStatus, type WrittenLandingPage } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import { UniqueViolation } from "../../db/errors.ts";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { Sanitized } from "../../html/sanitize.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { getBrand } from "../../workspaces/workspaces.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { applyContent, type ContentInput } from "./content.ts";
 import { getPageRow, type PageRow, showPage, type Viewer } from "./pages.ts";
 

@@ -1,8 +1,8 @@
 import type { PageBlock, PageForm, PageSeo } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { FORM_MARK, type Sanitized, sanitizeInTurns } from "../../html/sanitize.ts";
 import { invalid, notFound } from "../../lib/api-error.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { assertAssets } from "../files/assets.ts";
 import { getFileRow } from "../files/library.ts";
 import type { PageRow, Viewer } from "./pages.ts";

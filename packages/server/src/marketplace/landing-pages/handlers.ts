@@ -1,13 +1,15 @@
-import type { AgentContract, contract } from "@mailsvc/sdk/contract";
-import type { AgentReadContext, AgentWriteContext, Handlers } from "../../http/handler.ts";
+import type { contract } from "@mailsvc/sdk/contract";
+import type { AgentContext, Handlers } from "../../http/handler.ts";
+import type { AgentDeps, AgentHandlers } from "../agent-access.ts";
 import { type Author, createPage, setOwnStatus, setStatusForBrand, updatePage } from "./authoring.ts";
 import { checkContent } from "./content.ts";
+import type { PageDeps } from "./deps.ts";
 import { deletePage, getPageRow, listPages, showPage, showSummary, type Viewer } from "./pages.ts";
 import { listSubmissions } from "./signups.ts";
 import { getStats } from "./stats.ts";
 
 /** Landing pages, for their brand. */
-export const landingPageHandlers: Handlers<typeof contract.landingPages> = {
+export const landingPageHandlers: Handlers<typeof contract.landingPages, PageDeps> = {
   list: (input, { read, deps, workspaceId }) =>
     listPages(read, toBrandViewer(workspaceId), input, (row) => showSummary(deps, toBrandViewer(workspaceId), row)),
   get: async ({ id }, { read, deps, workspaceId }) =>
@@ -20,7 +22,7 @@ export const landingPageHandlers: Handlers<typeof contract.landingPages> = {
 };
 
 /** Landing pages, for the agent that makes them. */
-export const agentLandingPageHandlers: Handlers<AgentContract["landingPages"]> = {
+export const agentLandingPageHandlers: AgentHandlers<"landingPages"> = {
   list: ({ activationId: _own, ...input }, context) =>
     listPages(context.read, toAuthor(context), input, (row) => showSummary(context.deps, toAuthor(context), row)),
   create: {
@@ -43,7 +45,7 @@ function toBrandViewer(workspaceId: string): Viewer {
   return { workspaceId, activationId: null };
 }
 
-function toAuthor({ workspaceId, agent }: AgentReadContext | AgentWriteContext): Author {
+function toAuthor({ workspaceId, agent }: AgentContext<AgentDeps>): Author {
   return {
     workspaceId,
     activationId: agent.activationId,

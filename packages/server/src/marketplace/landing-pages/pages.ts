@@ -2,13 +2,14 @@ import type { LandingPage, LandingPageStatus, LandingPageSummary, Page } from "@
 import { and, eq, getTableColumns, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
-import type { AgentDeps, AgentQuery, Deps } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables, Tables } from "../../schema.ts";
+import type { AgentDeps, AgentQuery, AgentTables } from "../agent-access.ts";
 import { makeLinkToken } from "../files/links.ts";
+import type { PageDeps } from "./deps.ts";
+import type { PageTables } from "./tables.ts";
 
-export type PageRow = Tables["landingPages"]["$inferSelect"];
+export type PageRow = PageTables["landingPages"]["$inferSelect"];
 
 /** The reader of pages: a brand sees all of its own; an agent those it made and those that are published. */
 export interface Viewer {
@@ -107,7 +108,7 @@ export function showPage(deps: ShowDeps, viewer: Viewer, row: PageRow): LandingP
 }
 
 /** Deletes a page with its statistics and sign-ups. Throws ApiError not_found. */
-export async function deletePage(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<LandingPage> {
+export async function deletePage(tx: Tx, deps: PageDeps, workspaceId: string, id: string): Promise<LandingPage> {
   const viewer = { workspaceId, activationId: null };
   const row = await getPageRow(tx, viewer, id);
   const { landingPages, landingPageDays, landingPageVisitors, landingPageReferrers, landingPageSubmissions } = tx.t;

@@ -1,9 +1,9 @@
 import { CONTACT_TEXTS, type FormField, labelContactText, mapContactTexts, type PageBlock, type PageForm } from "@mailsvc/sdk/contract";
-import type { AgentDeps } from "../../deps.ts";
 import { escapeHtml, serializeAttribute } from "../../html/escape.ts";
 import { type PageBrand, type RenderedPage, renderMessage, renderName, renderPage } from "../../html/page.ts";
 import { FORM_MARK } from "../../html/sanitize.ts";
 import { assetPath, linkTarget } from "../../html/urls.ts";
+import type { AgentDeps } from "../agent-access.ts";
 import { type PageRow, pagePath, pageUrl, unsubscribePath } from "./pages.ts";
 
 /** Name of the honeypot field, which people do not see and bots fill. */

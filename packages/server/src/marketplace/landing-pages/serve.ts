@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { LANDING_PAGE_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
-import type { Deps } from "../../deps.ts";
 import type { RenderedPage } from "../../html/page.ts";
 import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
@@ -9,6 +8,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import type { Limiter, Rate } from "../../lib/rate.ts";
 import { getPageBrand } from "../../workspaces/workspaces.ts";
 import { downloadPath, openLinkToken } from "../files/links.ts";
+import type { PageDeps } from "./deps.ts";
 import { type PageRow, pagePath, parsePageRef } from "./pages.ts";
 import { renderLandingPage, renderThanksPage, renderUnsubscribedPage, renderUnsubscribePage } from "./render.ts";
 import { readForm, signUp, unsubscribeByForm } from "./signups.ts";
@@ -31,7 +31,7 @@ const NO_STORE: HeaderList = [
 ];
 
 /** Landing pages for visitors. */
-export function publicLandingPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
+export function publicLandingPages(deps: PageDeps, limiter: Limiter): readonly PublicPage[] {
   const counter = new ViewCounter(deps);
   const { read } = deps.db;
 
@@ -184,7 +184,7 @@ function redirect(status: 303 | 308, location: string): PageResponse {
 }
 
 /** The host of the referring page; null for none, for this server itself and for other schemes. */
-function findReferrerHost(visit: PageRequest, deps: Deps): string | null {
+function findReferrerHost(visit: PageRequest, deps: PageDeps): string | null {
   const text = visit.header("referer") ?? "";
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
   const { hostname } = new URL(text);

@@ -15,11 +15,11 @@ import { findContactByEmail, isReachableDomain, upsertContact } from "../../cont
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { addMembers } from "../../lists/members.ts";
 import { unsubscribe } from "../../unsubscribe/unsubscribe.ts";
+import type { PageDeps } from "./deps.ts";
 import { getPageRow, type PageRow } from "./pages.ts";
 import { type FormErrors, getConsentText, HONEYPOT } from "./render.ts";
 import { toDate } from "./visitors.ts";
@@ -67,7 +67,7 @@ export function readForm(page: PageRow, bytes: Uint8Array, config: Pick<Config, 
  * Records a sign-up: creates or completes the contact and adds it to the page's list. It is counted whether or not the
  * address was known, so that no number reveals it.
  */
-export async function signUp(deps: Deps, page: PageRow, brandName: string, signup: Signup): Promise<void> {
+export async function signUp(deps: PageDeps, page: PageRow, brandName: string, signup: Signup): Promise<void> {
   const attempt = () => deps.db.tx((tx) => recordSignup(tx, deps, page, brandName, signup));
   try {
     await attempt();
@@ -82,7 +82,7 @@ export async function signUp(deps: Deps, page: PageRow, brandName: string, signu
  * Unsubscribes an address that a visitor entered, if it is a contact's. As with sign-ups, anyone can enter any address; the
  * brand sees the suppression and can lift it. Returns the address; null when it is none.
  */
-export async function unsubscribeByForm(deps: Deps, { workspaceId }: PageRow, bytes: Uint8Array): Promise<string | null> {
+export async function unsubscribeByForm(deps: PageDeps, { workspaceId }: PageRow, bytes: Uint8Array): Promise<string | null> {
   const sent = new URLSearchParams(Buffer.from(bytes).toString()).get("email");
   const checked = NewContact.shape.email.safeParse(sent);
   if (!checked.success) return null;
@@ -128,7 +128,7 @@ function removeControls(values: Record<string, string>): Record<string, string> 
 }
 
 /** Adds a contact to the page's list. A failure is logged for the brand, and does not refuse the visitor. */
-async function joinList(tx: Tx, deps: Deps, { workspaceId, id, listId }: PageRow, contactId: string): Promise<void> {
+async function joinList(tx: Tx, deps: PageDeps, { workspaceId, id, listId }: PageRow, contactId: string): Promise<void> {
   if (listId === null) return;
   try {
     await addMembers(tx, deps, workspaceId, listId, [contactId]);
@@ -138,7 +138,7 @@ async function joinList(tx: Tx, deps: Deps, { workspaceId, id, listId }: PageRow
   }
 }
 
-async function recordSignup(tx: Tx, deps: Deps, page: PageRow, brandName: string, { email, ...fields }: Signup): Promise<void> {
+async function recordSignup(tx: Tx, deps: PageDeps, page: PageRow, brandName: string, { email, ...fields }: Signup): Promise<void> {
   const { workspaceId } = page;
   const before = await findContactByEmail(tx, workspaceId, email);
   // A visitor can enter another person's address: known fields are not overwritten.

@@ -2,7 +2,7 @@ import type { LandingPageStats } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gte, lte, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { invalid } from "../../lib/api-error.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentTables } from "../agent-access.ts";
 import { getPageRow, type Viewer } from "./pages.ts";
 import { toDate } from "./visitors.ts";
 

@@ -94,3 +94,5 @@ export function pageTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type PageTables = ReturnType<typeof pageTables>;

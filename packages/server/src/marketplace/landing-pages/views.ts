@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
+import type { PageDeps } from "./deps.ts";
 
 /** One view of a page. */
 export interface View {
@@ -31,11 +31,11 @@ const BATCH = 200;
  * costs few transactions, and they do not wait for each other.
  */
 export class ViewCounter {
-  readonly #deps: Pick<Deps, "db" | "log">;
+  readonly #deps: Pick<PageDeps, "db" | "log">;
   #waiting: { view: View; done: () => void }[] = [];
   #writing = false;
 
-  constructor(deps: Pick<Deps, "db" | "log">) {
+  constructor(deps: Pick<PageDeps, "db" | "log">) {
     this.#deps = deps;
   }
 

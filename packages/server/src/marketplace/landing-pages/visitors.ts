@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { isIPv6 } from "node:net";
 import { eq, inArray, lt } from "drizzle-orm";
 import type { Db } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { PageDeps } from "./deps.ts";
 
 /** Deletes the visitors of past days. */
 const FORGET_JOB = "pages.forget_visitors";
@@ -21,7 +21,7 @@ export function toDate(ms: number): string {
  * Today's salt, made on first use and shared by all processes. It is deleted when the day is over; from then on the hashes
  * cannot be traced to visitors, by us or anyone else.
  */
-export async function getDailySalt(deps: Pick<Deps, "db" | "clock" | "random" | "queue">): Promise<{ date: string; salt: Uint8Array }> {
+export async function getDailySalt(deps: Pick<PageDeps, "db" | "clock" | "random" | "queue">): Promise<{ date: string; salt: Uint8Array }> {
   const { db, clock, random, queue } = deps;
   const now = clock.now();
   const date = toDate(now);
@@ -44,7 +44,7 @@ export function hashVisitor(salt: Uint8Array, address: string, ...context: reado
 }
 
 /** The jobs of landing pages. */
-export function pageJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function pageJobs(deps: PageDeps): Readonly<Record<string, JobHandler>> {
   return { [FORGET_JOB]: forgetVisitors(deps) };
 }
 
@@ -71,7 +71,7 @@ function startOfNextDay(ms: number): number {
 }
 
 /** Deletes the visitors of past days, and the salts without which their hashes mean nothing. */
-function forgetVisitors({ db, clock }: Deps): JobHandler {
+function forgetVisitors({ db, clock }: PageDeps): JobHandler {
   return async () => {
     const today = toDate(clock.now());
     const { landingPageVisitors: v, landingPageSalts: s } = db.read.t;

@@ -1,9 +1,9 @@
 import type { Listing } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
+import type { ListingDeps } from "./deps.ts";
 import { showListing } from "./listings.ts";
 import { getListingRow, isListed, type ListingRow, listingById } from "./store.ts";
 
@@ -31,10 +31,10 @@ const EXPIRE_JOB = "agent.listing.expire";
  */
 export interface ListingHooks {
   /** `listing` is the row before it ended; its subscription is null when there is none left to cancel. */
-  ended(tx: Tx, deps: Deps, listing: ListingRow): Promise<void>;
+  ended(tx: Tx, listing: ListingRow): Promise<void>;
 }
 
-export function listingJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function listingJobs(deps: ListingDeps): Readonly<Record<string, JobHandler>> {
   return { [EXPIRE_JOB]: expireListing(deps) };
 }
 
@@ -44,7 +44,7 @@ export function listingJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
  */
 export async function extendListing(
   tx: Tx,
-  deps: Deps,
+  deps: ListingDeps,
   row: ListingRow,
   { expiresAt, subscription }: { expiresAt: number; subscription: string | null },
 ): Promise<ListingRow> {
@@ -70,16 +70,16 @@ export async function extendListing(
 }
 
 /** Ends a listing. From the commit of this one row on, every key of its activations is refused; the hooks do the rest. */
-export async function endListing(tx: Tx, deps: Deps, row: ListingRow, state: "CANCELLED" | "EXPIRED"): Promise<ListingRow> {
+export async function endListing(tx: Tx, deps: ListingDeps, row: ListingRow, state: "CANCELLED" | "EXPIRED"): Promise<ListingRow> {
   const now = deps.clock.now();
   const endedAt = state === "EXPIRED" ? Math.min(row.expiresAt ?? now, now) : now;
   const ended = await save(tx, row, { state, endedAt, subscription: null, updatedAt: now });
-  await deps.listingHooks.ended(tx, deps, row);
+  await deps.listingHooks.ended(tx, row);
   return ended;
 }
 
 /** Takes a builder's listing out of the catalog. Throws ApiError not_found, or invalid_state for a draft. */
-export async function cancelListing(tx: Tx, deps: Deps, workspaceId: string, slug: string): Promise<Listing> {
+export async function cancelListing(tx: Tx, deps: ListingDeps, workspaceId: string, slug: string): Promise<Listing> {
   const row = await getListingRow(tx, workspaceId, slug);
   const now = deps.clock.now();
   if (row.state === "DRAFT") throw new ApiError("invalid_state", "This listing is a draft. It has never been in the catalog.");
@@ -88,7 +88,7 @@ export async function cancelListing(tx: Tx, deps: Deps, workspaceId: string, slu
 }
 
 /** Ends a listing when its paid time is over. A renewal in the meantime moves the job. */
-function expireListing(deps: Deps): JobHandler {
+function expireListing(deps: ListingDeps): JobHandler {
   return async ({ payload }) => {
     const row = await listingById(deps.db.read, String(payload.listingId));
     if (row?.state !== "LISTED" || row.expiresAt === null) return {};

@@ -3,11 +3,11 @@ import { and, eq, gt, isNull, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { checkWebhookUrl } from "../../lib/guard-url.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../../webhooks/webhooks.ts";
+import type { ListingDeps } from "./deps.ts";
 import { getListingRow, isListed, type ListingRow } from "./store.ts";
 
 /** A listing as its builder sees it at this moment. */
@@ -36,7 +36,7 @@ export type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhoo
 /** Creates a draft. The result contains the webhook secret, which is not shown again. Throws ApiError validation_error or slug_taken. */
 export async function createListing(
   tx: Tx,
-  deps: Deps,
+  deps: ListingDeps,
   workspaceId: string,
   wanted: NewListing,
 ): Promise<Listing & { webhookSecret: string }> {
@@ -75,7 +75,7 @@ export async function createListing(
 /** Updates the given fields. Throws ApiError not_found or validation_error. */
 export async function updateListing(
   tx: Tx,
-  deps: Deps,
+  deps: ListingDeps,
   workspaceId: string,
   slug: string,
   change: { [F in keyof Omit<NewListing, "slug">]?: NewListing[F] | undefined },
@@ -98,7 +98,7 @@ export async function updateListing(
  */
 export async function rotateSecret(
   tx: Tx,
-  deps: Deps,
+  deps: ListingDeps,
   workspaceId: string,
   { slug, overlapSeconds }: { slug: string; overlapSeconds: number },
 ): Promise<{ webhookSecret: string; effectiveAt: string }> {
@@ -121,7 +121,7 @@ export async function rotateSecret(
 /** The listings of a builder, newest first. */
 export function listListings(
   read: Reader,
-  { clock }: Deps,
+  { clock }: ListingDeps,
   workspaceId: string,
   input: PageInput & { state?: ListingState | undefined },
 ): Promise<Page<Listing>> {
@@ -142,7 +142,7 @@ function instant(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
 }
 
-function assertWebhookUrl(url: string, { config, ownPort }: Deps): void {
+function assertWebhookUrl(url: string, { config, ownPort }: ListingDeps): void {
   const fault = checkWebhookUrl(url, { dev: config.dev, ownPort: ownPort() });
   if (fault !== null) throw invalid("webhookUrl", "forbidden_url", fault);
 }

@@ -1,9 +1,9 @@
 import { and, eq } from "drizzle-orm";
-import type { AgentQuery } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
-import type { Tables } from "../../schema.ts";
+import type { AgentQuery } from "../agent-access.ts";
+import type { ListingTables } from "./tables.ts";
 
-export type ListingRow = Tables["listings"]["$inferSelect"];
+export type ListingRow = ListingTables["listings"]["$inferSelect"];
 
 /** A listing by id; undefined when there is none. */
 export async function listingById(q: AgentQuery, id: string): Promise<ListingRow | undefined> {

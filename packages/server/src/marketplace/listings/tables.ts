@@ -41,3 +41,5 @@ export function listingTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type ListingTables = ReturnType<typeof listingTables>;

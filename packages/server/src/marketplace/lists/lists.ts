@@ -1,14 +1,13 @@
-import type { AgentContract, ListMetadata, Page } from "@mailsvc/sdk/contract";
+import type { ListMetadata, Page } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, isNull, sum } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
-import type { Handlers } from "../../http/handler.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentHandlers, AgentTables } from "../agent-access.ts";
 
 /** The names and sizes of the brand's lists, for its agents. Members and addresses stay out of reach. */
-export const agentListHandlers: Handlers<AgentContract["lists"]> = {
+export const agentListHandlers: AgentHandlers<"lists"> = {
   list: (input, { read, workspaceId }) => listListMetadata(read, workspaceId, input),
   get: ({ id }, { read, workspaceId }) => getListMetadata(read, workspaceId, id),
 };

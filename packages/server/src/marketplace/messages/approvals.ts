@@ -1,12 +1,13 @@
 import type { ApprovalStatus, Message } from "@mailsvc/sdk/contract";
 import { and, eq, gt, inArray, lte, ne } from "drizzle-orm";
-import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { assertNotEnded, getActivation, lockActivation } from "../activations/store.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import { endWait } from "../runs/waits.ts";
+import type { MessageDeps } from "./deps.ts";
 import {
   type ApprovalRow,
   addMessage,
@@ -87,12 +88,12 @@ export async function cancelRequest(tx: AgentTx, deps: AgentDeps, activationId: 
   return showMessage({ message, approval: resolved }, now);
 }
 
-export function messageJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function messageJobs(deps: MessageDeps): Readonly<Record<string, JobHandler>> {
   return { [EXPIRE_APPROVAL_JOB]: expireApproval(deps) };
 }
 
 /** Expires a request that was not answered in time. Its `answeredAt` is the end of that time, however late the job runs. */
-function expireApproval(deps: Deps): JobHandler {
+function expireApproval(deps: MessageDeps): JobHandler {
   return async ({ payload }) => {
     const { workspaceId, messageId } = payload as { workspaceId: string; messageId: string };
     const { message, approval } = await getMessage(deps.db.read, { workspaceId }, messageId);

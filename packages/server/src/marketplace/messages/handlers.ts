@@ -1,19 +1,21 @@
-import type { AgentContract, contract } from "@mailsvc/sdk/contract";
+import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { getActivation } from "../activations/store.ts";
+import type { AgentHandlers } from "../agent-access.ts";
 import { answerRequest, cancelRequest } from "./approvals.ts";
+import type { MessageDeps } from "./deps.ts";
 import { listApprovals, listInbox } from "./inbox.ts";
 import { listMessages } from "./list.ts";
 import { markRead, postMessage, writeToAgent } from "./messages.ts";
 import { getMessage, showMessage } from "./store.ts";
 
 /** Approval requests of all agents, for the brand. */
-export const approvalHandlers: Handlers<typeof contract.approvals> = {
+export const approvalHandlers: Handlers<typeof contract.approvals, MessageDeps> = {
   list: (input, { read, deps, workspaceId }) => listApprovals(read, workspaceId, deps.clock.now(), input),
 };
 
 /** Messages, for the brand. */
-export const messageHandlers: Handlers<typeof contract.messages> = {
+export const messageHandlers: Handlers<typeof contract.messages, MessageDeps> = {
   inbox: (input, { read, deps, workspaceId }) => listInbox(read, workspaceId, deps.clock.now(), input),
   list: async ({ id, ...input }, { read, deps, workspaceId }) => {
     await getActivation(read, workspaceId, id);
@@ -29,7 +31,7 @@ export const messageHandlers: Handlers<typeof contract.messages> = {
 };
 
 /** Messages, for the agent of one activation. */
-export const agentMessageHandlers: Handlers<AgentContract["messages"]> = {
+export const agentMessageHandlers: AgentHandlers<"messages"> = {
   list: (input, { read, deps, agent }) => listMessages(read, agent.activationId, deps.clock.now(), input),
   get: async ({ activationId, messageId }, { read, deps }) =>
     showMessage(await getMessage(read, { activationId }, messageId), deps.clock.now()),

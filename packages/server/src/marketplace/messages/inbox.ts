@@ -2,8 +2,8 @@ import { type AgentMessage, APPROVAL_STATUSES, type ApprovalStatus, type Page } 
 import { and, desc, eq, gt, inArray, isNull, lt, lte, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { addTotals, countRows, type PageInput, paginateById } from "../../db/pagination.ts";
-import type { Tables } from "../../schema.ts";
 import { type MessageWithApproval, showMessage } from "./store.ts";
+import type { MessageTables } from "./tables.ts";
 
 /** Limits a list to one activation or one agent; all agents without either. */
 export interface AgentFilter {
@@ -24,8 +24,8 @@ interface Search {
  * only what it shows, and the total only walks indexes: 2 to 25 ms with 100,000 messages.
  */
 interface OrderedSource {
-  readonly table: Tables["approvals" | "messages"];
-  readonly id: Tables["approvals"]["messageId"] | Tables["messages"]["id"];
+  readonly table: MessageTables["approvals" | "messages"];
+  readonly id: MessageTables["approvals"]["messageId"] | MessageTables["messages"]["id"];
   readonly where: SQL | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { ApprovalStatus, Message, Page } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { countQuery, countRows, ONE, type PageInput, paginateAscending, paginateById, type Total } from "../../db/pagination.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentTables } from "../agent-access.ts";
 import { showMessage } from "./store.ts";
 
 export interface MessageFilter extends PageInput {

@@ -1,9 +1,9 @@
 import type { Approval, Message } from "@mailsvc/sdk/contract";
 import { and, count, eq, isNull, lte, or } from "drizzle-orm";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
 import { assertNotEnded, getActivation } from "../activations/store.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import type { Actor } from "../runs/runs.ts";
 import { getActiveRunRow, getRunRow, type RunRow } from "../runs/store.ts";

@@ -1,12 +1,12 @@
 import type { Approval, Message } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
-import type { AgentQuery, AgentTx } from "../../deps.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentQuery, AgentTx } from "../agent-access.ts";
+import type { MessageTables } from "./tables.ts";
 
-export type MessageRow = AgentTables["messages"]["$inferSelect"];
-export type ApprovalRow = AgentTables["approvals"]["$inferSelect"];
+export type MessageRow = MessageTables["messages"]["$inferSelect"];
+export type ApprovalRow = MessageTables["approvals"]["$inferSelect"];
 
 /** A message, with its approval if it is an APPROVAL_REQUEST. */
 export interface MessageWithApproval {

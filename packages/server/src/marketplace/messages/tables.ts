@@ -61,3 +61,5 @@ export function messageTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type MessageTables = ReturnType<typeof messageTables>;

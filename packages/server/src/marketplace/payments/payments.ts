@@ -2,12 +2,12 @@ import { LISTING_PRICE, type Payment } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { addMonth, findMonthAround } from "../../lib/month.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { extendListing } from "../listings/lifecycle.ts";
 import { getListingRow, isListed, type ListingRow, listingById } from "../listings/store.ts";
+import type { PaymentDeps } from "./deps.ts";
 import { type Checkout, ProviderFailed } from "./provider.ts";
 import { getPaymentRow, type PaymentRow, showPayment } from "./store.ts";
 
@@ -32,7 +32,7 @@ const EXPIRE_CHECKOUT_JOB = "agent.payment.close";
 const CANCEL_SUBSCRIPTION_JOB = "agent.payment.stop";
 
 /** Calls to the provider that must happen eventually. The queue retries a failed one. */
-export function paymentJobs({ payments }: Deps): Readonly<Record<string, JobHandler>> {
+export function paymentJobs({ payments }: PaymentDeps): Readonly<Record<string, JobHandler>> {
   return {
     [EXPIRE_CHECKOUT_JOB]: async ({ payload }) => {
       await payments.expireCheckout(String(payload.session));
@@ -52,7 +52,7 @@ export interface OpenedCheckout {
 }
 
 /** Opens a checkout at the provider; null when one is open. Throws ApiError not_found, invalid_state or payment_provider_error. */
-export async function openCheckout(read: Reader, deps: Deps, workspaceId: string, slug: string): Promise<OpenedCheckout | null> {
+export async function openCheckout(read: Reader, deps: PaymentDeps, workspaceId: string, slug: string): Promise<OpenedCheckout | null> {
   const row = await getListingRow(read, workspaceId, slug);
   assertPayable(row, deps);
   if (await findOpenPayment(read, row, deps)) return null;
@@ -67,7 +67,13 @@ export async function openCheckout(read: Reader, deps: Deps, workspaceId: string
 }
 
 /** Stores an opened checkout. While one is open, further requests get that one. Throws ApiError not_found or invalid_state. */
-export async function startPayment(tx: Tx, deps: Deps, workspaceId: string, slug: string, opened: OpenedCheckout | null): Promise<Payment> {
+export async function startPayment(
+  tx: Tx,
+  deps: PaymentDeps,
+  workspaceId: string,
+  slug: string,
+  opened: OpenedCheckout | null,
+): Promise<Payment> {
   const listing = await getListingRow(tx, workspaceId, slug);
   assertPayable(listing, deps);
   // Locks the row, so that of two concurrent checkouts the second sees the first.
@@ -101,7 +107,7 @@ export async function startPayment(tx: Tx, deps: Deps, workspaceId: string, slug
 }
 
 /** Confirms a local payment by hand. Throws ApiError not_found, or invalid_state when the provider confirms its payments itself. */
-export async function confirmPayment(tx: Tx, deps: Deps, workspaceId: string, id: string): Promise<Payment> {
+export async function confirmPayment(tx: Tx, deps: PaymentDeps, workspaceId: string, id: string): Promise<Payment> {
   const { payment, slug } = await getPaymentRow(tx, workspaceId, id);
   const now = deps.clock.now();
   if (payment.provider !== "local" || deps.payments.name !== "local")
@@ -119,7 +125,7 @@ export async function confirmPayment(tx: Tx, deps: Deps, workspaceId: string, id
  */
 export async function markPaid(
   tx: Tx,
-  deps: Deps,
+  deps: PaymentDeps,
   row: PaymentRow,
   { at, subscription }: { at: number; subscription: string | null },
 ): Promise<PaymentRow> {
@@ -149,18 +155,18 @@ function endOfPaidMonth(listing: ListingRow, now: number): number {
 }
 
 /** When a listing ends: expires its open checkouts and cancels its subscription. */
-export async function endPayments(tx: Tx, deps: Deps, listing: ListingRow): Promise<void> {
+export async function endPayments(tx: Tx, deps: PaymentDeps, listing: ListingRow): Promise<void> {
   await expireCheckouts(tx, deps, listing);
   if (listing.subscription !== null) await stopSubscription(tx, deps, listing.workspaceId, listing.subscription);
 }
 
 /** Has a job cancel a subscription at the provider. */
-export async function stopSubscription(tx: Tx, { queue }: Deps, workspaceId: string, subscription: string): Promise<void> {
+export async function stopSubscription(tx: Tx, { queue }: PaymentDeps, workspaceId: string, subscription: string): Promise<void> {
   await queue.enqueue(tx, { kind: CANCEL_SUBSCRIPTION_JOB, payload: { workspaceId, subscription } });
 }
 
 /** Expires the open checkouts of a listing except one. A payment that arrives for them later lists nothing. */
-async function expireCheckouts(tx: Tx, { queue }: Deps, { id, workspaceId }: ListingRow, except?: string): Promise<void> {
+async function expireCheckouts(tx: Tx, { queue }: PaymentDeps, { id, workspaceId }: ListingRow, except?: string): Promise<void> {
   const { payments: p } = tx.t;
   const open = await tx
     .update(p)
@@ -171,13 +177,13 @@ async function expireCheckouts(tx: Tx, { queue }: Deps, { id, workspaceId }: Lis
 }
 
 /** Throws ApiError invalid_state for a listing whose provider renews it every month. */
-function assertPayable(row: ListingRow, { payments, clock }: Deps): void {
+function assertPayable(row: ListingRow, { payments, clock }: PaymentDeps): void {
   if (payments.renewsItself && row.subscription !== null && isListed(row, clock.now()))
     throw new ApiError("invalid_state", "This listing is already paid for. It renews every month until you cancel it.");
 }
 
 /** The payment of a listing that this provider can still take. */
-async function findOpenPayment(q: Reader | Tx, row: ListingRow, { clock, payments }: Deps): Promise<PaymentRow | null> {
+async function findOpenPayment(q: Reader | Tx, row: ListingRow, { clock, payments }: PaymentDeps): Promise<PaymentRow | null> {
   const { payments: p } = q.t;
   const [found] = await q
     .select()

@@ -1,9 +1,9 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { endListing, extendListing } from "../listings/lifecycle.ts";
 import type { ListingRow } from "../listings/store.ts";
+import type { PaymentDeps } from "./deps.ts";
 import { GRACE_MS, markPaid, stopSubscription } from "./payments.ts";
 import { InvalidEvent, InvalidEventSignature, type ProviderEvent } from "./provider.ts";
 import type { PaymentRow } from "./store.ts";
@@ -12,7 +12,7 @@ import type { PaymentRow } from "./store.ts";
 const SETTLING_MS = 21 * 24 * 3_600_000;
 
 /** Verifies and parses a webhook request of the provider. Throws ApiError invalid_signature, validation_error, or not_found without such a provider. */
-export function parseProviderEvent({ payments }: Deps, bytes: Uint8Array, signature: string | null): ProviderEvent {
+export function parseProviderEvent({ payments }: PaymentDeps, bytes: Uint8Array, signature: string | null): ProviderEvent {
   try {
     const event = payments.parseEvent(bytes, signature);
     if (event === null) throw new ApiError("not_found", "Stripe is not set up on this server.", { hint: "Start it with --stripe-key." });
@@ -25,7 +25,7 @@ export function parseProviderEvent({ payments }: Deps, bytes: Uint8Array, signat
 }
 
 /** Applies an event of the provider once: providers repeat events, and a repeat changes nothing. */
-export async function applyProviderEvent(tx: Tx, deps: Deps, event: ProviderEvent): Promise<void> {
+export async function applyProviderEvent(tx: Tx, deps: PaymentDeps, event: ProviderEvent): Promise<void> {
   const { paymentNotices } = tx.t;
   const [first] = await tx
     .insert(paymentNotices)
@@ -41,7 +41,7 @@ export async function applyProviderEvent(tx: Tx, deps: Deps, event: ProviderEven
   if (first) await apply(tx, deps, event);
 }
 
-async function apply(tx: Tx, deps: Deps, event: ProviderEvent): Promise<void> {
+async function apply(tx: Tx, deps: PaymentDeps, event: ProviderEvent): Promise<void> {
   const { payments } = tx.t;
   switch (event.kind) {
     case "other":
@@ -74,7 +74,7 @@ async function apply(tx: Tx, deps: Deps, event: ProviderEvent): Promise<void> {
   }
 }
 
-async function applyPaid(tx: Tx, deps: Deps, event: ProviderEvent & { kind: "paid" }): Promise<void> {
+async function applyPaid(tx: Tx, deps: PaymentDeps, event: ProviderEvent & { kind: "paid" }): Promise<void> {
   const row = await findBySession(tx, event.session);
   // The checkout of another product of the same account.
   if (!row) return;
@@ -93,7 +93,7 @@ async function applyPaid(tx: Tx, deps: Deps, event: ProviderEvent & { kind: "pai
 }
 
 /** Cancels a subscription that renewed after its listing ended: the first cancellation did not reach the provider. */
-async function stopOrphanedSubscription(tx: Tx, deps: Deps, subscription: string): Promise<void> {
+async function stopOrphanedSubscription(tx: Tx, deps: PaymentDeps, subscription: string): Promise<void> {
   const { payments: p } = tx.t;
   const [payment] = await tx.select().from(p).where(eq(p.subscription, subscription));
   if (!payment || (await hasEnded(tx, subscription))) return;

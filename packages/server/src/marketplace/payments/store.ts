@@ -4,9 +4,9 @@ import type { Reader, Tx } from "../../db/db.ts";
 import { countRows, type PageInput, paginateById } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { Tables } from "../../schema.ts";
+import type { PaymentTables } from "./tables.ts";
 
-export type PaymentRow = Tables["payments"]["$inferSelect"];
+export type PaymentRow = PaymentTables["payments"]["$inferSelect"];
 
 /** A payment as its builder sees it. A PENDING one shows as EXPIRED from its end on, before any job has stored that. */
 export function showPayment(row: PaymentRow, listingSlug: string, now: number): Payment {

@@ -44,3 +44,5 @@ export function paymentTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type PaymentTables = ReturnType<typeof paymentTables>;

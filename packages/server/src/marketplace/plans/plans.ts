@@ -1,11 +1,11 @@
 import { type contract, PLAN_NAMES, PLANS, type Plan, type PlanChange, type PlanName } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { iso } from "../../lib/clock.ts";
 import { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "../activations/coverage.ts";
+import type { PlanDeps } from "./deps.ts";
 
-export const planHandlers: Handlers<typeof contract.plans> = {
+export const planHandlers: Handlers<typeof contract.plans, PlanDeps> = {
   list: async () => ({
     data: PLAN_NAMES.map((plan) => ({ plan, covers: PLANS[plan].activations, summary: PLANS[plan].summary })),
   }),
@@ -15,7 +15,7 @@ export const planHandlers: Handlers<typeof contract.plans> = {
 };
 
 /** Changes the plan of a workspace, and with it which activations are covered. */
-export async function changePlan(tx: Tx, deps: Deps, workspaceId: string, plan: PlanName): Promise<Plan & { change: PlanChange }> {
+export async function changePlan(tx: Tx, deps: PlanDeps, workspaceId: string, plan: PlanName): Promise<Plan & { change: PlanChange }> {
   await lockWorkspace(tx, workspaceId);
   const changedAt = deps.clock.now();
   await tx
@@ -27,7 +27,7 @@ export async function changePlan(tx: Tx, deps: Deps, workspaceId: string, plan: 
   return { ...(await showPlan(tx, deps, workspaceId)), change };
 }
 
-async function showPlan(q: Reader | Tx, deps: Deps, workspaceId: string): Promise<Plan> {
+async function showPlan(q: Reader | Tx, deps: PlanDeps, workspaceId: string): Promise<Plan> {
   const { plan, changedAt } = await getPlan(q, workspaceId);
   const used = (await listCounted(q, workspaceId, deps.clock.now())).length;
   return { plan, covers: PLANS[plan].activations, used, changedAt: changedAt === null ? null : iso(changedAt) };

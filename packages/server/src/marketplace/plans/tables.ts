@@ -11,3 +11,5 @@ export function planTables(c: ColumnTypes) {
     }),
   };
 }
+
+export type PlanTables = ReturnType<typeof planTables>;

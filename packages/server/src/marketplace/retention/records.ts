@@ -2,26 +2,31 @@ import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzl
 import type { Reader, Tx } from "../../db/db.ts";
 import { forgetDeliveries } from "../../developer-webhooks/developer-webhooks.ts";
 import { deleteEvents, isNumbered } from "../../events/events.ts";
-import type { Tables } from "../../schema.ts";
+import type { EventTables } from "../../events/tables.ts";
+import type { WebhookTables } from "../../webhooks/tables.ts";
 import { deleteAsideStreams } from "../../webhooks/webhooks.ts";
+import type { PageTables } from "../landing-pages/tables.ts";
+import type { RunTables } from "../runs/tables.ts";
+import type { WakeupTables } from "../wakeups/tables.ts";
 import type { RetentionPolicy } from "./policy.ts";
 
 /** The key of a row. */
 export type Key = string | number;
 
-type SourceTable = Tables["runLogs" | "runs" | "wakeups" | "webhookEvents" | "webhookDeliveries" | "landingPages" | "events"];
+type SourceTables = RunTables & WakeupTables & WebhookTables & PageTables & EventTables;
+type SourceTable = SourceTables["runLogs" | "runs" | "wakeups" | "webhookEvents" | "webhookDeliveries" | "landingPages" | "events"];
 type CreatedColumn =
-  | Tables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events"]["at"]
-  | Tables["runs"]["startedAt"]
-  | Tables["wakeups" | "landingPages"]["createdAt"];
+  | SourceTables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events"]["at"]
+  | SourceTables["runs"]["startedAt"]
+  | SourceTables["wakeups" | "landingPages"]["createdAt"];
 
-type KeyColumn = Exclude<SourceTable, Tables["events"]>["id"] | Tables["events"]["sequence"];
+type KeyColumn = Exclude<SourceTable, SourceTables["events"]>["id"] | SourceTables["events"]["sequence"];
 
 /** A kind of record that expires. */
 export interface Records {
   readonly policy: keyof RetentionPolicy;
   /** The table to walk. Its keys rise with the creation time of the rows, so the walk needs no further index. */
-  source(t: Tables): { table: SourceTable; key: KeyColumn; createdAt: CreatedColumn };
+  source(t: SourceTables): { table: SourceTable; key: KeyColumn; createdAt: CreatedColumn };
   /**
    * Deletes the records of rows with these keys that ended before an instant (ms). Returns "more" when it did not delete all of
    * them; the same keys come again then. The conditions avoid the state columns: the planner would take their index, which leads

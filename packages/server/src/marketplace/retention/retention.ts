@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/db.ts";
-import type { Deps } from "../../deps.ts";
 import type { JobHandler, NewJob } from "../../queue/queue.ts";
+import type { RetentionDeps } from "./deps.ts";
 import { type Key, listRowsAfter, RECORDS, type Records } from "./records.ts";
 
 /** Deletes records at the end of their retention. One such job is always scheduled or running. */
@@ -20,12 +20,12 @@ interface Position {
 const START: Position = { step: 0, after: null };
 
 /** Schedules the sweep a day from now, unless one with the same policy is scheduled. */
-export function startRetention(tx: Tx, deps: Pick<Deps, "queue" | "clock" | "config">): Promise<void> {
+export function startRetention(tx: Tx, deps: Pick<RetentionDeps, "queue" | "clock" | "config">): Promise<void> {
   return scheduleSweep(tx, deps, deps.clock.now() + DAY);
 }
 
 /** Deletes one chunk, in one transaction with the job for the next, so that others can write in between. */
-export function sweepRecords(deps: Deps): JobHandler {
+export function sweepRecords(deps: RetentionDeps): JobHandler {
   return async ({ payload }) => {
     if (payload.times !== policyKey(deps)) return {};
     const { step, after } = { ...START, ...payload } as Position;
@@ -48,17 +48,17 @@ export function sweepRecords(deps: Deps): JobHandler {
   };
 }
 
-export function retentionJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function retentionJobs(deps: RetentionDeps): Readonly<Record<string, JobHandler>> {
   return { [RETENTION_JOB]: sweepRecords(deps) };
 }
 
 /** Identifies the policy: a sweep scheduled under another policy ends by itself. */
-function policyKey({ config }: Pick<Deps, "config">): string {
+function policyKey({ config }: Pick<RetentionDeps, "config">): string {
   return Object.values(config.keepDays).join();
 }
 
 /** The job that continues at a position. It has no dedupe key: the sweep scheduled for its day must not replace the running one. */
-function sweepJob(deps: Pick<Deps, "config">, position: Position, runAt: number): NewJob {
+function sweepJob(deps: Pick<RetentionDeps, "config">, position: Position, runAt: number): NewJob {
   return {
     kind: RETENTION_JOB,
     payload: { ...position, times: policyKey(deps) },
@@ -67,17 +67,17 @@ function sweepJob(deps: Pick<Deps, "config">, position: Position, runAt: number)
 }
 
 /** Schedules a sweep at an instant (ms), unless one with the same policy is scheduled. */
-async function scheduleSweep(tx: Tx, deps: Pick<Deps, "queue" | "config">, at: number): Promise<void> {
+async function scheduleSweep(tx: Tx, deps: Pick<RetentionDeps, "queue" | "config">, at: number): Promise<void> {
   await deps.queue.enqueue(tx, { ...sweepJob(deps, START, at), dedupeKey: `${RETENTION_JOB}:${policyKey(deps)}` });
 }
 
 /** How long records are kept, ms. */
-function getRetentionMs({ config }: Deps, { policy: keep }: Records): number {
+function getRetentionMs({ config }: RetentionDeps, { policy: keep }: Records): number {
   return (config.keepDays[keep] ?? Number.POSITIVE_INFINITY) * DAY;
 }
 
 /** When the oldest record expires, ms: at least a day and at most a year from now. */
-async function getNextSweepAt(deps: Deps): Promise<number> {
+async function getNextSweepAt(deps: RetentionDeps): Promise<number> {
   const now = deps.clock.now();
   const due = await Promise.all(
     RECORDS.map(async (records) => {

@@ -2,9 +2,9 @@ import { RUN_LIMITS } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, inArray, lt, or, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/db.ts";
 import { StorageUnavailable } from "../../db/errors.ts";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
 import type { Clock, Timer } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 
 /** A RUNNING run fails this long after its last heartbeat (SPEC 8), ms. */
 export const WINDOW_MS = RUN_LIMITS.windowMinutes * 60_000;

@@ -1,12 +1,14 @@
-import type { AgentContract, contract } from "@mailsvc/sdk/contract";
+import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import { getActivation } from "../activations/store.ts";
+import type { AgentHandlers } from "../agent-access.ts";
+import type { RunDeps } from "./deps.ts";
 import { listRunLogs, listRuns } from "./list.ts";
 import { cancelRunForBrand, endRun, logRun, startRun } from "./runs.ts";
 import { getRunRow, showRun, showRunDetail } from "./store.ts";
 
 /** Runs, for the brand whose agent works on them. */
-export const runHandlers: Handlers<typeof contract.runs> = {
+export const runHandlers: Handlers<typeof contract.runs, RunDeps> = {
   list: async ({ id, ...input }, { read, deps, workspaceId }) => {
     await getActivation(read, workspaceId, id);
     return listRuns(read, id, deps.runClock.overdue(), input);
@@ -27,7 +29,7 @@ export const runHandlers: Handlers<typeof contract.runs> = {
 };
 
 /** Runs, for their agent. */
-export const agentRunHandlers: Handlers<AgentContract["runs"]> = {
+export const agentRunHandlers: AgentHandlers<"runs"> = {
   start: async (input, { tx, deps, agent }) => {
     const { run, created } = await startRun(tx, deps, agent, input);
     return { status: created ? 201 : 200, body: run };

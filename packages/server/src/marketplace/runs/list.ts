@@ -2,7 +2,7 @@ import type { Page, Run, RunLogEntry, RunStatus } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, gte, lt, lte, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { countRows, listPage, type PageInput, paginateBySeq } from "../../db/pagination.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentTables } from "../agent-access.ts";
 import { getRunRow, type RunKey, showRun, showRunLog } from "./store.ts";
 
 export interface RunFilter extends PageInput {

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import { type Heartbeat, RUN_LIMITS, type Run } from "@mailsvc/sdk/contract";
 import { and, count, eq } from "drizzle-orm";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isSameJson } from "../../lib/json.ts";
 import { lockActivation } from "../activations/store.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { getActiveRunRow, getRunRow, isActive, lookUpRun, type RunKey, type RunRow, runEndedError, showRun, stillActive } from "./store.ts";
 import { cancelWaits } from "./waits.ts";

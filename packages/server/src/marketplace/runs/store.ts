@@ -1,11 +1,11 @@
 import type { Run, RunDetail, RunLogEntry } from "@mailsvc/sdk/contract";
 import { and, eq, gt, or, type SQL } from "drizzle-orm";
-import type { AgentQuery } from "../../deps.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import type { AgentTables } from "../../schema.ts";
+import type { AgentQuery, AgentTables } from "../agent-access.ts";
+import type { RunTables } from "./tables.ts";
 
-export type RunRow = AgentTables["runs"]["$inferSelect"];
+export type RunRow = RunTables["runs"]["$inferSelect"];
 
 /** Names a run: its agent's id for it is unique within an activation. */
 export interface RunKey {
@@ -98,7 +98,7 @@ export function showRunDetail(row: RunRow, overdue: number): RunDetail {
   return { ...showRun(row, overdue), checkpoint: row.checkpoint };
 }
 
-export function showRunLog({ level, message, data, at, agentAt }: AgentTables["runLogs"]["$inferSelect"]): RunLogEntry {
+export function showRunLog({ level, message, data, at, agentAt }: RunTables["runLogs"]["$inferSelect"]): RunLogEntry {
   return {
     level,
     message,

@@ -1,11 +1,11 @@
 import { and, asc, eq, inArray, lte } from "drizzle-orm";
-import type { AgentDeps, AgentQuery, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import type { AgentTables } from "../../schema.ts";
 import { lockActivations } from "../activations/store.ts";
+import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
 import { emitEach } from "../agent-webhooks/agent-events.ts";
 import { SWEEP_JOB, scheduleSweep } from "./clock.ts";
+import type { RunDeps } from "./deps.ts";
 import { cancelWaits } from "./waits.ts";
 
 // Runs failed in one transaction: about 20 ms of work on SQLite, during which other writers wait.
@@ -13,7 +13,7 @@ const CHUNK = 100;
 // How soon to check again while deadlines are being moved after lost time.
 const RECHECK_MS = 1000;
 
-export function runJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function runJobs(deps: RunDeps): Readonly<Record<string, JobHandler>> {
   return { [SWEEP_JOB]: sweepRuns(deps) };
 }
 
@@ -106,7 +106,7 @@ export async function scheduleNextSweep(tx: AgentTx, deps: AgentDeps): Promise<v
 }
 
 /** Fails one chunk of overdue runs, in one transaction with the job for the next. */
-export function sweepRuns(deps: Deps): JobHandler {
+export function sweepRuns(deps: RunDeps): JobHandler {
   return async () => {
     const overdue = deps.runClock.overdue();
     const ids = await listOverdueRuns(deps.db.read, overdue);

@@ -64,3 +64,5 @@ export function runTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type RunTables = ReturnType<typeof runTables>;

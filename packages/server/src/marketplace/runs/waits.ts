@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, inArray, isNotNull } from "drizzle-orm";
-import type { AgentDeps, AgentTx } from "../../deps.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { lookUpRun, type RunKey, type RunRow, runEndedError, stillActive } from "./store.ts";
 

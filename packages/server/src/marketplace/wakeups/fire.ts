@@ -1,18 +1,19 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
-import type { AgentDeps, AgentTx, Deps } from "../../deps.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import type { AgentTables } from "../../schema.ts";
 import { getActivation, isOrphaned, lockActivation } from "../activations/store.ts";
+import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { emit } from "../agent-webhooks/agent-events.ts";
 import { endWait } from "../runs/waits.ts";
+import type { WakeupDeps } from "./deps.ts";
+import type { WakeupTables } from "./tables.ts";
 
 /** Fires a wakeup that is due. */
 export const FIRE_JOB = "agent.wakeup.fire";
 
-type DueWakeup = Pick<AgentTables["wakeups"]["$inferSelect"], "id" | "workspaceId">;
+type DueWakeup = Pick<WakeupTables["wakeups"]["$inferSelect"], "id" | "workspaceId">;
 
-export function wakeupJobs(deps: Deps): Readonly<Record<string, JobHandler>> {
+export function wakeupJobs(deps: WakeupDeps): Readonly<Record<string, JobHandler>> {
   return { [FIRE_JOB]: fireWakeup(deps) };
 }
 
@@ -43,7 +44,7 @@ export async function skipWakeups(tx: AgentTx, activationIds: readonly string[])
 }
 
 /** Fires a wakeup of an active activation. That of a paused one stays SCHEDULED until the activation resumes or ends. */
-function fireWakeup(deps: Deps): JobHandler {
+function fireWakeup(deps: WakeupDeps): JobHandler {
   return async ({ payload }) => {
     const { wakeupId } = payload as { wakeupId: string };
     const { wakeups } = deps.db.read.t;

@@ -1,9 +1,8 @@
-import type { AgentContract } from "@mailsvc/sdk/contract";
-import type { Handlers } from "../../http/handler.ts";
+import type { AgentHandlers } from "../agent-access.ts";
 import { cancelWakeup, getWakeupRow, listWakeups, scheduleWakeup, showWakeup } from "./wakeups.ts";
 
 /** Wakeups, for the agent that schedules them. */
-export const agentWakeupHandlers: Handlers<AgentContract["wakeups"]> = {
+export const agentWakeupHandlers: AgentHandlers<"wakeups"> = {
   create: async (input, { tx, deps, agent }) => {
     const { wakeup, created } = await scheduleWakeup(tx, deps, agent, input);
     return { status: created ? 201 : 200, body: wakeup };

@@ -29,3 +29,5 @@ export function wakeupTables(c: ColumnTypes) {
     ),
   };
 }
+
+export type WakeupTables = ReturnType<typeof wakeupTables>;

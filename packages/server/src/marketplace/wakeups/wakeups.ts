@@ -2,16 +2,16 @@ import { WAKEUP_LIMITS, type Wakeup, type WakeupStatus } from "@mailsvc/sdk/cont
 import { and, count, eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
-import type { AgentDeps, AgentQuery, AgentTx } from "../../deps.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isSameJson } from "../../lib/json.ts";
-import type { AgentTables } from "../../schema.ts";
 import { lockActivation } from "../activations/store.ts";
+import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
 import type { Actor } from "../runs/runs.ts";
 import { getActiveRunRow, getRunRow } from "../runs/store.ts";
 import { endWait, suspendRun } from "../runs/waits.ts";
 import { scheduleFire } from "./fire.ts";
+import type { WakeupTables } from "./tables.ts";
 
 /*
  * The states of a wakeup. FIRED, CANCELLED and SKIPPED are final.
@@ -24,7 +24,7 @@ import { scheduleFire } from "./fire.ts";
  *   SCHEDULED   the end of its activation                          SKIPPED
  */
 
-export type WakeupRow = AgentTables["wakeups"]["$inferSelect"];
+export type WakeupRow = WakeupTables["wakeups"]["$inferSelect"];
 
 export function showWakeup(row: WakeupRow): Wakeup {
   return {

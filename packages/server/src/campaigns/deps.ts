@@ -1,0 +1,8 @@
+import type { EmailDeps } from "../emails/deps.ts";
+
+/** What campaigns need. */
+export interface CampaignDeps extends EmailDeps {
+  /** Contacts that become recipients of a campaign in one transaction. */
+  readonly recipientsAtOnce: number;
+  readonly config: EmailDeps["config"] & { readonly lateCampaigns: "send" | "hold" };
+}

@@ -1,0 +1,12 @@
+import type { Db } from "../db/db.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { SuppressionDeps } from "../suppressions/deps.ts";
+import type { ContactHooks } from "./hooks.ts";
+
+/** What contacts need. */
+export interface ContactDeps extends SuppressionDeps {
+  readonly db: Db;
+  readonly queue: Queue;
+  readonly config: { readonly dev: boolean };
+  readonly contactHooks: ContactHooks;
+}

@@ -1,0 +1,7 @@
+import type { InstallationDeps } from "../installation/deps.ts";
+import type { Queue } from "../queue/queue.ts";
+
+/** What dev mode needs. */
+export interface DevDeps extends InstallationDeps {
+  readonly queue: Queue;
+}

@@ -1,0 +1,17 @@
+import type { Tracing } from "../lib/tracing.ts";
+import type { SenderDeps } from "../senders/deps.ts";
+import type { SuppressionDeps } from "../suppressions/deps.ts";
+import type { TemplateDeps } from "../templates/deps.ts";
+import type { EngagementHooks } from "./hooks.ts";
+import type { StatusListener } from "./states.ts";
+
+/** What emails need. */
+export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps {
+  /** Traces; null when they are off. */
+  readonly tracing: Tracing | null;
+  /** True while requests wait for the process: what can be done after accepting them is then left for later. */
+  readonly overloaded: () => boolean;
+  /** Who reacts when the status of emails changes, in this order. */
+  readonly statusListeners: readonly StatusListener[];
+  readonly engagementHooks: EngagementHooks;
+}

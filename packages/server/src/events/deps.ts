@@ -1,0 +1,27 @@
+import type { Db } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { EventListener } from "./events.ts";
+import type { EventStream } from "./stream.ts";
+
+/** What recording and reading events needs. */
+export interface EventDeps {
+  readonly eventStream: EventStream;
+  /** Who reacts to new events, in this order. */
+  readonly eventListeners: readonly EventListener[];
+}
+
+/** What following events needs. */
+export interface EventTailDeps extends EventDeps {
+  readonly clock: Clock;
+  readonly queue: Queue;
+}
+
+/** What numbering events needs. */
+export interface EventStreamDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly log: Log;
+  readonly queue: Queue;
+}

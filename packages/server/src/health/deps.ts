@@ -1,0 +1,20 @@
+import type { Db } from "../db/db.ts";
+import type { StorageHealth } from "../http/storage-health.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { WebhookDeps } from "../webhooks/deps.ts";
+
+/** What readiness needs. */
+export interface HealthDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly queue: Queue;
+  /** Whether the database can take writes. */
+  readonly storage: StorageHealth;
+  readonly version: string;
+}
+
+/** What metrics need. */
+export interface MetricsDeps extends HealthDeps {
+  readonly webhooks: WebhookDeps["webhooks"];
+}

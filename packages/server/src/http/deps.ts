@@ -1,0 +1,24 @@
+import type { Db } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import type { Random } from "../lib/random.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { Tracing } from "../lib/tracing.ts";
+import type { Rates } from "./rate-limit.ts";
+import type { StorageHealth } from "./storage-health.ts";
+
+/** What answering requests needs. */
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly random: Random;
+  readonly seal: Seal;
+  /** Whether the database can take writes. */
+  readonly storage: StorageHealth;
+  /** Traces; null when they are off. */
+  readonly tracing: Tracing | null;
+  readonly config: { readonly dev: boolean; readonly maxBodyBytes: number; readonly rates: Rates };
+}

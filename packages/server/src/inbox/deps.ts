@@ -1,0 +1,8 @@
+import type { Db } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
+
+/** What the inbox of dev mode needs. */
+export interface InboxDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+}

@@ -1,0 +1,13 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Random } from "../lib/random.ts";
+import type { KeyCache } from "./key-cache.ts";
+
+/** What keys need. */
+export interface KeyDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly config: { readonly dev: boolean };
+  readonly keyCache: Pick<KeyCache, "clear">;
+}

@@ -1,0 +1,35 @@
+import type { Queue } from "../queue/queue.ts";
+import type { WebhookDeps } from "../webhooks/deps.ts";
+import type { ActivationDeps } from "./activations/deps.ts";
+import type { AgentWebhookDeps } from "./agent-webhooks/deps.ts";
+import type { BrandDeps } from "./brand/deps.ts";
+import type { CatalogDeps } from "./catalog/deps.ts";
+import type { FileDeps } from "./files/deps.ts";
+import type { PageDeps } from "./landing-pages/deps.ts";
+import type { ListingDeps } from "./listings/deps.ts";
+import type { MessageDeps } from "./messages/deps.ts";
+import type { PaymentDeps } from "./payments/deps.ts";
+import type { PlanDeps } from "./plans/deps.ts";
+import type { RetentionDeps } from "./retention/deps.ts";
+import type { RunDeps } from "./runs/deps.ts";
+import type { WakeupDeps } from "./wakeups/deps.ts";
+
+/** What the rooms of the marketplace need. */
+export interface MarketplaceDeps
+  extends ActivationDeps,
+    AgentWebhookDeps,
+    BrandDeps,
+    CatalogDeps,
+    FileDeps,
+    PageDeps,
+    ListingDeps,
+    MessageDeps,
+    PaymentDeps,
+    PlanDeps,
+    RetentionDeps,
+    RunDeps,
+    WakeupDeps {
+  readonly config: AgentWebhookDeps["config"] & FileDeps["config"] & PageDeps["config"] & RetentionDeps["config"];
+  readonly queue: Queue;
+  readonly webhooks: WebhookDeps["webhooks"];
+}

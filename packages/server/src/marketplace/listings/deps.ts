@@ -1,0 +1,21 @@
+import type { Db } from "../../db/db.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Ids } from "../../lib/ids.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Seal } from "../../lib/seal.ts";
+import type { Queue } from "../../queue/queue.ts";
+import type { ListingHooks } from "./lifecycle.ts";
+
+/** What listings need. */
+export interface ListingDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly ids: Ids;
+  readonly queue: Queue;
+  readonly random: Random;
+  readonly seal: Seal;
+  readonly listingHooks: ListingHooks;
+  /** The port this server listens on; null while it does not listen. */
+  ownPort(): number | null;
+  readonly config: { readonly dev: boolean };
+}

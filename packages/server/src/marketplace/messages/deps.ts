@@ -1,0 +1,9 @@
+import type { Db } from "../../db/db.ts";
+import type { Queue } from "../../queue/queue.ts";
+import type { AgentDeps } from "../agent-access.ts";
+
+/** What messages need. */
+export interface MessageDeps extends AgentDeps {
+  readonly db: Db;
+  readonly queue: Queue;
+}

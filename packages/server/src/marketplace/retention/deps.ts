@@ -1,0 +1,12 @@
+import type { Db } from "../../db/db.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Queue } from "../../queue/queue.ts";
+import type { RetentionPolicy } from "./policy.ts";
+
+/** What retention needs. */
+export interface RetentionDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly queue: Queue;
+  readonly config: { readonly keepDays: RetentionPolicy };
+}

@@ -1,0 +1,10 @@
+import type { EventDeps } from "../events/deps.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { MembershipDeps } from "../memberships/deps.ts";
+import type { Queue } from "../queue/queue.ts";
+
+/** What segments need. */
+export interface SegmentDeps extends EventDeps, MembershipDeps {
+  readonly ids: Ids;
+  readonly queue: Queue;
+}

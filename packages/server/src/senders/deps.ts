@@ -1,0 +1,23 @@
+import type { Db } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Random } from "../lib/random.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { DomainRecords } from "./dns.ts";
+import type { VerifiedSenders } from "./verified-senders.ts";
+
+/** What senders need. */
+export interface SenderDeps {
+  readonly clock: Clock;
+  readonly db: Db;
+  readonly dns: DomainRecords;
+  readonly ids: Ids;
+  readonly mailer: Mailer;
+  readonly queue: Queue;
+  readonly random: Random;
+  readonly verified: VerifiedSenders;
+  /** The public address of this server, without a trailing slash. Known once it listens. */
+  baseUrl(): string;
+  readonly config: { readonly dev: boolean; readonly mailFrom: string };
+}

@@ -1,0 +1,18 @@
+import type { Suppression } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+
+/** A suppressed address. */
+export interface SuppressedAddress {
+  /** The address as `addressKey` returns it. */
+  email: string;
+  reason: Suppression["reason"];
+  /** The email whose bounce or complaint caused it. */
+  emailId?: string | null | undefined;
+  campaignId?: string | null | undefined;
+}
+
+/** What other features do when addresses are suppressed, in the same transaction. `features.ts` connects it. */
+export interface SuppressionHooks {
+  /** The contacts of the addresses become BOUNCED, COMPLAINED or UNSUBSCRIBED. */
+  addressesSuppressed(tx: Tx, workspaceId: string, addresses: readonly SuppressedAddress[], source: Suppression["source"]): Promise<void>;
+}

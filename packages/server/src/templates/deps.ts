@@ -1,0 +1,10 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { CompiledTemplates } from "./compiled-templates.ts";
+
+/** What templates need. */
+export interface TemplateDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly compiledTemplates: CompiledTemplates;
+}

@@ -1,0 +1,30 @@
+import type { Db } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Random } from "../lib/random.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { Tracing } from "../lib/tracing.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { Webhooks } from "./endpoint.ts";
+
+/** What writing events for webhooks needs. */
+export interface OutboxDeps {
+  readonly clock: Clock;
+  readonly seal: Seal;
+  /** Traces; null when they are off. */
+  readonly tracing: Tracing | null;
+  readonly webhooks: Pick<Webhooks, "wake">;
+}
+
+/** What the delivery engine needs. */
+export interface WebhookDeps extends OutboxDeps {
+  readonly db: Db;
+  readonly log: Log;
+  readonly queue: Queue;
+  readonly random: Random;
+  readonly version: string;
+  readonly webhooks: Webhooks;
+  /** The port this server listens on; null while it does not listen. */
+  ownPort(): number | null;
+  readonly config: { readonly dev: boolean };
+}

@@ -1,0 +1,10 @@
+import type { KeyDeps } from "../keys/deps.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { Queue } from "../queue/queue.ts";
+
+/** What workspaces need. */
+export interface WorkspaceDeps extends KeyDeps {
+  readonly mailer: Mailer;
+  readonly queue: Queue;
+  readonly version: string;
+}
