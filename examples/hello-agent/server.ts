@@ -1,12 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { DatabaseSync } from "node:sqlite";
 import { nodeHandler } from "@mailsvc/agent-kit/node";
-import { sqliteStore } from "@mailsvc/agent-kit/stores/sqlite";
 import { createHelloAgent } from "./agent.ts";
+import { openStore } from "./store.ts";
 
 // AGENT_WEBHOOK_SECRET, AGENT_MASTER_KEY and MAILSVC_URL are read by the kit.
-const agent = createHelloAgent({ store: sqliteStore(new DatabaseSync(process.env["AGENT_DATA"] ?? "agent.db")) });
+const agent = createHelloAgent({ store: openStore() });
 const server = createServer(nodeHandler(agent));
 server.listen(Number(process.env["PORT"] ?? 4000), "127.0.0.1", () => {
   console.log(`The webhook is at http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`);

@@ -1,6 +1,7 @@
 import { AGENT_ENDPOINTS, type AgentApi, type AgentEndpoint } from "./contract.generated.ts";
 import { AgentApiError, AgentConnectionError, AgentDeactivatedError, AgentPausedError, isTransient, UsageError } from "./errors.ts";
 import { randomFraction, randomToken, sleep } from "./runtime.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 /** Options of a single call. */
 export interface CallOptions {
@@ -26,8 +27,11 @@ export interface ClientOptions {
   readonly fetch: typeof fetch;
   /** Gives the key before each attempt; throws while the activation is paused or deactivated. */
   readonly authorize: () => Promise<string>;
+  /** Called before each call. */
+  readonly onCall?: () => void;
   /** Called when a call was refused for good. */
-  readonly onRefused?: (error: unknown) => void;
+  readonly onRefused: (error: unknown) => void;
+  readonly telemetry: Telemetry;
 }
 
 const ATTEMPTS = 5;
@@ -61,6 +65,25 @@ async function call(client: ClientOptions, label: string, [method, path, takesIn
   const isRead = method === "GET";
   const url = client.baseUrl + target + (isRead ? toQuery(input) : "");
   const body = isRead || !takesInput ? null : JSON.stringify(input);
+  client.onCall?.();
+  return client.telemetry({ name: "call", attributes: { activationId: client.activationId, endpoint: label } }, () =>
+    sendUntilAnswered(client, { method, url, body, idempotencyKey, signal, onStatus }),
+  );
+}
+
+interface ClientRequest extends CallOptions {
+  readonly method: string;
+  readonly url: string;
+  readonly body: string | null;
+  readonly idempotencyKey: string;
+}
+
+/** Sends a request, again after what can succeed later. */
+async function sendUntilAnswered(
+  client: ClientOptions,
+  { method, url, body, idempotencyKey, signal, onStatus }: ClientRequest,
+): Promise<unknown> {
+  const isRead = method === "GET";
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     const apiKey = await client.authorize();
@@ -77,7 +100,7 @@ async function call(client: ClientOptions, label: string, [method, path, takesIn
     }
     const { error, retryAfterMs } = outcome;
     if (!isTransient(error) && !isInProgress(error)) {
-      client.onRefused?.(error);
+      client.onRefused(error);
       throw error;
     }
     if (attempt >= ATTEMPTS) throw error;

@@ -43,13 +43,15 @@ export class AgentDeactivatedError extends AgentKitError {
   }
 }
 
-/** The vault has no key of this activation: its agent.activated never arrived here, or the store is another one. */
+/** The vault has no key of this activation: its agent.activated has not arrived here, or the store is another one. */
 export class MissingKeyError extends AgentKitError {
   override name = "MissingKeyError";
   readonly code = "missing_key";
+  readonly activationId: string;
 
   constructor(activationId: string) {
     super(`There is no key for the activation ${activationId}. It arrives once, with agent.activated: check that the store is the same.`);
+    this.activationId = activationId;
   }
 }
 
@@ -114,13 +116,10 @@ export class StoreError extends AgentKitError {
   }
 }
 
-/**
- * Whether handling an event again is pointless: its activation or run is over, or there is no key that the service accepts. A key
- * arrives once, so it does not come back.
- */
+/** Whether handling an event again is pointless: its activation or run is over, or the service refuses its key. */
 export function isFinal(error: unknown): boolean {
   if (error instanceof AgentApiError) return error.status === 401;
-  return [AgentDeactivatedError, RunEndedError, MissingKeyError].some((kind) => error instanceof kind);
+  return [AgentDeactivatedError, RunEndedError].some((kind) => error instanceof kind);
 }
 
 /** Whether the same work can succeed later without a change: the service was overloaded, or it or the store could not be reached. */

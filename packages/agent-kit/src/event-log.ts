@@ -1,31 +1,44 @@
 import type { HandledEvent, UnknownEvent } from "./event.ts";
 import { type AgentClock, randomToken } from "./runtime.ts";
-import type { Store } from "./stores/store.ts";
+import type { CheckedStore } from "./stores/store.ts";
 
-/** How many milliseconds a claim lasts without renewal, and how long finished events are remembered. */
+/** How many milliseconds a lease lasts without renewal, and how long finished events are remembered. */
 export interface EventLogOptions {
-  store: Store;
-  clock: AgentClock;
-  leaseMs: number;
-  keepMs: number;
+  readonly store: CheckedStore;
+  /** Says when a failed event is due again; null: the clock of the store. Leases always go by the clock of the store. */
+  readonly clock: AgentClock | null;
+  readonly leaseMs: number;
+  readonly keepMs: number;
 }
+
+type AnyEvent = HandledEvent | UnknownEvent;
 
 interface Entry {
   readonly state: "claimed" | "stored" | "parked" | "dead" | "done";
-  /** Claimed: when the claim ends. Stored: when it may be taken. */
+  /** When it may be taken again; 0: at once. */
   readonly due: number;
+  /** When the lease of the process that works on it ends; 0: none does. */
+  readonly leasedUntil: number;
   /** Makes the entries of two owners differ. */
   readonly token: string;
   readonly attempts: number;
-  readonly event: HandledEvent | UnknownEvent | null;
-  /** Of a dead entry: its last error. */
-  readonly error?: string;
+  readonly event: AnyEvent | null;
+}
+
+/** An event that was given up. */
+export interface DeadEvent {
+  readonly key: string;
+  readonly event: AnyEvent;
+  /** The error of its last attempt. */
+  readonly error: string;
+  /** When it was given up, ms since 1970. */
+  readonly at: number;
 }
 
 /** An event that this process works on. Each method returns false when another process has taken over in the meantime. */
 export interface Lease {
   readonly key: string;
-  readonly event: HandledEvent | UnknownEvent | null;
+  readonly event: AnyEvent | null;
   /** Number of attempts that failed before. */
   readonly attempts: number;
   /** Keeps the event for another lease. */
@@ -38,30 +51,15 @@ export interface Lease {
   retry(ms: number, failed: boolean): Promise<boolean>;
   /** Stores it until `wake`. */
   park(): Promise<boolean>;
-  /** Gives up. */
+  /** Gives it up, until `revive`. */
   bury(error: string): Promise<boolean>;
 }
 
-/** The events an agent has received, each once. */
-export interface EventLog {
-  /** Whether an event is known: a repeat then. */
-  has(key: string): Promise<boolean>;
-  /** Claims an event whose delivery waits for the handlers. */
-  claim(key: string, event: HandledEvent | UnknownEvent): Promise<Lease | "busy" | "done">;
-  /** Stores an event to be worked on later; false when it is known. */
-  put(key: string, event: HandledEvent | UnknownEvent): Promise<boolean>;
-  /** Takes a stored event that is due; null when it is not, or no longer stored. */
-  take(key: string): Promise<Lease | null>;
-  /** The stored events, and the time each is due. */
-  listStored(): Promise<{ key: string; due: number }[]>;
-  /** Makes the parked events of an activation due. Returns how many. */
-  wake(activationId: string): Promise<number>;
-}
-
 const PREFIX = "event/";
+const DEAD = "dead/";
 
 /**
- * The log of events over a store. Every step is one atomic swap, so any number of processes can share it:
+ * The events an agent has received, each once, over a store. Every step is one atomic swap, so any number of processes can share it:
  *
  *   state              | step     | next
  *   -------------------|----------|------------------------------------------------------------
@@ -70,91 +68,189 @@ const PREFIX = "event/";
  *   claimed            | complete | done
  *   claimed            | release  | none
  *   claimed            | park     | parked
+ *   claimed            | retry    | stored, due later
  *   none               | put      | stored, due now
- *   stored, due        | take     | stored, due when the lease ends
+ *   stored, due        | take     | stored, leased
  *   stored             | complete | done
  *   stored             | retry    | stored, due later
  *   stored             | park     | parked
+ *   stored, not leased | wake     | stored, due now
  *   parked             | wake     | stored, due now
  *   stored             | bury     | dead
+ *   dead               | revive   | stored, due now, with all its attempts
  *   done, dead, parked | claim    | done
  *   any but none       | put      | unchanged
  *
- * A crash leaves an event claimed or stored; the end of its lease makes it available again.
+ * A crash leaves an event claimed or stored; the end of its lease makes it available again. The clock of the store decides when that is,
+ * so the clocks of the processes may differ.
  */
-export function createEventLog({ store, clock, leaseMs, keepMs }: EventLogOptions): EventLog {
-  const read = async (key: string): Promise<[text: string | null, entry: Entry | null]> => {
-    const text = await store.get(PREFIX + key);
-    return [text, text === null ? null : (JSON.parse(text) as Entry)];
-  };
+export class EventLog {
+  readonly #store: CheckedStore;
+  readonly #clock: AgentClock | null;
+  readonly #leaseMs: number;
+  readonly #keepMs: number;
 
-  const leaseOf = (key: string, first: string): Lease => {
-    let text = first;
-    const entry = JSON.parse(first) as Entry;
-    let last: Promise<unknown> = Promise.resolve();
-    // One after the other, so that a renewal under way does not make the end of the work look like a takeover.
-    const move = (to: Entry | null, ttlMs?: number): Promise<boolean> => {
-      const step = async (): Promise<boolean> => {
-        const next = to === null ? null : JSON.stringify(to);
-        const moved = await store.swap(PREFIX + key, text, next, ttlMs);
-        if (moved && next !== null) text = next;
-        return moved;
-      };
-      const result = last.then(step, step);
-      last = result.catch(() => {});
-      return result;
-    };
-    const stored = (due: number, attempts: number): Entry => ({ ...entry, state: "stored", due, attempts, token: randomToken() });
+  constructor({ store, clock, leaseMs, keepMs }: EventLogOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#leaseMs = leaseMs;
+    this.#keepMs = keepMs;
+  }
+
+  /** Whether an event is known: a repeat then. */
+  async has(key: string): Promise<boolean> {
+    return (await this.#store.get(PREFIX + key)) !== null;
+  }
+
+  /** Claims an event whose delivery waits for the handlers. */
+  async claim(key: string, event: AnyEvent): Promise<Lease | "busy" | "done"> {
+    for (;;) {
+      const [[text, entry], now] = await this.#read(key);
+      if (entry !== null && entry.state !== "claimed") return "done";
+      if (entry !== null && entry.leasedUntil > now) return "busy";
+      const leasedUntil = now + this.#leaseMs;
+      const next = toText({ state: "claimed", due: 0, leasedUntil, token: randomToken(), attempts: 0, event });
+      if (await this.#store.swap(PREFIX + key, text, next, this.#keepMs)) return this.#leaseOf(key, next);
+    }
+  }
+
+  /** Stores an event to be worked on later; false when it is known. */
+  async put(key: string, event: AnyEvent): Promise<boolean> {
+    return this.#store.swap(PREFIX + key, null, toText(newEntry(event)));
+  }
+
+  /** Takes a stored event. Otherwise the milliseconds until it is due, or null when it is leased, or not stored. */
+  async take(key: string): Promise<Lease | number | null> {
+    const [[text, entry], now] = await this.#read(key);
+    if (text === null || entry?.state !== "stored" || entry.leasedUntil > now) return null;
+    const wait = entry.due - this.#dueTime(now);
+    if (wait > 0) return wait;
+    const next = toText({ ...entry, leasedUntil: now + this.#leaseMs, token: randomToken() });
+    return (await this.#store.swap(PREFIX + key, text, next)) ? this.#leaseOf(key, next) : null;
+  }
+
+  /** The stored events that can be taken now. */
+  async listDue(): Promise<{ key: string; activationId: string }[]> {
+    const now = await this.#store.now();
+    const entries = await Promise.all(
+      (await this.#store.list(PREFIX)).map(async (name) => ({ name, entry: parse(await this.#store.get(name)) })),
+    );
+    return entries.flatMap(({ name, entry }) =>
+      entry?.state === "stored" && entry.leasedUntil <= now && entry.due <= this.#dueTime(now)
+        ? [{ key: name.slice(PREFIX.length), activationId: entry.event?.activationId ?? "" }]
+        : [],
+    );
+  }
+
+  /** Makes the events of an activation due that are parked, or wait for another attempt. Returns how many. */
+  async wake(activationId: string): Promise<number> {
+    let woken = 0;
+    for (const name of await this.#store.list(PREFIX)) {
+      const [[text, entry], now] = await this.#read(name.slice(PREFIX.length));
+      const waits = entry?.state === "parked" || (entry?.state === "stored" && entry.leasedUntil <= now && entry.due > 0);
+      if (entry === null || !waits || entry.event?.activationId !== activationId) continue;
+      if (await this.#store.swap(name, text, toText({ ...entry, state: "stored", due: 0 }))) woken += 1;
+    }
+    return woken;
+  }
+
+  /** The events that were given up, oldest first. */
+  async listDead(): Promise<DeadEvent[]> {
+    const found: DeadEvent[] = [];
+    for (const name of await this.#store.list(DEAD)) {
+      const text = await this.#store.get(name);
+      const [[, entry]] = await this.#read(name.slice(DEAD.length));
+      // The list is written before the state, and removed after it.
+      if (text !== null && entry?.state === "dead") found.push(JSON.parse(text) as DeadEvent);
+      else if (entry === null) await this.#store.swap(name, text, null);
+    }
+    return found.sort((a, b) => a.at - b.at);
+  }
+
+  /** Makes a dead event due again; false if it is not dead. */
+  async revive(key: string): Promise<boolean> {
+    const [[text, entry]] = await this.#read(key);
+    if (entry?.state !== "dead" || entry.event === null) return false;
+    if (!(await this.#store.swap(PREFIX + key, text, toText(newEntry(entry.event))))) return false;
+    await this.#store.swap(DEAD + key, await this.#store.get(DEAD + key), null);
+    return true;
+  }
+
+  async #read(key: string): Promise<[[text: string | null, entry: Entry | null], now: number]> {
+    const [text, now] = await Promise.all([this.#store.get(PREFIX + key), this.#store.now()]);
+    return [[text, parse(text)], now];
+  }
+
+  #dueTime(storeTime: number): number {
+    return this.#clock === null ? storeTime : this.#clock.now();
+  }
+
+  #leaseOf(key: string, text: string): Lease {
+    const held = new HeldEntry(this.#store, key, text);
+    const { entry } = held;
+    const free = { due: 0, leasedUntil: 0 };
     return {
       key,
       event: entry.event,
       attempts: entry.attempts,
-      renew: () => move({ ...entry, due: clock.now() + leaseMs }, entry.state === "claimed" ? keepMs : undefined),
-      complete: () => move({ ...entry, state: "done", event: null }, keepMs),
-      release: () => move(null),
-      retry: (ms, failed) => move(stored(clock.now() + ms, entry.attempts + (failed ? 1 : 0))),
-      park: () => move({ ...entry, state: "parked" }),
-      bury: (error) => move({ ...entry, state: "dead", error }, keepMs),
+      renew: () =>
+        held.move(async (now) => ({ ...entry, leasedUntil: now + this.#leaseMs }), entry.state === "claimed" ? this.#keepMs : undefined),
+      complete: () => held.move(async () => ({ ...entry, ...free, state: "done", event: null }), this.#keepMs),
+      release: () => held.move(async () => null),
+      retry: (ms, failed) =>
+        held.move(async (now) => {
+          const attempts = entry.attempts + (failed ? 1 : 0);
+          return { ...entry, state: "stored", due: this.#dueTime(now) + ms, leasedUntil: 0, attempts, token: randomToken() };
+        }),
+      park: () => held.move(async () => ({ ...entry, ...free, state: "parked" })),
+      bury: (error) =>
+        held.move(async (now) => {
+          const dead: DeadEvent = { key, event: entry.event as AnyEvent, error, at: this.#dueTime(now) };
+          await this.#store.swap(DEAD + key, await this.#store.get(DEAD + key), JSON.stringify(dead));
+          return { ...entry, ...free, state: "dead" };
+        }, this.#keepMs),
     };
-  };
+  }
+}
 
-  return {
-    has: async (key) => (await store.get(PREFIX + key)) !== null,
-    claim: async (key, event) => {
-      for (;;) {
-        const [text, entry] = await read(key);
-        if (entry !== null && entry.state !== "claimed") return "done";
-        if (entry !== null && entry.due > clock.now()) return "busy";
-        const claimed: Entry = { state: "claimed", due: clock.now() + leaseMs, token: randomToken(), attempts: 0, event };
-        const next = JSON.stringify(claimed);
-        if (await store.swap(PREFIX + key, text, next, keepMs)) return leaseOf(key, next);
-      }
-    },
-    put: (key, event) => {
-      const entry: Entry = { state: "stored", due: clock.now(), token: randomToken(), attempts: 0, event };
-      return store.swap(PREFIX + key, null, JSON.stringify(entry));
-    },
-    take: async (key) => {
-      const [text, entry] = await read(key);
-      if (text === null || entry?.state !== "stored" || entry.due > clock.now()) return null;
-      const next = JSON.stringify({ ...entry, due: clock.now() + leaseMs, token: randomToken() });
-      return (await store.swap(PREFIX + key, text, next)) ? leaseOf(key, next) : null;
-    },
-    listStored: async () => {
-      const keys = await store.list(PREFIX);
-      const entries = await Promise.all(
-        keys.map(async (name) => ({ key: name.slice(PREFIX.length), entry: (await read(name.slice(PREFIX.length)))[1] })),
-      );
-      return entries.flatMap(({ key, entry }) => (entry?.state === "stored" ? [{ key, due: entry.due }] : []));
-    },
-    wake: async (activationId) => {
-      let woken = 0;
-      for (const name of await store.list(PREFIX)) {
-        const [text, entry] = await read(name.slice(PREFIX.length));
-        if (entry?.state !== "parked" || entry.event?.activationId !== activationId) continue;
-        if (await store.swap(name, text, JSON.stringify({ ...entry, state: "stored", due: clock.now() }))) woken += 1;
-      }
-      return woken;
-    },
-  };
+/** The entry of an event as its owner last wrote it. */
+class HeldEntry {
+  readonly entry: Entry;
+  readonly #store: CheckedStore;
+  readonly #key: string;
+  #text: string;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(store: CheckedStore, key: string, text: string) {
+    this.#store = store;
+    this.#key = key;
+    this.#text = text;
+    this.entry = JSON.parse(text) as Entry;
+  }
+
+  /** One after the other, so that a renewal under way does not make the end of the work look like a takeover. */
+  move(change: (now: number) => Promise<Entry | null>, ttlMs?: number): Promise<boolean> {
+    const step = async (): Promise<boolean> => {
+      const entry = await change(await this.#store.now());
+      const next = entry === null ? null : toText(entry);
+      const moved = await this.#store.swap(PREFIX + this.#key, this.#text, next, ttlMs);
+      if (moved && next !== null) this.#text = next;
+      return moved;
+    };
+    const result = this.#last.then(step, step);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+}
+
+function newEntry(event: AnyEvent): Entry {
+  return { state: "stored", due: 0, leasedUntil: 0, token: randomToken(), attempts: 0, event };
+}
+
+function toText(entry: Entry): string {
+  return JSON.stringify(entry);
+}
+
+function parse(text: string | null): Entry | null {
+  return text === null ? null : (JSON.parse(text) as Entry);
 }

@@ -1,5 +1,7 @@
-import type { HandledEvent, HandledEvents, UnknownEvent } from "./event.ts";
-import { isKnown } from "./event.ts";
+import { EVENT_KEYS } from "./contract.generated.ts";
+import { UsageError } from "./errors.ts";
+import { type HandledEvent, type HandledEvents, isKnown, type UnknownEvent } from "./event.ts";
+import { didYouMean } from "./nearest.ts";
 
 /** A function that works on an event. What it returns is ignored; a promise is awaited. */
 export type Handler<C> = (context: C) => unknown;
@@ -11,15 +13,22 @@ export class Handlers<Context> {
   readonly #unknown: Handler<Context>[] = [];
 
   on(type: keyof HandledEvents, handler: Handler<Context>): void {
+    if (!isKnown({ type }))
+      throw new UsageError(
+        `on: there is no event "${type}".${didYouMean(String(type), Object.keys(EVENT_KEYS))} Types newer than this package go to onUnknown.`,
+      );
+    assertHandler(`on("${type}")`, handler);
     const handlers = this.#byType.get(type) ?? [];
     this.#byType.set(type, [...handlers, handler]);
   }
 
   onAny(handler: Handler<Context>): void {
+    assertHandler("onAny", handler);
     this.#any.push(handler);
   }
 
   onUnknown(handler: Handler<Context>): void {
+    assertHandler("onUnknown", handler);
     this.#unknown.push(handler);
   }
 
@@ -28,4 +37,10 @@ export class Handlers<Context> {
     const own = isKnown(event) ? (this.#byType.get(event.type) ?? []) : this.#unknown;
     for (const handler of [...own, ...this.#any]) await handler(context);
   }
+}
+
+/** Throws UsageError for a handler that is no function, such as one that was never imported. */
+export function assertHandler(where: string, handler: unknown): void {
+  if (typeof handler !== "function")
+    throw new UsageError(`${where}: the handler must be a function, not ${handler === null ? "null" : typeof handler}.`);
 }

@@ -41,11 +41,13 @@ export function reply(status: number, body: Readonly<Record<string, unknown>>, r
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** Checks the secrets when the agent is created, so that an unset variable is found before the first event. */
+/** Checks secrets, so that an unset variable or a stray line break is found before the first event. Throws UsageError. */
 export function assertSecrets(secrets: string | readonly string[]): void {
   const all = typeof secrets === "string" ? [secrets] : secrets;
-  if (all.length > 0 && all.every((secret) => typeof secret === "string" && secret !== "")) return;
-  throw new UsageError("secret is empty. It is the webhookSecret of the listing; set AGENT_WEBHOOK_SECRET to it.");
+  if (all.length === 0 || !all.every((secret) => typeof secret === "string" && secret !== ""))
+    throw new UsageError("secret is empty. It is the webhookSecret of the listing; set AGENT_WEBHOOK_SECRET to it.");
+  if (all.some((secret) => /[\s\p{Cc}]/u.test(secret)))
+    throw new UsageError("secret contains a space or a line break, which the webhookSecret of a listing never has: trim it.");
 }
 
 /**

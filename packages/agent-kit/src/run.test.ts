@@ -1,35 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Agent, type AgentOptions, createAgent } from "./agent.ts";
+import { masterKey, never, perform } from "../test/perform.ts";
+import { type Agent, createAgent } from "./agent.ts";
 import { AgentDeactivatedError, AgentPausedError, RunEndedError } from "./errors.ts";
 import type { Run } from "./run.ts";
 import { memoryStore } from "./stores/memory.ts";
 import { TestMarketplace } from "./testing.ts";
-
-const masterKey = Buffer.alloc(32, 3).toString("base64");
-
-/** A marketplace with an agent that performs a run when it is turned on. `restart` replaces its process. */
-async function perform(work: (run: Run) => unknown, options: AgentOptions = {}) {
-  const market = await TestMarketplace.create();
-  onTestFinished(() => market.dispose());
-  const store = options.store ?? memoryStore();
-  const errors: unknown[] = [];
-  const start = (): Agent => {
-    const agent = createAgent({ ...market.options, store, masterKey, ...options })
-      .on("agent.activated", (ctx) => ctx.run({ title: "Work" }, work))
-      .onError((error) => errors.push(error));
-    market.serve(agent);
-    return agent.start();
-  };
-  let agent = start();
-  const restart = async (): Promise<void> => {
-    await agent.stop();
-    agent = start();
-  };
-  return { market, errors, restart, store, activation: await market.activate() };
-}
-
-const never = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 describe("a run", () => {
   test("starts, logs, reports and completes with what the work returns", async () => {
@@ -57,7 +32,7 @@ describe("a run", () => {
 
   test("fails once with the error of its work, and the event is not repeated", async () => {
     let calls = 0;
-    const { market, activation, errors } = await perform(() => {
+    const { market, activation, errors } = await perform(async () => {
       calls += 1;
       throw Object.assign(new Error("The model\ndid not answer."), { code: "model_unavailable" });
     });
@@ -116,7 +91,7 @@ describe("a run", () => {
     const keys = new Set<string>();
     let holds = true;
     const { market, activation, restart } = await perform(async (run) => {
-      const draft = await run.step("draft", ({ idempotencyKey }) => {
+      const draft = await run.step("draft", async ({ idempotencyKey }) => {
         effects.push("draft");
         keys.add(idempotencyKey);
         return { words: 3 };
@@ -210,7 +185,7 @@ test("a log while the run waits is followed by heartbeats, as the service then e
 test("a repetition does not log again what the steps before the crash logged, and keeps the wait", async () => {
   const { market, activation, restart } = await perform(async (run) => {
     run.log("Drafting");
-    await run.step("draft", () => "page");
+    await run.step("draft", async () => "page");
     run.progress(60);
     await run.checkpoint({ page: 1 });
     run.log(`Asking`);
@@ -232,7 +207,7 @@ test("a run goes on when the store fails after a request was sent, and the reque
   const inner = memoryStore();
   let failures = 0;
   const swap: typeof inner.swap = async (key, from, to, ttlMs) => {
-    if (to?.includes("publish.request") && failures++ === 0) throw new Error("The connection broke.");
+    if (to?.includes("approval-request/publish") && failures++ === 0) throw new Error("The connection broke.");
     return inner.swap(key, from, to, ttlMs);
   };
   const { market, activation, errors } = await perform(
@@ -264,7 +239,7 @@ test("a process that loses its event to another one stops working on the run", a
   // As if the first process had been frozen until its lease ended.
   const [key = ""] = await store.list("event/");
   const entry = (await store.get(key)) as string;
-  await store.swap(key, entry, JSON.stringify({ ...JSON.parse(entry), due: 0, token: "another" }));
+  await store.swap(key, entry, JSON.stringify({ ...JSON.parse(entry), leasedUntil: 0, token: "another" }));
   await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
   await market.until("the signal", () => reasons.length === 1);
   expect([rounds, reasons]).toMatchObject([2, [{ code: "stopped" }]]);
@@ -426,6 +401,30 @@ describe("the signal of a run", () => {
     expect(await activation.runs()).toMatchObject([{ status: "RUNNING" }]);
     await market.advance("1m");
     await market.until("the end", async () => (await activation.runs())[0]?.status === "FAILED");
-    expect(await activation.runs()).toMatchObject([{ error: { message: "The run took longer than 3600 s." } }]);
+    expect(await activation.runs()).toMatchObject([{ error: { message: "The run worked for longer than 3600 s (maxDurationMs)." } }]);
   });
+});
+
+test("a run that its handler does not wait for is part of the event", async () => {
+  const market = await TestMarketplace.create();
+  onTestFinished(() => market.dispose());
+  const store = memoryStore();
+  let rounds = 0;
+  const start = (): Agent => {
+    const agent = createAgent({ ...market.options, store, masterKey }).on("agent.activated", (ctx) => {
+      void ctx.run({}, async (run) => {
+        rounds += 1;
+        if (rounds === 1) await never(run.signal);
+        return { summary: "By the second." };
+      });
+    });
+    market.serve(agent);
+    return agent.start();
+  };
+  const first = start();
+  const activation = await market.activate();
+  await first.stop();
+  start();
+  await market.until("the end", async () => (await activation.runs())[0]?.status === "COMPLETED");
+  expect(rounds).toBe(2);
 });

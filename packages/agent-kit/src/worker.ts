@@ -1,6 +1,7 @@
-import { AgentPausedError, AgentStoppedError, isFinal } from "./errors.ts";
+import { AgentPausedError, AgentStoppedError, isFinal, MissingKeyError } from "./errors.ts";
 import type { EventLog, Lease } from "./event-log.ts";
 import { type AgentClock, randomFraction, systemClock, within } from "./runtime.ts";
+import type { Slot, Slots } from "./slots.ts";
 
 /** Where an error came from: the event and the attempt, and whether another attempt follows. */
 export interface Failure {
@@ -12,53 +13,93 @@ export interface Failure {
 export interface WorkerOptions {
   readonly log: EventLog;
   readonly clock: AgentClock;
+  readonly slots: Slots;
   readonly leaseMs: number;
   readonly maxAttempts: number;
   /** Runs the handlers of an event. */
-  readonly handle: (lease: Lease) => Promise<void>;
+  readonly handle: (lease: Lease, slot: Slot) => Promise<void>;
   /** Whether the activation of an event is paused now. */
   readonly isPaused: (activationId: string) => Promise<boolean>;
+  /** Whether there is a key of an activation now. */
+  readonly hasKey: (activationId: string) => Promise<boolean>;
   /** Called when another process has taken an event over, because this one did not renew its lease in time. */
   readonly onLost: (key: string) => void;
   readonly onError: (error: unknown, lease: Lease, failure: Failure) => void;
-}
-
-/** Works on stored events, in this process. */
-export interface Worker {
-  /** Looks for events that are due, now and from then on: events of a process that crashed, and those that are to be repeated. */
-  start(): void;
-  /** Works on one event if it is due. */
-  process(key: string): Promise<void>;
-  /** Keeps a lease while work goes on; returns how to end that. */
-  keep(lease: Lease): () => void;
-  /** Stores an event until its activation is resumed. */
-  park(lease: Lease, activationId: string): Promise<void>;
-  /** Makes the parked events of an activation due and works on them. */
-  wake(activationId: string): Promise<void>;
-  /** Takes no more events and waits until the present work is done, at most so long. */
-  stop(withinMs: number): Promise<void>;
 }
 
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 3_600_000;
 const PAUSED_RETRY_MS = 10_000;
 
-/** The worker of an agent. Any number of processes may work on one store; each event has one of them at a time. */
-export function createWorker({ log, clock, leaseMs, maxAttempts, handle, isPaused, onLost, onError }: WorkerOptions): Worker {
-  const working = new Map<string, Promise<void>>();
-  let state: "new" | "running" | "stopped" = "new";
-  let cancelScan = (): void => {};
+/**
+ * Works on stored events, in this process. Any number of processes may work on one store; each event has one of them at a time.
+ *
+ *   mode    | works on                                          | left by
+ *   --------|---------------------------------------------------|---------------
+ *   new     | events that are passed to it                      | start, stop
+ *   running | and those that a regular scan finds to be due     | stop
+ *   stopped | nothing new                                       |
+ */
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #working = new Map<string, Promise<void>>();
+  #mode: "new" | "running" | "stopped" = "new";
+  #cancelScan = (): void => {};
 
-  const keep = (lease: Lease): (() => void) => {
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+  }
+
+  /** Looks for events that are due, now and from then on: events of a process that crashed, and those that are to be repeated. */
+  start(): void {
+    if (this.#mode !== "new") return;
+    this.#mode = "running";
+    void this.#scanRegularly();
+  }
+
+  /** Takes no more events and waits until the present work is done, at most so long. */
+  async stop(withinMs: number): Promise<void> {
+    this.#mode = "stopped";
+    this.#cancelScan();
+    this.#options.slots.close();
+    await within(withinMs, Promise.all(this.#working.values()));
+  }
+
+  /** Works on one event if it is due. Never rejects. */
+  async process(key: string, activationId: string): Promise<void> {
+    if (this.#mode === "stopped") return;
+    const known = this.#working.get(key);
+    if (known) return known;
+    const work = this.#options.slots
+      .use(activationId, (slot) => this.#work(key, activationId, slot))
+      // An error here is one of the store: the lease ends, and a later scan finds the event again.
+      .catch(() => {})
+      .finally(() => this.#working.delete(key));
+    this.#working.set(key, work);
+    return work;
+  }
+
+  /** Looks for events that are due now, if it is running, as after a change in the store. */
+  async look(): Promise<void> {
+    if (this.#mode === "running") await this.#scan();
+  }
+
+  /** Makes the waiting events of an activation due. Returns the work on them. */
+  async wake(activationId: string): Promise<Promise<void>[]> {
+    return (await this.#options.log.wake(activationId)) > 0 ? this.#scan() : [];
+  }
+
+  /** Keeps a lease while work goes on; returns how to end that. */
+  keep(lease: Lease): () => void {
     let ended = false;
     let cancel = (): void => {};
     const plan = (): void => {
-      cancel = systemClock.after(leaseMs / 3, async () => {
+      cancel = systemClock.after(this.#options.leaseMs / 3, async () => {
         // Without the store nobody can have taken over.
         const isOurs = await lease.renew().catch(() => true);
         if (ended) return;
         if (isOurs) plan();
-        else onLost(lease.key);
+        else this.#options.onLost(lease.key);
       });
     };
     plan();
@@ -66,88 +107,62 @@ export function createWorker({ log, clock, leaseMs, maxAttempts, handle, isPause
       ended = true;
       cancel();
     };
-  };
+  }
 
   /** Ends an event whose handlers failed. */
-  const settle = async (lease: Lease, error: unknown): Promise<void> => {
+  async settle(lease: Lease, error: unknown): Promise<void> {
+    const { maxAttempts, onError } = this.#options;
     if (error instanceof AgentStoppedError) return void (await lease.retry(0, false));
-    if (error instanceof AgentPausedError) return park(lease, error.activationId);
+    if (error instanceof AgentPausedError) return this.#park(lease, error.activationId);
     const attempt = lease.attempts + 1;
     const willRetry = !isFinal(error) && attempt < maxAttempts;
     onError(error, lease, { key: lease.key, attempt, willRetry });
-    if (isFinal(error)) await lease.complete();
-    else if (!willRetry) await lease.bury(error instanceof Error ? error.message : String(error));
-    else {
-      const ms = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 5 ** (attempt - 1)) * (0.8 + 0.4 * randomFraction());
-      await retry(lease, ms, true);
-    }
-  };
+    if (isFinal(error)) return void (await lease.complete());
+    if (!willRetry) return void (await lease.bury(error instanceof Error ? error.message : String(error)));
+    const ms = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 5 ** (attempt - 1)) * (0.8 + 0.4 * randomFraction());
+    await this.#retry(lease, ms, true);
+    // The key may have arrived since the handlers looked for it.
+    if (error instanceof MissingKeyError && (await this.#options.hasKey(error.activationId))) await this.wake(error.activationId);
+  }
 
-  const park = async (lease: Lease, activationId: string): Promise<void> => {
-    // The service has refused a call before the event of the pause arrived, or after that of the resumption.
-    if (!(await isPaused(activationId))) return retry(lease, PAUSED_RETRY_MS, false);
-    await lease.park();
-    if (!(await isPaused(activationId))) await wake(activationId);
-  };
-
-  const retry = async (lease: Lease, ms: number, failed: boolean): Promise<void> => {
-    await lease.retry(ms, failed);
-    clock.after(ms, () => void process(lease.key));
-  };
-
-  const wake = async (activationId: string): Promise<void> => {
-    if ((await log.wake(activationId)) > 0) await scan();
-  };
-
-  const work = async (key: string): Promise<void> => {
-    const lease = await log.take(key);
-    if (lease === null) return;
-    const release = keep(lease);
+  async #work(key: string, activationId: string, slot: Slot): Promise<void> {
+    const lease = await this.#options.log.take(key);
+    if (typeof lease === "number") this.#plan(key, activationId, lease);
+    if (lease === null || typeof lease === "number") return;
+    const release = this.keep(lease);
     try {
-      await handle(lease);
+      await this.#options.handle(lease, slot);
       release();
       await lease.complete();
     } catch (error) {
       release();
-      await settle(lease, error);
+      await this.settle(lease, error);
     }
-  };
+  }
 
-  const process = (key: string): Promise<void> => {
-    if (state === "stopped") return Promise.resolve();
-    // An error here is one of the store: the lease ends, and a later scan finds the event again.
-    const running =
-      working.get(key) ??
-      work(key)
-        .catch(() => {})
-        .finally(() => working.delete(key));
-    working.set(key, running);
-    return running;
-  };
+  async #park(lease: Lease, activationId: string): Promise<void> {
+    const { isPaused } = this.#options;
+    // The service has refused a call before the event of the pause arrived, or after that of the resumption.
+    if (!(await isPaused(activationId))) return this.#retry(lease, PAUSED_RETRY_MS, false);
+    await lease.park();
+    if (!(await isPaused(activationId))) await this.wake(activationId);
+  }
 
-  const scan = async (): Promise<void> => {
-    for (const { key, due } of await log.listStored()) if (due <= clock.now() && !working.has(key)) void process(key);
-  };
+  async #retry(lease: Lease, ms: number, failed: boolean): Promise<void> {
+    await lease.retry(ms, failed);
+    this.#plan(lease.key, lease.event?.activationId ?? "", ms);
+  }
 
-  const scanRegularly = async (): Promise<void> => {
-    await scan().catch(() => {});
-    if (state === "running") cancelScan = systemClock.after(leaseMs / 2, () => void scanRegularly());
-  };
+  #plan(key: string, activationId: string, ms: number): void {
+    this.#options.clock.after(ms, () => void this.process(key, activationId));
+  }
 
-  return {
-    process,
-    keep,
-    park,
-    wake,
-    start: () => {
-      if (state === "running") return;
-      state = "running";
-      void scanRegularly();
-    },
-    stop: async (withinMs) => {
-      state = "stopped";
-      cancelScan();
-      await within(withinMs, Promise.all(working.values()));
-    },
-  };
+  async #scan(): Promise<Promise<void>[]> {
+    return (await this.#options.log.listDue()).map(({ key, activationId }) => this.process(key, activationId));
+  }
+
+  async #scanRegularly(): Promise<void> {
+    await this.#scan().catch(() => {});
+    if (this.#mode === "running") this.#cancelScan = systemClock.after(this.#options.leaseMs / 2, () => void this.#scanRegularly());
+  }
 }

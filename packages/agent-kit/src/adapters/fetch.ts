@@ -1,5 +1,6 @@
-import type { Agent, HandleOptions } from "../agent.ts";
+import type { Agent } from "../agent.ts";
 import { ParsedBodyError } from "../errors.ts";
+import type { HandleOptions } from "../intake.ts";
 import { METHOD_NOT_ALLOWED } from "./node.ts";
 
 /** What a platform passes besides the request; `waitUntil` keeps it alive for work after the response. */

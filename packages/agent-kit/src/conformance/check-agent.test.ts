@@ -125,7 +125,9 @@ async function checkKitAgent(mode: (typeof MODES)[number]): Promise<CheckReport>
   const store = memoryStore();
   const start = async ({ AGENT_WEBHOOK_SECRET: secret = "", MAILSVC_URL: baseUrl = "" }: Readonly<Record<string, string>>) => {
     const agent = createAgent({ secret, baseUrl, store, mode, masterKey: Buffer.alloc(32, 1).toString("base64") })
-      .on("agent.activated", (ctx) => ctx.run({ title: "Hello" }, (run) => run.client.messages.create({ text: "Hello." })))
+      .on("agent.activated", (ctx) =>
+        ctx.run({ title: "Hello" }, async (run) => void (await run.client.messages.create({ text: "Hello." }))),
+      )
       .on("message.posted", (ctx) => ctx.client.messages.create({ text: "You wrote." }));
     const server = createServer(nodeHandler(agent));
     await new Promise<void>((listening) => server.listen(Number(new URL(url).port), "127.0.0.1", listening));

@@ -70,5 +70,9 @@ export function postgresStore(client: PostgresClient, { table = "agent_kit" }: P
       const text = `SELECT key FROM ${name} WHERE key >= $1 AND key < $2 AND expires_at IS NULL ORDER BY key`;
       return (await send<{ key: string }>(text, prefix, prefix + LAST)).map(({ key }) => key);
     },
+    now: async () => {
+      const [row] = await send<{ ms: number | string }>("SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms");
+      return Number(row?.ms);
+    },
   };
 }

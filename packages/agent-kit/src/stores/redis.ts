@@ -62,5 +62,9 @@ export function redisStore(client: RedisClient, { prefix = "{agent-kit}:" }: Red
       const keys = (await send("ZRANGEBYLEX", index, `[${prefixOfKeys}`, `(${prefixOfKeys}${LAST}`)) as unknown[];
       return keys.map(String);
     },
+    now: async () => {
+      const [seconds, microseconds] = (await send("TIME")) as unknown[];
+      return Number(seconds) * 1000 + Number(microseconds) / 1000;
+    },
   };
 }

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Agent, createAgent } from "../agent.ts";
-import { createEventLog } from "../event-log.ts";
+import { EventLog, type Lease } from "../event-log.ts";
 import { sleep } from "../runtime.ts";
 import { sampleEvent } from "../testing/sample-events.ts";
 import { signedRequest } from "../testing/signed-request.ts";
 import { createVault } from "../vault.ts";
-import { type Store, update } from "./store.ts";
+import { type Store, update, withStoreErrors } from "./store.ts";
 
 /** An empty store under test. */
 export interface StoreHarness {
@@ -21,6 +21,7 @@ const WAIT = { timeout: 20_000 };
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const masterKey = Buffer.alloc(32, 1).toString("base64");
 const newKey = Buffer.alloc(32, 2).toString("base64");
+const held = (taken: Lease | number | string | null): Lease | null => (typeof taken === "object" ? taken : null);
 
 /** The tests that every store passes. */
 export function storeLaws(open: () => Promise<StoreHarness>): void {
@@ -101,9 +102,9 @@ export function storeLaws(open: () => Promise<StoreHarness>): void {
   });
 
   test("a value with a time to live goes, others stay, and its key can be used again", async () => {
-    await store.swap("short", null, "x", 20);
+    await store.swap("short", null, "x", 500);
     await store.swap("long", null, "x", 3_600_000);
-    await store.swap("made lasting", null, "x", 20);
+    await store.swap("made lasting", null, "x", 500);
     await store.swap("made lasting", "x", "y");
     await vi.waitFor(async () => expect(await store.get("short")).toBeNull(), WAIT);
     expect([await store.get("long"), await store.get("made lasting")]).toEqual(["x", "y"]);
@@ -113,12 +114,14 @@ export function storeLaws(open: () => Promise<StoreHarness>): void {
   });
 
   describe("the log of events", () => {
-    /** Two processes with their own clocks. */
+    /** Two processes on one store, whose clock goes on by `pass`. The clock of the second process is an hour ahead. */
     const logs = () => {
       let now = 1_000_000;
-      const clock = { now: () => now, after: () => () => {} };
-      const make = (handle: Store) => createEventLog({ store: handle, clock, leaseMs: 1000, keepMs: 3_600_000 });
-      return { one: make(store), two: make(other), pass: (ms: number) => (now += ms) };
+      const make = (handle: Store, ahead: number) => {
+        const clock = { now: () => now + ahead, after: () => () => {} };
+        return new EventLog({ store: withStoreErrors({ ...handle, now: async () => now }), clock, leaseMs: 1000, keepMs: 3_600_000 });
+      };
+      return { one: make(store, 0), two: make(other, 0), ahead: make(other, 3_600_000), pass: (ms: number) => (now += ms) };
     };
     const event = sampleEvent("test.ping");
 
@@ -155,23 +158,53 @@ export function storeLaws(open: () => Promise<StoreHarness>): void {
       expect(puts.filter(Boolean)).toHaveLength(1);
       expect(await two.has("a")).toBe(true);
       const crashed = await one.take("a");
-      expect([crashed?.event, await two.take("a")]).toEqual([event, null]);
+      expect([held(crashed)?.event, await two.take("a")]).toEqual([event, null]);
       pass(1000);
-      expect(await two.listStored()).toMatchObject([{ key: "a" }]);
+      expect(await two.listDue()).toEqual([{ key: "a", activationId: event.activationId }]);
       const failed = await two.take("a");
-      expect(await crashed?.complete()).toBe(false);
-      expect(await failed?.retry(5000, true)).toBe(true);
-      expect(await one.take("a")).toBeNull();
+      expect(await held(crashed)?.complete()).toBe(false);
+      expect(await held(failed)?.retry(5000, true)).toBe(true);
+      expect(await one.take("a")).toBe(5000);
       pass(5000);
       const paused = await one.take("a");
-      expect(paused?.attempts).toBe(1);
-      expect(await paused?.park()).toBe(true);
+      expect(held(paused)?.attempts).toBe(1);
+      expect(await held(paused)?.park()).toBe(true);
       pass(100_000);
-      expect([await one.take("a"), await one.listStored(), await one.wake("act_other")]).toEqual([null, [], 0]);
+      expect([await one.take("a"), await one.listDue(), await one.wake("act_other")]).toEqual([null, [], 0]);
       expect(await two.wake(event.activationId)).toBe(1);
       const last = await two.take("a");
-      expect(await last?.complete()).toBe(true);
-      expect([await one.take("a"), await one.put("a", event), await one.listStored()]).toEqual([null, false, []]);
+      expect(await held(last)?.complete()).toBe(true);
+      expect([await one.take("a"), await one.put("a", event), await one.listDue()]).toEqual([null, false, []]);
+    });
+
+    test("gives an event to one process at a time, also when the clock of another one is ahead", async () => {
+      const { one, ahead, pass } = logs();
+      const claimed = held(await one.claim("claimed", event));
+      await one.put("stored", event);
+      const taken = held(await one.take("stored"));
+      pass(900);
+      expect([await ahead.claim("claimed", event), await ahead.take("stored"), await ahead.listDue()]).toEqual(["busy", null, []]);
+      expect([await claimed?.renew(), await taken?.renew()]).toEqual([true, true]);
+      pass(900);
+      expect([await ahead.claim("claimed", event), await ahead.take("stored")]).toEqual(["busy", null]);
+      expect([await claimed?.complete(), await taken?.complete()]).toEqual([true, true]);
+    });
+
+    test("keeps an event that was given up, until it is revived with all its attempts", async () => {
+      const { one, two } = logs();
+      await one.put("a", event);
+      await held(await one.take("a"))?.retry(0, true);
+      await held(await one.take("a"))?.bury("No.");
+      expect(await two.listDead()).toMatchObject([{ key: "a", error: "No.", event, at: 1_000_000 }]);
+      expect([await two.put("a", event), await two.take("a"), await two.claim("a", event), await two.listDue()]).toEqual([
+        false,
+        null,
+        "done",
+        [],
+      ]);
+      expect([await two.revive("a"), await two.revive("a"), await two.revive("other")]).toEqual([true, false, false]);
+      expect(await one.listDead()).toEqual([]);
+      expect(held(await one.take("a"))).toMatchObject({ event, attempts: 0 });
     });
   });
 
@@ -191,6 +224,12 @@ export function storeLaws(open: () => Promise<StoreHarness>): void {
     for (const agent of agents) await agent.stop();
     expect((await (agents[1] as Agent).handle(body, headers)).body).toContain("duplicate");
     expect(heard).toEqual(["act_sample"]);
+  });
+
+  test("the clock of the store goes", async () => {
+    const [before, after] = [await withStoreErrors(store).now(), await withStoreErrors(other).now()];
+    expect(before).toBeGreaterThan(1.7e12);
+    expect(after).toBeGreaterThanOrEqual(before);
   });
 
   describe("the vault", () => {

@@ -1,4 +1,5 @@
 import { StoreError, UsageError } from "../errors.ts";
+import { currentTime } from "../runtime.ts";
 
 /**
  * Where an agent keeps what must survive: keys, states of activations, events and results of steps. Three operations are enough for
@@ -15,6 +16,16 @@ export interface Store {
   swap(key: string, from: string | null, to: string | null, ttlMs?: number): Promise<boolean>;
   /** The keys that begin with a prefix and have no time to live, in the order of their characters. */
   list(prefix: string): Promise<string[]>;
+  /**
+   * The store's clock, ms since 1970, by which all its processes agree when a lease ends. Without it each process uses its own clock, which
+   * is right for a store on one machine.
+   */
+  now?(): Promise<number>;
+}
+
+/** A store as the kit uses it: it has a clock, and its failures are StoreErrors. */
+export interface CheckedStore extends Store {
+  now(): Promise<number>;
 }
 
 /** Reads, changes and writes the value of a key, again if another writer came between. `change` returns undefined to leave it. */
@@ -32,7 +43,7 @@ export async function update(
 }
 
 /** The same store, whose failures are StoreErrors, so that they are not taken for failures of the work. */
-export function withStoreErrors(store: Store): Store {
+export function withStoreErrors(store: Store): CheckedStore {
   const rethrow = (cause: unknown): never => {
     throw cause instanceof UsageError ? cause : new StoreError(cause);
   };
@@ -40,5 +51,6 @@ export function withStoreErrors(store: Store): Store {
     get: (key) => store.get(key).catch(rethrow),
     swap: (...args) => store.swap(...args).catch(rethrow),
     list: (prefix) => store.list(prefix).catch(rethrow),
+    now: async () => (store.now ? store.now().catch(rethrow) : currentTime()),
   };
 }

@@ -2,8 +2,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestWorld } from "@mailsvc/server/testing";
 import { nodeHandler } from "../adapters/node.ts";
-import type { Agent, AgentOptions } from "../agent.ts";
+import type { Agent } from "../agent.ts";
 import type { Message, Run } from "../contract.generated.ts";
+import type { AgentOptions } from "../options.ts";
 import { sleep, turn } from "../runtime.ts";
 import { ALL_SCOPES, loadServer, type Scope } from "./service.ts";
 

@@ -1,12 +1,11 @@
-import { DatabaseSync } from "node:sqlite";
 import { serve } from "@hono/node-server";
 import { honoHandler } from "@mailsvc/agent-kit/hono";
-import { sqliteStore } from "@mailsvc/agent-kit/stores/sqlite";
 import { Hono } from "hono";
 import { createHelloAgent } from "./agent.ts";
+import { openStore } from "./store.ts";
 
 // AGENT_WEBHOOK_SECRET, AGENT_MASTER_KEY and MAILSVC_URL are read by the kit.
-const agent = createHelloAgent({ store: sqliteStore(new DatabaseSync(process.env["AGENT_DATA"] ?? "agent.db")) });
+const agent = createHelloAgent({ store: openStore() });
 const app = new Hono();
 // Before middleware that parses bodies: the webhook verifies the raw bytes.
 app.post("/webhook", honoHandler(agent));

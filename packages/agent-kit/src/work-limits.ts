@@ -1,0 +1,112 @@
+import type { AgentClock } from "./runtime.ts";
+
+/** How long the work of a run may take, and how long it may be silent, in ms. */
+export interface WorkLimitsOptions {
+  readonly clock: AgentClock;
+  readonly maxDurationMs: number;
+  readonly maxSilenceMs: number;
+  /** How long it has worked before, in another process. */
+  readonly workedMs: number;
+  readonly onExceeded: (error: WorkLimitError) => void;
+}
+
+/** The work of a run took too long, or hangs. */
+export class WorkLimitError extends Error {
+  readonly code: "max_duration" | "max_silence";
+
+  constructor(code: WorkLimitError["code"], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Ends work that takes too long or hangs. Time counts while there is something to do:
+ *
+ *   waits | steps at work | time
+ *   ------|---------------|---------------------------------
+ *   none  | any           | counts
+ *   some  | none          | stands still: it waits for people
+ *   some  | some          | counts
+ */
+export class WorkLimits {
+  readonly #options: WorkLimitsOptions;
+  #workedMs: number;
+  #waits = 0;
+  #steps = 0;
+  /** Since when time has counted; null while it stands still. */
+  #since: number | null;
+  #lastSign: number;
+  #cancel = (): void => {};
+
+  constructor(options: WorkLimitsOptions) {
+    this.#options = options;
+    this.#workedMs = options.workedMs;
+    this.#since = this.#lastSign = options.clock.now();
+    this.#plan();
+  }
+
+  /** How long it has worked, ms. */
+  get workedMs(): number {
+    return this.#workedMs + (this.#since === null ? 0 : this.#options.clock.now() - this.#since);
+  }
+
+  /** The work has done something. */
+  touch(): void {
+    this.#lastSign = this.#options.clock.now();
+  }
+
+  /** Performs a step. */
+  async step<T>(work: () => Promise<T>): Promise<T> {
+    this.#change(0, 1);
+    try {
+      return await work();
+    } finally {
+      this.#change(0, -1);
+    }
+  }
+
+  /** Waits for somebody. */
+  async wait<T>(work: () => Promise<T>): Promise<T> {
+    this.#change(1, 0);
+    try {
+      return await work();
+    } finally {
+      this.#change(-1, 0);
+    }
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#cancel = () => {};
+  }
+
+  #change(waits: number, steps: number): void {
+    const worked = this.workedMs;
+    this.#waits += waits;
+    this.#steps += steps;
+    this.#workedMs = worked;
+    this.#since = this.#waits > 0 && this.#steps === 0 ? null : this.#options.clock.now();
+    this.touch();
+    this.#plan();
+  }
+
+  #plan(): void {
+    this.#cancel();
+    if (this.#since === null) return;
+    const { clock, maxDurationMs, maxSilenceMs } = this.#options;
+    const left = Math.min(maxDurationMs - this.workedMs, this.#lastSign + maxSilenceMs - clock.now());
+    if (left !== Number.POSITIVE_INFINITY) this.#cancel = clock.after(Math.max(0, left), () => this.#judge());
+  }
+
+  #judge(): void {
+    const { clock, maxDurationMs, maxSilenceMs, onExceeded } = this.#options;
+    const silentMs = clock.now() - this.#lastSign;
+    if (this.workedMs >= maxDurationMs)
+      onExceeded(new WorkLimitError("max_duration", `The run worked for longer than ${maxDurationMs / 1000} s (maxDurationMs).`));
+    else if (silentMs >= maxSilenceMs) {
+      const message = `The work gave no sign for ${maxSilenceMs / 1000} s: no step, log, progress, checkpoint or call (maxSilenceMs).`;
+      onExceeded(new WorkLimitError("max_silence", message));
+    } else this.#plan();
+  }
+}
