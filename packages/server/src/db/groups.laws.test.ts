@@ -156,9 +156,7 @@ describeDb("transactions that share a commit", (t) => {
 
   test("number their rows, each with numbers of its own", async () => {
     const numbers = await Promise.all(
-      Array.from({ length: 10 }, (_, i) =>
-        t.db.tx((tx) => Promise.resolve(tx.insertNumbered(tx.t.events, [event(`a${i}`), event(`b${i}`)])), kind),
-      ),
+      Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => tx.insertNumbered(tx.t.events, [event(`a${i}`), event(`b${i}`)]), kind)),
     );
     expect(new Set(numbers.flat()).size).toBe(20);
     const { events } = t.db.read.t;
