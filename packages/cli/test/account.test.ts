@@ -191,6 +191,23 @@ describe("doctor", () => {
     expect(noServer.json.checks.map((c: { status: string }) => c.status)).toEqual(["ok", "ok", "fail", "skipped", "skipped"]);
   });
 
+  test("jobs of a kind that the server does not know are a warning, and listed by their state", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    const { db, queue } = world.app.deps;
+    await db.tx((tx) => queue.enqueue(tx, { kind: "wakeup.renamed", payload: { workspaceId: world.workspaceId } }));
+    await world.settle();
+    const { code, json } = await mailsvc(["doctor"]);
+    expect([code, json.ok]).toEqual([0, true]);
+    expect(json.checks.find((c: { name: string }) => c.name === "jobs")).toEqual({
+      name: "jobs",
+      status: "warn",
+      detail: "1 job waits: the server does not know the kind",
+      hint: "See them: mailsvc jobs list --state unhandled. A version that knows the kind runs them.",
+    });
+    const listed = await mailsvc(["jobs", "list", "--state", "unhandled"]);
+    expect(listed.json.data).toMatchObject([{ kind: "wakeup.renamed", state: "unhandled" }]);
+  });
+
   test("a config file others may read is a warning, with the command that closes it", async () => {
     const home = withProfiles();
     chmodSync(configOf(home), 0o644);

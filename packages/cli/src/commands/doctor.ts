@@ -27,7 +27,7 @@ const MINIMUM_NODE = [22, 19] as const;
 interface MeLike {
   workspace: { name: string };
   key: { name: string; preview: string };
-  server: { version: string; dev: boolean; mailer: string; mailerFault?: string | null; pausedAt?: string | null };
+  server: { version: string; dev: boolean; mailer: string; mailerFault?: string | null; pausedAt?: string | null; unhandledJobs?: number };
 }
 
 /** `mailsvc doctor`: checks the setup. The exit code is that of the first failure. */
@@ -113,6 +113,15 @@ async function checkAccount(session: Session): Promise<Finding[]> {
         ? passed("version", about.version)
         : warning("version", `the server is ${about.version}, this program is ${session.host.version}`, "Use the same version for both."),
       ...(about.pausedAt ? [warning("sending", `all sending is paused since ${about.pausedAt}`, "Resume it: mailsvc queue resume")] : []),
+      ...(about.unhandledJobs
+        ? [
+            warning(
+              "jobs",
+              `${about.unhandledJobs} ${about.unhandledJobs === 1 ? "job waits" : "jobs wait"}: the server does not know the kind`,
+              "See them: mailsvc jobs list --state unhandled. A version that knows the kind runs them.",
+            ),
+          ]
+        : []),
       about.mailerFault
         ? warning("mailer", about.mailerFault, "Correct the relay's settings or --smtp-url; delivery continues by itself.")
         : about.mailer === "capture" && !about.dev

@@ -2,7 +2,19 @@ import type { Style } from "../types.ts";
 
 const GOOD = new Set(["delivered", "sent", "VERIFIED", "SUBSCRIBED", "ok", "ready", "running", "MEMBER", "READY", "SENT"]);
 const BAD = new Set(["bounced", "complained", "failed", "suppressed", "BOUNCED", "COMPLAINED", "dead", "fail"]);
-const WAITING = new Set(["queued", "sending", "deferred", "PENDING", "SENDING", "SCHEDULED", "PAUSED", "BUILDING", "frozen", "warn"]);
+const WAITING = new Set([
+  "queued",
+  "sending",
+  "deferred",
+  "PENDING",
+  "SENDING",
+  "SCHEDULED",
+  "PAUSED",
+  "BUILDING",
+  "frozen",
+  "warn",
+  "unhandled",
+]);
 
 /** Paints a status by its meaning. */
 export function paintStatus(style: Style, status: string): string {

@@ -19,6 +19,7 @@ export const health = {
       status: z.literal("ready"),
       version: z.string(),
       sendingPaused: z.boolean().meta({ description: "True while an operator has paused all sending: emails are accepted and wait" }),
+      unhandledJobs: z.int().meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
     }),
     examples: [{ summary: "Ready" }],
   }),

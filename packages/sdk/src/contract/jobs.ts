@@ -2,7 +2,7 @@ import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-export const JOB_STATES = ["ready", "running", "dead"] as const;
+export const JOB_STATES = ["ready", "running", "dead", "unhandled"] as const;
 
 export const Job = z
   .object({
@@ -24,7 +24,7 @@ export const jobs = {
     method: "GET",
     path: "/api/v1/jobs",
     access: { permission: "jobs:read" },
-    summary: "List background jobs: waiting, running, or dead after their last attempt",
+    summary: "List background jobs: waiting, running, dead after their last attempt, or of a kind that this version does not know",
     query: z.object({ ...pageQuery, state: z.enum(JOB_STATES).optional().meta({ description: "Only jobs in this state" }) }),
     output: pageSchema(Job),
     examples: [{ summary: "Dead jobs", query: { state: "dead" } }],

@@ -29,6 +29,7 @@ export const Me = z.object({
     mailer: z.string(),
     mailerFault: z.string().nullable().meta({ description: "Why delivery is paused, if it is" }),
     pausedAt: Instant.nullable().meta({ description: "Since when an operator has paused all sending, if so" }),
+    unhandledJobs: z.int().meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
     now: Instant,
   }),
 });

@@ -21,8 +21,11 @@ export const QueueStatus = z
     pausedAt: Instant.nullable(),
     reason: z.string().nullable().meta({ description: "Why it was paused, as given" }),
     jobs: z
-      .object({ ready: z.int(), running: z.int(), dead: z.int() })
+      .object({ ready: z.int(), running: z.int(), dead: z.int(), unhandled: z.int() })
       .meta({ description: "Rows by state, each counted up to 10,000. A row may stand for many emails" }),
+    unhandledKinds: z
+      .record(z.string(), z.int())
+      .meta({ description: "Jobs that wait because this version does not know their kind, by kind" }),
     oldestDueAt: Instant.nullable().meta({ description: "When the job that has waited longest was due" }),
     holds: z.array(QueueHold).meta({ description: "Domains to which no email is sent" }),
   })

@@ -2,6 +2,7 @@ import { type contract, served } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { buildOpenApi } from "../http/openapi.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { countUnhandledJobs } from "../queue/unhandled.ts";
 import type { HealthDeps } from "./deps.ts";
 
 let document: Record<string, unknown> | undefined;
@@ -14,8 +15,13 @@ export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
     await storage.probe(() => writeProbe(deps));
     const problem = storage.problem ?? db.health().reason;
     if (problem !== null) throw new ApiError("storage_unavailable", problem, { headers: { "retry-after": "5" } });
-    // A paused server still accepts mail, so it is ready.
-    return { status: "ready", version: deps.version, sendingPaused: (await queue.readPause(db.read)) !== null };
+    // A server that is paused, or has jobs of unknown kinds, still accepts mail and delivers it: it is ready.
+    return {
+      status: "ready",
+      version: deps.version,
+      sendingPaused: (await queue.readPause(db.read)) !== null,
+      unhandledJobs: await countUnhandledJobs(queue, db.read),
+    };
   },
   openapi: async () => {
     document ??= buildOpenApi(served) as Record<string, unknown>;

@@ -112,7 +112,14 @@ function addSource(registry: Registry, { name, help, label, counter, read }: Sou
       },
     });
   } else {
-    const metric = new Gauge({ ...options, collect: () => collect((labels, value) => metric.set(labels, value)) });
+    const metric = new Gauge({
+      ...options,
+      collect: () => {
+        // A label that has no value any more is gone.
+        if (label !== undefined) metric.reset();
+        return collect((labels, value) => metric.set(labels, value));
+      },
+    });
   }
 }
 
@@ -123,6 +130,12 @@ function listSources({ deps: { db, queue, clock, storage, webhooks }, readStats 
       help: "Rows of the queue by state, each counted up to 10000; while requests are many, several jobs share a row",
       label: "state",
       read: async () => (await queue.readStats(db.read)).jobs,
+    },
+    {
+      name: "mailsvc_unhandled_jobs",
+      help: "Jobs that wait because this version does not know their kind, by kind, of 10000 at most",
+      label: "kind",
+      read: () => queue.countUnhandled(db.read),
     },
     {
       name: "mailsvc_oldest_due_job_seconds",

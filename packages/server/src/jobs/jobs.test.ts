@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { ask, expectAnswer } from "../../test/scenario.ts";
 import { scriptedMailer } from "../../test/scripted-mailer.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
+import { createMetrics } from "../health/metrics.ts";
 import { createWorld } from "../testing.ts";
 
 const hello = { from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "x" };
@@ -92,4 +93,21 @@ test("an email that could not be queued is queue_failed: nothing is stored, and 
   await expectAnswer(await ask(world, row), row, world.apiKey);
   queue.enqueue = enqueue;
   expect((await world.sdk.emails.list()).pagination.total).toBe(0);
+});
+
+test("a job whose kind this version does not know is shown wherever an operator looks, and the server stays ready", async () => {
+  await using world = await createWorld();
+  const { deps } = world.app;
+  await deps.db.tx((tx) => deps.queue.enqueue(tx, { kind: "wakeup.renamed", payload: { workspaceId: world.workspaceId } }));
+  await world.settle();
+  expect((await world.sdk.jobs.list({ state: "unhandled" })).data).toMatchObject([{ kind: "wakeup.renamed", attempts: 0 }]);
+  expect((await world.sdk.jobs.list({ state: "dead" })).data).toEqual([]);
+  expect((await world.sdk.me.get()).server.unhandledJobs).toBe(1);
+  const ready = await ask(world, { method: "GET", path: "/readyz", key: null });
+  expect([ready.status, await ready.json()]).toMatchObject([200, { status: "ready", unhandledJobs: 1 }]);
+  const status = await ask(world, { method: "GET", path: "/api/v1/queue", key: world.operatorKey });
+  expect(await status.json()).toMatchObject({ jobs: { unhandled: 1 }, unhandledKinds: { "wakeup.renamed": 1 } });
+  const metrics = createMetrics();
+  metrics.collectFrom({ deps, readStats: async () => ({ walBytes: null, flushes: null, pool: null }) });
+  expect(await metrics.render()).toContain('mailsvc_unhandled_jobs{kind="wakeup.renamed"} 1');
 });

@@ -37,6 +37,7 @@ async function showQueue(q: Reader | Tx, { queue }: JobDeps): Promise<QueueStatu
     pausedAt: pause && iso(pause.at),
     reason: pause?.reason ?? null,
     jobs: { ...jobs },
+    unhandledKinds: await queue.countUnhandled(q),
     oldestDueAt: oldestDueAt === null ? null : iso(oldestDueAt),
     holds: await listHolds(q),
   };

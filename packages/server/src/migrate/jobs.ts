@@ -2,7 +2,7 @@ import type { Shape } from "../db/copy/shapes.ts";
 import { RowSum, type Value } from "../db/copy/sum.ts";
 import type { PostgresDb } from "../db/postgres/database.ts";
 import type { PgTx } from "../db/postgres/transactions.ts";
-import { QUEUE_SCHEMA } from "../queue/schema.pg.ts";
+import { QUEUE_SCHEMA, UNHANDLED } from "../queue/schema.pg.ts";
 
 /** The jobs table of SQLite. The state is not copied: a job that ran when the last process ended is ready again, and a dead one has no attempt left. */
 export const JOBS: Shape = {
@@ -65,7 +65,7 @@ export async function* readJobs({ raw }: Pick<PgTx, "raw">): AsyncGenerator<Valu
     const rows = await raw<Record<string, Value>>(
       `select j.id::float8 as id, t.identifier as kind, j.payload::text as payload, (extract(epoch from j.run_at) * 1000)::float8 as run_at,
          j.attempts, j.max_attempts as max, j.key, j.last_error as error, (extract(epoch from j.created_at) * 1000)::float8 as created,
-         j.priority as lane
+         j.priority % ${UNHANDLED} as lane
        from ${QUEUE_SCHEMA}._private_jobs j join ${QUEUE_SCHEMA}._private_tasks t on t.id = j.task_id
        where j.id > $1 order by j.id limit 1000`,
       [after],

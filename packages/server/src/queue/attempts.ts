@@ -67,18 +67,19 @@ export class Attempts {
     return handlers.length === 0 ? null : (lane) => Math.max(...handlers.map((handler) => handler.freeSlots(lane)));
   }
 
-  /** Begins an attempt of each job, those of a batch handler together. */
+  /** Begins an attempt of each job, those of a batch handler together. Each has a handler. */
   begin(jobs: readonly LaneJob[]): void {
     const batches = new Map<BatchHandler, LaneJob[]>();
     for (const job of jobs) {
       const handler = this.#handlers[job.kind];
+      if (!handler) throw new Error(`There is no handler for jobs of kind ${job.kind}.`);
       if (!isBatchHandler(handler)) void this.#runSingle(handler, job);
       else if (!batches.get(handler)?.push(job)) batches.set(handler, [job]);
     }
     for (const [handler, batch] of batches) this.#runBatch(handler, batch);
   }
 
-  async #runSingle(handler: JobHandler | undefined, job: ClaimedJob): Promise<void> {
+  async #runSingle(handler: JobHandler, job: ClaimedJob): Promise<void> {
     const { settling } = this.#options;
     this.#running.add(job);
     this.#single += 1;
@@ -94,8 +95,7 @@ export class Attempts {
     }
   }
 
-  async #runUnderLease(handler: JobHandler | undefined, job: ClaimedJob): Promise<Outcome> {
-    if (!handler) throw new Error(`There is no handler for jobs of kind ${job.kind}.`);
+  async #runUnderLease(handler: JobHandler, job: ClaimedJob): Promise<Outcome> {
     let lease: Lease | undefined;
     const expired = new Promise<never>((_, reject) => {
       lease = new Lease(this.#options.real, reject);

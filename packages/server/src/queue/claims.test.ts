@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { manualTime } from "../../test/manual-time.ts";
+import { silentLog } from "../lib/log.ts";
 import { Claims, type Demand } from "./claims.ts";
 import { claimedJob, ScriptedStore } from "./scripted-store.ts";
 
@@ -8,7 +9,9 @@ const DEMAND: Demand = { slots: 4, batchSlots: (lane) => (lane === "mail" ? 1000
 function setUp(claimAhead = 0) {
   const store = new ScriptedStore();
   store.maxClaimAhead = claimAhead;
-  return { store, claims: new Claims(store, manualTime()) };
+  const claims = new Claims(store, manualTime(), silentLog);
+  claims.use(["work"]);
+  return { store, claims };
 }
 
 test("each lane is asked for as much as has a slot, up to the size of a claim", async () => {
@@ -41,7 +44,8 @@ test("as many jobs are claimed ahead as began a moment ago, up to the limit of t
   const clock = manualTime();
   const store = new ScriptedStore();
   store.maxClaimAhead = 5;
-  const claims = new Claims(store, clock);
+  const claims = new Claims(store, clock, silentLog);
+  claims.use(["work"]);
   const claim = async (jobs: number): Promise<number | undefined> => {
     store.due = Array.from({ length: jobs }, (_, i) => claimedJob(String(i)));
     claims.refill();
@@ -79,4 +83,12 @@ test("a drained lane is left alone until a refill, and a refill during the claim
   open();
   await claim;
   expect(claims.isWorthwhile(DEMAND)).toBe(true);
+});
+
+test("jobs of kinds that this build does not know are set aside", async () => {
+  const { store, claims } = setUp();
+  store.due = [claimedJob("1"), { ...claimedJob("2"), kind: "old" }, { ...claimedJob("3", "mail"), kind: "old" }];
+  expect(await claims.claim(DEMAND)).toEqual([]);
+  expect(claims.takeAhead().map(({ id }) => id)).toEqual(["1"]);
+  expect(store.setAsides).toEqual(["2", "3"]);
 });

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
 import { RecentCount } from "../lib/recent-count.ts";
 import type { LaneLimits, WorkerStore } from "./job-store.ts";
 import { LANES, type Lane, type LaneJob } from "./queue.ts";
@@ -20,13 +21,16 @@ export interface Demand {
   readonly overloaded: boolean;
 }
 
+export type ClaimStore = Pick<WorkerStore, "claim" | "setAside" | "maxClaimAhead">;
+
 /**
  * What this process claims: it asks for as much as may begin, and in the lane `default` for as many jobs ahead as began a moment ago,
  * `store.maxClaimAhead` at most. So a claim is one statement for many short jobs, and no process holds work that another one could do.
  * It remembers which lanes have nothing more that is due, and does not ask again until `refill` says that this may have changed.
  */
 export class Claims {
-  readonly #store: Pick<WorkerStore, "claim" | "maxClaimAhead">;
+  readonly #store: ClaimStore;
+  readonly #log: Log;
   readonly #now: () => number;
   readonly #begun: RecentCount;
   /** Lanes in which nothing was due at the last look. */
@@ -34,11 +38,18 @@ export class Claims {
   /** Counts the calls of `refill`. */
   #refills = 0;
   #ahead: LaneJob[] = [];
+  #kinds: ReadonlySet<string> = new Set();
 
-  constructor(store: Pick<WorkerStore, "claim" | "maxClaimAhead">, clock: Clock) {
+  constructor(store: ClaimStore, clock: Clock, log: Log) {
     this.#store = store;
+    this.#log = log;
     this.#now = clock.now;
     this.#begun = new RecentCount(clock.real.now);
+  }
+
+  /** Sets the kinds of jobs that this build knows. Others are put back as unhandled when they are claimed. */
+  use(kinds: readonly string[]): void {
+    this.#kinds = new Set(kinds);
   }
 
   /** Jobs of the lane `default` that are claimed and wait for a slot. */
@@ -74,8 +85,18 @@ export class Claims {
     const refills = this.#refills;
     const { jobs, drained } = await this.#store.claim(this.#now(), limits);
     if (this.#refills === refills) for (const lane of drained) this.#drained.add(lane);
-    this.#ahead.push(...jobs.filter(({ lane }) => lane === "default"));
-    return jobs.filter(({ lane }) => lane !== "default");
+    const known = await this.#setUnknownAside(jobs);
+    this.#ahead.push(...known.filter(({ lane }) => lane === "default"));
+    return known.filter(({ lane }) => lane !== "default");
+  }
+
+  async #setUnknownAside(jobs: readonly LaneJob[]): Promise<readonly LaneJob[]> {
+    const unknown = jobs.filter(({ kind }) => !this.#kinds.has(kind));
+    if (unknown.length === 0) return jobs;
+    const kinds = [...new Set(unknown.map(({ kind }) => kind))];
+    this.#log.warn("jobs of unknown kinds wait for a version that knows them", { jobs: unknown.length, kinds });
+    await this.#store.setAside(unknown);
+    return jobs.filter(({ kind }) => this.#kinds.has(kind));
   }
 
   #addAhead(wanted: number, overloaded: boolean): number {

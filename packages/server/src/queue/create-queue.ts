@@ -12,6 +12,9 @@ const MAX_ATTEMPTS = 10;
  * | -------- | ---------------------------------------- | ----------------------------------------- |
  * | (none)   | `enqueue` commits                        | ready                                     |
  * | ready    | claimed at or after `runAt`              | running, attempts + 1                     |
+ * | ready    | no handler knows its kind: at the start, | unhandled                                 |
+ * |          | or claimed                               |                                           |
+ * | unhandled| a build that knows its kind starts       | ready                                     |
  * | ready    | `cancel`                                 | (none)                                    |
  * | ready    | `runNow`                                 | ready, due at once                        |
  * | running  | handler returns, or settles the job      | (none), in the transaction of its effect  |
@@ -23,6 +26,8 @@ const MAX_ATTEMPTS = 10;
  * | running  | the same for the 100th time in a row     | dead                                      |
  * | running  | the queue stops before the attempt began | ready, attempt not counted                |
  * | dead     | `retry`                                  | ready with no attempts                    |
+ *
+ * `cancel` and keys treat an unhandled job as one that is ready.
  */
 export function createQueue(store: JobStore, options: WorkerOptions): Queue {
   const { clock, overloaded = () => false } = options;
@@ -61,6 +66,7 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
     readPause,
     list: (read, filter) => store.list(read, filter),
     readStats: (read) => store.readStats(read),
+    countUnhandled: (read) => store.countUnhandled(read),
     get: (read, id) => store.get(read, id),
     retry: async (tx, id) => {
       const revived = await store.revive(tx, id, clock.now());

@@ -5,6 +5,7 @@ import type { Log } from "../lib/log.ts";
 import type { StoreEvents } from "./job-store.ts";
 import { INTERRUPTED, MAX_INTERRUPTIONS, type WorkerRegistry } from "./queue.ts";
 import { JOB_INTERRUPTIONS, QUEUE_SCHEMA } from "./schema.pg.ts";
+import { BRING_BACK } from "./statements.pg.ts";
 
 /** How often a process reports, and when it counts as dead. */
 export interface HeartbeatTimes {
@@ -74,6 +75,7 @@ export class Heartbeat implements WorkerRegistry {
   readonly #beatMs: number;
   readonly #deadMs: number;
   #events: StoreEvents = { wake: () => {}, held: () => [] };
+  #kinds: readonly string[] = [];
   #died: () => void = () => {};
   #listener: Listener | null = null;
   #name = "";
@@ -103,8 +105,9 @@ export class Heartbeat implements WorkerRegistry {
     this.#died = fn;
   }
 
-  /** Begins to beat, and to call and ask `events`. */
-  async open(events: StoreEvents): Promise<void> {
+  /** Begins to beat, and to call and ask `events`. Unhandled jobs of `kinds` are ready again from now on. */
+  async open(kinds: readonly string[], events: StoreEvents): Promise<void> {
+    this.#kinds = kinds;
     this.#events = events;
     this.#name = this.#options.makeName();
     this.#open = true;
@@ -164,6 +167,8 @@ export class Heartbeat implements WorkerRegistry {
     try {
       const [seen] = await listener.query<{ others: number }>(BEAT, [this.#name]);
       this.#others = seen?.others ?? 0;
+      // Each time, because a process of an older version may have set aside what this one knows.
+      await listener.query(BRING_BACK, [this.#kinds]);
       [swept] = await listener.query<{ dead: number; freed: number }>(SWEEP, [this.#name, this.#deadMs, this.#events.held()]);
     } catch (error) {
       // The next beat opens a new connection, whatever is wrong with this one.

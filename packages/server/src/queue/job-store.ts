@@ -11,6 +11,8 @@ export interface WorkerStore {
   claim(now: number, limits: LaneLimits): Promise<Claim>;
   /** Undoes claims whose attempt has not begun. */
   release(jobs: readonly ClaimedJob[]): Promise<void>;
+  /** Puts back claimed jobs whose attempt has not begun because their kind is unknown: they are `unhandled`. */
+  setAside(jobs: readonly ClaimedJob[]): Promise<void>;
   /** Ends a job, or schedules it again at `again`. False when another worker has taken it from this attempt. */
   end(tx: Tx, job: ClaimedJob, again: number | undefined): Promise<boolean>;
   /** Ends jobs, and returns the attempts that still held theirs. Two attempts of one job may be among them. */
@@ -28,6 +30,7 @@ export interface WorkerStore {
   /**
    * Begins to call `events`, and takes over what dead processes left behind: their attempts are not counted as failures, and a job
    * with `MAX_INTERRUPTIONS` of them in a row is dead. An attempt that ends, whatever its outcome, sets this count to 0.
+   * Ready jobs whose kind is none of `kinds` become unhandled, and unhandled ones whose kind is known are ready again.
    */
   open(kinds: readonly string[], events: StoreEvents): Promise<void>;
   close(): Promise<void>;
@@ -49,6 +52,7 @@ export interface JobStore extends WorkerStore {
   announce(): void;
   list(read: Reader, filter: JobFilter): Promise<JobList>;
   readStats(read: Reader | Tx): Promise<QueueStats>;
+  countUnhandled(read: Reader | Tx): Promise<Record<string, number>>;
   get(read: Reader, id: string): Promise<JobRow | null>;
   revive(tx: Tx, id: string, now: number): Promise<JobRow | null>;
 }

@@ -9,16 +9,27 @@ import type { JobState } from "./tables.ts";
 // Rows counted for a list or a metric, at most.
 const MAX_COUNTED = 10_000;
 
-const STATES: readonly JobState[] = ["ready", "running", "dead"];
+const STATES: readonly JobState[] = ["ready", "running", "dead", "unhandled"];
 
 /** Counts the jobs of all workspaces. */
 export async function readStats(read: Reader | Tx): Promise<QueueStats> {
   const count = async (state: JobState): Promise<number> => (await countJobs(read, [JOB_STATES[state]], [])).total;
   const [row] = await raw(read)<{ at: number | null }>(OLDEST, []);
   return {
-    jobs: { ready: await count("ready"), running: await count("running"), dead: await count("dead") },
+    jobs: { ready: await count("ready"), running: await count("running"), dead: await count("dead"), unhandled: await count("unhandled") },
     oldestDueAt: row?.at ?? null,
   };
+}
+
+/** Jobs of kinds that this build does not know, by kind. */
+export async function countUnhandled(read: Reader | Tx): Promise<Record<string, number>> {
+  const rows = await raw(read)<{ kind: string; n: number }>(
+    `select t.identifier as kind, count(*)::float8 as n
+     from (select j.task_id from ${JOBS} j where ${JOB_STATES.unhandled} limit ${MAX_COUNTED}) as found join ${TASKS} t on t.id = found.task_id
+     group by t.identifier`,
+    [],
+  );
+  return Object.fromEntries(rows.map(({ kind, n }) => [kind, n]));
 }
 
 /** A page of jobs, the latest first. */

@@ -46,9 +46,25 @@ export class SqliteJobListing {
   async readStats(read: Reader | Tx): Promise<QueueStats> {
     const count = async (state: JobState): Promise<number> => (await this.#count(read, eq(this.#jobs.state, state))).total;
     return {
-      jobs: { ready: await count("ready"), running: await count("running"), dead: await count("dead") },
+      jobs: {
+        ready: await count("ready"),
+        running: await count("running"),
+        dead: await count("dead"),
+        unhandled: await count("unhandled"),
+      },
       oldestDueAt: await this.#findOldestDueAt(read),
     };
+  }
+
+  /** Jobs of kinds that this build does not know, by kind. */
+  async countUnhandled(read: Reader | Tx): Promise<Record<string, number>> {
+    const { kind, state } = this.#jobs;
+    const unhandled = read.select({ kind }).from(this.#jobs).where(eq(state, "unhandled")).limit(MAX_COUNTED).as("unhandled");
+    const counts = await read
+      .select({ kind: unhandled.kind, n: sql<number>`count(*)`.mapWith(Number) })
+      .from(unhandled)
+      .groupBy(unhandled.kind);
+    return Object.fromEntries(counts.map(({ kind: one, n }) => [one, n]));
   }
 
   async #findOldestDueAt(read: Reader | Tx): Promise<number | null> {

@@ -4,6 +4,7 @@ import { failingLaws } from "./failing.laws.ts";
 import { lawsContext, type QueueHarness } from "./laws-context.ts";
 import { runningLaws } from "./running.laws.ts";
 import { stoppingLaws } from "./stopping.laws.ts";
+import { unhandledLaws } from "./unhandled.laws.ts";
 
 export type { QueueHarness } from "./laws-context.ts";
 
@@ -15,5 +16,6 @@ export function queueLaws(title: string, open: () => Promise<QueueHarness>): voi
     failingLaws(t);
     stoppingLaws(t);
     batchLaws(t);
+    unhandledLaws(t);
   });
 }

@@ -181,5 +181,10 @@ export interface Queue {
   readStats(read: Reader | Tx): Promise<QueueStats>;
   /** Gives a dead job a fresh set of attempts; null when there is no dead job with this id. */
   retry(tx: Tx, id: string): Promise<JobRow | null>;
+  /**
+   * Counts the jobs that wait for a build that knows their kind, by kind: those of a newer version after a downgrade, or of a kind that
+   * was renamed. Of 10,000 jobs at most.
+   */
+  countUnhandled(read: Reader | Tx): Promise<Record<string, number>>;
   get(read: Reader, id: string): Promise<JobRow | null>;
 }

@@ -4,11 +4,15 @@ import type { PgPool } from "../db/postgres/pool.ts";
 /** The schema of the queue's tables: our own, so that an application in the same database may use graphile-worker too. */
 export const QUEUE_SCHEMA = "mailsvc_jobs";
 
+/** The priority of a job is its lane, and this much more while it is unhandled, so that no claim meets it. */
+export const UNHANDLED = 100;
+
 /** Conditions of jobs `j` by state. A query must repeat these texts to use the indexes of them. */
 export const JOB_STATES = {
-  ready: "j.is_available",
+  ready: `j.is_available and j.priority < ${UNHANDLED}`,
   running: "j.locked_at is not null",
   dead: "j.locked_at is null and j.attempts >= j.max_attempts",
+  unhandled: `j.is_available and j.priority >= ${UNHANDLED}`,
 } as const;
 
 /** The attempts of a job `j` in a row that the process did not survive. graphile-worker has no column for them; flags are null otherwise. */
@@ -29,6 +33,7 @@ const INDEXES: Readonly<Record<string, string>> = {
   mailsvc_ready_newest: JOB_STATES.ready,
   mailsvc_running_newest: JOB_STATES.running,
   mailsvc_dead_newest: JOB_STATES.dead,
+  mailsvc_unhandled_newest: JOB_STATES.unhandled,
 };
 
 const silent = new Logger(() => () => {});

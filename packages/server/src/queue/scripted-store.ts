@@ -15,6 +15,7 @@ export class ScriptedStore implements WorkerStore {
   /** The limits of each claim. */
   readonly claims: LaneLimits[] = [];
   readonly released: string[] = [];
+  readonly setAsides: string[] = [];
   readonly ended: string[] = [];
   readonly failed: string[] = [];
   isOpen = false;
@@ -42,6 +43,10 @@ export class ScriptedStore implements WorkerStore {
 
   async release(jobs: readonly ClaimedJob[]): Promise<void> {
     this.released.push(...jobs.map(({ id }) => id));
+  }
+
+  async setAside(jobs: readonly ClaimedJob[]): Promise<void> {
+    this.setAsides.push(...jobs.map(({ id }) => id));
   }
 
   async endAll(jobs: readonly ClaimedJob[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { PAUSE_ROW, PAUSED_LANES } from "./pause.ts";
 import { type JobRow, LANES, type Lane } from "./queue.ts";
-import { JOB_INTERRUPTIONS, QUEUE_SCHEMA } from "./schema.pg.ts";
+import { JOB_INTERRUPTIONS, JOB_STATES, QUEUE_SCHEMA, UNHANDLED } from "./schema.pg.ts";
 
 // The statements of the queue on the tables of graphile-worker. The priority of a job there is its lane.
 
@@ -10,7 +10,8 @@ export const TASKS = `${QUEUE_SCHEMA}._private_tasks`;
 /** The columns of a `JobRow`, of a job `j` and its task `t`. */
 export const COLUMNS = `j.id::text as id, t.identifier as kind, j.payload, j.attempts::int as attempts, j.max_attempts::int as "maxAttempts",
   ${ms("j.run_at")} as "runAt", ${ms("j.created_at")} as "createdAt", j.last_error as "lastError",
-  case when j.locked_at is not null then 'running' when j.attempts >= j.max_attempts then 'dead' else 'ready' end as state`;
+  case when j.locked_at is not null then 'running' when j.attempts >= j.max_attempts then 'dead'
+    when j.priority >= ${UNHANDLED} then 'unhandled' else 'ready' end as state`;
 
 /** Adds kinds `$1`. Inserts only what is missing, because a conflict would use up a number each time. */
 export const ADD_KINDS = `insert into ${TASKS} (identifier) select k from unnest($1::text[]) k
@@ -29,6 +30,14 @@ export const CLAIM = `with ${LANES.map(
   from ${TASKS} t where j.id = any (array(select id from due)) and t.id = j.task_id
   returning j.id::text as id, t.identifier as kind, j.payload, j.attempts::int as attempts, j.max_attempts::int as "maxAttempts",
     ${ms("j.run_at")} as "runAt", j.priority::int as lane, ${JOB_INTERRUPTIONS} as interruptions`;
+
+/** Makes ready jobs unhandled whose kind is none of `$1`. */
+export const SET_UNKNOWN_ASIDE = `update ${JOBS} j set priority = j.priority + ${UNHANDLED} from ${TASKS} t
+  where t.id = j.task_id and t.identifier <> all ($1::text[]) and ${JOB_STATES.ready}`;
+
+/** Makes unhandled jobs ready whose kind is one of `$1`. */
+export const BRING_BACK = `update ${JOBS} j set priority = j.priority - ${UNHANDLED} from ${TASKS} t
+  where t.id = j.task_id and t.identifier = any ($1::text[]) and ${JOB_STATES.unhandled}`;
 
 /** Makes planned jobs due at `$6`. Names the lanes, because the index of instants has them before the instants. */
 export const ADVANCE = `update ${JOBS} j set run_at = ${at("$6")} from ${TASKS} t

@@ -180,6 +180,26 @@ describe("several server processes", () => {
     queues.splice(queues.indexOf(killed.queue), 1);
   });
 
+  test("beside a process of a newer version, an older one leaves it the jobs that only the newer one knows", async () => {
+    const older = await member({ beatMs: 50 });
+    const newer = await member({ beatMs: 50 });
+    const ran: unknown[] = [];
+    await newer.queue.start(
+      {
+        renamed: async ({ payload }) => {
+          ran.push(payload.i);
+          return {};
+        },
+      },
+      2,
+    );
+    await older.queue.start({ work: async () => ({}) }, 8);
+    await add(older, 20, { kind: "renamed" });
+    await until(() => ran.length === 20);
+    await until(async () => (await total(newer)) === 0);
+    expect(await newer.queue.countUnhandled(newer.db.read)).toEqual({});
+  });
+
   test("jobs that a process holds without knowing, since the answer to its claim was lost, are let go", async () => {
     const m = await member({ beatMs: 50, deadMs: 200 });
     let ran = 0;

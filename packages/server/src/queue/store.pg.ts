@@ -7,7 +7,7 @@ import type { Random } from "../lib/random.ts";
 import { Heartbeat, type HeartbeatTimes } from "./heartbeat.pg.ts";
 import { JobInserts } from "./job-inserts.pg.ts";
 import type { Addition, Claim, JobStore, LaneLimits, StoreEvents } from "./job-store.ts";
-import { getJob, isJobId, listJobs, raw, readStats } from "./listing.pg.ts";
+import { countUnhandled, getJob, isJobId, listJobs, raw, readStats } from "./listing.pg.ts";
 import {
   type ClaimedJob,
   type JobFilter,
@@ -18,8 +18,8 @@ import {
   type QueueStats,
   type WorkerRegistry,
 } from "./queue.ts";
-import { JOB_STATES } from "./schema.pg.ts";
-import { ADVANCE, at, CLAIM, type ClaimedRow, COLUMNS, END_ALL, HELD, JOBS, NEXT, TASKS } from "./statements.pg.ts";
+import { JOB_STATES, UNHANDLED } from "./schema.pg.ts";
+import { ADVANCE, at, CLAIM, type ClaimedRow, COLUMNS, END_ALL, HELD, JOBS, NEXT, SET_UNKNOWN_ASIDE, TASKS } from "./statements.pg.ts";
 
 export interface PostgresStoreOptions extends HeartbeatTimes {
   db: PostgresDb;
@@ -75,7 +75,8 @@ export class PostgresJobStore implements JobStore {
 
   async open(kinds: readonly string[], events: StoreEvents): Promise<void> {
     await this.#inserts.addKinds(kinds);
-    await this.#heartbeat.open(events);
+    await this.#db.read.raw(SET_UNKNOWN_ASIDE, [kinds]);
+    await this.#heartbeat.open(kinds, events);
   }
 
   close(): Promise<void> {
@@ -88,7 +89,7 @@ export class PostgresJobStore implements JobStore {
 
   async cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void> {
     await raw(tx)(
-      `delete from ${JOBS} j using ${TASKS} t where j.key = $2 and t.id = j.task_id and t.identifier = $1 and ${JOB_STATES.ready}`,
+      `delete from ${JOBS} j using ${TASKS} t where j.key = $2 and t.id = j.task_id and t.identifier = $1 and j.is_available`,
       [kind, dedupeKey],
       "cancel_job",
     );
@@ -121,6 +122,14 @@ export class PostgresJobStore implements JobStore {
   async release(jobs: readonly ClaimedJob[]): Promise<void> {
     await this.#db.read.raw(
       `update ${JOBS} set attempts = attempts - 1, locked_by = null, locked_at = null where id = any($1::bigint[]) and locked_by = $2`,
+      [jobs.map((j) => j.id), this.#heartbeat.name],
+    );
+  }
+
+  async setAside(jobs: readonly ClaimedJob[]): Promise<void> {
+    await this.#db.read.raw(
+      `update ${JOBS} set attempts = attempts - 1, locked_by = null, locked_at = null, priority = priority + ${UNHANDLED}
+       where id = any($1::bigint[]) and locked_by = $2`,
       [jobs.map((j) => j.id), this.#heartbeat.name],
     );
   }
@@ -168,6 +177,10 @@ export class PostgresJobStore implements JobStore {
 
   readStats(read: Reader | Tx): Promise<QueueStats> {
     return readStats(read);
+  }
+
+  countUnhandled(read: Reader | Tx): Promise<Record<string, number>> {
+    return countUnhandled(read);
   }
 
   get(read: Reader, id: string): Promise<JobRow | null> {

@@ -16,6 +16,7 @@ import {
   type PlannedJobs,
   type QueueStats,
 } from "./queue.ts";
+import type { JobState } from "./tables.ts";
 
 /** Jobs in the SQLite file of a single process: there is no other worker to tell or to take over from. */
 export class SqliteJobStore implements JobStore {
@@ -53,7 +54,7 @@ export class SqliteJobStore implements JobStore {
   }
 
   /** This process holds the lock of the folder, so the process that claimed the jobs that run is dead. */
-  open(): Promise<void> {
+  open(kinds: readonly string[]): Promise<void> {
     const jobs = this.#jobs;
     return this.#db.tx(async (tx) => {
       const orphaned = eq(jobs.state, "running");
@@ -66,6 +67,14 @@ export class SqliteJobStore implements JobStore {
         .update(jobs)
         .set({ ...interrupted, state: "ready", attempts: sql`${jobs.attempts} - 1` })
         .where(orphaned);
+      await tx
+        .update(jobs)
+        .set({ state: "unhandled" })
+        .where(and(eq(jobs.state, "ready"), notInArray(jobs.kind, [...kinds])));
+      await tx
+        .update(jobs)
+        .set({ state: "ready" })
+        .where(and(eq(jobs.state, "unhandled"), inArray(jobs.kind, [...kinds])));
     });
   }
 
@@ -81,7 +90,7 @@ export class SqliteJobStore implements JobStore {
 
   async cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void> {
     const jobs = this.#jobs;
-    await tx.delete(jobs).where(and(eq(jobs.dedupeKey, dedupeKey), eq(jobs.kind, kind), eq(jobs.state, "ready")));
+    await tx.delete(jobs).where(and(eq(jobs.dedupeKey, dedupeKey), eq(jobs.kind, kind), inArray(jobs.state, ["ready", "unhandled"])));
   }
 
   async advance(tx: Tx, { kind, runAt, field, values }: PlannedJobs, now: number): Promise<void> {
@@ -109,14 +118,12 @@ export class SqliteJobStore implements JobStore {
     return this.#claims.claim(now, limits);
   }
 
-  release(released: readonly ClaimedJob[]): Promise<void> {
-    return this.#db.tx(async (tx) => {
-      for (const job of released)
-        await tx
-          .update(this.#jobs)
-          .set({ state: "ready", attempts: job.attempt - 1, lockedUntil: null, dedupeKey: await this.#restoreKey(tx, job) })
-          .where(this.#heldBy(job));
-    });
+  release(jobs: readonly ClaimedJob[]): Promise<void> {
+    return this.#putBack(jobs, "ready");
+  }
+
+  setAside(jobs: readonly ClaimedJob[]): Promise<void> {
+    return this.#putBack(jobs, "unhandled");
   }
 
   async end(tx: Tx, job: ClaimedJob, again: number | undefined): Promise<boolean> {
@@ -181,6 +188,10 @@ export class SqliteJobStore implements JobStore {
     return this.#listing.readStats(read);
   }
 
+  countUnhandled(read: Reader | Tx): Promise<Record<string, number>> {
+    return this.#listing.countUnhandled(read);
+  }
+
   get(read: Reader, id: string): Promise<JobRow | null> {
     return this.#listing.get(read, id);
   }
@@ -208,6 +219,17 @@ export class SqliteJobStore implements JobStore {
       dedupeKey: arg("dedupeKey"),
       createdAt: arg("createdAt"),
       lane: arg("lane"),
+    });
+  }
+
+  /** Undoes the claims of jobs whose attempt has not begun. */
+  #putBack(jobs: readonly ClaimedJob[], state: JobState): Promise<void> {
+    return this.#db.tx(async (tx) => {
+      for (const job of jobs)
+        await tx
+          .update(this.#jobs)
+          .set({ state, attempts: job.attempt - 1, lockedUntil: null, dedupeKey: await this.#restoreKey(tx, job) })
+          .where(this.#heldBy(job));
     });
   }
 

@@ -1,7 +1,8 @@
 import { isNotNull, sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 
-export type JobState = "ready" | "running" | "dead";
+/** `unhandled`: it waits for a build that knows its kind. */
+export type JobState = "ready" | "running" | "dead" | "unhandled";
 
 /** The workspace that a payload names. A query must repeat these two texts to use the indexes of them. */
 export const PAYLOAD_WORKSPACE = sql`payload ->> 'workspaceId'`;

@@ -69,7 +69,7 @@ export class Worker {
     this.#clock = clock;
     this.#log = log;
     this.#overloaded = overloaded;
-    this.#claims = new Claims(store, clock);
+    this.#claims = new Claims(store, clock, log);
     this.#dueTimer = new DueTimer(store, clock, () => this.wake());
     this.#settling = new Settling({
       ...{ store, clock, random, log },
@@ -87,9 +87,11 @@ export class Worker {
   /** Starts to run jobs, `concurrency` of single handlers at a time. */
   async start(handlers: JobHandlers, concurrency: number): Promise<void> {
     await this.#stopped;
+    const kinds = Object.keys(handlers);
     this.#attempts.use(handlers);
+    this.#claims.use(kinds);
     this.#concurrency = concurrency;
-    await this.#store.open(Object.keys(handlers), { wake: () => this.wake(), held: () => this.#heldIds() });
+    await this.#store.open(kinds, { wake: () => this.wake(), held: () => this.#heldIds() });
     this.#mode = "idle";
     this.wake();
   }

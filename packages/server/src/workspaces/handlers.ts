@@ -4,6 +4,7 @@ import type { Reader } from "../db/db.ts";
 import type { Handlers } from "../http/handler.ts";
 import { getKey } from "../keys/keys.ts";
 import { iso } from "../lib/clock.ts";
+import { countUnhandledJobs } from "../queue/unhandled.ts";
 import type { WorkspaceDeps } from "./deps.ts";
 import { createWorkspace, getWorkspace, listWorkspaces, renameWorkspace } from "./workspaces.ts";
 
@@ -31,6 +32,7 @@ async function showServer(read: Reader, deps: WorkspaceDeps): Promise<Me["server
     mailer: deps.mailer.name,
     mailerFault: deps.mailer.fault(),
     pausedAt: pause && iso(pause.at),
+    unhandledJobs: await countUnhandledJobs(deps.queue, read),
     now: iso(deps.clock.now()),
   };
 }
