@@ -24,7 +24,7 @@ export async function sqliteBackend(folder: string, options: SqliteOptions = {})
     readStats: async () => ({ walBytes: await readSize(`${db.file}-wal`), pool: null, flushes: db.flushes }),
     // One commit. Twice as many leave no faster, and live long enough to become old objects.
     capturesAtOnce: 128,
-    // Some milliseconds, for which single sends wait.
+    // A few milliseconds, for which single sends wait.
     recipientsAtOnce: 128,
     connectionAccepted: () => db.writer.connectionAccepted(),
   };

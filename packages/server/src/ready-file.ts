@@ -32,7 +32,7 @@ export function listReadyFiles({ dev, data, readyFile }: Config): string[] {
 /** Writes a ready file, readable by its owner only, because it may hold keys. */
 export function writeReadyFile(file: string, server: Server): void {
   createFolder(resolve(dirname(file)));
-  // Written beside it and renamed, so that no reader sees half a file.
+  // Written next to it and renamed, so that no reader sees half a file.
   const temporary = `${file}.tmp`;
   writeFileSync(temporary, formatReadyFile(server), { mode: 0o600 });
   chmodSync(temporary, 0o600);

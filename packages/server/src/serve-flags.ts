@@ -54,7 +54,7 @@ export const SERVE_FLAGS = [
     name: "inbound-domain",
     value: "DOMAIN",
     env: "MAILSVC_INBOUND_DOMAIN",
-    summary: "domain whose MX leads to --inbound-smtp-port: bounces of each mail go to an address of its own there",
+    summary: "domain whose MX leads to --inbound-smtp-port: bounces of each mail go to its own address there",
   },
   {
     name: "inbound-smtp-port",

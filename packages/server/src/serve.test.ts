@@ -124,7 +124,7 @@ test("files of a data folder that exists already are readable by their owner onl
   expect(modes.filter(([, others]) => others !== 0)).toEqual([]);
 });
 
-test("metrics are served on a port of their own", async () => {
+test("metrics are served on their own port", async () => {
   const server = await start(folder(), { metrics: "127.0.0.1:0", dev: true });
   const authorization = { authorization: `Bearer ${server.apiKey}` };
   await fetch(`${server.url}/api/v1/emails/em_unknown`, { headers: authorization });

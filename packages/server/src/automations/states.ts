@@ -10,8 +10,8 @@ import { pinReferences } from "./references.ts";
 import { type AutomationRow, getAutomationRow, getUnarchivedRow, getVersionRow } from "./store.ts";
 
 /*
- * The states of an automation (SPEC 3). Rows: state. Columns: what happens. `–` answers without a change, `×` is refused with
- * invalid_state.
+ * The states of an automation (docs/automations.md#states-and-versions). Rows: state. Columns: what happens. `–` answers without a
+ * change, `×` is refused with invalid_state.
  *
  * |        | activate | pause  | delete | trigger       | entry is due | update of steps                  |
  * | ------ | -------- | ------ | ------ | ------------- | ------------ | -------------------------------- |

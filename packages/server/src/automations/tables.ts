@@ -108,7 +108,7 @@ export function automationTables(c: ColumnTypes) {
         met: c.flag("met"),
         /** The tracked event that made the contact enter, or ended its latest wait. */
         event: c.json<EntryEvent>("event"),
-        /** Attempts at the next step that failed for a reason of our own. */
+        /** Attempts at the next step that failed for a reason of ours. */
         failures: c.int("failures").notNull().default(0),
         /** Steps taken. */
         moves: c.int("moves").notNull(),

@@ -49,7 +49,7 @@ function restoreFolder(schema: DatabaseSchema, file: string, { key }: Manifest, 
   }
 }
 
-/** Restores into a folder beside the backup, and copies that to Postgres. */
+/** Restores into a folder next to the backup, and copies that to Postgres. */
 async function restorePostgres(schema: DatabaseSchema, file: string, manifest: Manifest, url: string): Promise<void> {
   const folder = mkdtempSync(join(dirname(resolve(file)), ".mailsvc-restore-"));
   try {

@@ -84,7 +84,7 @@ export async function readAudience(deps: Pick<CampaignDeps, "db" | "recipientsAt
               eq(m.status, "MEMBER"),
               gt(m.contactSeq, campaign.cursor),
               lte(m.contactSeq, audience.lastSeq),
-              // Who joined after the start is no part of it.
+              // Contacts who joined after the start are excluded.
               lte(m.joinedAt, campaign.startedAt as number),
             ),
           )

@@ -61,7 +61,7 @@ scenarios("campaigns refuse", [
   },
   { name: "an unknown template", path: at, body: { ...draft, html: undefined, templateId: "tpl_1" }, status: 404, code: "not_found" },
   {
-    name: "a template beside own content",
+    name: "a template together with own content",
     path: at,
     body: { ...draft, templateId: "tpl_1" },
     status: 400,

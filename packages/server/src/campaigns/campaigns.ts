@@ -36,7 +36,7 @@ export async function findCampaignRow(q: Tx | Reader, workspaceId: string, id: s
   return row ?? null;
 }
 
-/** One campaign with its content, template, segment and list (SPEC 2). Throws ApiError not_found. */
+/** One campaign with its content, template, segment and list. Throws ApiError not_found. */
 export async function getCampaign(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignDetail> {
   return showDetail(q, await getCampaignRow(q, workspaceId, id));
 }

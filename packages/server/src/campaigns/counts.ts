@@ -41,7 +41,7 @@ const HOUR = 3_600_000;
 
 /**
  * Changes the statistics of campaigns, in the transaction of what is counted. The steps of a campaign's sending, of which one runs at a
- * time, have a part of the counters to themselves (`ofStep`): with the parts of the deliveries beside it, each fifth step ran again.
+ * time, have a part of the counters to themselves (`ofStep`): with those of concurrent deliveries, each fifth step ran again.
  */
 export async function addCounts(
   tx: Tx,

@@ -17,7 +17,7 @@ import { changeStatus, EDITABLE, invalidState } from "./states.ts";
 type Endpoints = typeof contract.campaigns;
 
 /**
- * Creates a draft, or a scheduled campaign if it has a `scheduledAt` (SPEC 3, 4). Throws ApiError validation_error,
+ * Creates a draft, or a scheduled campaign if it has a `scheduledAt`. Throws ApiError validation_error,
  * sender_not_verified, not_found, template_not_found or template_error.
  */
 export async function createCampaign(

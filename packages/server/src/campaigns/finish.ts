@@ -12,7 +12,7 @@ export const FINISH_JOB = "campaigns.finish";
 // The first wait (ms) before looking again, doubled each time.
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 60_000;
-// Before that it looks some times in a row: the last deliveries usually take some ms (real time).
+// Before that it looks a few times in a row: the last deliveries usually take a few ms (real time).
 const LOOKS = 20;
 const LOOK_MS = 50;
 

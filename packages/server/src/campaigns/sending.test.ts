@@ -121,7 +121,7 @@ test("chunks of an audience follow each other without a gap or an overlap", asyn
   expect(await checkRecipients(world, id)).toEqual({ delivered: 2500 });
 });
 
-test("a throttle releases so many emails per second, and a window none outside its hours", async () => {
+test("a throttle releases its number of emails per second, and a window none outside its hours", async () => {
   await using world = await createWorld({ now: "2026-01-01T07:59:58.000Z" });
   const { sdk } = world;
   await addContacts(world, 10);

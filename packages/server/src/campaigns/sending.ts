@@ -23,7 +23,7 @@ interface Contents {
   readonly bytes: number;
 }
 
-// Recipients released in one transaction. The next ones wait in the queue behind their mail, so no more than some thousand are under
+// Recipients released in one transaction. The next ones wait in the queue behind their mail, so no more than a few thousand are under
 // way, whatever the size of the campaign.
 const RELEASED = 500;
 

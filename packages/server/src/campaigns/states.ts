@@ -7,8 +7,8 @@ import type { CampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 
 /*
- * The states of a campaign (SPEC 3). Rows: state. Columns: what happens. `–` answers without a change, `×` is refused with
- * invalid_state.
+ * The states of a campaign (docs/campaigns.md#states). Rows: state. Columns: what happens. `–` answers without a change, `×` is refused
+ * with invalid_state.
  *
  * |           | send    | schedule  | scheduledAt | due or    | pause  | resume   | cancel    | all         | delete |
  * |           |         |           | removed     | held      |        |          |           | attempted   |        |

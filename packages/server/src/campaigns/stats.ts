@@ -23,7 +23,7 @@ const DAY = 24 * HOUR;
 const MAX_LINKS = 100;
 const MAX_POINTS = 1000;
 
-/** The statistics of a campaign, read from its counters: some ms for any number of recipients. Throws ApiError not_found. */
+/** The statistics of a campaign, read from its counters: a few ms for any number of recipients. Throws ApiError not_found. */
 export async function getStats(
   read: Reader,
   deps: Pick<CampaignDeps, "clock">,

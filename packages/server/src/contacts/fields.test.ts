@@ -45,7 +45,7 @@ test("each text field is a variable of campaigns, of their tests, and of automat
   for (const { id } of mails) expect((await world.inbox.get(id)).html).toContain(ALL);
 });
 
-test("each text field can be asked for by the form of a landing page, under a label of its own", async () => {
+test("each text field can be asked for by the form of a landing page, under its own label", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const labels: Partial<Record<ContactTextField, string>> = { [CONTACT_TEXT_FIELDS[0] as ContactTextField]: "Mine" };

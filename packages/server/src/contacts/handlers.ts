@@ -15,7 +15,7 @@ import type { ContactDeps } from "./deps.ts";
 import { type ImportRow, importContacts } from "./import.ts";
 import { listContacts } from "./list.ts";
 
-// Large rows that are validated in one stretch: some milliseconds.
+// Large rows that are validated in one stretch: a few milliseconds.
 const ROWS_PER_TURN = 20;
 
 /** The handlers of contacts; `links` lists the features that store something about them. */

@@ -16,7 +16,7 @@ export interface ContactQuery {
   tag?: string | undefined;
 }
 
-/** A page of contacts, newest first (SPEC 4). Reads one row more than asked for, to know whether there are more. Throws ApiError validation_error. */
+/** A page of contacts, newest first. Reads one row more than asked for, to know whether there are more. Throws ApiError validation_error. */
 export async function listContacts(read: Reader, workspaceId: string, input: ContactQuery): Promise<Page<Contact>> {
   const { page, limit, cursor, status } = input;
   const scope: CountScope = { workspaceId, tagKey: input.tag === undefined ? ALL : tagKey(input.tag), status };

@@ -37,7 +37,7 @@ export function emptyToNull(text: string | null | undefined): string | null {
 
 /**
  * The text contact search looks in: address, first and last name, and the address with its international domain in Unicode.
- * Each is on a line of its own, so that no hit spans two of them, and at least two characters follow every character, because
+ * Each is on its own line, so that no hit spans two of them, and at least two characters follow every character, because
  * the index is one of trigrams.
  */
 export function toSearchText({ email, firstName, lastName }: { email: string; firstName: string | null; lastName: string | null }): string {

@@ -9,7 +9,7 @@ const SCAN_LIMIT = 2000;
 // Among up to this many contacts all hits are counted; among more, counting stops early.
 const EXACT_COUNT_SIZE = 20_000;
 const COUNT_LIMIT = 200;
-// With this many hits, scanning some thousand contacts is cheaper than looking at each hit.
+// With this many hits, scanning a few thousand contacts is cheaper than looking at each hit.
 const MANY_HITS = 500;
 // How deep a page number may lead into the hits of a large audience; a cursor goes further.
 const MAX_SKIP = 10_000;

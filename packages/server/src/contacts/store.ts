@@ -50,7 +50,7 @@ export async function insertContacts(tx: Tx, rows: readonly ContactRow[]): Promi
   await tx.insertAll(tx.t.contactTags, tagRows);
 }
 
-// Contacts that are worked on in one stretch: some milliseconds where each has many tags.
+// Contacts that are worked on in one stretch: a few milliseconds where each has many tags.
 const CONTACTS_PER_TURN = 25;
 
 /** Does `work` for each of some contacts. Between chunks of many, the event loop serves others. */

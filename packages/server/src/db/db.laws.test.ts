@@ -176,7 +176,7 @@ describeDb("every database", (t) => {
     expect(error.message).not.toMatch(/secret|insert|meta/i);
   });
 
-  test("a read beside the open transaction is refused, and the caller's rows are taken back", async () => {
+  test("a read outside the open transaction is refused, and the caller's rows are taken back", async () => {
     const misplaced = t.db.tx(async (tx) => {
       await put(tx, "a");
       await t.db.read.select().from(t.db.read.t.meta);
@@ -205,7 +205,7 @@ describeDb("every database", (t) => {
     expect(await names()).toEqual(["a"]);
   });
 
-  test("a refused query does not harm those that wait beside it", async () => {
+  test("a refused query does not harm those that wait at the same time", async () => {
     const bad = t.db.tx(async () => void (await t.db.read.select().from(t.db.read.t.meta)));
     const good = [1, 2, 3].map((n) => t.db.tx((tx) => put(tx, `good-${n}`)));
     await expect(bad).rejects.toThrow(MisplacedQuery);

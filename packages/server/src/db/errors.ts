@@ -1,4 +1,4 @@
-/** The database refused a row because another one has its unique key. Features turn it into a 409 of their own. */
+/** The database refused a row because another one has its unique key. Features turn it into their own 409. */
 export class UniqueViolation extends Error {
   override name = "UniqueViolation";
 }
@@ -26,7 +26,7 @@ export class Unstorable extends Error {
   override name = "Unstorable";
 }
 
-/** A bug of ours: a query beside the open transaction, or after its end. */
+/** A bug of ours: a query outside the open transaction, or after its end. */
 export class MisplacedQuery extends Error {
   override name = "MisplacedQuery";
 }

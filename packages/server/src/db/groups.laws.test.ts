@@ -154,7 +154,7 @@ describeDb("transactions that share a commit", (t) => {
     expect(await t.db.read.lookUp(keys, [])).toEqual([]);
   });
 
-  test("number their rows, each with numbers of its own", async () => {
+  test("number their rows, each with its own numbers", async () => {
     const numbers = await Promise.all(
       Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => tx.insertNumbered(tx.t.events, [event(`a${i}`), event(`b${i}`)]), kind)),
     );
@@ -176,7 +176,7 @@ describeDb("transactions that share a commit", (t) => {
     await expect(t.db.tx(() => Promise.reject(boom), kind)).rejects.toBe(boom);
   });
 
-  test("refuse queries beside them, inside them and after their end", async () => {
+  test("refuse queries outside them, inside them and after their end", async () => {
     let leaked: Tx | undefined;
     await t.db.tx(async (tx) => {
       leaked = tx;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-// Beside the bundle, beside the folder of its chunks, and in the source at the package's root.
+// Next to the bundle, next to the folder of its chunks, and in the source at the package's root.
 const LOCATIONS = ["./migrations", "../migrations", "../../migrations"];
 
 /** The folder with the migrations of a database. */

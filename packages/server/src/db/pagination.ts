@@ -37,14 +37,14 @@ interface Countable {
 
 type Selecting = Pick<Reader<unknown>, "select">;
 
-// Counting so many rows takes a few milliseconds, counting a million half a second, on the event loop in case of SQLite.
+// Counting this many rows takes a few milliseconds, counting a million half a second, on the event loop in case of SQLite.
 const MAX_COUNTED = 10_000;
 
-// Reading so many rows of a large table takes 10 ms.
+// Reading this many rows of a large table takes 10 ms.
 const MAX_EXAMINED = 2500;
 
 /**
- * A page of one table, newest first (SPEC 4): of whole rows, or of some `columns`. More than 10,000 rows are not counted: the
+ * A page of one table, newest first: of whole rows, or of some `columns`. More than 10,000 rows are not counted: the
  * page then says that its total is a minimum. Throws ApiError validation_error for a
  * cursor of another list, and for a page number beyond the counted rows.
  */
@@ -164,7 +164,7 @@ export interface Slice {
 }
 
 /**
- * `listPage` for lists that need queries of their own: `rows` reads a slice, `count` the total. One row more than the page
+ * `listPage` for lists that need their own queries: `rows` reads a slice, `count` the total. One row more than the page
  * holds is read to learn whether there is a next page.
  */
 export async function paginateById<Row extends { id: string }, Item>(

@@ -127,7 +127,7 @@ test("a mail server that hangs on one email holds up no other one", async () => 
   expect(await count(t.w, "sent")).toBe(40);
 });
 
-test("emails of one job that are put off get jobs of their own, and are sent once", async () => {
+test("emails of one job that are put off get their own jobs, and are sent once", async () => {
   await using t = await world(({ envelopeTo, attempt }) => (attempt === 1 && envelopeTo < "r2" ? busy : accepted));
   await sendAsBulk(t.w, addresses(30));
   await t.w.settle();

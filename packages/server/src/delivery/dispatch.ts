@@ -13,7 +13,7 @@ import { Slots } from "./slots.ts";
 import { checkSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
 
-// Emails that are captured in one turn of the event loop: some ms.
+// Emails that are captured in one turn of the event loop: a few ms.
 const EMAILS_PER_TURN = 32;
 
 /** A claimed email, loaded and transformed. */

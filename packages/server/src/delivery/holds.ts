@@ -16,7 +16,7 @@ export const RELEASE_JOB = "email.release";
  * | email is | trigger                                      | becomes                                           |
  * | -------- | -------------------------------------------- | ------------------------------------------------- |
  * | due      | claimed while its domain is held             | held: a row of `held_emails`, in no job           |
- * | held     | its domain is released                       | due: a job of its own, as bulk mail               |
+ * | held     | its domain is released                       | due: its own job, as bulk mail               |
  * | held     | cancelled                                    | cancelled; the release passes it over             |
  */
 

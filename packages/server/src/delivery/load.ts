@@ -52,7 +52,7 @@ export class MailLoader {
  * | email                                   | next                                                            |
  * | --------------------------------------- | --------------------------------------------------------------- |
  * | is gone or not open: cancelled, sent …  | settle                                                          |
- * | is not due: it was rescheduled          | settle; its new instant has a job of its own                    |
+ * | is not due: it was rescheduled          | settle; its new instant has its own job                    |
  * | goes to a domain that is held           | settle as held                                                  |
  * | a transform withdraws it, or fails it   | settle as withdrawn or failed                                   |
  * | it cannot be read, a transform throws   | fail                                                            |

@@ -22,7 +22,7 @@ export interface EmailOutcome {
   readonly invalidRecipient?: true | undefined;
   /** When to try again, ms. */
   readonly retryAt?: number;
-  /** The job that the email shares with others: a retry needs a job of its own. */
+  /** The job that the email shares with others: a retry needs its own job. */
   readonly sharedJob?: ClaimedJob;
 }
 

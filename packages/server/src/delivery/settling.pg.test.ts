@@ -77,7 +77,7 @@ const expectAllOnce = async (): Promise<void> => {
 test.each([
   ["a serialization failure", "40001"],
   ["a deadlock", "40P01"],
-])("%s, some times in a row, makes the group run again: each mail is sent and recorded once", async (_name, code) => {
+])("%s, a few times in a row, makes the group run again: each mail is sent and recorded once", async (_name, code) => {
   await refuse(8, code);
   await handOver();
   letGo();

@@ -4,13 +4,13 @@ import type { ClaimedJob, Queue } from "../queue/queue.ts";
 /** An email that may share its job with others. */
 export interface Sharing {
   readonly emailId: string;
-  /** The job that delivers others too; absent if it has a job of its own. */
+  /** The job that delivers others too; absent if it has its own job. */
   readonly sharedJob: ClaimedJob | undefined;
 }
 
 /**
  * Takes emails that now wait for another job, or for a release, out of the jobs they share. If one of these runs again, for an email
- * that failed or after a crash, it would otherwise deliver them beside the other job.
+ * that failed or after a crash, it would otherwise deliver them together with the other job.
  */
 export async function leaveSharedJobs(
   tx: Tx,

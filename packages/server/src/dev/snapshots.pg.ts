@@ -32,7 +32,7 @@ const STORED = `select n.nspname as schema, obj_description(n.oid) as taken,
   from pg_namespace n left join pg_class c on c.relnamespace = n.oid and c.relkind = 'r'
   where n.nspname like '${PREFIX.replaceAll("_", "\\_")}%' group by n.oid, n.nspname order by n.nspname`;
 
-/** Snapshots as schemas beside the tables, each with a copy of every table. */
+/** Snapshots as schemas next to the tables, each with a copy of every table. */
 export function postgresSnapshots(db: PostgresDb): Snapshots {
   const list: Snapshots["list"] = async () =>
     (await db.read.raw<{ schema: string; taken: string; size: number }>(STORED)).map(({ schema, taken, size }) => ({

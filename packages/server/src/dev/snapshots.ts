@@ -25,7 +25,7 @@ export interface Snapshots {
   empty(): Promise<void>;
 }
 
-/** Snapshots as files beside the database. */
+/** Snapshots as files next to the database. */
 export function sqliteSnapshots(db: SqliteDb): Snapshots {
   return {
     list: async () => {
@@ -86,7 +86,7 @@ function toSnapshot(name: string, file: string): Snapshot {
 function listTables(c: RawConnection): string[] {
   return (
     c
-      // Only tables with rows of their own; triggers keep the search index in step.
+      // Only tables with their own rows; triggers keep the search index in step.
       .prepare(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'",
       )

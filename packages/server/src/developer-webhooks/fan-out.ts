@@ -8,7 +8,7 @@ import { type NewWebhookEvent, writeDeliveries } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
 import { RECEIVING, type WebhookRow } from "./webhook.ts";
 
-// The events of one email or contact arrive in their order; those of different ones travel in so many streams beside each other.
+// The events of one email or contact arrive in their order; those of different ones travel in parallel streams, this many.
 const STREAMS = 64;
 
 /** The type of events that go to the webhook they name, and to no other one. */
@@ -22,7 +22,7 @@ export interface SentEvent extends Pick<EventRow, "sequence" | "workspaceId" | "
 
 /**
  * Writes events that have got their numbers for the webhooks that want them. The webhooks are read in the same transaction, once for
- * some thousand events, so that a webhook which another server has just registered misses nothing.
+ * a few thousand events, so that a webhook which another server has just registered misses nothing.
  */
 export async function fanOut(tx: Tx, deps: DeveloperWebhookDeps, advances: readonly Advance[]): Promise<void> {
   const webhooks = await tx

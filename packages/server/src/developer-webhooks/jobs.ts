@@ -11,7 +11,7 @@ export const CLEAR_JOB = "webhooks.clear";
 /** The job that tells by mail that a webhook was disabled. */
 export const ALERT_JOB = "webhooks.alert";
 
-// Deliveries deleted in one transaction: some ms of work, during which other writers wait.
+// Deliveries deleted in one transaction: a few ms of work, during which other writers wait.
 const CHUNK = 500;
 
 /** Deletes the deliveries of a deleted webhook, some at a time, and then its streams. */
@@ -40,7 +40,7 @@ export function alertOwner(deps: DeveloperWebhookDeps): JobHandler {
       .select()
       .from(w)
       .where(eq(w.id, String(payload.webhookId)));
-    // Resumed meanwhile, or nobody is to be told any more.
+    // Resumed meanwhile, or the alert address was removed.
     if (row?.status !== "disabled" || row.alertEmail === null) return {};
     const receipt = await deps.mailer.send(buildAlert(deps, row, row.alertEmail, attempt));
     if (receipt.outcome === "delivered") {

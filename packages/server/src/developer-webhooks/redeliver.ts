@@ -15,10 +15,10 @@ import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 /** The job that sends events again, some at a time. */
 export const REDELIVER_JOB = "webhooks.redeliver";
 
-// Both bypass all limits of the engine, so without limits of their own they could flood any address, or scan the ports of hosts.
+// Both bypass all limits of the engine, so without their own limits they could flood any address, or scan the ports of hosts.
 const REDELIVERIES = perMinute(120);
 const TESTS = perMinute(10);
-// Events that one run of the job examines: some ms of work, during which other writers wait.
+// Events that one run of the job examines: a few ms of work, during which other writers wait.
 const CHUNK = 500;
 
 /** Sends webhook.test to a webhook. Writes nothing. Throws ApiError not_found or rate_limited. */

@@ -50,7 +50,7 @@ describe("base64", () => {
 describe("a file", () => {
   const send = { from: "a@acme.test", to: "ada@example.com", subject: "Files", text: "Hi" };
   for (const size of [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES, 3 * CHUNK_BYTES + 5])
-    test(`of ${size} bytes arrives unharmed beside others`, async () => {
+    test(`of ${size} bytes arrives unharmed among others`, async () => {
       await using world = await createWorld();
       const files = [bytesOf(size), Buffer.from("small"), bytesOf(size).reverse()];
       const attachments = files.map((content, i) => ({ filename: `${i}.bin`, content }));

@@ -21,7 +21,7 @@ export function parseScheduledAt(scheduledAt: string | undefined, now: number): 
   return at;
 }
 
-// Smaller emails are delivered without counting their bytes: a batch of them is composed and stored in some ms.
+// Smaller emails are delivered without counting their bytes: a batch of them is composed and stored in a few ms.
 const LARGE_BYTES = 16 * 1024;
 // More than the attempts of an email, which the email counts itself: these are failures of ours.
 const MAX_ATTEMPTS = 25;

@@ -31,7 +31,7 @@ const SUPPRESSED = "This recipient is on the suppression list.";
 
 /**
  * Queues one message for each recipient, with its first event and the job that will deliver it: all rows of one
- * transaction (SPEC 2, 4). Throws ApiError sender_not_verified, recipient_suppressed or validation_error.
+ * transaction (docs/emails.md#sending). Throws ApiError sender_not_verified, recipient_suppressed or validation_error.
  */
 export async function send(
   request: Request,

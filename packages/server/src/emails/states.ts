@@ -63,7 +63,7 @@ export type StatusListener = (tx: Tx, changes: readonly StatusChange[]) => Promi
  * moved: not if its status or the number of its attempts has changed since it was read. No email may be among them twice. What
  * `along` writes, once it is known which were moved, is sent together with the events.
  *
- * An email that goes out at once leaves `queued` some milliseconds after it was accepted, so its `email.queued` event is
+ * An email that goes out at once leaves `queued` a few milliseconds after it was accepted, so its `email.queued` event is
  * written then: it would cost accepting it a third more. A scheduled email has the event from the start.
  */
 export async function moveEmails(

@@ -93,7 +93,7 @@ describe("a template send", () => {
     });
   });
 
-  test("gives each recipient values of its own, stores what is the same once, and attaches files to all", async () => {
+  test("gives each recipient its own values, stores what is the same once, and attaches files to all", async () => {
     await using world = await createWorld();
     await withOrder(world);
     const { ids } = (await world.sdk.templates.send("order", {

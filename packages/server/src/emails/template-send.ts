@@ -30,13 +30,13 @@ export interface PreparedSend {
   };
 }
 
-// Characters of HTML that are rendered in one stretch: some milliseconds.
+// Characters of HTML that are rendered in one stretch: a few milliseconds.
 const STRETCH = 64 * 1024;
 
 // Details in one answer: a batch of 50 may lack a hundred names each.
 const MAX_DETAILS = 100;
 
-/** Renders a template send before its transaction begins (SPEC 2, 4). */
+/** Renders a template send before its transaction begins. */
 export function prepareTemplateSend(
   read: Reader,
   cache: CompiledTemplates,

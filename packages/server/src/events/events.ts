@@ -11,7 +11,7 @@ export type { Advance, StreamListener } from "./stream.ts";
 /** A row of `event_arrivals`. */
 type NewArrival = EventTables["eventArrivals"]["$inferInsert"];
 
-// So that the loop that numbers events, which takes some hundred rows at a time, has neither too few events nor too many.
+// So that the loop that numbers events, which takes a few hundred rows at a time, has neither too few events nor too many.
 const ARRIVAL_KEYS = 16;
 
 /** Something that happened in a workspace. */

@@ -9,7 +9,7 @@ import type { EventTables } from "./tables.ts";
 /*
  * Each workspace has one stream of events, numbered from 1 without gaps. Transactions that record events do not number them: on
  * Postgres they commit in another order than they insert, and a reader that has seen number 7 must not find a 6 later. Instead this
- * loop numbers what is committed, some thousand events in one transaction (decision 14).
+ * loop numbers what is committed, a few thousand events in one transaction (decision 14).
  *
  *   an event is   trigger                                       becomes
  *   (new)         recordEvents                                  recorded, its key in `event_arrivals`

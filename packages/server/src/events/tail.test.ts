@@ -101,7 +101,7 @@ test("the SDK misses no event and repeats none, however often the connection bre
   const types = Array.from({ length: 30 }, (): NewEvent["type"] => "email.sent");
   await record(world, ...types);
   let connections = 0;
-  // Each connection breaks after some hundred bytes, in the middle of a message.
+  // Each connection breaks after a few hundred bytes, in the middle of a message.
   const flaky: typeof fetch = async (input, init) => {
     connections += 1;
     const response = await world.fetch(input, init);

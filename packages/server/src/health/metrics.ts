@@ -55,7 +55,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Serves `GET /metrics` on a port of its own, which is not meant for the Internet. Throws the error of `listen`. */
+/** Serves `GET /metrics` on its own port, which is not meant for the Internet. Throws the error of `listen`. */
 export async function serveMetrics(
   metrics: Metrics,
   { host, port }: { host: string; port: number },

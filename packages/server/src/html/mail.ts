@@ -10,7 +10,7 @@ export interface MailContent {
   readonly baseUrl: string;
   readonly title: string;
   readonly text: string;
-  /** What the text is about, such as a list or an address, on a line of its own. */
+  /** What the text is about, such as a list or an address, on its own line. */
   readonly name: string;
   readonly button: { readonly label: string; readonly url: string };
   /** What follows the button, in small letters. */

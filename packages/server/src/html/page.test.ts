@@ -50,7 +50,7 @@ describe("a mail", () => {
     notes: ["Ignore it."],
   };
 
-  test("of a brand shows its logo or name, what it is about on a line of its own, and how to unsubscribe", () => {
+  test("of a brand shows its logo or name, what it is about on its own line, and how to unsubscribe", () => {
     const { html, text } = renderMail({ ...content, brand: BRAND, unsubscribeUrl: "https://mail.example/u" });
     expect(html).toMatch(/^<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport"/);
     expect(html).toContain("<bdi>كتب &amp; more</bdi></p>");

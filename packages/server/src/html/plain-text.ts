@@ -3,7 +3,7 @@ import { decodeAttribute, decodeText } from "./escape.ts";
 import { type Attribute, type Token, tokenize } from "./tokenizer.ts";
 
 /**
- * The plain text of an HTML mail: its words in their order, with lists, quotes, table rows on lines of their own, and
+ * The plain text of an HTML mail: its words in their order, with lists, quotes, table rows on their own lines, and
  * links as `text (address)`. Takes time in proportion to the length, and accepts broken HTML.
  */
 export function toPlainText(html: string): string {

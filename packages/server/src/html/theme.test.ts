@@ -45,7 +45,7 @@ test("the name of a brand can be read where its logo cannot be loaded", () => {
     fc.property(maybe, maybe, (background, text) => {
       const [, ground = "", name = ""] =
         /\.top img\{[^}]*background:(#\w{6});color:(#\w{6})\}/.exec(buildStyle({ background, text }, {}, false)) ?? [];
-      // Without a background of its own, it stands on that of the page.
+      // Without its own background, it stands on that of the page.
       if (ground !== "") expect(contrast(name, ground)).toBeGreaterThanOrEqual(4.5);
       else expect(palettesOf(buildStyle({ background, text }, {}, false))).toHaveLength(1);
     }),

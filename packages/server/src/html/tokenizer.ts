@@ -106,7 +106,7 @@ export function startOfHtml(): TokenizerState {
  * that does not end is left out with all that follows, as browsers do. Takes time in proportion to the length.
  */
 export function tokenize(html: string, dialect: Dialect = BROWSER): Generator<Token> {
-  // Not by a generator of its own: passing each token on would take a fifth longer.
+  // Not with a separate generator: passing each token on would take a fifth longer.
   return readOn(startOfHtml(), html, dialect, true);
 }
 

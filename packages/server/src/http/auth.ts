@@ -52,7 +52,7 @@ const UNKNOWN = "Invalid API key.";
 const MALFORMED = "Malformed API key. It may be cut off or mistyped.";
 
 /**
- * Authenticates a request by its developer key (SPEC 5.1). Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
+ * Authenticates a request by its developer key. Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
  * for another kind of key.
  */
 export async function authenticateDeveloper(headers: HeaderReader, keys: KeyLookup, countRefusals: CountRefusals): Promise<DeveloperKey> {
@@ -86,7 +86,7 @@ export function authorizeDeveloper(key: DeveloperKey, { access }: Endpoint): voi
 }
 
 /**
- * Authenticates a request by its agent key (SPEC 5.2). Throws ApiError unauthorized, key_revoked, activation_paused or
+ * Authenticates a request by its agent key. Throws ApiError unauthorized, key_revoked, activation_paused or
  * rate_limited; forbidden for another kind of key; not_found when the path names another activation than the key's own.
  */
 export async function authenticateAgent(
@@ -107,7 +107,7 @@ export async function authenticateAgent(
   });
 }
 
-/** Throws ApiError forbidden when the brand has not granted the scope the endpoint requires (SPEC 5.3). */
+/** Throws ApiError forbidden when the brand has not granted the scope the endpoint requires. */
 export function authorizeAgent(agent: AgentKey, { access }: Endpoint): void {
   if (typeof access === "string" || !("scope" in access) || agent.scopes.has(access.scope)) return;
   throw new ApiError("forbidden", `This activation does not have the scope ${access.scope}.`, {

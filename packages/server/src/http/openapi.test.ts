@@ -44,7 +44,7 @@ describe("the document", () => {
     expect(all.filter((ref) => !ref.startsWith("#/") || follow(ref) === undefined)).toEqual([]);
   });
 
-  test("gives every operation an id of its own", () => {
+  test("gives every operation its own id", () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
   });

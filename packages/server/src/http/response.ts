@@ -79,7 +79,7 @@ export function matchesETag(list: string | null, etag: string): boolean {
   return list !== null && (list.trim() === "*" || list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
 }
 
-/** The response to a request that failed (SPEC 7). */
+/** The response to a request that failed (docs/reference/errors.md). */
 export function errorResponse(error: ApiError, requestId: string, headers: HeaderList): HttpResponse {
   const body: ErrorBody = {
     error: { code: error.code, message: error.message, status: error.status, requestId, details: error.details, hint: error.hint },

@@ -30,7 +30,7 @@ export interface RouterParts {
   readonly faults: FaultInjector | null;
   /** Called after each request, for the access log and metrics; null when nothing observes. */
   readonly observe: ((request: ServedRequest) => void) | null;
-  /** Adds what is served beside the contract. */
+  /** Adds what is served besides the contract. */
   readonly mount: (h3: H3) => Promise<void>;
 }
 

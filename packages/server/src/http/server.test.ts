@@ -32,7 +32,7 @@ const head = (request: string, ...headers: string[]): string =>
   `${[`${request} HTTP/1.1`, "Host: 127.0.0.1", ...headers].join("\r\n")}\r\n\r\n`;
 const post = (body: string, ...headers: string[]): string =>
   head("POST /api/v1/send", auth(), "Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`, ...headers) + body;
-/** Sends bytes on a connection of their own, and gives what comes back. */
+/** Sends bytes on their own connection, and gives what comes back. */
 const say = async (bytes: string): Promise<string> => {
   const line = await wire(server.url);
   line.write(bytes);

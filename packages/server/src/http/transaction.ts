@@ -21,7 +21,7 @@ export interface WriteResult extends StoredAnswer {
 
 /**
  * Runs writes: what a handler prepares comes first, then one transaction with its effect and, if the request has an Idempotency-Key
- * (a claim), the stored answer (SPEC 4): both exist, or neither. What was prepared for a write that takes no effect is undone.
+ * (a claim), the stored answer (docs/emails.md#idempotency): both exist, or neither. What was prepared for a write that takes no effect is undone.
  *
  * A preparation may act on the outside world, so with a claim it runs once:
  *

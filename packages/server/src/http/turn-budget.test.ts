@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
-/** A budget on a clock that stands, and requests that take some ms each. */
+/** A budget on a clock that stands, and requests that take a few ms each. */
 function setUp() {
   let now = 0;
   const served: number[] = [];

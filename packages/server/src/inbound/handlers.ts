@@ -48,7 +48,7 @@ function takeForAll(provider: Provider) {
     const { name, flag } = PROVIDER_KEYS[provider];
     if (keys.length === 0)
       throw new ApiError("not_found", `Webhooks of ${name} are not set up on this server.`, {
-        hint: `Add a connection, which has a URL of its own: mailsvc providers add ${provider}. Or start the server with --${flag}.`,
+        hint: `Add a connection, which has its own URL: mailsvc providers add ${provider}. Or start the server with --${flag}.`,
       });
     return take(deps, await READERS[provider](deps, { bytes, headers }, keys), null);
   };

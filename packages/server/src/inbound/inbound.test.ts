@@ -41,7 +41,7 @@ async function start(mailer = acceptingMailer()): Promise<Setting> {
   };
 }
 
-test("each mail has a return path of its own, without the recipient's address", async () => {
+test("each mail has its own return path, without the recipient's address", async () => {
   await using s = await start();
   const [one, two] = [await s.send(), await s.send({ to: "grace@example.com" })];
   expect(one.returnPath).toMatch(/^b-[0-9a-z]{26}-[0-9a-f]{20}@in\.acme\.test$/);

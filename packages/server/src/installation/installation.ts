@@ -18,7 +18,7 @@ type Fact = "firstWorkspace" | "devCredentials" | "masterKey" | "sealCheck" | ty
 /** The fact that names the first workspace. */
 export const FIRST_WORKSPACE: Fact = "firstWorkspace";
 
-/** The fact that holds the master key, on databases that have no file beside them. */
+/** The fact that holds the master key, on databases that have no file next to them. */
 export const MASTER_KEY: Fact = "masterKey";
 
 const DEV_CREDENTIALS: Fact = "devCredentials";

@@ -1,6 +1,6 @@
 import { CHUNK_BYTES, concatInTurns, waitForTurn } from "./turn.ts";
 
-/** Cuts bytes into parts of a megabyte, to be stored in rows of their own: one row of 27 MB takes 50 ms to write, and as long to read. */
+/** Cuts bytes into parts of a megabyte, to be stored in their own rows: one row of 27 MB takes 50 ms to write, and as long to read. */
 export function splitIntoParts(bytes: Uint8Array): { first: Uint8Array; others: Uint8Array[] } {
   const others: Uint8Array[] = [];
   for (let at = CHUNK_BYTES; at < bytes.length; at += CHUNK_BYTES) others.push(bytes.subarray(at, at + CHUNK_BYTES));

@@ -30,7 +30,7 @@ export interface Limiter {
   clear(): void;
 }
 
-// Beyond so many buckets, full ones are dropped.
+// Beyond this many buckets, full ones are dropped.
 const MAX_IDLE = 10_000;
 const PRUNE_MS = 1000;
 // Every bucket is full after a minute, since rates are by the second or the minute.

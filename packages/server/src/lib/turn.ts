@@ -1,7 +1,7 @@
 // Bytes processed at a time: hashing or decoding them takes one to three milliseconds.
 export const CHUNK_BYTES = 1024 * 1024;
 
-// Small items, such as the tokens of an HTML mail, that are worked on at a time: some milliseconds.
+// Small items, such as the tokens of an HTML mail, that are worked on at a time: a few milliseconds.
 const ITEMS_PER_TURN = 8000;
 
 // Bytes copied in one stretch: into new memory a megabyte takes 1 to 2 ms.

@@ -14,7 +14,7 @@ export interface DkimKey {
 /** Gives the DKIM-Signature lines for a message from `domain`, to be put before it; empty if there is no key for the domain. */
 export type DkimSigner = (domain: string, message: Buffer) => Promise<Buffer>;
 
-// Bytes of a body that are canonicalized and hashed in one stretch: some milliseconds.
+// Bytes of a body that are canonicalized and hashed in one stretch: a few milliseconds.
 const PIECE_BYTES = 256 * 1024;
 
 // Headers that a relay has no reason to change. One-click unsubscribe needs List-Unsubscribe-Post to be signed (RFC 8058 4).

@@ -5,7 +5,7 @@ import { encodeWord } from "nodemailer/lib/mime-funcs";
 // encoded well below the hard limit, because some relays count the name and the line end too.
 const LINE = 76;
 const LONGEST_WORD = 900;
-// One encoded word: 75 characters at most (RFC 2047 2); 52 leaves room beside a name and an address.
+// One encoded word: 75 characters at most (RFC 2047 2); 52 leaves room for a name and an address.
 const ENCODED_WORD = 52;
 const FILENAME_PIECE = 56;
 

@@ -5,7 +5,7 @@ export interface MimeEntity {
   readonly contentType: string;
   /** Absent for a multipart, whose parts have their own. */
   readonly transferEncoding?: TransferEncoding;
-  /** Header lines beside these two, without line ends. */
+  /** Header lines besides these two, without line ends. */
   readonly headers?: readonly string[];
   readonly body: Buffer;
 }

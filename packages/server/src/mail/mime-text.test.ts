@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { joinEntities, type MimeEntity } from "./mime-entity.ts";
 import { encodeLongText, encodeText } from "./mime-text.ts";
 
-/** The entity as a message of its own, as a receiver would parse it. */
+/** The entity as its own message, as a receiver would parse it. */
 const parse = async ({ contentType, transferEncoding, body }: MimeEntity) => {
   const encoding = transferEncoding === undefined ? "" : `Content-Transfer-Encoding: ${transferEncoding}\r\n`;
   return PostalMime.parse(Buffer.concat([Buffer.from(`MIME-Version: 1.0\r\n${encoding}Content-Type: ${contentType}\r\n\r\n`), body]));
@@ -64,7 +64,7 @@ describe("A text as a MIME entity", () => {
     );
   });
 
-  test("is kept beside its alternative", async () => {
+  test("is kept with its alternative", async () => {
     await fc.assert(
       fc.asyncProperty(text, text, async (plain, html) => {
         const both = joinEntities(

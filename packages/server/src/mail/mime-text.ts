@@ -27,7 +27,7 @@ const EQUALS_SIGN = 4;
 // Control characters, and all bytes beyond ASCII.
 const OTHER = 5;
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => kindOf(byte));
-// Text that is worked on in one stretch: some milliseconds.
+// Text that is worked on in one stretch: a few milliseconds.
 const PIECE_BYTES = 256 * 1024;
 // The quoted-printable of a piece is written here and copied once its length is known: three bytes for each byte at most, and a soft line
 // break ("=" CRLF) after at least 73 of them.
@@ -71,7 +71,7 @@ export async function encodeLongText(mediaType: "text/plain" | "text/html", text
   return { contentType: `${mediaType}; charset=utf-8`, transferEncoding, body };
 }
 
-/** Cuts a text into pieces that take some milliseconds each, but neither a line end nor a character in two. */
+/** Cuts a text into pieces that take a few milliseconds each, but neither a line end nor a character in two. */
 export function* cutText(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     let end = at + PIECE_BYTES;

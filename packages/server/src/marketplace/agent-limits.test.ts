@@ -114,13 +114,13 @@ test("messages have their own limit, and a refused one is not posted", async () 
 test("a run can log 60 times a minute; another run of the agent keeps its own limit", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
-  for (const runId of ["run-that-talks", "run-beside-it"]) await agent.call("POST", "/runs/start", { runId });
+  for (const runId of ["run-that-talks", "run-that-is-quiet"]) await agent.call("POST", "/runs/start", { runId });
   const log = (runId: string) => agent.call("POST", "/runs/log", { runId, entries: [{ message: "x" }] });
   expect(statuses(await times(60, () => log("run-that-talks")))).toEqual({ 200: 60 });
   const refused = await log("run-that-talks");
   expect([refused.status, ...told(refused)]).toEqual([429, "60", "0", "1", "1"]);
   expect(refused.body.error.hint).toContain("50 entries");
-  expect((await log("run-beside-it")).status).toBe(200);
+  expect((await log("run-that-is-quiet")).status).toBe(200);
   await world.clock.advance("1s");
   expect((await log("run-that-talks")).status).toBe(200);
   const logs = await agent.call("GET", "/runs/run-that-talks/logs");
@@ -141,7 +141,7 @@ test("limits of agents are configurable, and invalid ones are refused by name", 
   await expect(createWorld({ flags: { "rate-limit": "agents=5" } })).rejects.toThrow("agent=N/min");
 });
 
-test("four files at a time, and so many wait", async () => {
+test("four files at a time, and as many wait", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const other = await createTestAgent(world, { slug: "other" });

@@ -138,7 +138,7 @@ test("nothing an agent's key or webhook can see contains a person, an email or a
   for (const { workspaceId } of [other, world.builder]) expect(visible).not.toContain(workspaceId);
 }, 120_000);
 
-/** Every GET that a developer key may call, from the contract; the stream of events has a test of its own. */
+/** Every GET that a developer key may call, from the contract; the stream of events has its own test. */
 const reads = Object.entries(contract).flatMap(([noun, verbs]) =>
   Object.entries(verbs as Record<string, Endpoint>)
     .filter(([, { method, access, stream }]) => method === "GET" && !stream && typeof access === "object" && "permission" in access)

@@ -27,7 +27,7 @@ describe("what an agent's handlers are given", () => {
     expectTypeOf<AgentTx["t"]>().toEqualTypeOf<AgentTables>();
   });
 
-  test("has no database beside its transaction, no mailer, no keys, and no jobs but its own", () => {
+  test("has no database besides its transaction, no mailer, no keys, and no jobs but its own", () => {
     type Reach = "db" | "mailer" | "keyCache" | "dns" | "payments";
     expectTypeOf<Extract<keyof AgentDeps, Reach>>().toEqualTypeOf<never>();
     expectTypeOf<Extract<keyof Deps, Reach>>().toEqualTypeOf<Reach>();

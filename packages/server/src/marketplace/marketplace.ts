@@ -11,12 +11,12 @@ import { runJobs } from "./runs/sweep.ts";
 import { wakeupJobs } from "./wakeups/fire.ts";
 
 /*
- * The marketplace: builders list agents, brands turn them on, and agents call back (SPEC 1.4 and 3 to 6).
+ * The marketplace: builders list agents, brands turn them on, and agents call back (docs/marketplace.md).
  *
  * Rooms, each with its tables. A room imports only rooms above it; what has to go the other way goes through hooks that
  * `features.ts` composes (`ListingHooks`, `ActivationHooks`).
  *
- *   listings        a builder's agent; its states are in lifecycle.ts, its webhook secrets in secrets.ts
+ *   listings        a builder's agent; its states are in lifecycle.ts, its webhook secrets in ../webhooks/secrets.ts
  *   payments        checkouts of listings; the port for providers, with `local` and `stripe`
  *   activations     one brand's use of one agent: its states (lifecycle.ts), its key (agent-keys.ts), its cover by the plan
  *   plans           the plan of a brand, and what changing it does to its activations

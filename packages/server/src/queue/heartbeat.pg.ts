@@ -66,7 +66,7 @@ export const SWEEP = `with dead as (
   select (select count(*) from dead)::int as dead, (select count(*) from freed)::int as freed`;
 
 /**
- * The connection between a server process and the others: on a connection of its own it is notified of work and shows that it
+ * The connection between a server process and the others: on its own connection it is notified of work and shows that it
  * is alive. The leases of graphile-worker end after four hours; this way the jobs of a killed process are taken over within
  * `deadMs` and one beat.
  */

@@ -20,7 +20,7 @@ export const HOUR = 3_600_000;
 export interface LawsContext extends Omit<QueueHarness, "close"> {
   /** Jobs as `note` saw them run, in order. */
   readonly ran: ClaimedJob[];
-  /** Queues to stop at the end of the test, beside its own. */
+  /** Queues to stop at the end of the test, besides its own. */
   readonly stopping: Queue[];
   add(...jobs: NewJob[]): Promise<void>;
   work(n?: number | string, rest?: Partial<NewJob>): NewJob;

@@ -81,7 +81,7 @@ export class SqliteJobListing {
   }
 
   /**
-   * Dead jobs have an index of their own. Jobs in another state are found by their state when they are few, and otherwise by their
+   * Dead jobs have their own index. Jobs in another state are found by their state when they are few, and otherwise by their
    * workspace, where they are met soon. A plus sign keeps an index from being used.
    */
   async #toCondition(read: Reader, workspaceId: string | undefined, state: JobState | undefined): Promise<SQL | undefined> {

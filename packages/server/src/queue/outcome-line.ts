@@ -3,7 +3,7 @@ import { yieldToEventLoop } from "../lib/turn.ts";
 // Outcomes in one transaction, and what they write. More would only lengthen the turn of the event loop.
 const MAX_GROUP = 256;
 const MAX_GROUP_BYTES = 1024 * 1024;
-// Outcomes that are worth a transaction beside one that is under way.
+// Outcomes that are worth a transaction while another one is under way.
 const MIN_GROUP = 16;
 
 /** An outcome that waits to be stored, and what to call when it is stored or cannot be. */

@@ -4,14 +4,14 @@ import type { Pause } from "./pause.ts";
 import type { JobState } from "./tables.ts";
 
 /**
- * The lanes of the queue, from first to last. Each has slots of its own, so that mail that waits for a slow server does not hold
+ * The lanes of the queue, from first to last. Each has its own slots, so that mail that waits for a slow server does not hold
  * up other work, and bulk mail does not hold up single mails. A job is stored with the index of its lane.
  */
 export const LANES = ["default", "mail", "bulk"] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
- * A job is dead after so many interruptions in a row: attempts that the process did not survive. They are counted apart from failed
+ * A job is dead after this many interruptions in a row: attempts that the process did not survive. They are counted apart from failed
  * attempts, because a process that dies interrupts every job it had claimed; only a job that itself ends the process gets this far.
  */
 export const MAX_INTERRUPTIONS = 100;

@@ -63,7 +63,7 @@ describe("several server processes", () => {
     await database.drop();
   });
 
-  /** A process, as far as the queue can tell: connections and a worker of its own, on the machine's clock. */
+  /** A process, as far as the queue can tell: its own connections and worker, on the machine's clock. */
   const member = async (beat: { beatMs?: number; deadMs?: number } = {}) => {
     const db = await openPostgres(database.url, postgresSchema, { migrate: false, connections: 4 });
     const queue = createPostgresQueue({ db, clock: systemClock, random: secureRandom(), log: silentLog, ...beat });

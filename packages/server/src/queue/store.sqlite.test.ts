@@ -35,7 +35,7 @@ const open = async (
 
 queueLaws("the queue on SQLite", open);
 queueLaws("the queue on SQLite while requests wait", () => {
-  // They wait for a while only: thousands of jobs beside them would take their time, as they should.
+  // They wait for a while only: thousands of other jobs would take their time, as they should.
   let asked = 0;
   return open({ overloaded: () => (asked += 1) <= 50 });
 });

@@ -60,7 +60,7 @@ export async function assertListsExist(q: Tx | Reader, workspaceId: string, rule
  */
 export const SECOND_ROUND_MS = 60_000;
 
-// Up to this many contacts are compared in the request itself: some ms of work, and the response is complete.
+// Up to this many contacts are compared in the request itself: a few ms of work, and the response is complete.
 const SMALL = 250;
 
 /** Creates a segment and compares all contacts with its rules. Throws ApiError validation_error or conflict. */

@@ -19,13 +19,13 @@ export function listNamedLists(rule: SegmentRule): string[] {
   return rule.field === "lists" && rule.value !== undefined ? [rule.value].flat().map(String) : [];
 }
 
-// Contacts compared by one query: some ms.
+// Contacts compared by one query: a few ms.
 const WINDOW = 5000;
 // Times the number of contacts that are wanted: those compared first.
 const NEAR = 2;
 
 /**
- * The `seq`s of contacts that match, among the next some thousand after `after` and up to `last`, oldest first, and where to continue;
+ * The `seq`s of contacts that match, among the next a few thousand after `after` and up to `last`, oldest first, and where to continue;
  * null at the end.
  */
 export async function selectMatching(
@@ -44,7 +44,7 @@ export async function selectMatching(
       .limit(limit);
     return rows.map(({ seq }) => seq);
   };
-  // Where most contacts match, the next few are enough; to count some thousand would take longer than to read these.
+  // Where most contacts match, the next few are enough; to count a few thousand would take longer than to read these.
   const near = await select(Math.min(last, after + NEAR * limit));
   if (near.length === limit) return { seqs: near, next: near.at(-1) as number };
   const end = await findWindowEnd(read, workspaceId, after);

@@ -20,7 +20,7 @@ export const systemDns: DomainRecords = {
   },
 };
 
-/** The TXT record that proves the control of a domain. It has a name of its own, so it cannot collide with other records. */
+/** The TXT record that proves the control of a domain. It has its own name, so it cannot collide with other records. */
 export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } {
   return {
     type: "TXT",

@@ -120,7 +120,7 @@ export async function getSenderRowByToken(q: Tx | Reader, token: string): Promis
 const RESERVED = /(?:^|\.)(?:test|example)$/;
 
 /**
- * Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified (SPEC 7).
+ * Throws ApiError sender_not_verified, about the field `path`, unless the address or its whole domain is verified.
  */
 export async function assertVerified(tx: Tx, deps: SenderDeps, workspaceId: string, from: Mailbox, path = "from"): Promise<void> {
   if (deps.config.dev && RESERVED.test(from.domain)) return;

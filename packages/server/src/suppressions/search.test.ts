@@ -5,7 +5,7 @@ import { createWorld, type TestWorld } from "../testing.ts";
 const SIZE = 6000;
 const REQUEST = 1000;
 
-/** Suppresses many addresses, each with its reason: every third one is `manual`, and few are of a domain of their own. */
+/** Suppresses many addresses, each with its reason: every third one is `manual`, and few have their own domain. */
 async function importMany({ sdk }: Pick<TestWorld, "sdk">, name: (i: number) => string): Promise<string[]> {
   const emails = Array.from({ length: SIZE }, (_, i) => name(i));
   for (let from = 0; from < SIZE; from += REQUEST)

@@ -10,7 +10,7 @@ export interface CompiledVersion {
 
 // Characters of sources; compiled, they take about ten times as much memory.
 const MAX_SIZE = 8 * 1024 * 1024;
-// Each is some hundred KB at most.
+// Each is a few hundred KB at most.
 const MAX_PINNED = 50;
 
 /** Templates that are compiled already, by the hashes of all their sources, so that an entry never becomes outdated. */

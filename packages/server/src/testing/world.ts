@@ -42,7 +42,7 @@ export interface WorldOptions {
   fetchText?: FetchText;
   /** Flags as `mailsvc dev` takes them, e.g. `{ "rate-limit": "send=5/s" }`. */
   flags?: Readonly<Record<string, string>>;
-  /** A Postgres database, empty or used by this world before, instead of a folder of its own. */
+  /** A Postgres database, empty or used by this world before, instead of its own folder. */
   databaseUrl?: string;
   /**
    * Waits for work outside of the service that depends on it, such as that of an agent; returns whether there was any. The world then
@@ -60,13 +60,13 @@ export interface WorkspaceClient {
   readonly sdk: Mailsvc;
 }
 
-/** A mailsvc of its own: in this process, without a port, with its own data, clock and randomness. */
+/** A separate mailsvc: in this process, without a port, with its own data, clock and randomness. */
 export interface TestWorld {
   /** A client with the owner key. */
   readonly sdk: Mailsvc;
   readonly apiKey: string;
   readonly workspaceId: string;
-  /** The builder's workspace, which dev mode makes beside the brand's; that is the one of `sdk` and `apiKey`. Throws outside dev mode. */
+  /** The builder's workspace, which dev mode makes besides the brand's; that is the one of `sdk` and `apiKey`. Throws outside dev mode. */
   readonly builder: WorkspaceClient;
   /** The key that manages workspaces. */
   readonly operatorKey: string;

@@ -32,7 +32,7 @@ const MAX_URL = 8000;
 /** Links that are rewritten in one turn of the event loop. Signing one, or adding UTM parameters, takes some µs. */
 export const CUTS_PER_TURN = 1000;
 
-// Tags that are read in one turn of the event loop: some milliseconds.
+// Tags that are read in one turn of the event loop: a few milliseconds.
 const TAGS_PER_TURN = 8000;
 
 /**

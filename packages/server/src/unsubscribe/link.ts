@@ -6,7 +6,7 @@ import type { UnsubscribeDeps } from "./deps.ts";
 export interface Subscriber {
   readonly workspaceId: string;
   readonly email: string;
-  /** Absent for a link that is not in an email of its own. */
+  /** Absent for a link that is not in its own email. */
   readonly emailId?: string | undefined;
 }
 

@@ -61,7 +61,7 @@ function holdsUrl(text: string, url: string): boolean {
   return text.includes(url.slice(url.indexOf(":"))) && text.includes(url);
 }
 
-/** The pair of headers belongs together: one-click would be a false claim beside another address. */
+/** The pair of headers belongs together: one-click would be a false claim with another address. */
 function withUnsubscribe(headers: PendingMail["headers"], url: string, mailto: string | undefined): PendingMail["headers"] {
   const names = Object.keys(headers);
   if (names.length === 0) return makeUnsubscribeHeaders(url, mailto);

@@ -154,7 +154,7 @@ test("a template with {{unsubscribeUrl}} has each recipient's own link, with the
   expect(JSON.stringify(mail)).not.toContain("unsubscribe.mailsvc.invalid");
 });
 
-test("a mail that does not offer it, or has headers of its own, is left alone", async () => {
+test("a mail that does not offer it, or has its own headers, is left alone", async () => {
   await using world = await createWorld();
   const mail = { from: "a@acme.test", to: "ada@example.com", subject: "Receipt", html: "<p>Thanks</p>" };
   await world.sdk.emails.send(mail);

@@ -8,7 +8,7 @@ export interface Attempt {
   readonly ms: number;
   readonly class: AttemptClass;
   readonly httpStatus: number | null;
-  /** What went wrong, in a sentence of our own; null for a success. */
+  /** What went wrong, in our own sentence; null for a success. */
   readonly message: string | null;
   /** The beginning of the response, secrets redacted; null when there was none. */
   readonly answer: string | null;
@@ -125,7 +125,7 @@ export function toResponseSnippet(bytes: Uint8Array, secrets: readonly string[])
   return snippet === "" ? null : snippet;
 }
 
-/** Truncates a text to so many bytes of UTF-8, without half a character at its end. */
+/** Truncates a text to this many bytes of UTF-8, without half a character at its end. */
 function truncate(text: string, bytes: number): string {
   const whole = Buffer.from(text);
   if (whole.length <= bytes) return text;

@@ -21,9 +21,9 @@ export interface EndpointClientParts {
   readonly clock: Clock;
   /** Why the URL must not be called; null when it may be. */
   readonly fault: UrlFault;
-  /** Opens a connection; `closed` is called when it is closed, by whom ever. */
+  /** Opens a connection; `closed` is called once, when either side closes it. */
   open(origin: string, closed: (connection: Connection) => void): Promise<Connection>;
-  /** Whether so many connections are open that none is kept. */
+  /** Whether too many connections are open to keep any. */
   readonly isCrowded: () => boolean;
 }
 

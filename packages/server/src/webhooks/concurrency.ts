@@ -15,7 +15,7 @@ const ORIGIN_SLOW_SLOTS = 10;
 // all at most MAX_QUEUED events wait in memory, up to 20 KB each.
 const PREFETCH = 8;
 const MAX_QUEUED = 4096;
-// Endpoints that are remembered. Beyond it, so many idle ones are forgotten at a time.
+// Endpoints that are remembered. Beyond it, this many idle ones are forgotten at a time.
 const MAX_ENDPOINTS = 1000;
 const FORGET = 100;
 
@@ -106,7 +106,7 @@ export class ConcurrencyLimiter {
     for (const state of this.#endpoints.values()) this.#release(state, 0);
   }
 
-  /** How much more an endpoint may claim, after others of its origin have claimed so many. */
+  /** How much more an endpoint may claim, after others of its origin have claimed theirs. */
   #quota({ client, origin, queue }: EndpointState, quick: boolean, claimed: number): number {
     const prefetch = quick ? Math.min((PREFETCH - 1) * client.limit, Math.max(0, MAX_QUEUED - this.#total.queued)) : 0;
     // What quick endpoints hold of an origin does not keep a slow one from starting.

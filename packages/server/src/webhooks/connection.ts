@@ -33,7 +33,7 @@ export interface ConnectionOptions {
 
 type Socket = NonNullable<Parameters<buildConnector.Callback>[1]>;
 
-/** One connection to a webhook, an undici Client of its own. It carries one request at a time. */
+/** One connection to a webhook, its own undici Client. It carries one request at a time. */
 export class Connection {
   readonly #client: Client;
   readonly #options: ConnectionOptions;

@@ -48,11 +48,11 @@ import { canContinue, type Job, takeOverStreams, toClaim } from "./streams.ts";
  * endpoint without a free slot waits in the database, and nothing waits behind it.
  */
 
-// Outcomes recorded, and streams claimed, in one transaction: some ms of work, during which other writers wait.
+// Outcomes recorded, and streams claimed, in one transaction: a few ms of work, during which other writers wait.
 const BATCH = 512;
 // While this many requests are in flight, their outcomes are gathered for a moment and recorded together, and for up to three while
-// each brings many: the rows of outcomes share pages, so those of a large batch cost less to write. With fewer the streams have run
-// dry, as those that were claimed together do at the same time: what goes on waiting then sends nothing.
+// each brings many: the rows of outcomes share pages, so those of a large batch cost less to write. Below this,
+// streams are empty: waiting longer would only delay the next claim.
 const GATHER_FROM = 16;
 const GATHER_MS = 15;
 const GATHER_MOMENTS = 3;
@@ -76,7 +76,7 @@ export interface DispatcherParts {
 }
 
 /**
- * Delivers events to webhooks (SPEC 6), on any number of processes. The row of an event is the truth; the dispatcher holds only
+ * Delivers events to webhooks, on any number of processes. The row of an event is the truth; the dispatcher holds only
  * what it has claimed.
  */
 export class WebhookDispatcher implements WebhookWorker {

@@ -36,7 +36,7 @@ export interface WebhookPolicy {
   /** An event has arrived. Runs for every delivery: query only for the types that need it. */
   delivered?(tx: Tx, event: OpenEvent): Promise<void>;
   /**
-   * An attempt has failed. Return "hold" to stop the stream until `releaseStream`, "aside" to give the event a stream of its own, so
+   * An attempt has failed. Return "hold" to stop the stream until `releaseStreams`, "aside" to give the event its own stream, so
    * that others do not wait for its next attempt.
    */
   failed?(tx: Tx, failure: Failure): Promise<"hold" | "aside" | undefined>;

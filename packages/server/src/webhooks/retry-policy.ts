@@ -1,11 +1,11 @@
 import type { Attempt } from "./attempt.ts";
 
-/** The whole of an attempt, ms: name lookup, connection, response and its body (SPEC 6). */
+/** The whole of an attempt, ms: name lookup, connection, response and its body. */
 export const ATTEMPT_TIMEOUT_MS = 8000;
 
 /**
  * When an event is tried again: the delays after each failed attempt, ms. Without jitter, so that what the documentation says
- * happens to the millisecond; many retries due at one instant do no harm, since each endpoint gets only so many requests at a time.
+ * happens to the millisecond; many retries due at one instant do no harm, since each endpoint gets only a limited number of requests at a time.
  */
 export interface RetrySchedule {
   /** After each direct attempt but the last; the event is `pending` meanwhile. */

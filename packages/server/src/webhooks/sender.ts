@@ -89,7 +89,7 @@ export class WebhookSender {
     });
   }
 
-  /** One attempt on a connection of its own. */
+  /** One attempt on its own connection. */
   async sendOnce(endpoint: Endpoint, message: Message): Promise<Attempt> {
     const client = this.createClient(endpoint.url);
     try {

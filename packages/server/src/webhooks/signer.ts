@@ -6,7 +6,7 @@ import type { SigningSecrets } from "./secrets.ts";
 const PREFIX = "whsec_";
 
 interface Keys {
-  /** SPEC 5: the key is the text of the secret, `whsec_` and all. */
+  /** The key is the text of the secret, `whsec_` and all. */
   readonly spec: KeyObject;
   /** Standard Webhooks: the key is the bytes that the base64 after the prefix decodes to. */
   readonly standard: KeyObject;
@@ -26,9 +26,9 @@ export class Signer {
   }
 
   /**
-   * The headers of an attempt that begins `now`, names and values in turns: the signature of SPEC, and the three headers of
-   * Standard Webhooks, signed with both secrets during a rotation. X-Service-Timestamp is the event's time, the same on every
-   * attempt; webhook-timestamp is the attempt's.
+   * The headers of an attempt that begins `now`, names and values in turns: the signature of docs/agents-webhooks.md#signatures, and the
+   * three headers of Standard Webhooks, signed with both secrets during a rotation. X-Service-Timestamp is the event's time, the same on
+   * every attempt; webhook-timestamp is the attempt's.
    */
   headers({ id, type, at, attempt }: Message, bytes: Uint8Array, now: number): string[] {
     const seconds = String(Math.floor(now / 1000));

@@ -123,7 +123,7 @@ export async function holdStream(tx: Tx, streamId: string): Promise<void> {
   await tx.update(tx.t.webhookStreams).set({ held: true }).where(eq(tx.t.webhookStreams.streamId, streamId));
 }
 
-/** Gives an event a stream of its own, so that the others of its stream do not wait for its next attempt. */
+/** Gives an event its own stream, so that the others of its stream do not wait for its next attempt. */
 export async function moveAside(tx: Tx, { id, streamId }: OpenEvent, endpoint: Endpoint, dueAt: number | null): Promise<void> {
   const { [endpoint.policy.outbox]: e, webhookStreams: s } = tx.t;
   if (isAside(streamId)) return;

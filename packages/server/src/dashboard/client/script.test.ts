@@ -13,7 +13,7 @@ test("the program of the page is one text that a browser can read", () => {
   expect(script()).not.toMatch(/<\/script|<!--/i);
 });
 
-// A part goes to the browser as its own text: what stands beside it in its file stays behind.
+// A part goes to the browser as its own text: what is next to it in its file stays behind.
 test.each(parts)("%s holds one part, and takes nothing but types from elsewhere", (file) => {
   const source = readFileSync(join(folder, file), "utf8");
   const top = source.split("\n").filter((line) => /^[a-z]/.test(line));

@@ -14,7 +14,7 @@ export interface TableSum {
   readonly checksum: string;
 }
 
-// In the backup file, beside the tables it backs up.
+// In the backup file, next to the tables it backs up.
 const MANIFEST = "__backup";
 
 const TABLES = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
@@ -150,7 +150,7 @@ export function takeFact(file: string, name: string): string | null {
   }
 }
 
-/** Deletes a file that was not finished, and what SQLite keeps beside it. */
+/** Deletes a file that was not finished, and what SQLite keeps next to it. */
 export function discard(file: string): void {
   for (const suffix of ["", "-journal", "-wal", "-shm"]) if (existsSync(file + suffix)) rmSync(file + suffix);
 }

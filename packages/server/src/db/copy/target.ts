@@ -19,7 +19,7 @@ export interface Target {
   /** Reads a whole table back. */
   sum(shape: Shape): Promise<RowSum>;
   setCounter(shape: Shape): Promise<void>;
-  /** Opens the database to servers, and stores facts that the folder kept beside its database. */
+  /** Opens the database to servers, and stores facts that the folder kept next to its database. */
   finish(facts: Readonly<Record<string, string>>): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { rankTrigrams } from "../trigrams.ts";
 // The rarest four rule out nearly everything.
 const MAX_TRIGRAMS = 4;
 
-// Takes some ms. A text that is not among these is in fewer than one of 300 rows: the index has at most 3,000 hits per million.
+// Takes a few ms. A text that is not among these is in fewer than one of 300 rows: the index has at most 3,000 hits per million.
 const SCAN_FIRST = 6000;
 
 /** A GIN index of trigrams returns all hits at once, unordered, so the newest rows are scanned first, which finds common texts. */

@@ -14,7 +14,7 @@ const SAMPLE = "set local default_statistics_target = 10";
  * Collects statistics of tables that have grown and have none, or none of their present size. Autovacuum does so once a minute at
  * best. Until then Postgres plans as if a workspace held a two-hundredth of each table, and keeps plans it made when tables were
  * nearly empty, which read all of a table: in a database a minute old, an update of ten emails took 2.2 ms instead of 0.1, and
- * each mail sent by SMTP cost Postgres 630 µs instead of 300. `alsoIn` names a schema beside the one of the tables.
+ * each mail sent by SMTP cost Postgres 630 µs instead of 300. `alsoIn` names a schema besides the one of the tables.
  */
 export async function analyzeGrownTables(query: Query, alsoIn: string): Promise<void> {
   const tables = await query<{ name: string }>(

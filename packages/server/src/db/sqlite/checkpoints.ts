@@ -8,7 +8,7 @@ const PAGES = 4000;
 const FAR_BEHIND = 8 * PAGES;
 // Without a worker that could do it, the writer moves them itself.
 const LOST = 4 * FAR_BEHIND;
-// So many pages the writer moves itself at the end: some milliseconds.
+// This many pages the writer moves itself at the end: a few milliseconds.
 const LAST_PAGES = 500;
 // Reading the length of the log takes 10 µs. A commit can hold the 30 MB of a large request.
 const CHECK_EVERY = 4;
@@ -22,7 +22,7 @@ interface Log {
   checkpointed: number;
 }
 
-// As text, so that it stays with this file wherever that is bundled. It has a thread and a connection of its own.
+// As text, so that it stays with this file wherever that is bundled. It has its own thread and connection.
 const WORK = `
   const { parentPort, workerData } = require("node:worker_threads");
   const connection = new Database(workerData.file);
@@ -42,7 +42,7 @@ const WORK = `
  */
 
 /**
- * Moves the log into the database file on a thread of its own: writing and flushing 16 MB takes 10 to 100 ms, for which the event
+ * Moves the log into the database file on its own thread: writing and flushing 16 MB takes 10 to 100 ms, for which the event
  * loop would stop. The log can restart only when all of it has been moved, and under load new pages arrive meanwhile: the worker
  * goes on until only few are left, which the writer moves itself. While the log is far too long, commits wait.
  */

@@ -112,7 +112,7 @@ describe("durability", () => {
 });
 
 describe("one process for each folder", () => {
-  /** A process of its own that holds the folder's lock until it is told to stop. */
+  /** A separate process that holds the folder's lock until it is told to stop. */
   const holder = async (): Promise<{ pid: number; kill(): Promise<void> }> => {
     const driver = createRequire(import.meta.url).resolve("better-sqlite3");
     const script = join(folder, "hold.cjs");
@@ -165,7 +165,7 @@ describe("one process for each folder", () => {
   test.each([
     ["emptied", (file: string) => writeFileSync(file, "")],
     ["deleted", (file: string) => rmSync(file)],
-  ])("a database that was %s beside its key is refused, and not replaced by a new one", async (_how, lose) => {
+  ])("a database that was %s next to its key is refused, and not replaced by a new one", async (_how, lose) => {
     await (await open()).close();
     writeFileSync(join(folder, "secret.key"), "x");
     const file = join(folder, "mailsvc.db");
@@ -173,7 +173,7 @@ describe("one process for each folder", () => {
     const error = (await openSqlite(folder, sqliteSchema).catch((e: unknown) => e)) as Error;
     expect(error).toBeInstanceOf(StorageUnavailable);
     expect(error.message).toMatch(
-      /mailsvc\.db is (empty|missing), but secret\.key beside it belongs to an installation\. Restore a backup/,
+      /mailsvc\.db is (empty|missing), but secret\.key next to it belongs to an installation\. Restore a backup/,
     );
     expect(existsSync(file) && statSync(file).size > 0).toBe(false);
   });

@@ -66,7 +66,7 @@ interface OpenFile {
 }
 
 async function openFile(file: string, version: string, { synchronous, sync }: SqliteOptions): Promise<OpenFile> {
-  // At NORMAL, COMMIT writes the log without flushing it. The flush that FULL would do inside COMMIT is ours then, beside the
+  // At NORMAL, COMMIT writes the log without flushing it. The flush that FULL would do inside COMMIT is ours then, outside the
   // event loop. Before a checkpoint SQLite flushes the log itself.
   const level = synchronous === "OFF" ? "OFF" : "NORMAL";
   const connection = openConnection(file, level);
@@ -197,7 +197,7 @@ class SqliteDatabase implements SqliteDb {
   #assertReadable(): null {
     this.#assertOpen();
     if (currentScope.getStore()?.open)
-      throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
+      throw new MisplacedQuery("A query was made outside the open transaction: use the transaction you were given.");
     return null;
   }
 }

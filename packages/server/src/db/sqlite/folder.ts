@@ -18,7 +18,7 @@ export function createDataFolder(folder: string): void {
 }
 
 /**
- * Locks a data folder for this process, and returns how to unlock it. The lock is an SQLite lock on a file of its own: the
+ * Locks a data folder for this process, and returns how to unlock it. The lock is an SQLite lock on a separate file: the
  * kernel releases it when the process dies, so there is no stale lock to clean up. Throws StorageUnavailable when another
  * process has it.
  */
@@ -48,7 +48,7 @@ export function assertNotEmptied(folder: string): void {
   const isEmpty = !existsSync(file) || statSync(file).size === 0;
   if (!isEmpty || !existsSync(join(folder, KEY_FILE)) || hasLog(file)) return;
   throw new StorageUnavailable(
-    `${file} is ${existsSync(file) ? "empty" : "missing"}, but ${KEY_FILE} beside it belongs to an installation. ` +
+    `${file} is ${existsSync(file) ? "empty" : "missing"}, but ${KEY_FILE} next to it belongs to an installation. ` +
       `Restore a backup (mailsvc restore), or delete ${KEY_FILE} to start with an empty database.`,
   );
 }

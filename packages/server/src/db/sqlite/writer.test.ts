@@ -75,7 +75,7 @@ const states = (...promises: Promise<unknown>[]): Promise<string[]> =>
     ),
   );
 
-describe("the disk is waited for beside the loop", () => {
+describe("the disk is waited for outside the loop", () => {
   test("nobody is answered before the flush has ended, and the next group is committed meanwhile", async () => {
     const { disk, waiting } = slowDisk();
     const { writer, log } = writerOn(disk);

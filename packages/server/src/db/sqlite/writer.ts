@@ -76,7 +76,7 @@ const STALLED = "A transaction waited for something other than its queries (netw
  * Postgres. A flush costs 0.1 to 5 ms whether it covers one row or a hundred. Grouping at the end of the loop turn, without a
  * timer, gave ten times the writes per second at 100 connections and costs a lone caller nothing.
  *
- * The flush runs beside the event loop: the next group is read, run and committed meanwhile, and may see rows that are not
+ * The flush runs outside the event loop: the next group is read, run and committed meanwhile, and may see rows that are not
  * durable yet. No caller is answered before they are: neither those who wrote a row nor those who only read it in a
  * transaction. When a flush fails it is unknown what the disk holds, so nothing more is written until the next start.
  *

@@ -55,7 +55,7 @@ function findKind(schema: z.core.$ZodType | undefined): string | null {
   return "innerType" in def ? findKind(def.innerType as z.core.$ZodType) : def.type;
 }
 
-/** The name and type of a file's part; fields beside it override them. */
+/** The name and type of a file's part; other fields override them. */
 function describeFile(file: Part | null): Record<string, string> {
   return {
     ...(file?.fileName != null && { fileName: file.fileName }),

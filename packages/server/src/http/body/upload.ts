@@ -24,7 +24,7 @@ export interface UploadBody {
 
 const FIELD = "contentBase64";
 const PLACEHOLDER = "AA==";
-// The most bytes of the fields beside a file: far more than they need.
+// The most bytes of the fields sent with a file: far more than they need.
 const MAX_FIELD_BYTES = 1024 * 1024;
 // Only strings longer than this are cut out of the JSON before it is parsed.
 const LONG = 16 * 1024;
@@ -88,7 +88,7 @@ async function decodeFile(text: Buffer): Promise<FileBody> {
 
 function assertFieldSize(size: number): void {
   if (size > MAX_FIELD_BYTES)
-    throw new ApiError("payload_too_large", `The fields beside the file are too large: at most ${MAX_FIELD_BYTES / 1024 / 1024} MB.`);
+    throw new ApiError("payload_too_large", `The fields sent with the file are too large: at most ${MAX_FIELD_BYTES / 1024 / 1024} MB.`);
 }
 
 /** An upload whose file is base64: cut out of the JSON, or in its field when it is short. */

@@ -29,7 +29,7 @@ export function listConnections(
   return listPage(read, page, { table: t, where, toItem: (row) => show(deps, row) });
 }
 
-/** Adds a connection, with a URL of its own. Throws ApiError limit_reached, or validation_error for a key the provider does not use. */
+/** Adds a connection, with its own URL. Throws ApiError limit_reached, or validation_error for a key the provider does not use. */
 export async function addConnection(
   tx: Tx,
   deps: InboundDeps,

@@ -222,7 +222,7 @@ test("another workspace sees and moves nothing of this one", async () => {
   expect((await world.builder.sdk.listings.get("writer")).state).toBe("LISTED");
 });
 
-test("two brands have activations and keys of their own, and the builder sees their names and nothing more", async () => {
+test("two brands have their own activations and keys, and the builder sees their names and nothing more", async () => {
   await using hooks = await startReceiver();
   await using world = await createWorld();
   await listAgent(world.builder.sdk, hooks.url);

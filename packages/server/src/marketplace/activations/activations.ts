@@ -23,8 +23,8 @@ const CLEARED_BY_BRAND = ["user_paused", "webhook_failure"] as const;
 const CLEARED_BY_BUILDER = ["webhook_failure"] as const;
 
 /**
- * Turns an agent on (SPEC 3). The row holds a hash of the agent's one key; the key itself goes to the builder's webhook only.
- * Throws ApiError not_found, validation_error, conflict or plan_limit_reached.
+ * Turns an agent on (docs/marketplace.md#turn-an-agent-on). The row holds a hash of the agent's one key; the key itself goes to the
+ * builder's webhook only. Throws ApiError not_found, validation_error, conflict or plan_limit_reached.
  */
 export async function activate(tx: Tx, deps: ActivationDeps, workspaceId: string, consent: Consent): Promise<Activation> {
   const now = deps.clock.now();

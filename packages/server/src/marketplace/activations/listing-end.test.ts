@@ -5,7 +5,7 @@ import { ask } from "../../../test/scenario.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
 import { activationJobs } from "./jobs.ts";
 
-/** Adds activations of a listing, each of a workspace of its own, by copying one that was made the long way. */
+/** Adds activations of a listing, each of its own workspace, by copying one that was made the long way. */
 const crowd = async ({ app }: TestWorld, pattern: string, n: number): Promise<void> => {
   const { db, ids } = app.deps;
   const { activations, workspaces } = db.read.t;

@@ -9,7 +9,7 @@ import { getEventRow, showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 import { toAgentEndpoint } from "./endpoint.ts";
 
-// Redelivery bypasses all streams and limits, so without a limit of its own it could flood any address.
+// Redelivery bypasses all streams and limits, so without its own limit it could flood any address.
 const RATE = perMinute(120);
 
 /** Sends an event by hand, before the transaction. Throws ApiError not_found, invalid_state or rate_limited. */

@@ -306,7 +306,7 @@ describe("the brand", () => {
     expect(await parts()).toBe(0);
   });
 
-  test("uploads images and lead magnets of its own, which belong to no agent", async () => {
+  test("uploads its own images and lead magnets, which belong to no agent", async () => {
     const image = await world.sdk.assets.create({ fileName: "own.png", contentBase64: base64(png(13, 13)), tags: ["own"] });
     expect(await world.sdk.assets.get(image.id)).toEqual(image);
     const file = await world.sdk.leadMagnets.create({ fileName: "own.pdf", contentBase64: base64(pdf("own")), title: "Own" });

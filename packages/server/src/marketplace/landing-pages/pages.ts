@@ -11,7 +11,7 @@ import type { PageTables } from "./tables.ts";
 
 export type PageRow = PageTables["landingPages"]["$inferSelect"];
 
-/** The reader of pages: a brand sees all of its own; an agent those it made and those that are published. */
+/** The reader of pages: its own brand sees all; an agent those it made and those that are published. */
 export interface Viewer {
   readonly workspaceId: string;
   readonly activationId: string | null;

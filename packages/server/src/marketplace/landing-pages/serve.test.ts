@@ -102,7 +102,7 @@ describe("a published page", () => {
     });
   });
 
-  test("turns dark where readers want it so, unless it has colors of its own", async () => {
+  test("turns dark where readers want it so, unless it has its own colors", async () => {
     const dark = "prefers-color-scheme:dark";
     expect((await visit((await published({ html: '<p style="margin: 1em">x</p>' })).url)).text).toContain(dark);
     for (const style of ["background:#f5f5f5", "margin:0;color:#222"])
@@ -112,7 +112,7 @@ describe("a published page", () => {
     expect((await visit(endless.url)).status).toBe(200);
   });
 
-  test("wears the brand's colors, name and logo, and words of its own", async () => {
+  test("wears the brand's colors, name and logo, and its own words", async () => {
     await world.sdk.brand.update({
       name: "Fern <& Field>",
       website: "https://fern.example/",

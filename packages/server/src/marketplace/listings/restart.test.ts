@@ -24,7 +24,7 @@ const secretOf = async ({ app: { deps } }: RunningServer, id: string): Promise<s
   return row && getSigningSecrets(deps, row, deps.clock.now()).current;
 };
 
-test("a webhook secret is readable after a restart, by the key beside the data or by one that is given", async () => {
+test("a webhook secret is readable after a restart, by the key next to the data or by one that is given", async () => {
   const first = await start();
   const sdk = new Mailsvc({ baseUrl: first.url, apiKey: first.apiKey ?? "" });
   const made = await sdk.listings.create({ slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/", permissions: [] });

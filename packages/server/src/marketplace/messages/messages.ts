@@ -193,7 +193,7 @@ function isRepeat({ message, approval }: MessageWithApproval, post: NewAgentMess
 }
 
 /**
- * Throws ApiError not_found unless a preview shows something the agent may show: its own page, a lead magnet of its own or of
+ * Throws ApiError not_found unless a preview shows something the agent may show: its own page, its own lead magnet or of
  * the brand's people, or an image of the asset library, which all agents of a brand share.
  */
 async function assertPreviewExists(

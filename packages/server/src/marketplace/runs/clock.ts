@@ -6,7 +6,7 @@ import type { Clock, Timer } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 
-/** A RUNNING run fails this long after its last heartbeat (SPEC 8), ms. */
+/** A RUNNING run fails this long after its last heartbeat, ms. */
 export const WINDOW_MS = RUN_LIMITS.windowMinutes * 60_000;
 
 /** Fails runs whose deadline has passed. */
@@ -68,7 +68,7 @@ export interface RunClockOptions {
   controllable: boolean;
 }
 
-export function makeRunClock({ db, clock, log, controllable: bent }: RunClockOptions): RunClock {
+export function makeRunClock({ db, clock, log, controllable }: RunClockOptions): RunClock {
   /** Since when heartbeats could arrive without interruption, ms. */
   let floor = Number.NEGATIVE_INFINITY;
   let wall = 0;
@@ -94,7 +94,7 @@ export function makeRunClock({ db, clock, log, controllable: bent }: RunClockOpt
 
   /** Detects a clock that was set, and a process that was suspended. */
   const detectLostTime = (): void => {
-    if (bent) return;
+    if (controllable) return;
     const now = clock.now();
     const instant = clock.real.now();
     const jump = now - wall - (instant - real);

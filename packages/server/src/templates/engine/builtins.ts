@@ -15,7 +15,7 @@ export interface Helper {
   readonly lenient?: boolean;
   /** Type of its first argument, for the variable schema. */
   readonly takes: "any" | "string" | "number" | "date" | "array";
-  /** Steps one call costs, beside its arguments. */
+  /** Steps one call costs, besides its arguments. */
   readonly cost?: number;
   run(args: readonly unknown[], named: Named): unknown;
 }

@@ -35,7 +35,7 @@ export interface FieldFault extends Fault {
 
 /** Thrown for a template that cannot be used, with all its faults. */
 export class TemplateFaults extends Error {
-  override name = "BundleFaults";
+  override name = "TemplateFaults";
   readonly faults: readonly FieldFault[];
   constructor(faults: readonly FieldFault[]) {
     super(faults[0]?.message ?? "The template is not valid.");

@@ -8,7 +8,7 @@ import { loadParser } from "./parser.ts";
 const parse = await loadParser();
 const bundle = { slug: "x", subject: null, text: null, variables: [], isLayout: false, layout: null, partials: new Map() };
 
-/** The tags, attributes, comments and text runs of HTML, by a reader of its own, so that a mistake is not made twice. */
+/** The tags, attributes, comments and text runs of HTML, by a separate reader, so that a mistake is not made twice. */
 const shapeOf = (html: string): string[] => {
   const shape: string[] = [];
   let rest = html;

@@ -261,7 +261,7 @@ describe("values stay where they are put", () => {
 });
 
 describe("nothing keeps the server busy", () => {
-  // Time of the processor, which is the same beside other work.
+  // Time of the processor, which is the same during other work.
   const under = (ms: number, work: () => void): void => {
     const from = process.cpuUsage();
     work();

@@ -90,7 +90,7 @@ test.each([
   ["in a partial", "  {{> outer}}\nend"],
   ["empty", "a\n  {{> empty}}\nb"],
   ["that ends with an empty line", "a\n  {{> lines}}\nb"],
-  ["beside something", "<li>  {{> item}}</li>\n"],
+  ["next to something", "<li>  {{> item}}</li>\n"],
   ["that trims", "<ul>\n  {{~> item~}}\n</ul>"],
 ])("a partial keeps its indentation on every line: %s", (_name, source) => {
   const partials = { item: "<li>{{a}}</li>\n<li>{{b}}</li>", outer: "<ul>\n  {{> item}}\n</ul>\n", empty: "", lines: "x\n\ny\n\n" };

@@ -16,7 +16,7 @@ export interface BatcherOptions {
   maxSize: number;
   /** Batches that run at the same time, at most. */
   concurrency: number;
-  /** Items that make a batch worth running beside another one. */
+  /** Items that make a batch worth running at the same time as another one. */
   full: number;
 }
 
