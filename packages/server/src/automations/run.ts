@@ -112,7 +112,7 @@ async function claim(
   return { automation, entries: await tx.sqlDialect.passingLocked(select) };
 }
 
-/** Puts off an entry that cannot be run by a fault of ours, or fails it after so many attempts. */
+/** Puts off an entry that cannot be run by a fault of ours, or fails it after too many attempts. */
 function postpone(deps: AutomationDeps, automationId: string, { id, failures }: Due, error: unknown): Promise<number> {
   deps.log.error("the next step of an entry failed", { automation: automationId, entry: id, attempt: failures + 1, error: String(error) });
   return deps.db.tx(async (tx) => {

@@ -62,7 +62,7 @@ export async function cancelCampaign(tx: Tx, deps: CampaignDeps, workspaceId: st
 // Recipients marked in one transaction.
 const CHUNK = 500;
 
-/** Marks the recipients of a cancelled campaign, some hundred at a time. One that is being handed over is left to its delivery. */
+/** Marks the recipients of a cancelled campaign, a few hundred at a time. One that is being handed over is left to its delivery. */
 export function cancelRecipients(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];

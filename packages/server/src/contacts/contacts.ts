@@ -74,7 +74,7 @@ export async function listMemberships(
   return { lists: await collect("lists"), segments: await collect("segments") };
 }
 
-/** Creates a contact (SPEC 4, Set A). Throws ApiError duplicate_contact or email_suppressed. */
+/** Creates a contact (docs/contacts.md#two-ways-to-create-a-contact). Throws ApiError duplicate_contact or email_suppressed. */
 export async function createContact(tx: Tx, deps: ContactDeps, workspaceId: string, input: NewContact): Promise<ContactRow> {
   const row = buildContact(deps, workspaceId, input, "SUBSCRIBED");
   const existing = await findByEmailKey(tx, workspaceId, row.emailKey);
@@ -118,7 +118,7 @@ export function resolveUpsertStatus(
   return wanted === "UNSUBSCRIBED" && now === "SUBSCRIBED" ? "UNSUBSCRIBED" : now;
 }
 
-/** Creates a contact, or updates the one with this address (SPEC 4, Set B). Never subscribes anyone again. */
+/** Creates a contact, or updates the one with this address. Never subscribes anyone again. */
 export async function upsertContact(
   tx: Tx,
   deps: ContactDeps,
@@ -142,7 +142,7 @@ export async function upsertContact(
 }
 
 /**
- * Changes the fields of a contact that were sent (SPEC 4). Status UNSUBSCRIBED suppresses the address in scope `marketing`, and
+ * Changes the fields of a contact that were sent. Status UNSUBSCRIBED suppresses the address in scope `marketing`, and
  * SUBSCRIBED lifts that suppression. Throws ApiError not_found, or invalid_state or email_suppressed if the address is
  * suppressed in scope `all`. The events name the cause, by default a call.
  */
@@ -191,7 +191,7 @@ export async function patchContacts(
   return results;
 }
 
-/** Deletes a contact with everything other features store about it (SPEC 4). Its suppression stays. Throws ApiError not_found. */
+/** Deletes a contact with everything other features store about it. Its suppression stays. Throws ApiError not_found. */
 export async function deleteContact(
   tx: Tx,
   deps: ContactDeps,

@@ -9,7 +9,7 @@ import { composeMime } from "../mail/mime.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
 import type { InboxTables } from "./tables.ts";
 
-/** What of a captured mail is known before it is stored. */
+/** A captured mail before it is stored. */
 type InboxRow = Omit<InboxTables["inbox"]["$inferSelect"], "id" | "receivedAt">;
 
 export interface CaptureOptions {

@@ -183,6 +183,6 @@ class PostgresDatabase implements PostgresDb {
   #assertReadable(): void {
     this.#assertOpen();
     if (currentScope.getStore()?.open)
-      throw new MisplacedQuery("A query was made beside the open transaction: use the transaction you were given.");
+      throw new MisplacedQuery("A query was made outside the open transaction: use the transaction you were given.");
   }
 }

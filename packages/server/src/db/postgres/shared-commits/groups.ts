@@ -24,7 +24,7 @@ const MAX_SIZE = 1_000_000;
 const LOST = "The database cannot work at the moment (connection lost).";
 
 /**
- * Commits light transactions in groups: all rows of a group are one statement, which is a transaction of its own, so that a group
+ * Commits light transactions in groups: all rows of a group are one statement, which is its own transaction, so that a group
  * costs one round trip.
  *
  * | group is | trigger                                   | becomes                                                     |

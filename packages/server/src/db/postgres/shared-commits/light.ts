@@ -42,7 +42,7 @@ interface Early {
  * | transaction is | trigger                                          | becomes                                       |
  * | -------------- | ------------------------------------------------ | --------------------------------------------- |
  * | light          | `insertAll`, `insertNumbered`, `defer`           | light, with more rows                         |
- * | light          | `lookUp` in a table without rows of its own      | light                                         |
+ * | light          | `lookUp` in its own table without rows      | light                                         |
  * | light          | any other query, or more than `MAX_SIZE` of rows | failed: its work runs again in an ordinary one |
  */
 export class LightTransaction {
