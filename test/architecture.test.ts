@@ -34,8 +34,8 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
   queue: { use: ["lib"], types: ["db"] },
   mail: { use: ["lib", "html"], types: ["db"] },
   html: { use: ["lib"] },
-  http: { use: ["lib", "db", "html"], types: ["queue", "root"] },
-  feature: { use: ["lib", "db", "queue", "mail", "html"], types: ["http", "root"] },
+  http: { use: ["lib", "db", "html"], types: ["queue"] },
+  feature: { use: ["lib", "db", "queue", "mail", "html"], types: ["http"] },
   root: { use: ["lib", "db", "queue", "mail", "html", "http", "feature"] },
   testing: { use: ["lib", "db", "queue", "mail", "html", "http", "feature", "root"] },
 };
@@ -171,6 +171,31 @@ const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
   return found;
 };
 
+// Files that can only be understood together: each refers to all others, if only by types.
+const MAX_KNOT = 9;
+
+/** The knots: sets of files that import each other in circles, counting types too (Tarjan's strongly connected components). */
+const listKnots = (files: ReadonlyMap<string, string>): string[][] => {
+  const order = new Map<string, number>();
+  const open: string[] = [];
+  const knots: string[][] = [];
+  const visit = (path: string): number => {
+    const number = order.size;
+    order.set(path, number);
+    open.push(path);
+    let low = number;
+    for (const { to } of importsOf(path, files.get(path) ?? "")) {
+      if (!files.has(to)) continue;
+      if (!order.has(to)) low = Math.min(low, visit(to));
+      else if (open.includes(to)) low = Math.min(low, order.get(to) ?? low);
+    }
+    if (low === number) knots.push(open.splice(open.indexOf(path)));
+    return low;
+  };
+  for (const path of files.keys()) if (!order.has(path)) visit(path);
+  return knots.filter((knot) => knot.length > 1);
+};
+
 const violations = (files: ReadonlyMap<string, string>): string[] => [
   ...[...files].flatMap(([path, source]) => {
     const lines = source.split("\n").length;
@@ -189,6 +214,9 @@ const violations = (files: ReadonlyMap<string, string>): string[] => [
     ),
   ...cycles(files),
   ...roomCycles(files),
+  ...listKnots(new Map([...files].filter(([path]) => zoneOf(path) && !/\.(test|laws)\.tsx?$/.test(path))))
+    .filter((knot) => knot.length > MAX_KNOT)
+    .map((knot) => `knot of ${knot.length} files: ${knot.sort().join(", ")}`),
 ];
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -247,6 +275,26 @@ describe("the rules notice", () => {
         [`${S}/segments/c.ts`]: 'import { d } from "../lists/lists.ts";',
       },
       "cycle of rooms: lists/a.ts -> segments/segments.ts, segments/c.ts -> lists/lists.ts",
+    ],
+    [
+      "a room that names what composes the product",
+      { [`${S}/keys/keys.ts`]: 'import type { Deps } from "../deps.ts";' },
+      "feature may not import root",
+    ],
+    [
+      "a room that names the tables of all rooms",
+      { [`${S}/keys/keys.ts`]: 'import type { Tables } from "../schema.ts";' },
+      "feature may not import root",
+    ],
+    [
+      "a room that uses another's table, not only its type",
+      { [`${S}/keys/keys.ts`]: 'import { senderTables } from "../senders/tables.ts";' },
+      "past its <feature>.ts",
+    ],
+    [
+      "ten files that know each other by types",
+      Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`${S}/lib/f${i}.ts`, `import type { T } from "./f${(i + 1) % 10}.ts";`])),
+      "knot of 10 files: ",
     ],
     ["a giant", { [`${S}/lib/a.ts`]: "\n".repeat(501) }, "longer than 500 lines"],
     ["a drawer for everything", { [`${S}/lib/utils.ts`]: "" }, "name the file after what it holds"],

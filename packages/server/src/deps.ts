@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import type { ContactDeps } from "./contacts/deps.ts";
 import type { DashboardDeps } from "./dashboard/deps.ts";
 import type { DataSubjectDeps } from "./data-subjects/deps.ts";
-import type { MailTransform } from "./delivery/delivery.ts";
+import type { DeliveryDeps } from "./delivery/deps.ts";
 import type { DevDeps } from "./dev/deps.ts";
 import type { DeveloperWebhookDeps } from "./developer-webhooks/deps.ts";
 import type { EmailDeps } from "./emails/deps.ts";
@@ -43,6 +43,7 @@ export interface Deps
     ContactDeps,
     DashboardDeps,
     DataSubjectDeps,
+    DeliveryDeps,
     DevDeps,
     DeveloperWebhookDeps,
     EmailDeps,
@@ -69,7 +70,6 @@ export interface Deps
   // Rooms declare the part of these that they use.
   readonly config: Config;
   readonly keyCache: KeyCache;
-  readonly mailTransforms: readonly MailTransform[];
   readonly queue: Queue;
   readonly returnPath: ReturnPath;
   readonly webhooks: Webhooks;
@@ -79,7 +79,7 @@ export interface Deps
 export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<SuppressionDeps, "suppressionHooks"> &
   Pick<EmailDeps, "engagementHooks" | "statusListeners"> &
-  Pick<Deps, "mailTransforms"> &
+  Pick<DeliveryDeps, "mailTransforms"> &
   Pick<EventDeps, "eventListeners"> &
   Pick<ListingDeps, "listingHooks"> &
   Pick<ActivationDeps, "activationHooks">;

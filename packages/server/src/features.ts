@@ -133,7 +133,13 @@ export function connectHooks(deps: () => Deps): Hooks {
     eventListeners: [(tx, events) => countEvents(tx, deps(), events), (tx, events) => reactToEvents(tx, deps(), events)],
     statusListeners: [(tx, changes) => countStatusChanges(tx, deps(), changes), (tx, changes) => suppressSoftBounces(tx, deps(), changes)],
     // What happens to emails before they are handed over, in this order.
-    mailTransforms: [renderRecipients, addTextParts, trackMails, addUnsubscribe, setBounceAddresses],
+    mailTransforms: [
+      (read, mails) => renderRecipients(read, deps(), mails),
+      (_read, mails) => addTextParts(mails),
+      (_read, mails) => trackMails(deps(), mails),
+      (read, mails) => addUnsubscribe(read, deps(), mails),
+      (read, mails) => setBounceAddresses(read, deps(), mails),
+    ],
     // When a listing ends, its payments and its activations end.
     listingHooks: {
       ended: async (tx, listing) => {

@@ -3,7 +3,7 @@ import { mapContactTexts } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
-import type { MailTransform, PendingMail } from "../delivery/delivery.ts";
+import type { PendingMail } from "../delivery/delivery.ts";
 import { ApiError } from "../lib/api-error.ts";
 import {
   type Compiled,
@@ -18,6 +18,7 @@ import {
   renderContactMail,
 } from "../templates/templates.ts";
 import type { CampaignRow } from "./campaigns.ts";
+import type { CampaignDeps } from "./deps.ts";
 
 /** Identifies what a campaign sends: its source and its preview text. */
 export function hashSource(source: PinnedTemplate, previewText: string | null): string {
@@ -40,7 +41,7 @@ export function hashSource(source: PinnedTemplate, previewText: string | null): 
  * | the contact was changed                             | is rendered with the new values            |
  * | rendering fails                                     | failed, with the reason                    |
  */
-export const renderRecipients: MailTransform = async (read, { compiledTemplates }, mails) => {
+export async function renderRecipients(read: Reader, { compiledTemplates }: CampaignDeps, mails: readonly PendingMail[]): Promise<void> {
   const own = mails.filter(({ email }) => email.campaignId !== null);
   if (own.length === 0) return;
   const campaigns = await loadCampaigns(read, own);
@@ -59,7 +60,7 @@ export const renderRecipients: MailTransform = async (read, { compiledTemplates 
       renderOne(mail, template, contact);
     }
   }
-};
+}
 
 /** Compiles what a campaign sends. Variables are optional, except those whose declaration requires them. Throws TemplateFaults. */
 export function compileSource(parse: Parameters<typeof compilePinned>[0], source: PinnedTemplate, previewText: string | null): Compiled {

@@ -95,7 +95,7 @@ test("a single email overtakes bulk mail that waits", async () => {
   let singleIsReady = false;
   await using t = await world(script, {
     mailTransforms: [
-      async (_read, _deps, mails) => {
+      async (_read, mails) => {
         if (mails.some(({ email }) => email.to === "single@example.com")) singleIsReady = true;
       },
     ],
@@ -141,7 +141,7 @@ test("emails of one job that are put off get their own jobs, and are sent once",
 test("an email that a transform cannot make, or fails, hurts only itself", async () => {
   await using t = await world(undefined, {
     mailTransforms: [
-      async (_read, _deps, mails) => {
+      async (_read, mails) => {
         for (const mail of mails) {
           if (mail.email.to === "r1@example.com") throw new Error("a bug in a transform");
           if (mail.email.to === "r2@example.com") mail.failure = "This email cannot be rendered.";

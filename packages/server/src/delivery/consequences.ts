@@ -1,7 +1,7 @@
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { buildRetryJob, OPEN } from "../emails/emails.ts";
 import { suppress } from "../suppressions/suppressions.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import type { EmailOutcome } from "./outcome.ts";
 import { REACT_JOB } from "./react.ts";
 import { leaveSharedJobs } from "./shared-jobs.ts";
@@ -16,14 +16,14 @@ import { leaveSharedJobs } from "./shared-jobs.ts";
  * | deferred, and the job was shared       | its own job at the instant of the retry                      |
  * | the email stays open                   | it leaves the job that it shares, so that only one delivers it    |
  */
-export async function storeConsequences(tx: Tx, deps: Deps, outcomes: readonly EmailOutcome[]): Promise<void> {
+export async function storeConsequences(tx: Tx, deps: DeliveryDeps, outcomes: readonly EmailOutcome[]): Promise<void> {
   for (const outcome of outcomes) await storeConsequencesOf(tx, deps, outcome);
   const open = outcomes.filter(({ move }) => OPEN.includes(move.patch.status));
   const sharing = open.map(({ move, sharedJob }) => ({ emailId: move.email.id, sharedJob }));
   await leaveSharedJobs(tx, deps, sharing);
 }
 
-async function storeConsequencesOf(tx: Tx, deps: Deps, outcome: EmailOutcome): Promise<void> {
+async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOutcome): Promise<void> {
   const { move, reactions = [], invalidRecipient, retryAt, sharedJob } = outcome;
   const { workspaceId, id, toKey } = move.email;
   if (invalidRecipient)

@@ -1,9 +1,9 @@
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import type { BatchHandler, Lane, LaneJob, Settle } from "../queue/queue.ts";
 import { ClaimBudget } from "./claim-budget.ts";
 import { type ClaimedMail, type Ended, listMails, type Next } from "./claimed-mail.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { type Effect, storeEffects } from "./effects.ts";
 import { handOver } from "./hand-over.ts";
 import { MailLoader } from "./load.ts";
@@ -48,7 +48,7 @@ interface LoadedMail {
  * is stored, so that no more captured emails wait in memory than there are slots.
  */
 export class Dispatch implements BatchHandler<Effect> {
-  readonly #deps: Deps;
+  readonly #deps: DeliveryDeps;
   readonly #transactional: boolean;
   readonly #budget: ClaimBudget;
   readonly #loader: MailLoader;
@@ -57,7 +57,7 @@ export class Dispatch implements BatchHandler<Effect> {
   readonly #outcomes: OutcomeBatch;
   #filling = false;
 
-  constructor(deps: Deps) {
+  constructor(deps: DeliveryDeps) {
     const { clock, mailer } = deps;
     this.#deps = deps;
     this.#transactional = mailer.transactional;

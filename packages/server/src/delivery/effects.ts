@@ -1,8 +1,8 @@
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { type EmailRow, type Move, moveEmails } from "../emails/emails.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import { storeConsequences } from "./consequences.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { type Held, storeHeld } from "./holds.ts";
 import { type EmailOutcome, suppressedOutcome } from "./outcome.ts";
 import { listSuppressed } from "./suppressed.ts";
@@ -23,7 +23,7 @@ export type Effect = Mark | EmailOutcome | Held;
  * Stores marks, outcomes and holds: many emails with a statement for all of them. An email that was changed since it was read, by a
  * cancellation or by another process, keeps what it is; its mark stays null and its outcome is dropped.
  */
-export async function storeEffects(tx: Tx, deps: Deps, effects: readonly Effect[]): Promise<void> {
+export async function storeEffects(tx: Tx, deps: DeliveryDeps, effects: readonly Effect[]): Promise<void> {
   const held = effects.filter((one) => one.kind === "held");
   const others = effects.filter((one) => one.kind !== "held");
   await storeHeld(tx, deps, held);
@@ -38,7 +38,7 @@ interface Step {
   readonly outcome?: EmailOutcome;
 }
 
-async function planSteps(tx: Tx, deps: Deps, effects: readonly (Mark | EmailOutcome)[]): Promise<Step[]> {
+async function planSteps(tx: Tx, deps: DeliveryDeps, effects: readonly (Mark | EmailOutcome)[]): Promise<Step[]> {
   const marks = effects.filter((one) => one.kind === "mark");
   const mails = marks.map(({ mail }) => mail);
   const suppressed = await listSuppressed(tx, mails);
@@ -50,7 +50,7 @@ async function planSteps(tx: Tx, deps: Deps, effects: readonly (Mark | EmailOutc
   });
 }
 
-async function storeRound(tx: Tx, deps: Deps, round: readonly Step[]): Promise<void> {
+async function storeRound(tx: Tx, deps: DeliveryDeps, round: readonly Step[]): Promise<void> {
   const moves = round.map(({ move }) => move);
   const stored: EmailOutcome[] = [];
   const moved = await moveEmails(tx, deps, moves, async (movedNow) => {
@@ -61,7 +61,7 @@ async function storeRound(tx: Tx, deps: Deps, round: readonly Step[]): Promise<v
   await storeConsequences(tx, deps, stored);
 }
 
-async function storeRecords(tx: Tx, deps: Deps, outcomes: readonly EmailOutcome[]): Promise<void> {
+async function storeRecords(tx: Tx, deps: DeliveryDeps, outcomes: readonly EmailOutcome[]): Promise<void> {
   const records = outcomes.flatMap(({ record }) => record ?? []);
   const engagements = outcomes.flatMap(({ engagement }) => engagement ?? []);
   await Promise.all([recordDeliveries(tx, records), deps.engagementHooks.emailsEngaged(tx, engagements)]);

@@ -1,13 +1,13 @@
 import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { findAttachments } from "../emails/emails.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import type { Ended } from "./claimed-mail.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { outcomeOfReceipt } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
 /** Hands one email over to the mailer, and decides what the receipt means. A mailer that throws, for a bug of ours, fails the attempt. */
-export async function handOver({ mailer, db, clock, random }: Deps, mail: PendingMail): Promise<Ended> {
+export async function handOver({ mailer, db, clock, random }: DeliveryDeps, mail: PendingMail): Promise<Ended> {
   try {
     const receipt = await mailer.send(await toOutgoingMail(db.read, mail));
     return { next: "settle", effect: outcomeOfReceipt(receipt, { email: mail.email, attempt: mail.attempt, at: clock.now(), random }) };

@@ -1,10 +1,10 @@
 import type { QueueHold } from "@mailsvc/sdk/contract";
 import { and, asc, count, eq, inArray, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { type EmailRow, moveEmails, scheduleEmails } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import type { ClaimedJob, JobHandler } from "../queue/queue.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { leaveSharedJobs } from "./shared-jobs.ts";
 
 /** The job that sends what waited for a domain. */
@@ -47,13 +47,13 @@ export async function listHeldDomains(read: Reader): Promise<ReadonlySet<string>
 }
 
 /** Holds the emails to a domain. */
-export async function holdDomain(tx: Tx, { clock }: Pick<Deps, "clock">, domain: string, reason: string | null): Promise<void> {
+export async function holdDomain(tx: Tx, { clock }: Pick<DeliveryDeps, "clock">, domain: string, reason: string | null): Promise<void> {
   const { heldDomains: h } = tx.t;
   await tx.insert(h).values({ domain, reason, heldAt: clock.now() }).onConflictDoUpdate({ target: h.domain, set: { reason } });
 }
 
 /** Ends the hold of a domain, and schedules what waited for it. */
-export async function releaseDomain(tx: Tx, { queue }: Pick<Deps, "queue">, domain: string): Promise<void> {
+export async function releaseDomain(tx: Tx, { queue }: Pick<DeliveryDeps, "queue">, domain: string): Promise<void> {
   const { heldDomains: h } = tx.t;
   const released = await tx.delete(h).where(eq(h.domain, domain)).returning({ domain: h.domain });
   if (released.length > 0) await queue.enqueue(tx, { kind: RELEASE_JOB, payload: { domain } });
@@ -77,7 +77,7 @@ export async function listHolds(q: Reader | Tx): Promise<QueueHold[]> {
 }
 
 /** Puts emails on hold whose domain is still held, and schedules the others. */
-export async function storeHeld(tx: Tx, deps: Deps, all: readonly Held[]): Promise<void> {
+export async function storeHeld(tx: Tx, deps: DeliveryDeps, all: readonly Held[]): Promise<void> {
   if (all.length === 0) return;
   const { heldDomains: h, heldEmails: e } = tx.t;
   const domains = [...new Set(all.map(({ domain }) => domain))];
@@ -109,7 +109,7 @@ export async function storeHeld(tx: Tx, deps: Deps, all: readonly Held[]): Promi
 }
 
 /** Schedules emails that waited for a domain, some at a time: each run adds the next one. */
-export function releaseEmails(deps: Deps): JobHandler {
+export function releaseEmails(deps: DeliveryDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const { heldEmails: e } = tx.t;

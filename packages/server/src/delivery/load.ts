@@ -1,10 +1,10 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { buildMessageId, type ContentsRow, type EmailRow, findContents, findEmailRows, OPEN } from "../emails/emails.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import type { ClaimedMail, Next } from "./claimed-mail.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
 import { failedOutcome, withdrawnOutcome } from "./outcome.ts";
 import { type PendingMail, type Transformed, transformMails } from "./transform.ts";
@@ -16,12 +16,12 @@ type EmailRef = Pick<ClaimedMail, "workspaceId" | "emailId" | "bytes">;
 
 /** Loads claimed emails: small ones together, large ones in turns within a budget of memory. */
 export class MailLoader {
-  readonly #deps: Deps;
+  readonly #deps: DeliveryDeps;
   readonly #loaded: (loaded: readonly (readonly [ClaimedMail, Next])[]) => void;
   readonly #memory = createByteBudget(MEMORY_BYTES);
 
   /** `loaded` gets the emails that were loaded together, each with what is to be done next with it. */
-  constructor(deps: Deps, loaded: (loaded: readonly (readonly [ClaimedMail, Next])[]) => void) {
+  constructor(deps: DeliveryDeps, loaded: (loaded: readonly (readonly [ClaimedMail, Next])[]) => void) {
     this.#deps = deps;
     this.#loaded = loaded;
   }
@@ -58,7 +58,7 @@ export class MailLoader {
  * | it cannot be read, a transform throws   | fail                                                            |
  * | otherwise                               | hand over                                                       |
  */
-export async function loadMails(deps: Deps, claimed: readonly EmailRef[]): Promise<Next[]> {
+export async function loadMails(deps: DeliveryDeps, claimed: readonly EmailRef[]): Promise<Next[]> {
   try {
     const [found, heldDomains] = await Promise.all([findPendingMails(deps.db.read, claimed), listHeldDomains(deps.db.read)]);
     const now = deps.clock.now();
@@ -77,7 +77,7 @@ function decide(mail: PendingMail | undefined, { bytes = 0 }: EmailRef, heldDoma
   return { next: "handOver", mail };
 }
 
-async function transformLoaded(deps: Deps, all: readonly Next[]): Promise<Next[]> {
+async function transformLoaded(deps: DeliveryDeps, all: readonly Next[]): Promise<Next[]> {
   const mails = all.flatMap((one) => (one.next === "handOver" ? one.mail : []));
   const transformed = (await transformMails(deps, mails)).values();
   const now = deps.clock.now();

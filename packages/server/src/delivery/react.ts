@@ -1,15 +1,15 @@
 import type { EventType } from "@mailsvc/sdk/contract";
-import type { Deps } from "../deps.ts";
 import { findEmail, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { suppress } from "../suppressions/suppressions.ts";
+import type { DeliveryDeps } from "./deps.ts";
 
 /** The job that acts as a simulated recipient. */
 export const REACT_JOB = "email.react";
 
 /** Acts as a simulated recipient some time after delivery: opens, clicks or complains. */
-export function reactToEmail(deps: Deps): JobHandler {
+export function reactToEmail(deps: DeliveryDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const full = await findEmail(tx, String(payload.workspaceId), String(payload.emailId));

@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { DELIVER_JOB, type EmailRow, updateEmails } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { domainOf } from "./holds.ts";
 
 /** The job that tries deferred emails again. */
@@ -18,12 +18,12 @@ interface Position {
 }
 
 /** Lets a job try deferred emails again at once: those to a domain, or all. */
-export async function requeueDeferred(tx: Tx, { queue }: Pick<Deps, "queue">, domain: string | null): Promise<void> {
+export async function requeueDeferred(tx: Tx, { queue }: Pick<DeliveryDeps, "queue">, domain: string | null): Promise<void> {
   await queue.enqueue(tx, { kind: REQUEUE_JOB, payload: { domain, workspaceId: null, after: null } });
 }
 
 /** Walks through the deferred emails of all workspaces, some at a time: each run adds the next one. */
-export function requeueEmails(deps: Deps): JobHandler {
+export function requeueEmails(deps: DeliveryDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const { domain, workspaceId, after } = payload as unknown as Position & { domain: string | null };
@@ -64,7 +64,7 @@ async function findNextWorkspace(tx: Tx, after: string): Promise<string | null> 
 }
 
 /** Makes deferred emails due, each together with the job of its next attempt: a second job could send it a second time. */
-async function requeue(tx: Tx, { clock, queue }: Deps, emails: readonly EmailRow[]): Promise<void> {
+async function requeue(tx: Tx, { clock, queue }: DeliveryDeps, emails: readonly EmailRow[]): Promise<void> {
   const now = clock.now();
   // One without an instant has no job: it waits for a campaign.
   const waiting = emails.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt > now);

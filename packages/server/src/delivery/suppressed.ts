@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { Next } from "./claimed-mail.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import { suppressedOutcome } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
@@ -20,7 +20,7 @@ export async function listSuppressed(q: Reader | Tx, mails: readonly PendingMail
 }
 
 /** Decides which of these emails are handed over, in their order: those whose address is not suppressed. Never throws. */
-export async function checkSuppressed(deps: Deps, mails: readonly PendingMail[]): Promise<Next[]> {
+export async function checkSuppressed(deps: DeliveryDeps, mails: readonly PendingMail[]): Promise<Next[]> {
   try {
     const suppressed = await listSuppressed(deps.db.read, mails);
     const now = deps.clock.now();

@@ -1,5 +1,3 @@
-import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import type { PendingMail } from "./transform.ts";
 
@@ -7,7 +5,7 @@ import type { PendingMail } from "./transform.ts";
  * Gives mails with HTML only a text part made of it, as spam filters, watches and screen readers expect one. Mails with the same
  * HTML share it. Runs before links are tracked: the text keeps the real addresses.
  */
-export async function addTextParts(_read: Reader, _deps: Deps, mails: readonly PendingMail[]): Promise<void> {
+export async function addTextParts(mails: readonly PendingMail[]): Promise<void> {
   const texts = new Map<string, string>();
   for (const mail of mails) {
     const { html, text } = mail;

@@ -1,6 +1,5 @@
 import type { SkipReason } from "@mailsvc/sdk/contract";
-import type { Reader } from "../db/db.ts";
-import type { Deps } from "../deps.ts";
+import type { Db, Reader } from "../db/db.ts";
 import type { ContentsRow, EmailRow } from "../emails/emails.ts";
 import { waitForTurn } from "../lib/turn.ts";
 
@@ -37,13 +36,18 @@ export interface PendingMail {
  * Changes a batch of emails before they are handed over: renders per recipient, rewrites links, adds headers. Reads what it needs
  * for all of them at once. When it throws, it is called again for each email alone.
  */
-export type MailTransform = (read: Reader, deps: Deps, mails: readonly PendingMail[]) => Promise<void>;
+export type MailTransform = (read: Reader, mails: readonly PendingMail[]) => Promise<void>;
+
+interface TransformDeps {
+  readonly db: Db;
+  readonly mailTransforms: readonly MailTransform[];
+}
 
 /** A transformed email, or why it could not be made. */
 export type Transformed = { readonly mail: PendingMail } | { readonly error: unknown };
 
 /** Applies all transforms to copies of emails. An email for which one of them throws gets the error, and no other email does. */
-export async function transformMails(deps: Deps, mails: readonly PendingMail[]): Promise<Transformed[]> {
+export async function transformMails(deps: TransformDeps, mails: readonly PendingMail[]): Promise<Transformed[]> {
   try {
     return (await applyTransforms(deps, mails)).map((mail) => ({ mail }));
   } catch {
@@ -53,7 +57,7 @@ export async function transformMails(deps: Deps, mails: readonly PendingMail[]):
   }
 }
 
-async function transformAlone(deps: Deps, mail: PendingMail): Promise<Transformed> {
+async function transformAlone(deps: TransformDeps, mail: PendingMail): Promise<Transformed> {
   try {
     const [transformed = mail] = await applyTransforms(deps, [mail]);
     return { mail: transformed };
@@ -62,11 +66,11 @@ async function transformAlone(deps: Deps, mail: PendingMail): Promise<Transforme
   }
 }
 
-async function applyTransforms(deps: Deps, mails: readonly PendingMail[]): Promise<PendingMail[]> {
+async function applyTransforms(deps: TransformDeps, mails: readonly PendingMail[]): Promise<PendingMail[]> {
   const copies = mails.map((mail) => ({ ...mail }));
   for (const transform of deps.mailTransforms) {
     if (copies.length > EMAILS_PER_TURN) await waitForTurn();
-    await transform(deps.db.read, deps, copies);
+    await transform(deps.db.read, copies);
   }
   return copies;
 }

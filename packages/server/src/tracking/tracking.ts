@@ -1,5 +1,4 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
-import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
@@ -18,7 +17,7 @@ export { Tracker } from "./tracker.ts";
  * it. The link to unsubscribe and other links to this server stay as they are. The same mail becomes the same HTML at every
  * attempt. New link targets are stored durably before this returns.
  */
-export async function trackMails(_read: Reader, deps: TrackingDeps, mails: readonly PendingMail[]): Promise<void> {
+export async function trackMails(deps: TrackingDeps, mails: readonly PendingMail[]): Promise<void> {
   const own = [`${deps.baseUrl()}/`, UNSUBSCRIBE_URL];
   const wanted = new Map<string, Set<string>>();
   const tracked: Tracked[] = [];

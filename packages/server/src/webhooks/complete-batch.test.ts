@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { StorageUnavailable } from "../db/errors.ts";
-import type { Deps } from "../deps.ts";
 import { silentLog } from "../lib/log.ts";
 import { completeBatch, type Progress } from "./complete-batch.ts";
 import type { ClaimRequest } from "./concurrency.ts";
+import type { WebhookDeps } from "./deps.ts";
 import type { Outcome } from "./outcomes.ts";
 import type { Job } from "./streams.ts";
 
@@ -14,7 +14,7 @@ const outcome = (endpointId: string, leaseEndsAt: number): Outcome => ({
 
 /** The progress of a batch whose transactions all fail with this error, and what is left of it. */
 const failing = async (error: Error, outcomes: readonly Outcome[], requests: readonly ClaimRequest[]) => {
-  const deps = { clock: { now: () => 5000 }, log: silentLog, db: { tx: () => Promise.reject(error) } } as unknown as Deps;
+  const deps = { clock: { now: () => 5000 }, log: silentLog, db: { tx: () => Promise.reject(error) } } as unknown as WebhookDeps;
   const progress: Progress[] = [];
   const loadEndpoint = () => Promise.resolve(undefined);
   const left = await completeBatch(deps, loadEndpoint, { claim: "c", outcomes, requests }, (one) => void progress.push(one));

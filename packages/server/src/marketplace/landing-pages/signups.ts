@@ -10,7 +10,6 @@ import {
   parseAddress,
 } from "@mailsvc/sdk/contract";
 import { eq, sql } from "drizzle-orm";
-import type { Config } from "../../config.ts";
 import { findContactByEmail, isReachableDomain, upsertContact } from "../../contacts/contacts.ts";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
@@ -38,7 +37,7 @@ const SENTENCES: Readonly<Record<(typeof FIELDS)[number], string>> = {
 };
 
 /** Reads a form as browsers send it. Only the fields the page asks for are read. Throws ApiError validation_error. */
-export function readForm(page: PageRow, bytes: Uint8Array, config: Pick<Config, "dev">): FormReading {
+export function readForm(page: PageRow, bytes: Uint8Array, config: PageDeps["config"]): FormReading {
   const sent = new URLSearchParams(Buffer.from(bytes).toString());
   // URLSearchParams writes this character in place of invalid UTF-8.
   if (!isUtf8(bytes) || [...sent.values()].some((value) => value.includes("\ufffd")))

@@ -1,0 +1,8 @@
+import type { EmailDeps } from "../emails/deps.ts";
+import type { MailTransform } from "./transform.ts";
+
+/** What delivering emails needs. */
+export interface DeliveryDeps extends EmailDeps {
+  /** What happens to emails before they are handed over, in this order. */
+  readonly mailTransforms: readonly MailTransform[];
+}
