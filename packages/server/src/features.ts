@@ -17,6 +17,7 @@ import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { favicon } from "./dashboard/dashboard.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
+import { forgetContact } from "./data-subjects/person-data.ts";
 import { Dispatch } from "./delivery/dispatch.ts";
 import { RELEASE_JOB, releaseEmails } from "./delivery/holds.ts";
 import { REACT_JOB, reactToEmail } from "./delivery/react.ts";
@@ -61,7 +62,6 @@ import { loadAgentEndpoint } from "./marketplace/agent-webhooks/endpoint.ts";
 import { publicFiles } from "./marketplace/files/serve.ts";
 import { agentHandlers, callbackHandlers, marketplaceHandlers } from "./marketplace/handlers.ts";
 import { publicLandingPages } from "./marketplace/landing-pages/serve.ts";
-import { forgetSignups } from "./marketplace/landing-pages/signups.ts";
 import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { closeApprovals, endHeldWaits } from "./marketplace/messages/approvals.ts";
 import { endPayments } from "./marketplace/payments/payments.ts";
@@ -114,7 +114,7 @@ type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Ha
 const contactLinks: readonly ContactLinks[] = [
   { lists: (q, { seq }) => listListsOfContact(q, seq), forget: removeFromLists },
   { segments: listSegmentsOfContact, forget: removeFromSegments },
-  { forget: (tx, { id }) => forgetSignups(tx, id) },
+  { forget: forgetContact },
 ];
 
 /** What rooms do when something changes in the rooms below them. `deps` is known once the product is put together. */

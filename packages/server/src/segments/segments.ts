@@ -159,10 +159,8 @@ export async function listSegmentsOfContact(q: Tx | Reader, { workspaceId, seq }
   return segments.filter((segment) => matches(contact.view, segment.rules, now)).map(({ id, name }) => ({ id, name }));
 }
 
-/** Removes a deleted contact from all segments, with its engagement. */
+/** Removes a deleted contact from all segments. */
 export async function removeFromSegments(tx: Tx, { seq }: ContactRow): Promise<void> {
-  const { engagement: t } = tx.t;
-  await tx.delete(t).where(eq(t.contactSeq, seq));
   await removeContactFromGroups(tx, seq, pickSegmentTables);
 }
 

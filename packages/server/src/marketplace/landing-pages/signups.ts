@@ -115,12 +115,6 @@ export async function listSubmissions(
   });
 }
 
-/** Removes a deleted contact from its sign-ups, which stay as numbers. */
-export async function forgetSignups(tx: Tx, contactId: string): Promise<void> {
-  const { landingPageSubmissions: t } = tx.t;
-  await tx.update(t).set({ contactId: null }).where(eq(t.contactId, contactId));
-}
-
 /** Values as a page can show them, without control characters. */
 function removeControls(values: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.replace(/\p{Cc}/gu, " ")]));
