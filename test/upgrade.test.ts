@@ -32,8 +32,8 @@ interface Known {
   readonly listId: string;
   readonly templateId: string;
   readonly activationId: string;
-  /** What was under way; the oldest data has none. */
-  readonly inFlight?: InFlight;
+  /** What was under way. */
+  readonly inFlight: InFlight;
 }
 
 interface InFlight {
@@ -65,8 +65,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("there is data of earlier versions", () => {
-  expect(names).toEqual(expect.arrayContaining(["0.1.0-single-file", "0.1.0", "0.1.0-campaigns"]));
+test("there is data of the first version", () => {
+  expect(names).toContain("0.1.0");
 });
 
 describe.each(names)("the data of %s", (name) => {
@@ -104,9 +104,8 @@ describe.each(names)("the data of %s", (name) => {
   /** Opens the data twice, the first time migrates it, and then goes on with what was under way. */
   async function expectKnown(data: string, databaseUrl: string | null, known: Known): Promise<void> {
     for (const added of [0, 1]) await open({ data, databaseUrl, dev: false }, known, (sdk) => expectServed(sdk, known, added));
-    const { inFlight } = known;
     // In dev mode a webhook may be on this machine.
-    if (inFlight) await open({ data, databaseUrl, dev: true }, known, (sdk, advance) => expectToGoOn(sdk, advance, inFlight));
+    await open({ data, databaseUrl, dev: true }, known, (sdk, advance) => expectToGoOn(sdk, advance, known.inFlight));
   }
 
   async function expectToGoOn(sdk: Mailsvc, advance: (ms: number) => Promise<void>, known: InFlight): Promise<void> {

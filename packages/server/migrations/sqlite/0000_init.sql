@@ -28,33 +28,6 @@ CREATE UNIQUE INDEX `activations_key` ON `activations` (`key_hash`);--> statemen
 CREATE UNIQUE INDEX `activations_living` ON `activations` (`workspace_id`,`living`);--> statement-breakpoint
 CREATE INDEX `activations_workspace` ON `activations` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `activations_listing` ON `activations` (`listing_id`,`id`);--> statement-breakpoint
-CREATE TABLE `agent_events` (
-	`id` text PRIMARY KEY NOT NULL,
-	`activation_id` text NOT NULL,
-	`listing_id` text NOT NULL,
-	`workspace_id` text NOT NULL,
-	`type` text NOT NULL,
-	`run_id` text,
-	`sequence` integer NOT NULL,
-	`at` integer NOT NULL,
-	`body` text NOT NULL,
-	`sealed` blob,
-	`state` text NOT NULL,
-	`attempts` integer NOT NULL,
-	`tries` integer NOT NULL,
-	`due_at` integer,
-	`last_at` integer,
-	`last_ms` integer,
-	`last_class` text,
-	`last_status` integer,
-	`last_error` text,
-	`last_answer` text,
-	`settled_at` integer
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `agent_events_sequence` ON `agent_events` (`activation_id`,`sequence`);--> statement-breakpoint
-CREATE INDEX `agent_events_listing` ON `agent_events` (`listing_id`,`id`);--> statement-breakpoint
-CREATE INDEX `agent_events_open` ON `agent_events` (`activation_id`,`sequence`) WHERE "agent_events"."settled_at" is null;--> statement-breakpoint
 CREATE TABLE `approvals` (
 	`message_id` text PRIMARY KEY NOT NULL,
 	`activation_id` text NOT NULL,
@@ -93,6 +66,14 @@ CREATE TABLE `assets` (
 CREATE UNIQUE INDEX `assets_content` ON `assets` (`workspace_id`,`sha256`);--> statement-breakpoint
 CREATE INDEX `assets_workspace` ON `assets` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `assets_activation` ON `assets` (`activation_id`);--> statement-breakpoint
+CREATE TABLE `attachment_parts` (
+	`contents_id` integer NOT NULL,
+	`position` integer NOT NULL,
+	`part` integer NOT NULL,
+	`content` blob NOT NULL,
+	PRIMARY KEY(`contents_id`, `position`, `part`)
+);
+--> statement-breakpoint
 CREATE TABLE `attachments` (
 	`contents_id` integer NOT NULL,
 	`position` integer NOT NULL,
@@ -104,6 +85,100 @@ CREATE TABLE `attachments` (
 	PRIMARY KEY(`contents_id`, `position`)
 );
 --> statement-breakpoint
+CREATE TABLE `automation_contacts` (
+	`automation_id` text NOT NULL,
+	`contact_id` text NOT NULL,
+	`entry_id` text NOT NULL,
+	`entered_at` integer NOT NULL,
+	`inside` integer NOT NULL,
+	PRIMARY KEY(`automation_id`, `contact_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `automation_contacts_contact` ON `automation_contacts` (`contact_id`,`inside`);--> statement-breakpoint
+CREATE TABLE `automation_entries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`automation_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`contact_id` text NOT NULL,
+	`contact_seq` integer NOT NULL,
+	`status` text NOT NULL,
+	`reason` text,
+	`step_id` text,
+	`due_at` integer,
+	`waiting_in` text,
+	`waits_for` text,
+	`met` integer,
+	`event` text,
+	`failures` integer DEFAULT 0 NOT NULL,
+	`moves` integer NOT NULL,
+	`entered_at` integer NOT NULL,
+	`ended_at` integer,
+	`goal_reached_at` integer,
+	`revenue` integer,
+	`goal_revenue` integer
+);
+--> statement-breakpoint
+CREATE INDEX `automation_entries_automation` ON `automation_entries` (`automation_id`,`id`);--> statement-breakpoint
+CREATE INDEX `automation_entries_status` ON `automation_entries` (`automation_id`,`status`,`id`);--> statement-breakpoint
+CREATE INDEX `automation_entries_contact` ON `automation_entries` (`automation_id`,`contact_id`);--> statement-breakpoint
+CREATE INDEX `automation_entries_due` ON `automation_entries` (`automation_id`,`due_at`,`id`) WHERE status = 'ACTIVE';--> statement-breakpoint
+CREATE INDEX `automation_entries_waiting` ON `automation_entries` (`contact_id`,`waits_for`) WHERE "automation_entries"."waits_for" is not null;--> statement-breakpoint
+CREATE TABLE `automation_moves` (
+	`entry_id` text NOT NULL,
+	`move` integer NOT NULL,
+	`step_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`outcome` text NOT NULL,
+	`reason` text,
+	`branch` text,
+	`email_id` text,
+	PRIMARY KEY(`entry_id`, `move`)
+);
+--> statement-breakpoint
+CREATE TABLE `automation_revenue` (
+	`automation_id` text NOT NULL,
+	`part` integer NOT NULL,
+	`revenue` integer NOT NULL,
+	`goal_revenue` integer NOT NULL,
+	PRIMARY KEY(`automation_id`, `part`)
+);
+--> statement-breakpoint
+CREATE TABLE `automation_versions` (
+	`automation_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`steps` text NOT NULL,
+	`connections` text NOT NULL,
+	`templates` text,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`automation_id`, `version`)
+);
+--> statement-breakpoint
+CREATE TABLE `automations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`status` text NOT NULL,
+	`trigger_on` text NOT NULL,
+	`next_date_at` integer,
+	`trigger_key` text NOT NULL,
+	`goal` text,
+	`goal_key` text,
+	`currency` text DEFAULT 'USD' NOT NULL,
+	`version` integer NOT NULL,
+	`allow_re_entry` integer NOT NULL,
+	`re_entry_delay_hours` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`revision` integer DEFAULT 1 NOT NULL,
+	`archived_at` integer,
+	`deleted_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `automations_workspace` ON `automations` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `automations_trigger` ON `automations` (`workspace_id`,`trigger_key`) WHERE status = 'ACTIVE';--> statement-breakpoint
+CREATE INDEX `automations_goal` ON `automations` (`workspace_id`,`goal_key`) WHERE status = 'ACTIVE';--> statement-breakpoint
 CREATE TABLE `brands` (
 	`workspace_id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -118,6 +193,85 @@ CREATE TABLE `brands` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `campaign_contents` (
+	`campaign_id` text NOT NULL,
+	`variant` text NOT NULL,
+	`contents_id` integer NOT NULL,
+	`preview_text` text,
+	`source` text NOT NULL,
+	`hash` text,
+	PRIMARY KEY(`campaign_id`, `variant`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `campaign_contents_id` ON `campaign_contents` (`contents_id`);--> statement-breakpoint
+CREATE TABLE `campaign_link_clicks` (
+	`campaign_id` text NOT NULL,
+	`link` text NOT NULL,
+	`email_id` text NOT NULL,
+	PRIMARY KEY(`campaign_id`, `link`, `email_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `campaign_link_clicks_email` ON `campaign_link_clicks` (`email_id`);--> statement-breakpoint
+CREATE TABLE `campaign_links` (
+	`campaign_id` text NOT NULL,
+	`link` text NOT NULL,
+	`part` integer NOT NULL,
+	`url` text NOT NULL,
+	`clicks` integer NOT NULL,
+	`unique_clicks` integer NOT NULL,
+	`machine_clicks` integer NOT NULL,
+	PRIMARY KEY(`campaign_id`, `link`, `part`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `campaign_reactions` (
+	`campaign_id` text NOT NULL,
+	`email_id` text NOT NULL,
+	`opened_at` integer,
+	`clicked_at` integer,
+	`unsubscribed_at` integer,
+	PRIMARY KEY(`campaign_id`, `email_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `campaigns` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`subject_line` text NOT NULL,
+	`from_email` text NOT NULL,
+	`from_name` text,
+	`reply_to` text,
+	`preview_text` text,
+	`template_id` text,
+	`html` text,
+	`text_body` text,
+	`recipient_type` text NOT NULL,
+	`segment_id` text,
+	`list_id` text,
+	`status` text NOT NULL,
+	`status_reason` text,
+	`scheduled_at` integer,
+	`throttle` text,
+	`ab_test` text,
+	`winner` text,
+	`track_opens` integer NOT NULL,
+	`track_clicks` integer NOT NULL,
+	`utm` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`started_at` integer,
+	`completed_at` integer,
+	`run` integer NOT NULL,
+	`audience` text,
+	`cursor` integer NOT NULL,
+	`eligible` integer NOT NULL,
+	`expanded_at` integer,
+	`next_release_at` integer,
+	`released_at` integer,
+	`decide_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `campaigns_workspace` ON `campaigns` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `campaigns_status` ON `campaigns` (`workspace_id`,`status`,`id`);--> statement-breakpoint
 CREATE TABLE `contact_counts` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -170,8 +324,19 @@ CREATE TABLE `contents` (
 	`tags` text NOT NULL,
 	`attachments` integer NOT NULL,
 	`files_of` integer,
-	`template` text
+	`template` text,
+	`bypass_unsubscribe` integer DEFAULT false NOT NULL,
+	`tracking` text,
+	`traceparent` text
 );
+--> statement-breakpoint
+CREATE TABLE `tallies` (
+	`owner` text NOT NULL,
+	`kind` text NOT NULL,
+	`part` integer NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`owner`, `kind`, `part`)
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `credit_balances` (
 	`workspace_id` text PRIMARY KEY NOT NULL,
@@ -196,29 +361,24 @@ CREATE TABLE `credit_entries` (
 CREATE INDEX `credit_entries_workspace` ON `credit_entries` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `credit_entries_activation` ON `credit_entries` (`activation_id`,`id`);--> statement-breakpoint
 CREATE INDEX `credit_entries_refund` ON `credit_entries` (`refund_of`);--> statement-breakpoint
-CREATE TABLE `delivery_attempts` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`event_id` text NOT NULL,
-	`attempt` integer NOT NULL,
-	`at` integer NOT NULL,
-	`ms` integer NOT NULL,
-	`class` text NOT NULL,
-	`http_status` integer,
-	`message` text,
-	`answer` text
+CREATE TABLE `developer_webhooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`url` text NOT NULL,
+	`description` text,
+	`events` text NOT NULL,
+	`status` text NOT NULL,
+	`alert_email` text,
+	`secret` blob NOT NULL,
+	`next_secret` blob,
+	`next_secret_at` integer,
+	`failing_since` integer,
+	`last_error` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `delivery_attempts_event` ON `delivery_attempts` (`event_id`,`attempt`);--> statement-breakpoint
-CREATE TABLE `delivery_lanes` (
-	`activation_id` text PRIMARY KEY NOT NULL,
-	`listing_id` text NOT NULL,
-	`period` integer NOT NULL,
-	`due_at` integer,
-	`claim` text,
-	`held` integer NOT NULL
-) WITHOUT ROWID;
---> statement-breakpoint
-CREATE INDEX `delivery_lanes_due` ON `delivery_lanes` (`listing_id`,`due_at`) WHERE "delivery_lanes"."due_at" is not null;--> statement-breakpoint
+CREATE INDEX `developer_webhooks_workspace` ON `developer_webhooks` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `emails` (
 	`workspace_id` text NOT NULL,
 	`id` text NOT NULL,
@@ -234,15 +394,57 @@ CREATE TABLE `emails` (
 	`next_attempt_at` integer,
 	`sent_at` integer,
 	`updated_at` integer NOT NULL,
+	`campaign_id` text,
+	`contact_id` text,
+	`variant` text,
+	`skip_reason` text,
+	`unlisted` integer,
 	PRIMARY KEY(`workspace_id`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE INDEX `emails_status` ON `emails` (`workspace_id`,`status`,`id`,`unlisted`) WHERE "emails"."unlisted" is null;--> statement-breakpoint
+CREATE INDEX `emails_to` ON `emails` (`workspace_id`,`to_key`,`id`,`unlisted`) WHERE "emails"."unlisted" is null;--> statement-breakpoint
+CREATE INDEX `emails_unlisted` ON `emails` (`workspace_id`,`unlisted`,`id`,`to_key`) WHERE "emails"."unlisted" is not null;--> statement-breakpoint
+CREATE INDEX `emails_in_doubt` ON `emails` (`workspace_id`,`in_doubt`,`id`) WHERE in_doubt;--> statement-breakpoint
+CREATE UNIQUE INDEX `emails_campaign_address` ON `emails` (`campaign_id`,`to_key`) WHERE campaign_id is not null;--> statement-breakpoint
+CREATE INDEX `emails_campaign_status` ON `emails` (`campaign_id`,`status`,`id`) WHERE campaign_id is not null;--> statement-breakpoint
+CREATE INDEX `emails_campaign_waiting` ON `emails` (`campaign_id`,`variant`,`id`) WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
 CREATE TABLE `engagement` (
 	`contact_seq` integer PRIMARY KEY NOT NULL,
 	`last_sent_at` integer,
 	`last_delivered_at` integer,
 	`last_opened_at` integer,
 	`last_clicked_at` integer
+);
+--> statement-breakpoint
+CREATE TABLE `engagements` (
+	`workspace_id` text NOT NULL,
+	`email_id` text NOT NULL,
+	`link_id` integer NOT NULL,
+	`machine` integer NOT NULL,
+	`events` integer NOT NULL,
+	`first_at` integer NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `email_id`, `link_id`, `machine`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `event_arrivals` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`event_keys` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `event_numbers` (
+	`workspace_id` text NOT NULL,
+	`position` integer NOT NULL,
+	`event_key` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `position`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `event_numbers_event` ON `event_numbers` (`event_key`);--> statement-breakpoint
+CREATE TABLE `event_streams` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`last` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `events` (
@@ -252,11 +454,18 @@ CREATE TABLE `events` (
 	`email_id` text,
 	`contact_id` text,
 	`at` integer NOT NULL,
-	`data` text
+	`data` text,
+	`campaign_id` text,
+	`automation_id` text,
+	`machine` integer
 );
 --> statement-breakpoint
 CREATE INDEX `events_email` ON `events` (`email_id`);--> statement-breakpoint
-CREATE INDEX `events_contact` ON `events` (`contact_id`) WHERE contact_id is not null;--> statement-breakpoint
+CREATE INDEX `events_contact` ON `events` (`contact_id`) WHERE "events"."contact_id" is not null;--> statement-breakpoint
+CREATE INDEX `events_type` ON `events` (`workspace_id`,`type`,`at`,`sequence`);--> statement-breakpoint
+CREATE INDEX `events_campaign` ON `events` (`workspace_id`,`campaign_id`,`type`,`at`,`sequence`) WHERE "events"."campaign_id" is not null;--> statement-breakpoint
+CREATE INDEX `events_automation` ON `events` (`workspace_id`,`automation_id`,`type`,`at`,`sequence`) WHERE "events"."automation_id" is not null;--> statement-breakpoint
+CREATE INDEX `events_machine` ON `events` (`workspace_id`,`machine`,`type`,`at`,`sequence`) WHERE "events"."machine" is not null;--> statement-breakpoint
 CREATE TABLE `file_contents` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -275,6 +484,38 @@ CREATE TABLE `file_parts` (
 	PRIMARY KEY(`content_id`, `part`)
 );
 --> statement-breakpoint
+CREATE TABLE `held_agent_events` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`activation_id` text NOT NULL,
+	`event` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `held_agent_events_activation` ON `held_agent_events` (`activation_id`,`id`);--> statement-breakpoint
+CREATE TABLE `held_clicks` (
+	`workspace_id` text NOT NULL,
+	`email_id` text NOT NULL,
+	`link_id` integer NOT NULL,
+	`machine` integer NOT NULL,
+	`reason` text,
+	`client` text NOT NULL,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `email_id`, `link_id`, `machine`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `held_domains` (
+	`domain` text PRIMARY KEY NOT NULL,
+	`reason` text,
+	`held_at` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `held_emails` (
+	`domain` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`email_id` text NOT NULL,
+	`bytes` integer NOT NULL,
+	PRIMARY KEY(`domain`, `workspace_id`, `email_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `idempotency` (
 	`key_id` text NOT NULL,
 	`route` text NOT NULL,
@@ -287,6 +528,11 @@ CREATE TABLE `idempotency` (
 );
 --> statement-breakpoint
 CREATE INDEX `idempotency_age` ON `idempotency` (`created_at`);--> statement-breakpoint
+CREATE TABLE `inbound_reports` (
+	`key` text PRIMARY KEY NOT NULL,
+	`received_at` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `inbox` (
 	`id` text PRIMARY KEY NOT NULL,
 	`email_id` text,
@@ -300,6 +546,13 @@ CREATE TABLE `inbox` (
 );
 --> statement-breakpoint
 CREATE INDEX `inbox_to` ON `inbox` (`to_text`);--> statement-breakpoint
+CREATE TABLE `inbox_parts` (
+	`mail_id` text NOT NULL,
+	`part` integer NOT NULL,
+	`raw` blob NOT NULL,
+	PRIMARY KEY(`mail_id`, `part`)
+);
+--> statement-breakpoint
 CREATE TABLE `jobs` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
@@ -312,11 +565,15 @@ CREATE TABLE `jobs` (
 	`locked_until` integer,
 	`dedupe_key` text,
 	`last_error` text,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`lane` integer DEFAULT 0 NOT NULL,
+	`interruptions` integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `jobs_due` ON `jobs` (`state`,`run_at`);--> statement-breakpoint
+CREATE INDEX `jobs_ready` ON `jobs` (`state`,`lane`,`run_at`);--> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_dedupe` ON `jobs` (`dedupe_key`) WHERE "jobs"."dedupe_key" is not null;--> statement-breakpoint
+CREATE INDEX `jobs_workspace` ON `jobs` (payload ->> 'workspaceId',`id`);--> statement-breakpoint
+CREATE INDEX `jobs_dead` ON `jobs` (payload ->> 'workspaceId',`id`) WHERE state = 'dead';--> statement-breakpoint
 CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -462,6 +719,7 @@ CREATE TABLE `lists` (
 	`double_opt_in` integer NOT NULL,
 	`confirmation_from` text,
 	`confirmation_subject` text,
+	`public` integer DEFAULT true NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`deleted_at` integer
@@ -530,6 +788,18 @@ CREATE TABLE `plans` (
 	`changed_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `provider_connections` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`token` text NOT NULL,
+	`key` blob NOT NULL,
+	`description` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `provider_connections_token` ON `provider_connections` (`token`);--> statement-breakpoint
+CREATE INDEX `provider_connections_workspace` ON `provider_connections` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `run_logs` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`run` text NOT NULL,
@@ -613,8 +883,10 @@ CREATE TABLE `senders` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `senders_value` ON `senders` (`workspace_id`,`value`);--> statement-breakpoint
 CREATE UNIQUE INDEX `senders_token` ON `senders` (`token`);--> statement-breakpoint
+CREATE INDEX `senders_list` ON `senders` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `suppressions` (
-	`id` text PRIMARY KEY NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`workspace_id` text NOT NULL,
 	`email` text NOT NULL,
 	`reason` text NOT NULL,
@@ -626,16 +898,11 @@ CREATE TABLE `suppressions` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX `suppressions_id` ON `suppressions` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `suppressions_email` ON `suppressions` (`workspace_id`,`email`);--> statement-breakpoint
-CREATE INDEX `suppressions_workspace` ON `suppressions` (`workspace_id`,`id`);--> statement-breakpoint
-CREATE TABLE `tallies` (
-	`owner` text NOT NULL,
-	`kind` text NOT NULL,
-	`part` integer NOT NULL,
-	`count` integer NOT NULL,
-	PRIMARY KEY(`owner`, `kind`, `part`)
-) WITHOUT ROWID;
---> statement-breakpoint
+CREATE INDEX `suppressions_workspace` ON `suppressions` (`workspace_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `suppressions_filter` ON `suppressions` (`workspace_id`,`reason`,`scope`,`source`,`seq`);--> statement-breakpoint
+CREATE INDEX `suppressions_since` ON `suppressions` (`workspace_id`,`created_at`,`seq`);--> statement-breakpoint
 CREATE TABLE `template_versions` (
 	`template_id` text NOT NULL,
 	`version` integer NOT NULL,
@@ -678,6 +945,14 @@ CREATE TABLE `templates` (
 CREATE UNIQUE INDEX `templates_slug` ON `templates` (`workspace_id`,`slug`);--> statement-breakpoint
 CREATE INDEX `templates_workspace` ON `templates` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `templates_category` ON `templates` (`workspace_id`,`category`,`id`);--> statement-breakpoint
+CREATE TABLE `tracked_links` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`hash` text NOT NULL,
+	`url` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `tracked_links_hash` ON `tracked_links` (`workspace_id`,`hash`);--> statement-breakpoint
 CREATE TABLE `wakeups` (
 	`id` text PRIMARY KEY NOT NULL,
 	`activation_id` text NOT NULL,
@@ -697,8 +972,133 @@ CREATE TABLE `wakeups` (
 CREATE UNIQUE INDEX `wakeups_dedupe` ON `wakeups` (`activation_id`,`scheduled`);--> statement-breakpoint
 CREATE INDEX `wakeups_activation` ON `wakeups` (`activation_id`,`id`);--> statement-breakpoint
 CREATE INDEX `wakeups_due` ON `wakeups` (`status`,`fire_at`);--> statement-breakpoint
+CREATE TABLE `webhook_attempts` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`event_id` text NOT NULL,
+	`attempt` integer NOT NULL,
+	`at` integer NOT NULL,
+	`ms` integer NOT NULL,
+	`class` text NOT NULL,
+	`http_status` integer,
+	`message` text,
+	`answer` text
+);
+--> statement-breakpoint
+CREATE INDEX `webhook_attempts_event` ON `webhook_attempts` (`event_id`,`attempt`);--> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`stream_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`type` text NOT NULL,
+	`subject_id` text,
+	`sequence` integer NOT NULL,
+	`at` integer NOT NULL,
+	`event_key` integer,
+	`body` text NOT NULL,
+	`sealed` blob,
+	`passes_hold` integer DEFAULT false NOT NULL,
+	`state` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`tries` integer NOT NULL,
+	`due_at` integer,
+	`last_attempt` integer,
+	`last_at` integer,
+	`last_ms` integer,
+	`last_class` text,
+	`last_status` integer,
+	`last_error` text,
+	`last_answer` text,
+	`traceparent` text,
+	`settled_at` integer
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_endpoint` ON `webhook_deliveries` (`endpoint_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_type` ON `webhook_deliveries` (`endpoint_id`,`type`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_settled` ON `webhook_deliveries` (`endpoint_id`,`state`,`id`) WHERE "webhook_deliveries"."settled_at" is not null;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_open` ON `webhook_deliveries` (`stream_id`,`sequence`) WHERE "webhook_deliveries"."settled_at" is null;--> statement-breakpoint
+CREATE TABLE `webhook_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`stream_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`type` text NOT NULL,
+	`subject_id` text,
+	`sequence` integer NOT NULL,
+	`at` integer NOT NULL,
+	`event_key` integer,
+	`body` text NOT NULL,
+	`sealed` blob,
+	`passes_hold` integer DEFAULT false NOT NULL,
+	`state` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`tries` integer NOT NULL,
+	`due_at` integer,
+	`last_attempt` integer,
+	`last_at` integer,
+	`last_ms` integer,
+	`last_class` text,
+	`last_status` integer,
+	`last_error` text,
+	`last_answer` text,
+	`traceparent` text,
+	`settled_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_events_sequence` ON `webhook_events` (`stream_id`,`sequence`);--> statement-breakpoint
+CREATE INDEX `webhook_events_endpoint` ON `webhook_events` (`endpoint_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_events_state` ON `webhook_events` (`endpoint_id`,`state`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_events_type` ON `webhook_events` (`endpoint_id`,`type`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_events_open` ON `webhook_events` (`stream_id`,`sequence`) WHERE "webhook_events"."settled_at" is null;--> statement-breakpoint
+CREATE TABLE `webhook_streams` (
+	`stream_id` text PRIMARY KEY NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`due_at` integer,
+	`claim` text,
+	`interrupted` integer DEFAULT false NOT NULL,
+	`held` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `webhook_streams_due` ON `webhook_streams` (`endpoint_id`,`due_at`) WHERE "webhook_streams"."due_at" is not null;--> statement-breakpoint
 CREATE TABLE `workspaces` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
 	`created_at` integer NOT NULL
 );
+
+--> statement-breakpoint
+-- Parts of addresses and names, by the three characters they are made of. The text itself stays in `contacts`.
+CREATE VIRTUAL TABLE `contacts_search` USING fts5(`search_text`, content = 'contacts', content_rowid = 'seq', tokenize = 'trigram case_sensitive 1', detail = 'none', columnsize = 0);
+--> statement-breakpoint
+CREATE VIRTUAL TABLE `contacts_trigrams` USING fts5vocab('contacts_search', 'row');
+--> statement-breakpoint
+CREATE TRIGGER `contacts_search_insert` AFTER INSERT ON `contacts` BEGIN
+	INSERT INTO `contacts_search` (`rowid`, `search_text`) VALUES (new.`seq`, new.`search_text`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `contacts_search_delete` AFTER DELETE ON `contacts` BEGIN
+	INSERT INTO `contacts_search` (`contacts_search`, `rowid`, `search_text`) VALUES ('delete', old.`seq`, old.`search_text`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `contacts_search_update` AFTER UPDATE OF `search_text` ON `contacts` WHEN old.`search_text` <> new.`search_text` BEGIN
+	INSERT INTO `contacts_search` (`contacts_search`, `rowid`, `search_text`) VALUES ('delete', old.`seq`, old.`search_text`);
+	INSERT INTO `contacts_search` (`rowid`, `search_text`) VALUES (new.`seq`, new.`search_text`);
+END;
+--> statement-breakpoint
+-- The same for suppressed addresses.
+CREATE VIRTUAL TABLE `suppressions_search` USING fts5(`email`, content = 'suppressions', content_rowid = 'seq', tokenize = 'trigram case_sensitive 1', detail = 'none', columnsize = 0);
+--> statement-breakpoint
+CREATE VIRTUAL TABLE `suppressions_trigrams` USING fts5vocab('suppressions_search', 'row');
+--> statement-breakpoint
+CREATE TRIGGER `suppressions_search_insert` AFTER INSERT ON `suppressions` BEGIN
+	INSERT INTO `suppressions_search` (`rowid`, `email`) VALUES (new.`seq`, new.`email`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `suppressions_search_delete` AFTER DELETE ON `suppressions` BEGIN
+	INSERT INTO `suppressions_search` (`suppressions_search`, `rowid`, `email`) VALUES ('delete', old.`seq`, old.`email`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `suppressions_search_update` AFTER UPDATE OF `email` ON `suppressions` WHEN old.`email` <> new.`email` BEGIN
+	INSERT INTO `suppressions_search` (`suppressions_search`, `rowid`, `email`) VALUES ('delete', old.`seq`, old.`email`);
+	INSERT INTO `suppressions_search` (`rowid`, `email`) VALUES (new.`seq`, new.`email`);
+END;

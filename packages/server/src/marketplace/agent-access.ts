@@ -26,8 +26,8 @@ import type { RunTables } from "./runs/tables.ts";
 import type { WakeupTables } from "./wakeups/tables.ts";
 
 /**
- * The tables that code acting for an agent may query (SPEC 1.5, 5). Contacts, emails, campaigns and what is derived from
- * them are missing: a handler of the agent API that reaches for one does not compile.
+ * The tables that code acting for an agent may query (docs/security.md#who-is-trusted-with-what). Contacts, emails, campaigns and what is
+ * derived from them are missing: a handler of the agent API that reaches for one does not compile.
  */
 export interface AgentTables
   extends WorkspaceTables,

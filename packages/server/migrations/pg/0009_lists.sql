@@ -1,2 +1,0 @@
-CREATE INDEX "webhook_events_state" ON "webhook_events" USING btree ("endpoint_id","state","id");--> statement-breakpoint
-CREATE INDEX "webhook_events_type" ON "webhook_events" USING btree ("endpoint_id","type","id");

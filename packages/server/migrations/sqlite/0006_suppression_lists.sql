@@ -1,2 +1,0 @@
-CREATE INDEX `suppressions_filter` ON `suppressions` (`workspace_id`,`reason`,`scope`,`source`,`id`);--> statement-breakpoint
-CREATE INDEX `suppressions_since` ON `suppressions` (`workspace_id`,`created_at`,`id`);

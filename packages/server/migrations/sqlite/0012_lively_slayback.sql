@@ -1,1 +1,0 @@
-ALTER TABLE `lists` ADD `public` integer DEFAULT true NOT NULL;

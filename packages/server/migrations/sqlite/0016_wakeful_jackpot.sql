@@ -1,1 +1,0 @@
-ALTER TABLE `campaign_contents` ADD `hash` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `campaigns` ADD `utm` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `jobs` ADD `interruptions` integer DEFAULT 0 NOT NULL;
