@@ -10,6 +10,7 @@ import type { SqliteDb } from "../db/sqlite/database.ts";
 import { realTime } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { type RunningServer, serve } from "../serve.ts";
+import { GRACE_MS } from "../shutdown.ts";
 import { listen } from "./server.ts";
 
 let folder: string;
@@ -151,8 +152,8 @@ test("closing does not wait for idle connections", async () => {
   const lines = await Promise.all([1, 2, 3].map(() => wire(closing.url)));
   lines[0]?.write(post(hello).replace(server.apiKey ?? "", closing.apiKey ?? ""));
   await lines[0]?.read("queued");
-  await closing.close();
-  await Promise.all(lines.map((line) => line.closed));
+  const closed = Promise.all([closing.close(), ...lines.map((line) => line.closed)]).then(() => "closed");
+  expect(await Promise.race([closed, realTime.sleep(GRACE_MS).then(() => "waited")])).toBe("closed");
   rmSync(other, { recursive: true, force: true });
 });
 
