@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "./lib/clock.ts";
 
 // How long a measurement of the event loop is used.
 const SAMPLE_MS = 50;

@@ -1,4 +1,4 @@
-import type { AutomationStep, SkipReason } from "@mailsvc/sdk/contract";
+import type { AutomationStep } from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -88,14 +88,3 @@ export async function prepareMail(
 ): Promise<PreparedMail> {
   return renderMail(read, await loadTemplate(read, cache, contact.workspaceId, step.templateId, templates), step, contact, event);
 }
-
-/** Why a contact gets no mail of automations; null if it may. */
-export function explainNoMail({ status }: ContactRow): SkipReason | null {
-  return status === "SUBSCRIBED" ? null : BY_STATUS[status];
-}
-
-const BY_STATUS = {
-  UNSUBSCRIBED: "unsubscribed",
-  BOUNCED: "bounced",
-  COMPLAINED: "complained",
-} as const satisfies Record<string, SkipReason>;

@@ -1,6 +1,5 @@
 import { and, eq, inArray, isNull, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { shareRuns } from "../lib/share-runs.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { takeSteps } from "./batch.ts";
@@ -8,6 +7,7 @@ import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob, findDue } from "./due.ts";
 import { type EntryRow, endEntries } from "./entries.ts";
 import { loadPlan, type Plan } from "./plan.ts";
+import { shareRuns } from "./share-runs.ts";
 import type { AutomationRow } from "./store.ts";
 
 /*

@@ -1,7 +1,7 @@
 import type { SkipReason } from "@mailsvc/sdk/contract";
 import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, lte } from "drizzle-orm";
-import type { ContactRow } from "../contacts/contacts.ts";
+import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { getListRow, loadListSeqs } from "../lists/lists.ts";
 import { getSegmentRow, listNamedLists, selectMatching } from "../segments/segments.ts";
@@ -93,7 +93,6 @@ export async function readAudience(deps: Pick<CampaignDeps, "db" | "recipientsAt
   return { candidates: await judge(read, campaign.workspaceId, rows), next: rows.length === limit ? (rows.at(-1)?.seq ?? null) : null };
 }
 
-const BY_STATUS = { UNSUBSCRIBED: "unsubscribed", BOUNCED: "bounced", COMPLAINED: "complained" } as const;
 const BY_SUPPRESSION: Readonly<Record<string, SkipReason>> = { unsubscribe: "unsubscribed", bounce: "bounced", complaint: "complained" };
 
 async function judge(
@@ -105,15 +104,8 @@ async function judge(
   const suppressed = await findSuppressions(read, workspaceId, keys);
   return rows.map(({ status, ...contact }): Candidate => {
     const suppression = suppressed.get(contact.emailKey);
-    const skipReason =
-      status !== "SUBSCRIBED"
-        ? BY_STATUS[status]
-        : suppression
-          ? (BY_SUPPRESSION[suppression.reason] ?? "suppressed")
-          : isAddress(contact.email)
-            ? null
-            : "invalid";
-    return { ...contact, skipReason };
+    const suppressedAs = suppression ? (BY_SUPPRESSION[suppression.reason] ?? "suppressed") : null;
+    return { ...contact, skipReason: explainNoMail({ status }) ?? suppressedAs ?? (isAddress(contact.email) ? null : "invalid") };
   });
 }
 

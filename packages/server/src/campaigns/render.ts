@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mapContactTexts } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
-import type { ContactRow } from "../contacts/contacts.ts";
+import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -53,11 +53,12 @@ export async function renderRecipients(read: Reader, { compiledTemplates }: Camp
     if (status === "PAUSED") mail.withdrawal = { to: "hold" };
     else if (status === "CANCELLED") mail.withdrawal = { to: "cancelled" };
     else if (!contact) mail.withdrawal = { to: "skipped", reason: "deleted" };
-    else if (contact.status !== "SUBSCRIBED") mail.withdrawal = { to: "skipped", reason: BY_STATUS[contact.status] };
     else {
+      const reason = explainNoMail(contact);
       const template = templates.get(mail.email.contentsId);
       if (!template) throw new Error(`The campaign ${mail.email.campaignId} has no contents ${mail.email.contentsId}.`);
-      renderOne(mail, template, contact);
+      if (reason === null) renderOne(mail, template, contact);
+      else mail.withdrawal = { to: "skipped", reason };
     }
   }
 }
@@ -66,8 +67,6 @@ export async function renderRecipients(read: Reader, { compiledTemplates }: Camp
 export function compileSource(parse: Parameters<typeof compilePinned>[0], source: PinnedTemplate, previewText: string | null): Compiled {
   return relaxVariables(compilePinned(parse, previewText === null ? source : addPreheader(source, previewText)));
 }
-
-const BY_STATUS = { UNSUBSCRIBED: "unsubscribed", BOUNCED: "bounced", COMPLAINED: "complained" } as const;
 
 type Recipient = ContactFields & Pick<ContactRow, "id" | "status">;
 

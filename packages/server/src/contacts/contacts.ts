@@ -24,6 +24,7 @@ import { buildContact, type Cause, type ContactChange, type ContactSource, patch
 
 export type { ContactHooks } from "./hooks.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
+export { explainNoMail } from "./skip-reason.ts";
 export type { ContactRow } from "./store.ts";
 export { type ContactSource, patchContact } from "./write.ts";
 

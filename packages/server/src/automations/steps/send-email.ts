@@ -1,8 +1,9 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
+import { explainNoMail } from "../../contacts/contacts.ts";
 import { sendRendered } from "../../emails/emails.ts";
 import { isVerified } from "../../senders/senders.ts";
 import { findSuppressed } from "../../suppressions/suppressions.ts";
-import { explainNoMail, type PreparedMail, prepareMail, renderMail } from "../mail.ts";
+import { type PreparedMail, prepareMail, renderMail } from "../mail.ts";
 import { type EntryAt, inGroups, type StepContext, type StepKind, type StepOf, type StepResult } from "./step.ts";
 
 /** Queues marketing mail: only to subscribed contacts that no suppression names. */
