@@ -196,12 +196,37 @@ const listKnots = (files: ReadonlyMap<string, string>): string[][] => {
   return knots.filter((knot) => knot.length > 1);
 };
 
+// What a module may keep from call to call, and why it needs no owner.
+const MODULE_STATE: Readonly<Record<string, string>> = {
+  "lib/turn.ts": "a process has one event loop, so its long works share one line",
+  "lib/time-zone.ts": "formatters of Intl by their time zone, 50 µs to create and never outdated",
+  "templates/engine/builtins.ts": "formatters of Intl by their options, 30 µs to create and never outdated",
+  "db/postgres/arrays.ts": "statements by the table they are for, which is a constant",
+  "db/postgres/insert.ts": "the same",
+  "db/postgres/lookup.ts": "the same",
+  "db/postgres/shared-reads.ts": "the same",
+};
+
+/** The variables and collections at the top of a module that change while the server runs. */
+const moduleState = (path: string, source: string): string[] => {
+  const [, file = ""] = path.split(`${S}/`);
+  if (file === "" || file.startsWith("testing/") || /\.(test|laws)\.ts$/.test(file) || file in MODULE_STATE) return [];
+  const variables = source.matchAll(/^(?:export )?let (\w+)/gm);
+  const collections = source.matchAll(
+    /^(?:export )?const (\w+)(?:: (?!Readonly|readonly).+?)? =\s+(?:new (?:Map|Set|WeakMap|WeakSet)(?:<.*>)?\(\)|new LRUCache\b|\[\];|\{\};|Buffer\.alloc\w*\((?!0\)))/gm,
+  );
+  return [...variables, ...collections].map(
+    ([, name]) => `${path}: ${name} is state of a module; give it to an object that app.ts creates`,
+  );
+};
+
 const violations = (files: ReadonlyMap<string, string>): string[] => [
   ...[...files].flatMap(([path, source]) => {
     const lines = source.split("\n").length;
     return [
       ...(lines > 501 && !path.endsWith(".generated.ts") ? [`${path}: longer than 500 lines`] : []),
       ...(/(^|\/)(utils?|helpers?|common|misc)\.[a-z]+$/.test(path) ? [`${path}: name the file after what it holds`] : []),
+      ...moduleState(path, source),
     ];
   }),
   ...[...files]
@@ -297,6 +322,9 @@ describe("the rules notice", () => {
       "knot of 10 files: ",
     ],
     ["a giant", { [`${S}/lib/a.ts`]: "\n".repeat(501) }, "longer than 500 lines"],
+    ["a variable of a module", { [`${S}/lib/a.ts`]: "let last = 0;" }, "last is state of a module"],
+    ["a cache of a module", { [`${S}/keys/keys.ts`]: "const cache = new Map<string, Map<string, Key>>();" }, "cache is state of a module"],
+    ["a list of a module", { [`${S}/lib/a.ts`]: "export const waiting: (() => void)[] = [];" }, "waiting is state of a module"],
     ["a drawer for everything", { [`${S}/lib/utils.ts`]: "" }, "name the file after what it holds"],
   ];
   test.each(cases)("%s", (_name, files, message) => {
@@ -306,6 +334,8 @@ describe("the rules notice", () => {
   test("nothing where all is well", () => {
     const files = {
       [`${S}/lib/a.ts`]: 'import { b } from "./b.ts";',
+      [`${S}/lib/c.ts`]:
+        'const KINDS = new Set(["a"]);\nconst NONE: ReadonlyMap<string, string> = new Map();\nfunction f() {\n  let n = 0;\n}',
       [`${S}/lib/b.ts`]: 'import type { A } from "./a.ts";\n// import { x } from "../db/db.ts"',
       [`${S}/queue/a.ts`]: 'import type { Tx } from "../db/db.ts";',
       [`${S}/keys/keys.ts`]: 'import { x } from "../senders/senders.ts";\nimport { eq } from "drizzle-orm";',

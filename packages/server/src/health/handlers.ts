@@ -5,8 +5,6 @@ import { ApiError } from "../lib/api-error.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
 import type { HealthDeps } from "./deps.ts";
 
-let document: Record<string, unknown> | undefined;
-
 export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
   live: async (_input, { deps }) => ({ status: "ok", version: deps.version }),
   ready: async (_input, { deps }) => {
@@ -23,10 +21,7 @@ export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
       unhandledJobs: await countUnhandledJobs(queue, db.read),
     };
   },
-  openapi: async () => {
-    document ??= buildOpenApi(served) as Record<string, unknown>;
-    return document;
-  },
+  openapi: async () => buildOpenApi(served) as Record<string, unknown>,
 };
 
 // The row that probes write.

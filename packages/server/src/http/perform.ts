@@ -14,7 +14,7 @@ import type { PublicContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import { parseClaim } from "./idempotency.ts";
 import { guardDev } from "./public/dev-guard.ts";
-import { type AnyResponse, buildResponse, buildStaticResponse, buildStream, withETag } from "./response.ts";
+import { type AnyResponse, buildResponse, buildStream, StaticDocuments, withETag } from "./response.ts";
 import { Writes } from "./transaction.ts";
 import { UploadLimiter } from "./upload-limiter.ts";
 import { parseInput, parseParams } from "./validation.ts";
@@ -45,6 +45,7 @@ export class Performer {
   readonly #admission: Admission;
   readonly #writes: Writes;
   readonly #forgeries: ForgeryLimiter;
+  readonly #documents = new StaticDocuments();
   readonly #developerUploads = new UploadLimiter("key", 100);
   readonly #agentUploads = new UploadLimiter("activation", 16);
 
@@ -87,9 +88,11 @@ export class Performer {
   }
 
   async #answerOpen({ request, endpoint, handler, headers }: Call, body: Input, context: PublicContext<HttpDeps>): Promise<AnyResponse> {
-    const output = await (handler as RunAny)(parseInput(endpoint, parseParams(request), request.search(), body), context);
+    const input = parseInput(endpoint, parseParams(request), request.search(), body);
+    const run = (): Promise<unknown> => (handler as RunAny)(input, context);
+    if (endpoint.etag) return this.#documents.respond(endpoint, run, request.headers, headers);
+    const output = await run();
     const status = listStatuses(endpoint)[0] ?? 200;
-    if (endpoint.etag) return buildStaticResponse(output as object, request.headers, headers);
     if (!endpoint.produces) return buildResponse(status, "application/json", JSON.stringify(output), headers);
     if (endpoint.access === "dev") headers.push(...CAPTURED_MAIL_HEADERS);
     else if (endpoint.produces === "text/html") headers.push(...PUBLIC_PAGE_HEADERS);
@@ -105,7 +108,7 @@ export class Performer {
     return call.endpoint.method === "GET" ? this.#read(call, caller, params) : this.#write(call, caller, params);
   }
 
-  async #read({ endpoint, handler, request, headers }: Call, { context }: Caller, params: Params): Promise<AnyResponse> {
+  async #read({ endpoint, handler, request, headers }: Call, context : Caller, params: Params): Promise<AnyResponse> {
     const input = parseInput(endpoint, params, request.search(), {});
     const output = await (handler as RunAny)(input, { ...context, read: this.#deps.db.read });
     if (endpoint.stream) return buildStream(output as AsyncIterable<StreamMessage<unknown>>, headers);

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import type { ErrorBody, StreamMessage } from "@mailsvc/sdk/contract";
+import type { Endpoint, ErrorBody, StreamMessage } from "@mailsvc/sdk/contract";
 import type { ApiError } from "../lib/api-error.ts";
 import type { HeaderList, HeaderReader } from "./headers.ts";
 
@@ -52,26 +52,27 @@ interface StaticDocument {
   readonly gzipped: Uint8Array;
 }
 
-const staticDocuments = new WeakMap<object, StaticDocument>();
+/** Large documents that never change: each is built, serialized, hashed and compressed once. */
+export class StaticDocuments {
+  readonly #documents = new Map<Endpoint, StaticDocument>();
 
-/**
- * A response with a large document that stays the same object: it is serialized, hashed and compressed once. Gzipped when the client
- * accepts that; 304 when If-None-Match names it.
- */
-export function buildStaticResponse(document: object, request: HeaderReader, headers: HeaderList): HttpResponse {
-  let known = staticDocuments.get(document);
-  if (!known) {
-    const json = JSON.stringify(document);
-    known = { json, etag: toETag(json), gzipped: gzipSync(json) };
-    staticDocuments.set(document, known);
+  /** The document of an endpoint: gzipped when the client accepts that; 304 when If-None-Match names it. */
+  async respond(endpoint: Endpoint, build: () => Promise<unknown>, request: HeaderReader, headers: HeaderList): Promise<HttpResponse> {
+    const { json, etag, gzipped } = this.#documents.get(endpoint) ?? (await this.#add(endpoint, build));
+    const all: HeaderList = [...headers, ["etag", etag], ["vary", "accept-encoding"]];
+    if (matchesETag(request.get("if-none-match"), etag)) return buildResponse(304, "application/json", "", all);
+    const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(request.get("accept-encoding") ?? "");
+    return acceptsGzip
+      ? buildResponse(200, "application/json", gzipped, [...all, ["content-encoding", "gzip"]])
+      : buildResponse(200, "application/json", json, all);
   }
-  const { json, etag, gzipped } = known;
-  const all: HeaderList = [...headers, ["etag", etag], ["vary", "accept-encoding"]];
-  if (matchesETag(request.get("if-none-match"), etag)) return buildResponse(304, "application/json", "", all);
-  const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(request.get("accept-encoding") ?? "");
-  return acceptsGzip
-    ? buildResponse(200, "application/json", gzipped, [...all, ["content-encoding", "gzip"]])
-    : buildResponse(200, "application/json", json, all);
+
+  async #add(endpoint: Endpoint, build: () => Promise<unknown>): Promise<StaticDocument> {
+    const json = JSON.stringify(await build());
+    const document = { json, etag: toETag(json), gzipped: gzipSync(json) };
+    this.#documents.set(endpoint, document);
+    return document;
+  }
 }
 
 /** Whether a list of ETags, as in If-None-Match and If-Match, contains this one. Weak ones count as well. */

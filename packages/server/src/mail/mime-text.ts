@@ -29,9 +29,6 @@ const OTHER = 5;
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => kindOf(byte));
 // Text that is worked on in one stretch: a few milliseconds.
 const PIECE_BYTES = 256 * 1024;
-// The quoted-printable of a piece is written here and copied once its length is known: three bytes for each byte at most, and a soft line
-// break ("=" CRLF) after at least 73 of them.
-const PAGE = Buffer.allocUnsafeSlow(4 * PIECE_BYTES);
 
 /** True for a text that takes so long that only `encodeLongText` may encode it. */
 export function isLongText(text: string): boolean {
@@ -139,14 +136,16 @@ function chooseEncoding({ bytes, length, at, lineStart, plain, others }: Writing
 function writePiece(writing: Writing): boolean {
   const { bytes } = writing;
   const until = Math.min(writing.at + PIECE_BYTES, bytes.length);
+  // Three bytes for each byte at most, and a soft line break ("=" CRLF) after at least 73 of them. Copied once its length is known.
+  const page = Buffer.allocUnsafe(4 * (until - writing.at) + 8);
   let { at, lineStart, plain, others } = writing;
   let size = 0;
   let start = 0 - writing.width;
   while (at < until) {
     // One column stays free for the "=" of a soft line break, unless the line ends right here.
     const full = Math.min(until, at + start + LINE_LENGTH - 1 - size);
-    while (at < full && (KINDS[bytes[at] as number] as number) <= BLANK) PAGE[size++] = bytes[at++] as number;
-    if (size > 0 && endsLine(bytes, at) && KINDS[PAGE[size - 1] as number] === BLANK) {
+    while (at < full && (KINDS[bytes[at] as number] as number) <= BLANK) page[size++] = bytes[at++] as number;
+    if (size > 0 && endsLine(bytes, at) && KINDS[page[size - 1] as number] === BLANK) {
       at -= 1;
       size -= 1;
     } else if (at === until) break;
@@ -154,8 +153,8 @@ function writePiece(writing: Writing): boolean {
     const kind = KINDS[byte] as number;
     if (kind === LINE_END) {
       if (at - lineStart > LINE_LENGTH) plain = false;
-      PAGE[size++] = CR;
-      PAGE[size++] = LF;
+      page[size++] = CR;
+      page[size++] = LF;
       at += 2;
       lineStart = at;
       start = size;
@@ -165,23 +164,23 @@ function writePiece(writing: Writing): boolean {
     // A blank at the end of a line is encoded, because relays strip it.
     let literal = kind <= LETTER_F && !(kind === BLANK && ends);
     if (size - start + (literal ? 1 : 3) > LINE_LENGTH - (ends ? 0 : 1)) {
-      PAGE[size++] = EQUALS;
-      PAGE[size++] = CR;
-      PAGE[size++] = LF;
+      page[size++] = EQUALS;
+      page[size++] = CR;
+      page[size++] = LF;
       start = size;
     }
     if (kind === LETTER_F && size === start && startsWithFrom(bytes, at)) literal = false;
-    if (literal) PAGE[size++] = byte;
+    if (literal) page[size++] = byte;
     else {
-      PAGE[size++] = EQUALS;
-      PAGE[size++] = HEX[byte >> 4] as number;
-      PAGE[size++] = HEX[byte & 15] as number;
+      page[size++] = EQUALS;
+      page[size++] = HEX[byte >> 4] as number;
+      page[size++] = HEX[byte & 15] as number;
       if (kind === OTHER) others += 1;
       else if (kind === BLANK || at === lineStart) plain &&= kind === EQUALS_SIGN;
     }
     at += 1;
   }
-  writing.pages.push(Buffer.from(PAGE.subarray(0, size)));
+  writing.pages.push(Buffer.from(page.subarray(0, size)));
   writing.at = at;
   writing.lineStart = lineStart;
   writing.width = size - start;

@@ -101,7 +101,7 @@ export async function compileVersion(
   return made;
 }
 
-const NO_PARTS: Parts = new Map();
+const NO_PARTS: ReadonlyMap<string, PartHead> = new Map();
 
 /** Faults as details of an API error, with the path `html`, or `footer.html` for one in a part. */
 export function toErrorDetails(faults: readonly FieldFault[]): ErrorDetail[] {

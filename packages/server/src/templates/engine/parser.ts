@@ -4,12 +4,10 @@ import { type Fault, SourceFaults, type SourceLocation } from "./tree.ts";
 /** Parses Handlebars into its syntax tree. */
 export type Parse = (source: string) => hbs.AST.Program;
 
-let loaded: Promise<Parse> | undefined;
-
 /** The parser of Handlebars, loaded with the first template because it takes 20 ms. Its compiler and runtime are not used. */
-export function loadParser(): Promise<Parse> {
-  loaded ??= import("handlebars").then((module) => (module as unknown as { default: typeof Handlebars }).default.parse);
-  return loaded;
+export async function loadParser(): Promise<Parse> {
+  const module = (await import("handlebars")) as unknown as { default: typeof Handlebars };
+  return module.default.parse;
 }
 
 /** Placeholders and blocks allowed in one source. */
