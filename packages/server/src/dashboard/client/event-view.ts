@@ -1,11 +1,13 @@
 import type { DeliveryAttempt, DeliveryDetail } from "@mailsvc/sdk/contract";
 import type { Dom } from "./dom.ts";
 import type { Format } from "./format.ts";
+import type { Tabs } from "./tabs.ts";
 
 /** One event sent to a webhook, opened: its facts, body, attempts and the webhook's last response. */
-export function eventView({ byId, element, fact, lines, table, call }: Dom, format: Format, changed: () => void) {
+export function eventView(dom: Dom, format: Format, tabs: Tabs, changed: () => void) {
+  const { byId, element, fact, lines, table, call } = dom;
   let open: { slug: string; detail: DeliveryDetail } | null = null;
-  let tab = "body";
+  const strip = tabs(dom, "event", "event-panel", "body");
 
   const outcome = ({ class: kind, httpStatus }: DeliveryAttempt): string =>
     kind === "http_status" ? `status ${httpStatus}` : httpStatus === null ? kind : `${kind} ${httpStatus}`;
@@ -40,17 +42,9 @@ export function eventView({ byId, element, fact, lines, table, call }: Dom, form
     const { detail } = open;
     const last = detail.log.at(-1);
     const there: Record<string, boolean> = { attempts: detail.log.length > 0, answer: (last?.answer ?? null) !== null };
-    if (there[tab] === false) tab = "body";
-    for (const button of document.querySelectorAll<HTMLButtonElement>("#event [data-tab]")) {
-      const name = button.dataset["tab"] ?? "";
-      button.setAttribute("aria-selected", String(name === tab));
-      button.disabled = there[name] === false;
-      if (name === "attempts") button.textContent = detail.log.length > 0 ? `Attempts ${detail.log.length}` : "Attempts";
-    }
-    const panel = byId("event-panel");
-    panel.className = `panel ${tab}`;
-    panel.setAttribute("aria-labelledby", `tab-${tab}`);
-    panel.replaceChildren(...(panels[tab]?.(detail) ?? []));
+    if (there[strip.chosen()] === false) strip.choose("body");
+    const panel = strip.mark(there, { attempts: detail.log.length > 0 ? `Attempts ${detail.log.length}` : "Attempts" });
+    panel.replaceChildren(...(panels[strip.chosen()]?.(detail) ?? []));
   };
 
   const draw = (): void => {
@@ -113,11 +107,7 @@ export function eventView({ byId, element, fact, lines, table, call }: Dom, form
     },
     start: (): void => {
       byId("event-back").onclick = close;
-      for (const button of document.querySelectorAll<HTMLElement>("#event [data-tab]"))
-        button.onclick = () => {
-          tab = button.dataset["tab"] ?? "body";
-          drawTab();
-        };
+      strip.start(drawTab);
     },
   };
 }

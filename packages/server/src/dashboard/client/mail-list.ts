@@ -1,36 +1,26 @@
-import type { CapturedMail, Page } from "@mailsvc/sdk/contract";
+import type { CapturedMail } from "@mailsvc/sdk/contract";
 import type { Dom } from "./dom.ts";
 import type { Format } from "./format.ts";
+import type { MailSearch } from "./mail-search.ts";
 import type { MailView } from "./mail-view.ts";
 
 /** The list of captured mail, updated the moment a mail is delivered. */
-export function mailList({ byId, element, button, call, handle, notice, sleep, confirmFirst }: Dom, format: Format, view: MailView) {
-  const PAGE = 100;
+export function mailList(
+  { byId, element, button, call, handle, notice, sleep, confirmFirst }: Dom,
+  format: Format,
+  view: MailView,
+  search: MailSearch,
+) {
   const WAIT_SECONDS = 20;
   const RETRY_MS = 2000;
   let shown: CapturedMail[] = [];
   let total = 0;
-  let wanted = PAGE;
+  let wanted = search.PAGE;
   let newest = "";
   let query = "";
   let waiting = new AbortController();
 
   const sender = (from: string): string => /^\s*"?([^"<]+?)"?\s*<.*>$/.exec(from)?.[1] ?? from;
-  const matches = ({ to, from, subject }: CapturedMail): boolean =>
-    `${to}\n${from}\n${subject}`.toLowerCase().includes(query.toLowerCase());
-
-  const fetchList = async (filter: string, count: number): Promise<{ items: CapturedMail[]; total: number }> => {
-    const items: CapturedMail[] = [];
-    let cursor = "";
-    for (;;) {
-      const page = await call<Page<CapturedMail>>("GET", `/__dev/inbox?limit=${PAGE}${filter}${cursor}`);
-      items.push(...page.data);
-      const { nextCursor, total: all } = page.pagination;
-      if (nextCursor === null || items.length >= count) return { items, total: all };
-      cursor = `&cursor=${encodeURIComponent(nextCursor)}`;
-    }
-  };
-
   const drawEmpty = (): void => {
     const lines =
       total > 0
@@ -68,20 +58,14 @@ export function mailList({ byId, element, button, call, handle, notice, sleep, c
 
   const refresh = async (): Promise<void> => {
     const asked = query;
-    const text = encodeURIComponent(asked);
-    const lists = [fetchList("", wanted)];
-    // The server searches mails that are not loaded: part of a subject, or a whole address.
-    if (asked) lists.push(fetchList(`&subject=${text}`, PAGE));
-    if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(asked)) lists.push(fetchList(`&to=${text}`, PAGE).catch(() => ({ items: [], total: 0 })));
-    const [all, ...found] = await Promise.all(lists);
-    if (asked !== query || !all) return;
-    newest = all.items[0]?.id ?? "";
-    total = all.total;
-    const fitting = asked ? [...all.items.filter(matches), ...found.flatMap((f) => f.items)] : all.items;
-    shown = [...new Map(fitting.map((m) => [m.id, m])).values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+    const { all, found, total: count } = await search.find(asked, wanted);
+    if (asked !== query) return;
+    newest = all[0]?.id ?? "";
+    total = count;
+    shown = found;
     draw();
     const open = view.current();
-    if (open && !asked && !all.items.some((m) => m.id === open) && all.total <= all.items.length) view.close();
+    if (open && !asked && !all.some((m) => m.id === open) && total <= all.length) view.close();
   };
 
   const listen = async (): Promise<void> => {
@@ -117,7 +101,7 @@ export function mailList({ byId, element, button, call, handle, notice, sleep, c
     },
     start: (): void => {
       byId("more").onclick = handle(() => {
-        wanted += PAGE;
+        wanted += search.PAGE;
         return refresh();
       });
       byId("clear").onclick = confirmFirst("Delete all captured mail?", "Delete", async () => {
@@ -126,9 +110,9 @@ export function mailList({ byId, element, button, call, handle, notice, sleep, c
         notice(`${deleted} deleted`);
         again();
       });
-      const search = byId<HTMLInputElement>("search");
-      search.oninput = handle(() => {
-        query = search.value.trim();
+      const field = byId<HTMLInputElement>("search");
+      field.oninput = handle(() => {
+        query = field.value.trim();
         return refresh();
       });
       void listen();

@@ -1,15 +1,17 @@
 import type { contract, Output } from "@mailsvc/sdk/contract";
 import type { Dom } from "./dom.ts";
 import type { Format } from "./format.ts";
+import type { Tabs } from "./tabs.ts";
 
 type Detail = Output<typeof contract.inbox.get>;
 
 /** One mail, opened: its facts, and its parts in tabs. `changed` is called when another one is opened, or none. */
-export function mailView({ byId, element, button, link, fact, lines, table, call, handle }: Dom, format: Format, changed: () => void) {
+export function mailView(dom: Dom, format: Format, tabs: Tabs, changed: () => void) {
+  const { byId, element, button, link, fact, lines, table, call, handle } = dom;
   const REMOTE =
     /(?:src|srcset|background|poster|href)\s*=\s*["']?\s*(?:https?:)?\/\/[^"'\s>]+\.(?:png|jpe?g|gif|webp|svg|css|avif)|<(?:img|video|audio|source|link)[^>]+(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i;
   let open: Detail | null = null;
-  let tab = "html";
+  const strip = tabs(dom, "open", "panel", "html");
   let remote = false;
 
   const panels: Record<string, (mail: Detail) => Promise<HTMLElement[]>> = {
@@ -55,24 +57,23 @@ export function mailView({ byId, element, button, link, fact, lines, table, call
     ],
   };
 
+  /** The tabs that have nothing to show. */
+  const listEmpty = ({ html, text, attachments }: Detail): string[] => [
+    ...(html === null ? ["html"] : []),
+    ...(text === null ? ["text"] : []),
+    ...(attachments.length === 0 ? ["attachments"] : []),
+  ];
+
   const drawTab = (): void => {
     const mail = open;
     if (!mail) return;
-    const there: Record<string, boolean> = { html: mail.html !== null, text: mail.text !== null, attachments: mail.attachments.length > 0 };
-    for (const button of document.querySelectorAll<HTMLButtonElement>("#open [data-tab]")) {
-      const name = button.dataset["tab"] ?? "";
-      button.setAttribute("aria-selected", String(name === tab));
-      button.disabled = there[name] === false;
-      if (name === "attachments")
-        button.textContent = mail.attachments.length > 0 ? `Attachments ${mail.attachments.length}` : "Attachments";
-    }
-    const panel = byId("panel");
-    panel.className = `panel ${tab}`;
-    panel.setAttribute("aria-labelledby", `tab-${tab}`);
-    const asked = tab;
+    const there = Object.fromEntries(listEmpty(mail).map((name) => [name, false]));
+    const { length } = mail.attachments;
+    const panel = strip.mark(there, { attachments: length > 0 ? `Attachments ${length}` : "Attachments" });
+    const asked = strip.chosen();
     handle(async () => {
       const content = (await panels[asked]?.(mail)) ?? [];
-      if (open?.id === mail.id && asked === tab) panel.replaceChildren(...content);
+      if (open?.id === mail.id && asked === strip.chosen()) panel.replaceChildren(...content);
     })();
   };
 
@@ -80,8 +81,7 @@ export function mailView({ byId, element, button, link, fact, lines, table, call
     const mail = await call<Detail>("GET", `/__dev/inbox/${encodeURIComponent(id)}`);
     open = mail;
     remote = false;
-    if ((tab === "html" && mail.html === null) || (tab === "text" && mail.text === null)) tab = mail.html === null ? "text" : "html";
-    if (tab === "attachments" && mail.attachments.length === 0) tab = mail.html === null ? "text" : "html";
+    if (listEmpty(mail).includes(strip.chosen())) strip.choose(mail.html === null ? "text" : "html");
     history.replaceState(null, "", `#${id}`);
     document.body.classList.add("reading");
     byId("open").hidden = false;
@@ -117,11 +117,7 @@ export function mailView({ byId, element, button, link, fact, lines, table, call
     close,
     start: (): void => {
       byId("back").onclick = close;
-      for (const button of document.querySelectorAll<HTMLElement>("#open [data-tab]"))
-        button.onclick = () => {
-          tab = button.dataset["tab"] ?? "html";
-          drawTab();
-        };
+      strip.start(drawTab);
     },
   };
 }
