@@ -5,7 +5,7 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Deps } from "./deps.ts";
 import { createDevWorld } from "./dev/world.ts";
 import { findLastEventTime } from "./events/events.ts";
-import { createEventStream, type EventStreamWorker } from "./events/stream.ts";
+import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
 import {
   CLEANUP_JOB,
   connectHooks,
@@ -128,7 +128,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     lookup: parts.lookup ?? systemLookup(),
     loadEndpoint: endpointLoader(() => deps),
   });
-  const eventStream = createEventStream({ deps: () => deps, listeners: streamListeners(() => deps) });
+  const eventStream = new EventStreamLoop({ deps: () => deps, listeners: streamListeners(() => deps) });
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const queue = withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks);
   const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);

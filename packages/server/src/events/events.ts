@@ -41,7 +41,7 @@ export async function recordEvents(tx: Tx, deps: EventDeps, events: readonly New
   const keys = await tx.insertNumbered(tx.t.events, events.map(toRow));
   await tx.insertAll(tx.t.eventArrivals, listArrivals(events, keys));
   for (const listener of deps.eventListeners) await listener(tx, events);
-  tx.afterCommit(deps.eventStream.wake);
+  tx.afterCommit(() => deps.eventStream.wake());
 }
 
 /** The time of the latest event, ms; null before the first one. */

@@ -1,10 +1,10 @@
 import { inArray, lte } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
-import { ApiError } from "../lib/api-error.ts";
 import type { Timer } from "../lib/clock.ts";
 import type { EventStreamDeps } from "./deps.ts";
 import type { EventTables } from "./tables.ts";
+import { Tails } from "./tails.ts";
 
 /*
  * Each workspace has one stream of events, numbered from 1 without gaps. Transactions that record events do not number them: on
@@ -60,9 +60,6 @@ const BUSY_MS = 50;
 const RETRY_MS = 1000;
 // Another process may have died after its commit and before its tick (real time).
 const POLL_MS = 1000;
-// Connections of one API key, and of all keys, that follow events on this process.
-const MAX_TAILS_OF_KEY = 10;
-const MAX_TAILS = 1000;
 
 export interface EventStreamParts {
   /** Known once the product is put together. */
@@ -70,151 +67,163 @@ export interface EventStreamParts {
   readonly listeners: readonly StreamListener[];
 }
 
-export function createEventStream({ deps: getDeps, listeners }: EventStreamParts): EventStreamWorker {
-  const tails = new Map<string, number>();
-  let stopping = new AbortController();
-  const waiting = new Map<string, Set<() => void>>();
-  let started = false;
-  let again = false;
-  let running: Promise<void> | null = null;
-  let wakeUp = (): void => {};
-  let poll: Timer | null = null;
-  /** How many waiters want no rest between two ticks. */
-  let hurried = 0;
-  let numbered = 0;
+/**
+ * Numbers the events of all workspaces.
+ *
+ * | it is     | what holds                                            | left by → to                                |
+ * | --------- | ----------------------------------------------------- | ------------------------------------------- |
+ * | stopped   | nothing is numbered, connections that follow have ended | `start` → numbering                       |
+ * | idle      | all that was committed before the last tick is numbered | `wake`, the poll → numbering              |
+ * | numbering | a tick runs; a wake-up makes it look once more        | nothing to number → idle, else → resting    |
+ * | resting   | the loop waits 25 ms, 50 if another process numbers, a second after an error | time, `drain`, `stop` → numbering |
+ */
+export class EventStreamLoop implements EventStreamWorker {
+  readonly #deps: () => EventStreamDeps;
+  readonly #listeners: readonly StreamListener[];
+  readonly #tails = new Tails();
+  /** Those who wait for events, by workspace. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+  #stopping = new AbortController();
+  #started = false;
+  #lookAgain = false;
+  #running: Promise<void> | null = null;
+  #endRest = (): void => {};
+  #poll: Timer | null = null;
+  /** How many callers of `drain` want no rest between two ticks. */
+  #draining = 0;
+  #numbered = 0;
 
-  const rest = async (ms: number): Promise<void> => {
-    if (hurried > 0 && ms === REST_MS) return;
+  constructor({ deps, listeners }: EventStreamParts) {
+    this.#deps = deps;
+    this.#listeners = listeners;
+  }
+
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  start(): void {
+    this.#started = true;
+    if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
+    this.wake();
+    if (this.#deps().queue.workers) this.#schedulePoll();
+  }
+
+  async stop(): Promise<void> {
+    this.#started = false;
+    this.#stopping.abort();
+    this.#poll?.cancel();
+    this.#endRest();
+    await this.#running;
+  }
+
+  async idle(): Promise<boolean> {
+    if (!this.#started) return false;
+    const before = this.#numbered;
+    await this.#drain();
+    return this.#numbered > before;
+  }
+
+  wake(): void {
+    this.#lookAgain = true;
+    if (this.#running || !this.#started) return;
+    this.#running = this.#loop().finally(() => {
+      this.#running = null;
+      if (this.#lookAgain && this.#started) this.wake();
+    });
+  }
+
+  async catchUp(): Promise<void> {
+    if (this.#started && (await hasUnnumbered(this.#deps().db))) await this.#drain();
+  }
+
+  wait(workspaceId: string, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wakes = this.#waiting.get(workspaceId) ?? new Set();
+      this.#waiting.set(workspaceId, wakes);
+      const wake = (): void => {
+        wakes.delete(wake);
+        if (wakes.size === 0 && this.#waiting.get(workspaceId) === wakes) this.#waiting.delete(workspaceId);
+        timer.cancel();
+        signal.removeEventListener("abort", wake);
+        resolve();
+      };
+      const timer = this.#deps().clock.real.after(ms, wake);
+      wakes.add(wake);
+      signal.addEventListener("abort", wake);
+      if (signal.aborted) wake();
+    });
+  }
+
+  openTail(keyId: string): () => void {
+    return this.#tails.open(keyId);
+  }
+
+  async #loop(): Promise<void> {
+    while (this.#lookAgain && this.#started) {
+      this.#lookAgain = false;
+      const rest = await this.#tickOrExplain();
+      if (rest === null) continue;
+      this.#lookAgain = true;
+      if (this.#started) await this.#rest(rest);
+    }
+  }
+
+  /** Numbers events; gives the rest before the next tick, null if there is nothing more to number. */
+  async #tickOrExplain(): Promise<number | null> {
+    try {
+      const { count, busy } = await this.#tick();
+      this.#numbered += count;
+      if (count > 0) return REST_MS;
+      if (busy) return BUSY_MS;
+      return this.#lookAgain ? REST_MS : null;
+    } catch (error) {
+      this.#deps().log.error("cannot number events; retrying in a second", {
+        error: error instanceof StorageUnavailable ? error.message : String(error),
+      });
+      return RETRY_MS;
+    }
+  }
+
+  async #tick(): Promise<{ count: number; busy: boolean }> {
+    const { advances, busy } = await this.#deps().db.tx(async (tx) => {
+      const result = await numberEvents(tx);
+      if (result.advances.length > 0) for (const listener of this.#listeners) await listener(tx, result.advances);
+      return result;
+    });
+    for (const { workspaceId } of advances) for (const wake of [...(this.#waiting.get(workspaceId) ?? [])]) wake();
+    return { count: advances.reduce((sum, { first, last }) => sum + last - first + 1, 0), busy };
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (this.#draining > 0 && ms === REST_MS) return;
     await new Promise<void>((resolve) => {
-      const timer = getDeps().clock.real.after(ms, resolve);
-      wakeUp = () => {
+      const timer = this.#deps().clock.real.after(ms, resolve);
+      this.#endRest = () => {
         timer.cancel();
         resolve();
       };
     });
-  };
+  }
 
-  const tick = async (): Promise<{ count: number; busy: boolean }> => {
-    const { advances, busy } = await getDeps().db.tx(async (tx) => {
-      const result = await numberEvents(tx);
-      if (result.advances.length > 0) for (const listener of listeners) await listener(tx, result.advances);
-      return result;
+  #schedulePoll(): void {
+    this.#poll = this.#deps().clock.real.after(POLL_MS, () => {
+      this.wake();
+      this.#schedulePoll();
     });
-    for (const { workspaceId } of advances) for (const wake of [...(waiting.get(workspaceId) ?? [])]) wake();
-    return { count: advances.reduce((sum, { first, last }) => sum + last - first + 1, 0), busy };
-  };
-
-  const loop = async (): Promise<void> => {
-    while (again && started) {
-      again = false;
-      try {
-        const { count, busy } = await tick();
-        numbered += count;
-        if (count > 0) again = true;
-        else if (busy) {
-          again = true;
-          await rest(BUSY_MS);
-          continue;
-        }
-      } catch (error) {
-        getDeps().log.error("cannot number events; retrying in a second", {
-          error: error instanceof StorageUnavailable ? error.message : String(error),
-        });
-        again = true;
-        await rest(RETRY_MS);
-        continue;
-      }
-      if (again && started) await rest(REST_MS);
-    }
-  };
-
-  const run = (): void => {
-    again = true;
-    if (running || !started) return;
-    running = loop().finally(() => {
-      running = null;
-      if (again && started) run();
-    });
-  };
-
-  const schedulePoll = (): void => {
-    poll = getDeps().clock.real.after(POLL_MS, () => {
-      run();
-      schedulePoll();
-    });
-  };
+  }
 
   /** Lets the loop run without rests until it has nothing to do. */
-  const drain = async (): Promise<void> => {
-    hurried += 1;
+  async #drain(): Promise<void> {
+    this.#draining += 1;
     try {
-      run();
-      wakeUp();
-      while (running) await running;
+      this.wake();
+      this.#endRest();
+      while (this.#running) await this.#running;
     } finally {
-      hurried -= 1;
+      this.#draining -= 1;
     }
-  };
-
-  return {
-    wake: run,
-    catchUp: async () => {
-      if (started && (await hasUnnumbered(getDeps().db))) await drain();
-    },
-    wait: (workspaceId, ms, signal) =>
-      new Promise((resolve) => {
-        const wakes = waiting.get(workspaceId) ?? new Set();
-        waiting.set(workspaceId, wakes);
-        const wake = (): void => {
-          wakes.delete(wake);
-          if (wakes.size === 0 && waiting.get(workspaceId) === wakes) waiting.delete(workspaceId);
-          timer.cancel();
-          signal.removeEventListener("abort", wake);
-          resolve();
-        };
-        const timer = getDeps().clock.real.after(ms, wake);
-        wakes.add(wake);
-        signal.addEventListener("abort", wake);
-        if (signal.aborted) wake();
-      }),
-    openTail: (keyId) => {
-      const open = tails.get(keyId) ?? 0;
-      const all = [...tails.values()].reduce((sum, n) => sum + n, 0);
-      if (open >= MAX_TAILS_OF_KEY || all >= MAX_TAILS)
-        throw new ApiError("rate_limited", `Too many connections follow events: ${open} with this API key, ${all} in all.`, {
-          headers: { "retry-after": "10" },
-          hint: `Close one first. An API key may follow with ${MAX_TAILS_OF_KEY} connections at a time.`,
-        });
-      tails.set(keyId, open + 1);
-      return () => {
-        const left = (tails.get(keyId) ?? 1) - 1;
-        if (left > 0) tails.set(keyId, left);
-        else tails.delete(keyId);
-      };
-    },
-    get stopping() {
-      return stopping.signal;
-    },
-    start: () => {
-      started = true;
-      if (stopping.signal.aborted) stopping = new AbortController();
-      run();
-      if (getDeps().queue.workers) schedulePoll();
-    },
-    stop: async () => {
-      started = false;
-      stopping.abort();
-      poll?.cancel();
-      wakeUp();
-      await running;
-    },
-    idle: async () => {
-      if (!started) return false;
-      const before = numbered;
-      await drain();
-      return numbered > before;
-    },
-  };
+  }
 }
 
 async function hasUnnumbered({ read }: Db): Promise<boolean> {

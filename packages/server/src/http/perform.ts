@@ -108,7 +108,7 @@ export class Performer {
     return call.endpoint.method === "GET" ? this.#read(call, caller, params) : this.#write(call, caller, params);
   }
 
-  async #read({ endpoint, handler, request, headers }: Call, context : Caller, params: Params): Promise<AnyResponse> {
+  async #read({ endpoint, handler, request, headers }: Call, { context }: Caller, params: Params): Promise<AnyResponse> {
     const input = parseInput(endpoint, params, request.search(), {});
     const output = await (handler as RunAny)(input, { ...context, read: this.#deps.db.read });
     if (endpoint.stream) return buildStream(output as AsyncIterable<StreamMessage<unknown>>, headers);

@@ -58,11 +58,8 @@ export function mailView(dom: Dom, format: Format, tabs: Tabs, changed: () => vo
   };
 
   /** The tabs that have nothing to show. */
-  const listEmpty = ({ html, text, attachments }: Detail): string[] => [
-    ...(html === null ? ["html"] : []),
-    ...(text === null ? ["text"] : []),
-    ...(attachments.length === 0 ? ["attachments"] : []),
-  ];
+  const listEmpty = ({ html, text, attachments }: Detail): string[] =>
+    Object.entries({ html, text, attachments: attachments[0] ?? null }).flatMap(([name, part]) => (part === null ? name : []));
 
   const drawTab = (): void => {
     const mail = open;

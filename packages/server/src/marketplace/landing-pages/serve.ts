@@ -32,44 +32,60 @@ const NO_STORE: HeaderList = [
 
 /** Landing pages for visitors. */
 export function publicLandingPages(deps: PageDeps, limiter: Limiter): readonly PublicPage[] {
-  const counter = new ViewCounter(deps);
-  const { read } = deps.db;
+  const pages = new LandingPages(deps, limiter);
+  return [
+    { path: "/p/:ref/unsubscribe", methods: ["GET", "POST"], serve: (visit) => pages.unsubscribe(visit) },
+    { path: "/p/:ref", methods: ["GET", "POST"], serve: (visit) => (visit.method === "POST" ? pages.submit(visit) : pages.show(visit)) },
+    { path: "/p/:ref/thanks", methods: ["GET"], serve: (visit) => pages.thank(visit) },
+  ];
+}
+
+class LandingPages {
+  readonly #deps: PageDeps;
+  readonly #limiter: Limiter;
+  readonly #counter: ViewCounter;
+
+  constructor(deps: PageDeps, limiter: Limiter) {
+    this.#deps = deps;
+    this.#limiter = limiter;
+    this.#counter = new ViewCounter(deps);
+  }
 
   /** The page of an address: a published one, or any for the holder of a preview link. */
-  const getPage = async (visit: PageRequest): Promise<PageRow> => {
+  async #getPage(visit: PageRequest): Promise<PageRow> {
     const id = parsePageRef(visit.params.ref ?? "");
-    const { landingPages: t } = read.t;
-    const [row] = id === null ? [] : await read.select().from(t).where(eq(t.id, id));
-    if (!row || (row.status !== "PUBLISHED" && !isPreview(visit, row))) throw pageNotFound();
+    const { landingPages: t } = this.#deps.db.read.t;
+    const [row] = id === null ? [] : await this.#deps.db.read.select().from(t).where(eq(t.id, id));
+    if (!row || (row.status !== "PUBLISHED" && !this.#isPreview(visit, row))) throw pageNotFound();
     return row;
-  };
+  }
 
-  const isPreview = (visit: PageRequest, row: PageRow): boolean => {
+  #isPreview(visit: PageRequest, row: PageRow): boolean {
     const token = visit.query.get("preview");
-    return visit.method !== "POST" && token !== null && openLinkToken(deps, "preview", token) === row.id;
-  };
+    return visit.method !== "POST" && token !== null && openLinkToken(this.#deps, "preview", token) === row.id;
+  }
 
-  const count = async (visit: PageRequest, page: PageRow): Promise<void> => {
-    const { date, salt } = await getDailySalt(deps);
+  async #count(visit: PageRequest, page: PageRow): Promise<void> {
+    const { date, salt } = await getDailySalt(this.#deps);
     const agent = (visit.header("user-agent") ?? "").slice(0, 500);
-    const { allowed } = await limiter.take(`view:${hashVisitor(salt, visit.address)}`, VIEWS);
+    const { allowed } = await this.#limiter.take(`view:${hashVisitor(salt, visit.address)}`, VIEWS);
     if (!allowed) return;
-    await counter.count({
+    await this.#counter.count({
       pageId: page.id,
       date,
       visitor: hashVisitor(salt, visit.address, page.id, agent),
-      host: findReferrerHost(visit, deps),
+      host: findReferrerHost(visit, this.#deps),
     });
-  };
+  }
 
-  const show = async (visit: PageRequest): Promise<PageResponse> => {
-    const page = await getPage(visit);
-    const preview = isPreview(visit, page);
+  async show(visit: PageRequest): Promise<PageResponse> {
+    const page = await this.#getPage(visit);
+    const preview = this.#isPreview(visit, page);
     if (pagePath(page) !== `/p/${visit.params.ref}`)
       return redirect(308, preview ? `${pagePath(page)}?preview=${visit.query.get("preview")}` : pagePath(page));
-    const document = renderLandingPage(page, await getPageBrand(read, page.workspaceId), deps);
+    const document = renderLandingPage(page, await getPageBrand(this.#deps.db.read, page.workspaceId), this.#deps);
     if (preview) return html(200, document, NO_STORE);
-    if (isView(visit)) await count(visit, page);
+    if (isView(visit)) await this.#count(visit, page);
     const etag = `"${hash("sha256", document.html, "base64url").slice(0, 27)}"`;
     const answer = html(200, document, [
       // Revalidated each time, so that an unpublished page disappears at once.
@@ -81,78 +97,72 @@ export function publicLandingPages(deps: PageDeps, limiter: Limiter): readonly P
       ?.split(",")
       .some((one) => one.trim().replace(/^W\//, "") === etag || one.trim() === "*");
     return known ? { ...answer, status: 304, body: null } : answer;
-  };
+  }
 
   /** The body of a form. Throws ApiError unsupported_media_type, rate_limited or payload_too_large. */
-  const receiveForm = async (visit: PageRequest, page: PageRow): Promise<Uint8Array> => {
+  async #receiveForm(visit: PageRequest, page: PageRow): Promise<Uint8Array> {
     if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(visit.header("content-type") ?? ""))
       throw new ApiError("unsupported_media_type", "Send the form as application/x-www-form-urlencoded.");
     if (!/^(?:identity)?$/i.test(visit.header("content-encoding") ?? ""))
       throw new ApiError("unsupported_media_type", "Send the form without a Content-Encoding.");
-    const { salt } = await getDailySalt(deps);
-    await limitRate(limiter, `form:${hashVisitor(salt, visit.address)}`, FORMS);
-    await limitRate(limiter, `form:${page.id}`, FORMS_OF_PAGE);
+    const { salt } = await getDailySalt(this.#deps);
+    await limitRate(this.#limiter, `form:${hashVisitor(salt, visit.address)}`, FORMS);
+    await limitRate(this.#limiter, `form:${page.id}`, FORMS_OF_PAGE);
     return visit.body(FORM_BYTES);
-  };
+  }
 
-  const submit = async (visit: PageRequest): Promise<PageResponse> => {
-    const page = await getPage(visit);
+  async submit(visit: PageRequest): Promise<PageResponse> {
+    const page = await this.#getPage(visit);
     if (!page.hasForm) throw new ApiError("method_not_allowed", "This page has no sign-up form.", { headers: { allow: "GET, HEAD" } });
-    const reading = readForm(page, await receiveForm(visit, page), deps.config);
-    const brand = await getPageBrand(read, page.workspaceId);
-    if ("errors" in reading) return html(400, renderLandingPage(page, brand, deps, reading.errors), NO_STORE);
-    if ("signup" in reading) await signUp(deps, page, brand.name, reading.signup);
+    const reading = readForm(page, await this.#receiveForm(visit, page), this.#deps.config);
+    const brand = await getPageBrand(this.#deps.db.read, page.workspaceId);
+    if ("errors" in reading) return html(400, renderLandingPage(page, brand, this.#deps, reading.errors), NO_STORE);
+    if ("signup" in reading) await signUp(this.#deps, page, brand.name, reading.signup);
     const file =
       page.leadMagnetId === null
         ? ""
-        : `?file=${downloadPath(deps, page.leadMagnetId, LANDING_PAGE_LIMITS.downloadDays * DAY).slice("/f/".length)}`;
+        : `?file=${downloadPath(this.#deps, page.leadMagnetId, LANDING_PAGE_LIMITS.downloadDays * DAY).slice("/f/".length)}`;
     return redirect(303, `${pagePath(page)}/thanks${file}`);
-  };
+  }
 
-  const thanks = async (visit: PageRequest): Promise<PageResponse> => {
-    const page = await getPage(visit);
+  async thank(visit: PageRequest): Promise<PageResponse> {
+    const page = await this.#getPage(visit);
     if (!page.hasForm) throw pageNotFound();
     const token = visit.query.get("file") ?? "";
-    const id = openLinkToken(deps, "download", token);
-    const { leadMagnets: m, lists: l } = read.t;
+    const id = openLinkToken(this.#deps, "download", token);
+    const { leadMagnets: m, lists: l } = this.#deps.db.read.t;
     const [file] =
       id === null
         ? []
-        : await read
+        : await this.#deps.db.read
             .select()
             .from(m)
             .where(and(eq(m.workspaceId, page.workspaceId), eq(m.id, id)));
     const [list] =
       page.listId === null
         ? []
-        : await read
+        : await this.#deps.db.read
             .select({ doubleOptIn: l.doubleOptIn })
             .from(l)
             .where(and(eq(l.workspaceId, page.workspaceId), eq(l.id, page.listId), isNull(l.deletedAt)));
-    const document = renderThanksPage(page, await getPageBrand(read, page.workspaceId), {
+    const document = renderThanksPage(page, await getPageBrand(this.#deps.db.read, page.workspaceId), {
       download: file ? `/f/${token}` : null,
       fileName: file?.fileName ?? null,
       confirm: list?.doubleOptIn ?? false,
     });
     return html(200, document, NO_STORE);
-  };
+  }
 
-  const unsubscribePage = async (visit: PageRequest): Promise<PageResponse> => {
-    const page = await getPage(visit);
+  async unsubscribe(visit: PageRequest): Promise<PageResponse> {
+    const page = await this.#getPage(visit);
     if (!page.hasForm) throw pageNotFound();
-    const brand = await getPageBrand(read, page.workspaceId);
+    const brand = await getPageBrand(this.#deps.db.read, page.workspaceId);
     if (visit.method !== "POST") return html(200, renderUnsubscribePage(page, brand), NO_STORE);
-    const email = await unsubscribeByForm(deps, page, await receiveForm(visit, page));
+    const email = await unsubscribeByForm(this.#deps, page, await this.#receiveForm(visit, page));
     if (email === null)
       return html(400, renderUnsubscribePage(page, brand, "Please enter a valid email address, like ada@example.com."), NO_STORE);
     return html(200, renderUnsubscribedPage(brand, email), NO_STORE);
-  };
-
-  return [
-    { path: "/p/:ref/unsubscribe", methods: ["GET", "POST"], serve: unsubscribePage },
-    { path: "/p/:ref", methods: ["GET", "POST"], serve: (visit) => (visit.method === "POST" ? submit(visit) : show(visit)) },
-    { path: "/p/:ref/thanks", methods: ["GET"], serve: thanks },
-  ];
+  }
 }
 
 function pageNotFound(): ApiError {
