@@ -201,9 +201,6 @@ const MODULE_STATE: Readonly<Record<string, string>> = {
   "lib/turn.ts": "a process has one event loop, so its long works share one line",
   "lib/time-zone.ts": "formatters of Intl by their time zone, 50 µs to create and never outdated",
   "templates/engine/builtins.ts": "formatters of Intl by their options, 30 µs to create and never outdated",
-  "db/postgres/arrays.ts": "statements by the table they are for, which is a constant",
-  "db/postgres/insert.ts": "the same",
-  "db/postgres/lookup.ts": "the same",
   "db/postgres/shared-reads.ts": "the same",
 };
 
