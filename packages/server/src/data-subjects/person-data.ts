@@ -1,7 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
-import type { Tx } from "../db/db.ts";
-import type { Tables } from "../schema.ts";
+import type { Schema, Tx } from "../db/db.ts";
 
 /**
  * Whether and how a table holds data of a person. `Column` are the names of its columns.
@@ -25,7 +24,7 @@ export type PersonData<Column extends string = string> =
   | { readonly address: Column; readonly by: string; readonly stays?: string }
   | { readonly email: Column; readonly by: string; readonly stays?: string };
 
-type Declarations = { readonly [Name in keyof Tables]: PersonData<keyof Tables[Name]["$inferSelect"] & string> };
+type Declarations = { readonly [Name in keyof Schema]: PersonData<keyof Schema[Name]["$inferSelect"] & string> };
 
 const ID_ONLY = "The numbers of the automation stay; the id leads to nobody.";
 const OF_AGENTS = "Written by or for an agent, which cannot read contacts.";
@@ -117,7 +116,7 @@ export async function forgetContact(tx: Tx, contact: ContactRow): Promise<void> 
   for (const [name, data] of Object.entries<PersonData>(PERSON_DATA)) {
     if (typeof data === "string" || !("action" in data)) continue;
     // A table with a column that names a contact, such as this one.
-    const table = tx.t[name as keyof Tables] as Tables["landingPageSubmissions"];
+    const table = tx.t[name as keyof Schema] as Schema["landingPageSubmissions"];
     const column = data.contact as "contactId";
     const isTheirs = eq(table[column], data.contact === "contactSeq" ? sql`${contact.seq}` : contact.id);
     if (data.action === "delete") await tx.delete(table).where(isTheirs);
