@@ -1,8 +1,8 @@
 import type { Reader } from "../db/db.ts";
 import { findAttachments } from "../emails/emails.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
-import type { Ended } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
+import type { Ended } from "./next.ts";
 import { outcomeOfReceipt } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 

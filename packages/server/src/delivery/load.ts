@@ -3,9 +3,10 @@ import type { Reader } from "../db/db.ts";
 import { buildMessageId, type ContentsRow, type EmailRow, findContents, findEmailRows, OPEN } from "../emails/emails.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { waitForTurn } from "../lib/turn.ts";
-import type { ClaimedMail, Next } from "./claimed-mail.ts";
+import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
+import type { Next } from "./next.ts";
 import { failedOutcome, withdrawnOutcome } from "./outcome.ts";
 import { type PendingMail, type Transformed, transformMails } from "./transform.ts";
 

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from "../db/db.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
-import type { Next } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
+import type { Next } from "./next.ts";
 import { suppressedOutcome } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
