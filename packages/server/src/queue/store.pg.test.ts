@@ -180,7 +180,7 @@ describe("several server processes", () => {
     queues.splice(queues.indexOf(killed.queue), 1);
   });
 
-  test("beside a process of a newer version, an older one leaves it the jobs that only the newer one knows", async () => {
+  test("next to a process of a newer version, an older one leaves it the jobs that only the newer one knows", async () => {
     const older = await member({ beatMs: 50 });
     const newer = await member({ beatMs: 50 });
     const ran: unknown[] = [];
