@@ -110,7 +110,7 @@ test.each<[string, CrashPoint | null]>([
   ["one of which is killed before a COMMIT", { at: "before commit", having: [FAILED], nth: 2 }],
   ["one of which is killed after a COMMIT", { at: "after commit", having: [FAILED], nth: 2 }],
 ])("two servers, %s, fail each overdue run once and tell of each", async (_how, order) => {
-  if (order) one.order(order);
+  if (order) one.crashAt(order);
   // The other server rests until this one has died, because it could have done all the work before.
   await overdueRuns(() => void (order && other.process.child.kill("SIGSTOP")));
   if (order) {

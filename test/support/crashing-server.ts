@@ -51,18 +51,18 @@ export async function buildCrashingProgram(): Promise<CrashingProgram> {
     logLevel: "error",
   });
   cpSync(join(root, "packages/server/migrations"), join(outdir, "migrations"), { recursive: true });
-  return { program: join(outdir, "crashing.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { program: join(outdir, "crashing-program.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A server that can be ordered to die. */
+/** A server with a crash point. */
 export interface CrashingServer {
   readonly api: Api;
   readonly process: ServerProcess;
-  /** From now on it dies as soon as it gets there. */
-  order(order: CrashPoint): void;
+  /** Sets the step at which it kills itself from now on. */
+  crashAt(point: CrashPoint): void;
 }
 
-/** The death just before, or after, the nth COMMIT of a transaction with such a statement. */
+/** A kill just before, or after, the nth COMMIT of a transaction with such a statement. */
 export function beforeCommit(having: string, nth = 1): CrashPoint {
   return { at: "before commit", having: [having], nth };
 }
@@ -72,18 +72,18 @@ export function afterCommit(having: string, nth = 1): CrashPoint {
 
 export interface CrashingServerOptions {
   program: string;
-  /** A folder for what it is told, and for its data. */
+  /** A folder for its crash points and its data. */
   folder: string;
   flags: readonly string[];
   /** When it was made before this start: it is not shown again outside dev mode. */
   apiKey?: string;
 }
 
-let orders = 0;
+let crashPoints = 0;
 
-/** Starts one without an order. Throws with what it said when it does not start. */
+/** Starts one without a crash point. Throws with its stderr when it does not start. */
 export async function startCrashingServer({ program, folder, flags, apiKey }: CrashingServerOptions): Promise<CrashingServer> {
-  const file = join(folder, `order-${orders++}.json`);
+  const file = join(folder, `crash-point-${crashPoints++}.json`);
   const process = startServer({ program: ["node", program], data: join(folder, "data"), flags: [...flags, "--crash-point", file] });
   const ready = await process.ready();
   const key = ready?.apiKey ?? apiKey;
@@ -91,9 +91,9 @@ export async function startCrashingServer({ program, folder, flags, apiKey }: Cr
   return {
     api: { url: ready.url, apiKey: key },
     process,
-    order: (order) => {
+    crashAt: (point) => {
       // Renamed: the other side never reads half of it.
-      writeFileSync(`${file}.new`, JSON.stringify(order));
+      writeFileSync(`${file}.new`, JSON.stringify(point));
       renameSync(`${file}.new`, file);
     },
   };

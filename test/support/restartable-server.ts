@@ -146,7 +146,7 @@ export class RestartableServer {
    * is how many requests the webhook had seen by then: the server that starts may send at once.
    */
   async killed<T>(order: CrashPoint | null, act: () => Promise<T>): Promise<{ result: T; came: number }> {
-    if (order !== null) this.server.order(order);
+    if (order !== null) this.server.crashAt(order);
     const { process } = this.server;
     const acting = act();
     expect(await process.ended).toEqual({ code: null, signal: "SIGKILL" });
