@@ -44,7 +44,6 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
-  [/\/data-subjects\/person-data\.ts$/, /\/src\/schema\.ts$/, "what tables hold of people is declared for all tables"],
 ];
 
 /** Files of a feature that others may import, besides `<feature>.ts`. */
