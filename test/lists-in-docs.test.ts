@@ -10,6 +10,7 @@ import {
   AutomationTrigger,
   CONTACT_TEXT_FIELDS,
   isReferenceField,
+  PROVIDERS,
   STEP_TYPES,
 } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
@@ -74,4 +75,12 @@ describe("steps of automations", () => {
     expect(new Set(ids).size).toBeGreaterThan(3);
     expect(ids.filter((field) => !isReferenceField(field))).toEqual([]);
   });
+});
+
+test("docs/bounces.md has a row for each mail provider, with its key", () => {
+  const rows = tableUnder(pathOf("docs/bounces.md"), "Webhooks of providers").map(([provider, key = ""]) => [
+    provider,
+    key.replaceAll("`", ""),
+  ]);
+  expect(rows).toEqual(Object.entries(PROVIDERS).map(([provider, { key }]) => [code(provider), key]));
 });

@@ -34,10 +34,6 @@ const REFUSED: Readonly<Record<string, number>> = {
   "jobs.retry": 404,
   // Only providers call these, with signatures, and only where they are configured.
   "stripe.webhook": 404,
-  "inbound.ses": 404,
-  "inbound.postmark": 404,
-  "inbound.sendgrid": 404,
-  "inbound.mailgun": 404,
   "inbound.connection": 404,
 };
 

@@ -1,7 +1,6 @@
-import { PROVIDERS, type Provider, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
+import { parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { parseKey } from "./lib/key-file.ts";
-import { PROVIDER_KEYS } from "./lib/provider-keys.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
 import { SERVE_FLAGS } from "./serve-flags.ts";
@@ -32,8 +31,6 @@ export interface Config {
   readonly inboundSmtp: { readonly host: string; readonly port: number } | null;
   /** PEM files with the private key and the certificates for STARTTLS there; empty to offer none. */
   readonly inboundTls: readonly string[];
-  /** What verifies the webhooks of mail providers for all workspaces, by provider; none where it is not used. */
-  readonly providers: Readonly<Record<Provider, readonly string[]>>;
   readonly rates: Rates;
   /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
@@ -110,7 +107,6 @@ export function readConfig({
       value("inbound-smtp-tls")
         ?.split(",")
         .map((file) => file.trim()) ?? [],
-    providers: readProviders(value),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
     lateCampaigns: readLateCampaigns(value("late-campaigns") ?? "hold"),
@@ -176,17 +172,6 @@ function readHostPort(flag: string, text: string | undefined, defaultHost: strin
   const [, host, port] = /^(?:\[?([^\]]+?)\]?:)?(\d+)$/.exec(text) ?? [];
   if (port === undefined) throw new ConfigError(`--${flag} must be HOST:PORT, such as 127.0.0.1:9464, not "${text}".`);
   return { host: host ?? defaultHost, port: integer(flag, port, 0, 65_535) };
-}
-
-function readProviders(value: (name: (typeof PROVIDER_KEYS)[Provider]["flag"]) => string | undefined): Config["providers"] {
-  const read = (provider: Provider): string[] => {
-    const { flag, takes, isValid } = PROVIDER_KEYS[provider];
-    const given = value(flag);
-    const keys = given === undefined ? [] : provider === "ses" ? given.split(",").map((topic) => topic.trim()) : [given];
-    if (!keys.every(isValid)) throw new ConfigError(`--${flag} takes ${takes}.`);
-    return keys;
-  };
-  return Object.fromEntries(PROVIDERS.map((provider) => [provider, read(provider)])) as Record<Provider, string[]>;
 }
 
 function readRates(text: string | undefined): Config["rates"] {

@@ -69,30 +69,6 @@ export const SERVE_FLAGS = [
     summary: "offer STARTTLS there with the private key and certificates in this PEM file, or in several with commas",
   },
   {
-    name: "ses-topic",
-    value: "ARN",
-    env: "MAILSVC_SES_TOPIC",
-    summary: "take bounces and complaints of Amazon SES from this SNS topic at /api/v1/inbound/ses; several with commas",
-  },
-  {
-    name: "postmark-webhook",
-    value: "USER:PASSWORD",
-    env: "MAILSVC_POSTMARK_WEBHOOK",
-    summary: "take webhooks of Postmark with these credentials at /api/v1/inbound/postmark",
-  },
-  {
-    name: "sendgrid-webhook-key",
-    value: "KEY",
-    env: "MAILSVC_SENDGRID_WEBHOOK_KEY",
-    summary: "take event webhooks of SendGrid signed for this verification key at /api/v1/inbound/sendgrid",
-  },
-  {
-    name: "mailgun-webhook-key",
-    value: "KEY",
-    env: "MAILSVC_MAILGUN_WEBHOOK_KEY",
-    summary: "take webhooks of Mailgun signed with this key at /api/v1/inbound/mailgun",
-  },
-  {
     name: "rate-limit",
     value: "BUCKET=N/s",
     env: "MAILSVC_RATE_LIMIT",

@@ -2,9 +2,16 @@ import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** The mail providers whose webhooks report bounces, complaints and deliveries. */
-export const PROVIDERS = ["ses", "postmark", "sendgrid", "mailgun"] as const;
-export type Provider = (typeof PROVIDERS)[number];
+/** The mail providers whose webhooks report bounces, complaints and deliveries, each with what verifies its webhooks. */
+export const PROVIDERS = {
+  ses: { name: "Amazon SES", key: "the ARN of the SNS topic" },
+  postmark: { name: "Postmark", key: "USER:PASSWORD, which you make up" },
+  sendgrid: { name: "SendGrid", key: "the verification key" },
+  mailgun: { name: "Mailgun", key: "the webhook signing key" },
+} as const;
+export type Provider = keyof typeof PROVIDERS;
+
+const PROVIDER_TYPES = Object.keys(PROVIDERS) as Provider[];
 
 export const PROVIDER_LIMITS = {
   /** Connections of one workspace. */
@@ -17,7 +24,7 @@ export const PROVIDER_LIMITS = {
 export const ProviderConnection = z
   .object({
     id: z.string(),
-    provider: z.enum(PROVIDERS),
+    provider: z.enum(PROVIDER_TYPES),
     /** The URL to enter at the provider. It accepts reports about this workspace's mail only. */
     url: z.string(),
     description: z.string().nullable(),
@@ -40,7 +47,10 @@ export const providers = {
     path: "/api/v1/providers",
     access: read,
     summary: "List your connections to mail providers, newest first",
-    query: z.object({ ...pageQuery, provider: z.enum(PROVIDERS).optional().meta({ description: "Only connections to this provider" }) }),
+    query: z.object({
+      ...pageQuery,
+      provider: z.enum(PROVIDER_TYPES).optional().meta({ description: "Only connections to this provider" }),
+    }),
     output: pageSchema(ProviderConnection),
     examples: [{ summary: "All" }],
   }),
@@ -52,15 +62,16 @@ export const providers = {
     description:
       "Enter the URL of the answer at the provider: see docs/bounces.md. The key is stored encrypted and never shown. To change a key, add a second connection and remove the first. A workspace may have 20.",
     body: z.strictObject({
-      provider: z.enum(PROVIDERS).meta({ description: "The provider" }),
+      provider: z.enum(PROVIDER_TYPES).meta({ description: "The provider" }),
       key: z
         .string()
         .min(1)
         .max(PROVIDER_LIMITS.key)
         .refine(...hasNoControls)
         .meta({
-          description:
-            "Verifies its webhooks: SES the ARN of the SNS topic, Postmark USER:PASSWORD, SendGrid the verification key, Mailgun the webhook signing key",
+          description: `Verifies its webhooks: ${Object.values(PROVIDERS)
+            .map(({ name, key }) => `${name} ${key}`)
+            .join("; ")}`,
         }),
       description: z
         .string()

@@ -10,9 +10,9 @@ const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
  * Gives mails what reports about them are recognised by: their return path at the inbound domain, if there is one, and with
  * Postmark a header, because it replaces the Message-ID.
  */
-export async function setBounceAddresses(read: Reader, { returnPath, config }: InboundDeps, mails: readonly PendingMail[]): Promise<void> {
+export async function setBounceAddresses(read: Reader, { returnPath }: InboundDeps, mails: readonly PendingMail[]): Promise<void> {
   const workspaceIds = [...new Set(mails.map(({ email }) => email.workspaceId))];
-  const usePostmark = config.providers.postmark.length > 0 ? new Set(workspaceIds) : await filterConnected(read, workspaceIds, "postmark");
+  const usePostmark = await filterConnected(read, workspaceIds, "postmark");
   for (const mail of mails) {
     mail.envelopeFrom = returnPath.bounceAddress(mail.email.id) ?? mail.envelopeFrom;
     if (usePostmark.has(mail.email.workspaceId)) mail.headers = { ...mail.headers, [POSTMARK_HEADER]: mail.email.id };

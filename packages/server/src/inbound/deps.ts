@@ -1,4 +1,3 @@
-import type { Provider } from "@mailsvc/sdk/contract";
 import type { EmailDeps } from "../emails/deps.ts";
 import type { Log } from "../lib/log.ts";
 import type { UnsubscribeDeps } from "../unsubscribe/deps.ts";
@@ -13,6 +12,5 @@ export interface InboundDeps extends EmailDeps, UnsubscribeDeps {
   readonly sns: SnsClient;
   readonly config: EmailDeps["config"] & {
     readonly inboundDomain: string | null;
-    readonly providers: Readonly<Record<Provider, readonly string[]>>;
   };
 }

@@ -1,12 +1,12 @@
-import { type Page, PROVIDER_LIMITS, type Provider, type ProviderConnection } from "@mailsvc/sdk/contract";
+import { type Page, PROVIDER_LIMITS, PROVIDERS, type Provider, type ProviderConnection } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { PROVIDER_KEYS } from "../../lib/provider-keys.ts";
 import type { InboundDeps } from "../deps.ts";
 import type { InboundTables } from "../tables.ts";
+import { MAIL_PROVIDERS } from "./providers.ts";
 
 type ConnectionRow = InboundTables["providerConnections"]["$inferSelect"];
 
@@ -37,8 +37,8 @@ export async function addConnection(
   { provider, key, description }: { provider: Provider; key: string; description?: string | undefined },
 ): Promise<ProviderConnection> {
   const { providerConnections: t } = tx.t;
-  const { name, takes, isValid } = PROVIDER_KEYS[provider];
-  if (!isValid(key)) throw invalid("key", "invalid_format", `The key of ${name} is ${takes}.`);
+  const { takes, isValidKey } = MAIL_PROVIDERS[provider];
+  if (!isValidKey(key)) throw invalid("key", "invalid_format", `The key of ${PROVIDERS[provider].name} is ${takes}.`);
   if ((await tx.$count(t, eq(t.workspaceId, workspaceId))) >= PROVIDER_LIMITS.perWorkspace)
     throw new ApiError("limit_reached", `A workspace can have ${PROVIDER_LIMITS.perWorkspace} connections to mail providers.`, {
       hint: "Remove one first: mailsvc providers list",

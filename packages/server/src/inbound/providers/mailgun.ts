@@ -31,10 +31,10 @@ const MAX_AGE_MS = 24 * HOUR;
 const MAX_AHEAD_MS = HOUR / 4;
 
 /** Reads webhooks of Mailgun, by the HMAC of their timestamp and token, within a day. */
-export const readMailgun: ReadWebhook = async ({ clock }, { bytes }, keys) => {
+export const readMailgun: ReadWebhook = async ({ clock }, { bytes }, key) => {
   const { signature: given, "event-data": event } = parseBody(MailgunWebhook, bytes);
-  const sign = (key: string): string => createHmac("sha256", key).update(`${given.timestamp}${given.token}`).digest("hex");
-  if (!keys.some((key) => isSame(given.signature, sign(key)))) throw badSignature("The signature of this webhook is wrong.");
+  const signature = createHmac("sha256", key).update(`${given.timestamp}${given.token}`).digest("hex");
+  if (!isSame(given.signature, signature)) throw badSignature("The signature of this webhook is wrong.");
   const age = clock.now() - Number(given.timestamp) * 1000;
   if (!(age <= MAX_AGE_MS && age >= -MAX_AHEAD_MS)) throw badSignature("The timestamp of this webhook is too old, or lies in the future.");
   const emailId = toEmailId(event.message?.headers?.["message-id"]);

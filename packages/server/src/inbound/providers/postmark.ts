@@ -17,10 +17,9 @@ const PostmarkEvent = z.object({
 type PostmarkEvent = z.infer<typeof PostmarkEvent>;
 
 /** Reads webhooks of Postmark, which authenticate with the user and password in their address. */
-export const readPostmark: ReadWebhook = async (_deps, { bytes, headers }, keys) => {
+export const readPostmark: ReadWebhook = async (_deps, { bytes, headers }, key) => {
   const given = headers.get("authorization") ?? "";
-  if (!keys.some((key) => isSame(given, `Basic ${Buffer.from(key).toString("base64")}`)))
-    throw badSignature("The user or password of this webhook is wrong.");
+  if (!isSame(given, `Basic ${Buffer.from(key).toString("base64")}`)) throw badSignature("The user or password of this webhook is wrong.");
   const event = parseBody(PostmarkEvent, bytes);
   const emailId = /^em_[0-9a-hjkmnp-tv-z]{26}$/.exec(event.Metadata?.[METADATA] ?? "")?.[0];
   const outcome = toOutcome(event);

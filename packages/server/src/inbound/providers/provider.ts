@@ -14,10 +14,10 @@ export interface WebhookRequest {
 }
 
 /**
- * Verifies a webhook of a provider by one of the keys and returns the reports in it; events that say nothing about a delivery are
+ * Verifies a webhook of a provider by its key and returns the reports in it; events that say nothing about a delivery are
  * left out. Throws ApiError invalid_signature or validation_error; from SES also not_ready.
  */
-export type ReadWebhook = (deps: InboundDeps, request: WebhookRequest, keys: readonly string[]) => Promise<readonly Report[]>;
+export type ReadWebhook = (deps: InboundDeps, request: WebhookRequest, key: string) => Promise<readonly Report[]>;
 
 export function badSignature(message: string): ApiError {
   return new ApiError("invalid_signature", message);

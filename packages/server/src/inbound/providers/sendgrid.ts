@@ -17,10 +17,10 @@ const SendgridEvent = z.object({
 type SendgridEvent = z.infer<typeof SendgridEvent>;
 
 /** Reads event webhooks of SendGrid, by their ECDSA signature of timestamp and body. */
-export const readSendgrid: ReadWebhook = async (_deps, { bytes, headers }, keys) => {
+export const readSendgrid: ReadWebhook = async (_deps, { bytes, headers }, key) => {
   const signature = Buffer.from(headers.get("x-twilio-email-event-webhook-signature") ?? "", "base64");
   const signed = Buffer.concat([Buffer.from(headers.get("x-twilio-email-event-webhook-timestamp") ?? ""), bytes]);
-  if (!keys.some((key) => isValid(signed, signature, key))) throw badSignature("The signature of this webhook is wrong.");
+  if (!isValid(signed, signature, key)) throw badSignature("The signature of this webhook is wrong.");
   return parseBody(z.array(z.unknown()), bytes).flatMap(toReport);
 };
 

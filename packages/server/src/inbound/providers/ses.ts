@@ -50,10 +50,10 @@ const SIGNED_FIELDS = {
   UnsubscribeConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
 } as const satisfies Record<SnsMessage["Type"], readonly (keyof SnsMessage)[]>;
 
-/** Reads messages of SNS, by the signature of Amazon and from topics that are keys only. Confirms subscriptions to these. */
-export const readSes: ReadWebhook = async (deps, { bytes }, topics) => {
+/** Reads messages of SNS, by the signature of Amazon and from the topic that is the key only. Confirms its subscription. */
+export const readSes: ReadWebhook = async (deps, { bytes }, topic) => {
   const message = parseBody(SnsMessage, bytes);
-  if (!topics.includes(message.TopicArn)) throw badSignature("Nothing is accepted from this SNS topic here.");
+  if (message.TopicArn !== topic) throw badSignature("Nothing is accepted from this SNS topic here.");
   await verify(deps, message);
   if (message.Type === "SubscriptionConfirmation") await deps.sns.confirm(message.TopicArn, message.SubscribeURL ?? "");
   return message.Type === "Notification" ? toReports(deps, message) : [];
