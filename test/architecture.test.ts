@@ -46,11 +46,8 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
 ];
 
-/** Files of a feature that others may import, besides `<feature>.ts`. */
-const DOORS = /\/(keys\/(key-cache|secret)|lists\/members)\.ts$/;
-
 /** What a room needs and what its tables are: others may import these types. */
-const DECLARED = /\/(deps|tables)\.ts$/;
+const DECLARED = /\/(deps|tables|marketplace\/agent-access)\.ts$/;
 
 /** Packages that only some zones may import, and single files besides them. What is not listed is free, but for `contract` and `lib`. */
 const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
@@ -81,18 +78,29 @@ const importsOf = (path: string, source: string): Import[] =>
   });
 
 const zoneOf = (path: string): string | undefined => ZONES.find(([, pattern]) => pattern.test(path))?.[0];
-const featureOf = (path: string): string => path.slice(S.length + 1).split("/")[0] as string;
-/** `<feature>.ts` of a feature folder, or one of its listed doors. */
-const isOpen = (path: string): boolean => posix.basename(path, ".ts") === posix.basename(posix.dirname(path)) || DOORS.test(path);
+/** The room of a server file: its folder, each folder of the marketplace being a room of its own. Files that compose rooms have none. */
+const roomOf = (path: string): string | undefined => {
+  const parts = path.slice(S.length + 1).split("/");
+  if (!path.startsWith(`${S}/`) || parts.length === 1) return undefined;
+  if (parts[0] !== "marketplace") return parts[0];
+  return parts.length > 2 ? `marketplace/${parts[1]}` : undefined;
+};
 
-const fileFault = (from: string, { to, typeOnly }: Import): string | null => {
+/** Whether other rooms may import a file of a room. */
+const isOpen = ({ to, typeOnly }: Import): boolean =>
+  posix.basename(to, ".ts") === posix.basename(posix.dirname(to)) || (typeOnly && DECLARED.test(to));
+
+/** Files of the marketplace that put its rooms together, as those in `src` do for all rooms. */
+const composesMarketplace = (path: string): boolean => /\/marketplace\/[^/]+$/.test(path);
+
+const fileFault = (from: string, imported: Import): string | null => {
+  const { to, typeOnly } = imported;
   const [a, b] = [zoneOf(from) as string, zoneOf(to)];
   if (b === undefined) return posix.dirname(to) === from.split("/src/")[0] ? null : "leaves the packages";
   if (EXTRA.some(([f, t]) => f.test(from) && t.test(to))) return null;
   if (a === "feature" && b === "feature") {
-    return featureOf(from) === featureOf(to) || isOpen(to) || (typeOnly && DECLARED.test(to))
-      ? null
-      : "reaches into another feature past its <feature>.ts";
+    const within = roomOf(from) === roomOf(to) || (composesMarketplace(from) && to.startsWith(`${S}/marketplace/`));
+    return within || isOpen(imported) ? null : "reaches into another feature past its <feature>.ts";
   }
   const { use, types = [] } = MAY[a] as { use: string[]; types?: string[] };
   if (a === b || use.includes(b)) return null;
@@ -127,20 +135,11 @@ const cycles = (files: ReadonlyMap<string, string>): string[] => {
   return found;
 };
 
-/** The room of a server file: its folder, each folder of the marketplace being its own room. Files that compose rooms have none. */
-const roomOf = (path: string): string | undefined => {
-  if (!path.startsWith(`${S}/`) || /\.(test|laws)\.ts$/.test(path)) return undefined;
-  const parts = path.slice(S.length + 1).split("/");
-  if (parts.length === 1) return undefined;
-  if (parts[0] !== "marketplace") return parts[0];
-  return parts.length > 2 ? `marketplace/${parts[1]}` : undefined;
-};
-
 /** The cycles of run-time imports between rooms, each with one import for every step. */
 const roomCycles = (files: ReadonlyMap<string, string>): string[] => {
   const graph = new Map<string, Map<string, string>>();
   for (const [path, source] of files) {
-    const from = roomOf(path);
+    const from = /\.(test|laws)\.ts$/.test(path) ? undefined : roomOf(path);
     if (from === undefined) continue;
     for (const { to, typeOnly, lazy } of importsOf(path, source)) {
       const room = roomOf(to);
@@ -287,6 +286,11 @@ describe("the rules notice", () => {
       "http may not import feature",
     ],
     ["a feature in another's store", { [`${S}/keys/keys.ts`]: 'import { x } from "../senders/store.ts";' }, "past its <feature>.ts"],
+    [
+      "a room of the marketplace in another's store",
+      { [`${S}/marketplace/runs/runs.ts`]: 'import { x } from "../activations/store.ts";' },
+      "past its <feature>.ts",
+    ],
     ["a re-export", { [`${S}/keys/keys.ts`]: 'export {\n  x,\n} from "../senders/store.ts";' }, "past its <feature>.ts"],
     ["a way out of the packages", { [`${S}/keys/keys.ts`]: 'import x from "../../../sdk/test/x.ts";' }, "leaves the packages"],
     ["a cycle", { [`${S}/lib/a.ts`]: 'import { b } from "./b.ts";', [`${S}/lib/b.ts`]: 'import { a } from "./a.ts";' }, "cycle: "],
@@ -390,6 +394,20 @@ test("decisions are numbered from 1, each number once and in its title", () => {
   expect(files.map((file) => Number(file.slice(0, 4)))).toEqual(files.map((_, i) => i + 1));
   const titles = files.map((file) => readFileSync(`${root}/docs/decisions/${file}`, "utf8").split(" ", 2).join(" "));
   expect(titles).toEqual(files.map((_, i) => `# ${i + 1}.`));
+});
+
+test("the map of the marketplace names its rooms and their files", () => {
+  const folder = `${root}/${S}/marketplace`;
+  const map = /^ \* Rooms[\s\S]*?^ \* Three rules/m.exec(readFileSync(`${folder}/marketplace.ts`, "utf8"))?.[0] ?? "";
+  const rooms = [...map.matchAll(/^ \* {3}([a-z-]+) {2,}(.*(?:\n \* {10,}.*)*)/gm)].map(
+    ([, room, text]) => [room as string, text as string] as const,
+  );
+  const folders = globSync("*/", { cwd: folder }).map((path) => path.replace(/[\\/]$/, ""));
+  expect(rooms.map(([room]) => room).sort()).toEqual(folders.sort());
+  const missing = rooms.flatMap(([room, text]) =>
+    [...text.matchAll(/[\w-]+\.ts/g)].map(([file]) => `${room}/${file}`).filter((path) => !existsSync(`${folder}/${path}`)),
+  );
+  expect(missing).toEqual([]);
 });
 
 test("importing a module does nothing: no output, no timer, no listener, no open handle", () => {

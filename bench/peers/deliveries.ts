@@ -15,7 +15,7 @@ import type { App } from "../../packages/server/src/app.ts";
 import type { SqliteDb } from "../../packages/server/src/db/sqlite/database.ts";
 import { type NewEvent, recordEvents } from "../../packages/server/src/events/events.ts";
 import type { EventStreamWorker } from "../../packages/server/src/events/stream.ts";
-import { emitAll } from "../../packages/server/src/marketplace/agent-webhooks/agent-events.ts";
+import { emitAll } from "../../packages/server/src/marketplace/agent-webhooks/agent-webhooks.ts";
 import { makeSecret, sealSecret } from "../../packages/server/src/webhooks/secrets.ts";
 import { startApp } from "./app.ts";
 

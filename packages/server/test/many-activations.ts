@@ -1,5 +1,5 @@
 import { and, eq, inArray, ne } from "drizzle-orm";
-import { emitAll } from "../src/marketplace/agent-webhooks/agent-events.ts";
+import { emitAll } from "../src/marketplace/agent-webhooks/agent-webhooks.ts";
 import type { TestWorld } from "../src/testing.ts";
 import { makeSecret, sealSecret } from "../src/webhooks/secrets.ts";
 import { type Hook, hook } from "./hook.ts";

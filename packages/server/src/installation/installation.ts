@@ -1,8 +1,7 @@
 import { eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
-import { OPERATOR_KEY } from "../keys/key-cache.ts";
-import { hashKey, makeKey } from "../keys/secret.ts";
+import { hashKey, makeKey, OPERATOR_KEY } from "../keys/keys.ts";
 import { makeKeyText, parseKey } from "../lib/key-file.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";

@@ -11,6 +11,9 @@ import type { KeyCache } from "./key-cache.ts";
 import { hashKey, makeKey, previewKey } from "./secret.ts";
 import type { KeyTables } from "./tables.ts";
 
+export { KeyCache, OPERATOR_KEY } from "./key-cache.ts";
+export { hashKey, makeKey, previewKey } from "./secret.ts";
+
 type Row = KeyTables["keys"]["$inferSelect"];
 
 export interface NewKey {

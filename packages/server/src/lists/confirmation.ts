@@ -12,8 +12,8 @@ import { brokenLink } from "../lib/api-error.ts";
 import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from "../unsubscribe/unsubscribe.ts";
 import { getPageBrand } from "../workspaces/workspaces.ts";
 import type { ListDeps } from "./deps.ts";
-import type { ListRow } from "./lists.ts";
 import { announceMembers, computeExpiry, type MemberRow } from "./members.ts";
+import type { ListRow } from "./store.ts";
 
 /** A contact that was asked to confirm its membership of a list. */
 export interface Invitation {

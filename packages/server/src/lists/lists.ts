@@ -5,33 +5,21 @@ import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import { invalid, notFound } from "../lib/api-error.ts";
+import { invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { removeContactFromGroups } from "../memberships/memberships.ts";
 import { assertVerified } from "../senders/senders.ts";
 import type { ListDeps } from "./deps.ts";
+import { getListRow, type ListRow } from "./store.ts";
 import type { ListTables } from "./tables.ts";
 
-export type ListRow = ListTables["lists"]["$inferSelect"];
+export { addMembers, removeMembers } from "./members.ts";
+export { getListRow, type ListRow } from "./store.ts";
 
 /** Job kind: deletes the members of a deleted list. */
 export const CLEAR_JOB = "lists.clear";
 
 type Counts = ReadonlyMap<string, number> | undefined;
-
-/** A list that is not deleted. Throws ApiError not_found. */
-export async function getListRow(q: Tx | Reader, workspaceId: string, id: string): Promise<ListRow> {
-  const [row] = await q
-    .prepared("find_list", (build, { lists: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.id, arg("id")), isNull(t.deletedAt))),
-    )
-    .execute({ workspaceId, id });
-  if (!row) throw notFound("list", id);
-  return row;
-}
 
 export async function getList(q: Tx | Reader, workspaceId: string, id: string): Promise<List> {
   return showWithCounts(q, await getListRow(q, workspaceId, id));

@@ -11,7 +11,7 @@ import { iso } from "../lib/clock.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { ListDeps } from "./deps.ts";
-import { getListRow, type ListRow } from "./lists.ts";
+import { getListRow, type ListRow } from "./store.ts";
 import type { ListTables } from "./tables.ts";
 
 export type MemberRow = ListTables["listMembers"]["$inferSelect"];

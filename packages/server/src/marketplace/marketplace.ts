@@ -16,7 +16,7 @@ import { wakeupJobs } from "./wakeups/fire.ts";
  * Rooms, each with its tables. A room imports only rooms above it; what has to go the other way goes through hooks that
  * `features.ts` composes (`ListingHooks`, `ActivationHooks`).
  *
- *   listings        a builder's agent; its states are in lifecycle.ts, its webhook secrets in ../webhooks/secrets.ts
+ *   listings        a builder's agent; its states are in lifecycle.ts
  *   payments        checkouts of listings; the port for providers, with `local` and `stripe`
  *   activations     one brand's use of one agent: its states (lifecycle.ts), its key (agent-keys.ts), its cover by the plan
  *   plans           the plan of a brand, and what changing it does to its activations
@@ -37,9 +37,9 @@ import { wakeupJobs } from "./wakeups/fire.ts";
  *   - `activations/lifecycle.ts` is the only code that changes the status of an activation.
  *   - Code that asks whether a run is active compares its deadline with `deps.runClock.overdue()`, never with the clock.
  *
- * There are two kinds of callers. Brands and builders use developer keys; their handlers get `Deps` and `Tx`. Agents use the
- * key of one activation; their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which reach no contact, email
- * or campaign. Code for both takes the narrow types.
+ * There are two kinds of callers. Brands and builders use developer keys; their handlers get the dependencies of their
+ * room and `Tx`. Agents use the key of one activation; their handlers get `AgentDeps`, `AgentTx` and `Reader<AgentTables>`, which reach
+ * no contact, email or campaign (agent-access.ts). Code for both takes the narrow types.
  */
 
 export { getSentEvent, listSentEvents } from "./agent-webhooks/deliveries.ts";

@@ -5,7 +5,7 @@ import { activateAgent, listAgent } from "../../test/marketplace.ts";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { openPostgres } from "../db/postgres/database.ts";
 import { jobsOf } from "../features.ts";
-import { emitAll } from "../marketplace/agent-webhooks/agent-events.ts";
+import { emitAll } from "../marketplace/agent-webhooks/agent-webhooks.ts";
 import { postgresSchema } from "../schema.pg.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 

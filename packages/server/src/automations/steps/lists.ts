@@ -1,5 +1,4 @@
-import { getListRow } from "../../lists/lists.ts";
-import { addMembers, removeMembers } from "../../lists/members.ts";
+import { addMembers, getListRow, removeMembers } from "../../lists/lists.ts";
 import { DONE, inGroups, type StepKind, type StepResult } from "./step.ts";
 
 export const addToList: StepKind<"add_to_list"> = {

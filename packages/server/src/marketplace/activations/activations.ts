@@ -2,15 +2,19 @@ import type { Activation, AgentScope, ListingActivation, PauseReason } from "@ma
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
-import { hashKey, makeKey, previewKey } from "../../keys/secret.ts";
+import { hashKey, makeKey, previewKey } from "../../keys/keys.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
-import { getListingRow, isListed, type ListingRow } from "../listings/store.ts";
+import { getListingRow, isListed, type ListingRow } from "../listings/listings.ts";
 import { assertCovered, lockWorkspace, restoreCoverage } from "./coverage.ts";
 import type { ActivationDeps } from "./deps.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
 import { showActivation, showToBuilder } from "./show.ts";
 import { type Activated, assertNotEnded, getActivation, isOrphaned } from "./store.ts";
+
+export { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from "./coverage.ts";
+export { type ActivationRow, addPauseReason } from "./lifecycle.ts";
+export { assertNotEnded, getActivation, isOrphaned, lockActivation, lockActivations } from "./store.ts";
 
 export interface Consent {
   agentSlug: string;

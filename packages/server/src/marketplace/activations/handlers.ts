@@ -1,7 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import type { AgentHandlers } from "../agent-access.ts";
-import { getListingRow } from "../listings/store.ts";
+import { getListingRow } from "../listings/listings.ts";
 import { activate, deactivate, limitCredits, pause, resume, resumeForBuilder } from "./activations.ts";
 import type { ActivationDeps } from "./deps.ts";
 import { listActivations, listListingActivations } from "./list.ts";

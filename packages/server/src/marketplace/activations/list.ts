@@ -2,7 +2,7 @@ import type { Activation, ActivationStatus, ListingActivation, Page } from "@mai
 import { and, desc, eq, gt, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { countQuery, ONE, type PageInput, paginateById } from "../../db/pagination.ts";
-import type { ListingRow } from "../listings/store.ts";
+import type { ListingRow } from "../listings/listings.ts";
 import { showActivation, showToBuilder } from "./show.ts";
 
 export interface ActivationFilter extends PageInput {

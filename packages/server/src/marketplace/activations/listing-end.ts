@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lte, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import type { ListingRow } from "../listings/store.ts";
+import type { ListingRow } from "../listings/listings.ts";
 import { lockWorkspaces, restoreCoverage } from "./coverage.ts";
 import type { ActivationDeps } from "./deps.ts";
 import { endActivations } from "./lifecycle.ts";

@@ -2,7 +2,7 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import type { AgentTables, AgentTx } from "../agent-access.ts";
-import { isListed, type ListingRow } from "../listings/store.ts";
+import { isListed, type ListingRow } from "../listings/listings.ts";
 import type { ActivationRow } from "./lifecycle.ts";
 
 /** An activation and its listing. */

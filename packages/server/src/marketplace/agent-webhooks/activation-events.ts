@@ -2,8 +2,8 @@ import type { DeactivationReason, PauseReason } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { releaseStreams, withdrawEvents } from "../../webhooks/webhooks.ts";
-import type { ActivationRow } from "../activations/lifecycle.ts";
-import { emit, emitAll, releaseHeldEvents, retryMissedEvents } from "./agent-events.ts";
+import type { ActivationRow } from "../activations/activations.ts";
+import { emit, emitAll, releaseHeldEvents, retryMissedEvents } from "./agent-webhooks.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 
 /** When an agent is turned on: agent.activated, the only event that carries the key. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { hook } from "../../../test/hook.ts";
 import { activateAgent, listAgent } from "../../../test/marketplace.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { emitAll } from "./agent-events.ts";
+import { emitAll } from "./agent-webhooks.ts";
 
 const codeOf = async (call: Promise<unknown>): Promise<string> => {
   try {

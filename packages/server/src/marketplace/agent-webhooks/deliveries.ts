@@ -13,7 +13,7 @@ import {
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { type EventRow, listAttempts, listTurns, showLastAttempt, type Turn } from "../../webhooks/webhooks.ts";
-import type { ListingRow } from "../listings/store.ts";
+import type { ListingRow } from "../listings/listings.ts";
 
 // The largest number the column holds on Postgres.
 const MAX_SEQUENCE = 2 ** 31 - 1;

@@ -3,8 +3,8 @@ import { and, eq, isNull } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { iso } from "../../lib/clock.ts";
 import type { Endpoint, RetrySchedule, WebhookPolicy } from "../../webhooks/webhooks.ts";
-import { addPauseReason } from "../activations/lifecycle.ts";
-import { type ListingRow, listingById } from "../listings/store.ts";
+import { addPauseReason } from "../activations/activations.ts";
+import { type ListingRow, listingById } from "../listings/listings.ts";
 
 import type { AgentWebhookDeps } from "./deps.ts";
 

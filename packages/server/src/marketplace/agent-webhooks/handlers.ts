@@ -1,7 +1,7 @@
 import type { contract, WebhookTest } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import type { Attempt } from "../../webhooks/webhooks.ts";
-import { getListingRow } from "../listings/store.ts";
+import { getListingRow } from "../listings/listings.ts";
 import { getEventRow, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 import { recordAgain, sendAgain } from "./redeliver.ts";

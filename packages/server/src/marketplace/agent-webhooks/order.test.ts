@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { hook } from "../../../test/hook.ts";
 import { activateAgent, listAgent } from "../../../test/marketplace.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import { emit } from "./agent-events.ts";
+import { emit } from "./agent-webhooks.ts";
 
 const answered = (world: TestWorld, activationId: string, messageId: string, runId = "run_one"): Promise<void> =>
   world.app.deps.db.tx((tx) =>

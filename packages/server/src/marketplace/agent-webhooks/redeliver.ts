@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../db/db.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { perMinute } from "../../lib/rate.ts";
 import { type Attempt, type EventRow, openBody, recordManualAttempt } from "../../webhooks/webhooks.ts";
-import { getListingRow } from "../listings/store.ts";
+import { getListingRow } from "../listings/listings.ts";
 import { getEventRow, showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 import { toAgentEndpoint } from "./endpoint.ts";

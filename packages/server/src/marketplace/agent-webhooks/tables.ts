@@ -1,5 +1,5 @@
 import type { ColumnTypes } from "../../db/columns.ts";
-import type { NewAgentEvent } from "./agent-events.ts";
+import type { NewAgentEvent } from "./agent-webhooks.ts";
 
 export function agentWebhookTables(c: ColumnTypes) {
   return {

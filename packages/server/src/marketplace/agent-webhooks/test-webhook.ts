@@ -4,7 +4,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { perMinute } from "../../lib/rate.ts";
 import { HINTS } from "../../webhooks/webhooks.ts";
-import { getListingRow } from "../listings/store.ts";
+import { getListingRow } from "../listings/listings.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 import { toAgentEndpoint } from "./endpoint.ts";
 

@@ -5,8 +5,7 @@ import type { Handlers } from "../../http/handler.ts";
 import { iso } from "../../lib/clock.ts";
 import { type BrandRow, getBrand } from "../../workspaces/workspaces.ts";
 import type { AgentDeps, AgentHandlers, AgentQuery } from "../agent-access.ts";
-import { getFileRow } from "../files/library.ts";
-import { assetUrl } from "../files/links.ts";
+import { assetUrl, getFileRow } from "../files/files.ts";
 import type { BrandDeps } from "./deps.ts";
 
 /** The brand, for its people. */

@@ -6,7 +6,7 @@ import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { isListed, type ListingRow } from "../listings/store.ts";
+import { isListed, type ListingRow } from "../listings/listings.ts";
 import type { CatalogDeps } from "./deps.ts";
 
 export const catalogHandlers: Handlers<typeof contract.catalog, CatalogDeps> = {

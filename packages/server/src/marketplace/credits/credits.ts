@@ -5,8 +5,7 @@ import { iso } from "../../lib/clock.ts";
 import { findMonthAround } from "../../lib/month.ts";
 import type { ActivationTables } from "../activations/tables.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
-import type { Actor } from "../runs/runs.ts";
-import { getActiveRunRow } from "../runs/store.ts";
+import { type Actor, getActiveRunRow } from "../runs/runs.ts";
 import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
 
 type ActivationRow = ActivationTables["activations"]["$inferSelect"];

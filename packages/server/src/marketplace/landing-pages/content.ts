@@ -3,8 +3,7 @@ import { and, eq, isNull } from "drizzle-orm";
 import { FORM_MARK, type Sanitized, sanitizeInTurns } from "../../html/sanitize.ts";
 import { invalid, notFound } from "../../lib/api-error.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
-import { assertAssets } from "../files/assets.ts";
-import { getFileRow } from "../files/library.ts";
+import { assertAssets, getFileRow } from "../files/files.ts";
 import type { PageRow, Viewer } from "./pages.ts";
 
 /** The content fields of a request. */

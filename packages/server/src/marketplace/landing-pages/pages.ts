@@ -5,7 +5,7 @@ import { listPage, type PageInput } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentDeps, AgentQuery, AgentTables } from "../agent-access.ts";
-import { makeLinkToken } from "../files/links.ts";
+import { makeLinkToken } from "../files/files.ts";
 import type { PageDeps } from "./deps.ts";
 import type { PageTables } from "./tables.ts";
 

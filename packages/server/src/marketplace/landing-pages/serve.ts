@@ -7,7 +7,7 @@ import type { PageRequest, PageResponse, PublicPage } from "../../http/public/pu
 import { ApiError } from "../../lib/api-error.ts";
 import type { Limiter, Rate } from "../../lib/rate.ts";
 import { getPageBrand } from "../../workspaces/workspaces.ts";
-import { downloadPath, openLinkToken } from "../files/links.ts";
+import { downloadPath, openLinkToken } from "../files/files.ts";
 import type { PageDeps } from "./deps.ts";
 import { type PageRow, pagePath, parsePageRef } from "./pages.ts";
 import { renderLandingPage, renderThanksPage, renderUnsubscribedPage, renderUnsubscribePage } from "./render.ts";

@@ -16,7 +16,7 @@ import { UniqueViolation } from "../../db/errors.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
-import { addMembers } from "../../lists/members.ts";
+import { addMembers } from "../../lists/lists.ts";
 import { unsubscribe } from "../../unsubscribe/unsubscribe.ts";
 import type { PageDeps } from "./deps.ts";
 import { getPageRow, type PageRow } from "./pages.ts";

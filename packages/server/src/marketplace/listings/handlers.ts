@@ -2,8 +2,8 @@ import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
 import type { ListingDeps } from "./deps.ts";
 import { cancelListing } from "./lifecycle.ts";
-import { createListing, listListings, rotateSecret, showListing, updateListing } from "./listings.ts";
-import { getListingRow } from "./store.ts";
+import { createListing, listListings, rotateSecret, updateListing } from "./listings.ts";
+import { getListingRow, showListing } from "./store.ts";
 
 /** The endpoints of listings, except those that payments and activations handle. */
 export const listingHandlers: Omit<Handlers<typeof contract.listings, ListingDeps>, "checkout" | "activations" | "resume"> = {

@@ -4,8 +4,7 @@ import type { Tx } from "../../db/db.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { ListingDeps } from "./deps.ts";
-import { showListing } from "./listings.ts";
-import { getListingRow, isListed, type ListingRow, listingById } from "./store.ts";
+import { getListingRow, isListed, type ListingRow, listingById, showListing } from "./store.ts";
 
 /*
  * The states of a listing.

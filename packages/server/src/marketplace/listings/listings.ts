@@ -1,4 +1,4 @@
-import { LISTING_PRICE, type Listing, type ListingState, type Page } from "@mailsvc/sdk/contract";
+import type { Listing, ListingState, Page } from "@mailsvc/sdk/contract";
 import { and, eq, gt, isNull, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
@@ -8,28 +8,10 @@ import { iso } from "../../lib/clock.ts";
 import { checkWebhookUrl } from "../../lib/guard-url.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../../webhooks/webhooks.ts";
 import type { ListingDeps } from "./deps.ts";
-import { getListingRow, isListed, type ListingRow } from "./store.ts";
+import { getListingRow, type ListingRow, showListing } from "./store.ts";
 
-/** A listing as its builder sees it at this moment. */
-export function showListing(row: ListingRow, now: number): Listing {
-  const expired = row.state === "LISTED" && !isListed(row, now);
-  return {
-    id: row.id,
-    slug: row.slug,
-    name: row.name,
-    description: row.description,
-    webhookUrl: row.webhookUrl,
-    permissions: row.permissions,
-    state: expired ? "EXPIRED" : row.state,
-    price: LISTING_PRICE,
-    listedAt: instant(row.listedAt),
-    expiresAt: instant(row.expiresAt),
-    endedAt: instant(expired ? row.expiresAt : row.endedAt),
-    secretRotatesAt: row.nextSecretAt !== null && now < row.nextSecretAt ? iso(row.nextSecretAt) : null,
-    createdAt: iso(row.createdAt),
-    updatedAt: iso(row.updatedAt),
-  };
-}
+export { endListing, extendListing } from "./lifecycle.ts";
+export { getListingRow, isListed, type ListingRow, listingById } from "./store.ts";
 
 export type NewListing = Pick<Listing, "slug" | "name" | "description" | "webhookUrl" | "permissions">;
 
@@ -136,10 +118,6 @@ export function listListings(
         : input.state && eq(t.state, input.state);
   const where = and(eq(t.workspaceId, workspaceId), inState);
   return listPage(read, input, { table: t, where, toItem: (row) => showListing(row, now) });
-}
-
-function instant(ms: number | null): string | null {
-  return ms === null ? null : iso(ms);
 }
 
 function assertWebhookUrl(url: string, { config, ownPort }: ListingDeps): void {

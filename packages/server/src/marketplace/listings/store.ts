@@ -1,5 +1,7 @@
+import { LISTING_PRICE, type Listing } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import { notFound } from "../../lib/api-error.ts";
+import { iso } from "../../lib/clock.ts";
 import type { AgentQuery } from "../agent-access.ts";
 import type { ListingTables } from "./tables.ts";
 
@@ -35,4 +37,29 @@ export async function getListingRow(q: AgentQuery, workspaceId: string, slug: st
  */
 export function isListed({ state, expiresAt }: Pick<ListingRow, "state" | "expiresAt">, now: number): boolean {
   return state === "LISTED" && (expiresAt === null || now < expiresAt);
+}
+
+/** A listing as its builder sees it at this moment. */
+export function showListing(row: ListingRow, now: number): Listing {
+  const expired = row.state === "LISTED" && !isListed(row, now);
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    webhookUrl: row.webhookUrl,
+    permissions: row.permissions,
+    state: expired ? "EXPIRED" : row.state,
+    price: LISTING_PRICE,
+    listedAt: instant(row.listedAt),
+    expiresAt: instant(row.expiresAt),
+    endedAt: instant(expired ? row.expiresAt : row.endedAt),
+    secretRotatesAt: row.nextSecretAt !== null && now < row.nextSecretAt ? iso(row.nextSecretAt) : null,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
 }

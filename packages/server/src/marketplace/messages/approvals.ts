@@ -3,10 +3,10 @@ import { and, eq, gt, inArray, lte, ne } from "drizzle-orm";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { assertNotEnded, getActivation, lockActivation } from "../activations/store.ts";
+import { assertNotEnded, getActivation, lockActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
-import { emit } from "../agent-webhooks/agent-events.ts";
-import { endWait } from "../runs/waits.ts";
+import { emit } from "../agent-webhooks/agent-webhooks.ts";
+import { endWait } from "../runs/runs.ts";
 import type { MessageDeps } from "./deps.ts";
 import {
   type ApprovalRow,

@@ -1,6 +1,6 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../../http/handler.ts";
-import { getActivation } from "../activations/store.ts";
+import { getActivation } from "../activations/activations.ts";
 import type { AgentHandlers } from "../agent-access.ts";
 import { answerRequest, cancelRequest } from "./approvals.ts";
 import type { MessageDeps } from "./deps.ts";

@@ -2,12 +2,10 @@ import type { Approval, Message } from "@mailsvc/sdk/contract";
 import { and, count, eq, isNull, lte, or } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { isSameJson } from "../../lib/json.ts";
-import { assertNotEnded, getActivation } from "../activations/store.ts";
+import { assertNotEnded, getActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
-import { emit } from "../agent-webhooks/agent-events.ts";
-import type { Actor } from "../runs/runs.ts";
-import { getActiveRunRow, getRunRow, type RunRow } from "../runs/store.ts";
-import { suspendRun } from "../runs/waits.ts";
+import { emit } from "../agent-webhooks/agent-webhooks.ts";
+import { type Actor, getActiveRunRow, getRunRow, type RunRow, suspendRun } from "../runs/runs.ts";
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
 import { type ApprovalRow, addMessage, getMessage, type MessageWithApproval, markReadByReply, showMessage } from "./store.ts";
 

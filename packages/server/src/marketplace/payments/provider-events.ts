@@ -1,8 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
-import { endListing, extendListing } from "../listings/lifecycle.ts";
-import type { ListingRow } from "../listings/store.ts";
+import { endListing, extendListing, type ListingRow } from "../listings/listings.ts";
 import type { PaymentDeps } from "./deps.ts";
 import { GRACE_MS, markPaid, stopSubscription } from "./payments.ts";
 import { InvalidEvent, InvalidEventSignature, type ProviderEvent } from "./provider.ts";

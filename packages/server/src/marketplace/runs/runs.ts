@@ -4,11 +4,14 @@ import { and, count, eq } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isSameJson } from "../../lib/json.ts";
-import { lockActivation } from "../activations/store.ts";
+import { lockActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { getActiveRunRow, getRunRow, isActive, lookUpRun, type RunKey, type RunRow, runEndedError, showRun, stillActive } from "./store.ts";
 import { cancelWaits } from "./waits.ts";
+
+export { getActiveRunRow, getRunRow, type RunRow } from "./store.ts";
+export { endWait, suspendRun } from "./waits.ts";
 
 /*
  * The states of a run. COMPLETED, FAILED and CANCELLED are final. Every change is one conditional update (`stillActive`), so

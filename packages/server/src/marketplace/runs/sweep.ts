@@ -1,9 +1,9 @@
 import { and, asc, eq, inArray, lte } from "drizzle-orm";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { lockActivations } from "../activations/store.ts";
+import { lockActivations } from "../activations/activations.ts";
 import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
-import { emitEach } from "../agent-webhooks/agent-events.ts";
+import { emitEach } from "../agent-webhooks/agent-webhooks.ts";
 import { SWEEP_JOB, scheduleSweep } from "./clock.ts";
 import type { RunDeps } from "./deps.ts";
 import { cancelWaits } from "./waits.ts";

@@ -1,10 +1,10 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
-import { getActivation, isOrphaned, lockActivation } from "../activations/store.ts";
+import { getActivation, isOrphaned, lockActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
-import { emit } from "../agent-webhooks/agent-events.ts";
-import { endWait } from "../runs/waits.ts";
+import { emit } from "../agent-webhooks/agent-webhooks.ts";
+import { endWait } from "../runs/runs.ts";
 import type { WakeupDeps } from "./deps.ts";
 import type { WakeupTables } from "./tables.ts";
 

@@ -5,11 +5,9 @@ import { listPage, type PageInput } from "../../db/pagination.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isSameJson } from "../../lib/json.ts";
-import { lockActivation } from "../activations/store.ts";
+import { lockActivation } from "../activations/activations.ts";
 import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
-import type { Actor } from "../runs/runs.ts";
-import { getActiveRunRow, getRunRow } from "../runs/store.ts";
-import { endWait, suspendRun } from "../runs/waits.ts";
+import { type Actor, endWait, getActiveRunRow, getRunRow, suspendRun } from "../runs/runs.ts";
 import { scheduleFire } from "./fire.ts";
 import type { WakeupTables } from "./tables.ts";
 
