@@ -2,8 +2,9 @@ import { served } from "@mailsvc/sdk/contract";
 import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
+import type { Db } from "./db/db.ts";
 import type { Deps } from "./deps.ts";
-import { createDevWorld } from "./dev/world.ts";
+import { createDevWorld, type DevWorld } from "./dev/world.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
 import {
@@ -33,7 +34,7 @@ import { KeyCache } from "./keys/key-cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { type FetchText, fetchText } from "./lib/fetch-text.ts";
-import { makeIds } from "./lib/ids.ts";
+import { type Ids, makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import { makeMacs } from "./lib/macs.ts";
 import type { Random } from "./lib/random.ts";
@@ -108,18 +109,51 @@ const JOBS_AT_A_TIME = 32;
 
 /** Composes the product and starts its workers. It does not listen. */
 export async function createApp(parts: AppParts): Promise<App> {
+  const { config, backend, clock } = parts;
+  const inFlight = new InFlightRequests(clock.real);
+  const arrivals = createArrivalSignal(clock.real);
+  const deps = await composeDeps(parts, inFlight, arrivals);
+  const { db, queue, mailer, runClock } = deps;
+  if (isControllable(clock)) await keepTime(clock, db);
+  await assertSeal(db, deps.seal);
+  const installation = await ensureInstallation(deps, parts.firstKeys);
+  if (config.trustedSenders.length > 0) await db.tx((tx) => trustSenders(tx, deps, installation.workspaceId, config.trustedSenders));
+  const world =
+    config.dev && isControllable(clock)
+      ? createDevWorld({
+          deps,
+          snapshots: backend.snapshots,
+          clock,
+          faults: new FaultInjector(clock.real, deps.ids),
+          startWorkers: () => startWorkers(deps),
+          clearCaches: () => clearCaches(deps),
+        })
+      : null;
+  const http = composeRouter(parts, deps, { inFlight, arrivals, installation, world });
+  await runClock.start();
+  await startWorkers(deps);
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= stopWork({ queue, mailer, real: clock.real }));
+  return {
+    http,
+    deps,
+    inFlight,
+    installation,
+    stopWork: stop,
+    close: async () => {
+      await runClock.stop();
+      await stop();
+      await db.close();
+    },
+  };
+}
+
+/** Makes what the rooms need. Nothing runs yet. */
+async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals: ArrivalSignal): Promise<Deps> {
   const { config, backend, clock, random, log } = parts;
   const tracing = parts.tracing ?? null;
   const db = tracing ? traceTransactions(backend.db, tracing) : backend.db;
   const ids = makeIds(clock, random);
-  const arrivals: ArrivalSignal = createArrivalSignal(clock.real);
-  const untraced = simulator(
-    parts.mailer
-      ? circuitBreaker(parts.mailer, { now: clock.now, log })
-      : captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce }),
-  );
-  const mailer = tracing ? traceMailer(untraced, tracing) : untraced;
-  const inFlight = new InFlightRequests(clock.real);
   const isLoopBusy = measureLoopPressure(clock.real);
   // Many callers alone do not delay deliveries, as long as they leave the process time for them.
   const overloaded = (): boolean => inFlight.crowded && isLoopBusy();
@@ -130,81 +164,86 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   const eventStream = new EventStreamLoop({ deps: () => deps, listeners: streamListeners(() => deps) });
   const made = backend.makeQueue({ clock, random, log, overloaded });
-  const queue = withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks);
-  const keyCache = new KeyCache(db, backend.keysMaxAgeMs, clock.real.now);
-  const verified = new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now);
   const masterKey = config.secretKey ?? (await backend.masterKey(random));
-  const seal = makeSeal(masterKey, random);
   const macs = makeMacs(masterKey);
-  const tracker = new Tracker();
-  const payments = parts.payments ?? localPayments(parts);
-  const runClock = makeRunClock({ db, clock, log, controllable: isControllable(clock) });
-  const limiter = backend.makeLimiter(clock, isControllable(clock));
-  const staging = createStaging(() => deps);
-  const storage = new StorageHealth(clock.real, log);
   const deps: Deps = {
     ...parts,
     ...{
       tracing,
-      storage,
+      storage: new StorageHealth(clock.real, log),
       overloaded,
       db,
-      queue,
-      mailer,
+      queue: withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks),
+      mailer: composeMailer(parts, ids, arrivals),
       ids,
-      keyCache,
-      verified,
-      seal,
+      keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
+      verified: new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now),
+      seal: makeSeal(masterKey, random),
       macs,
-      tracker,
+      tracker: new Tracker(),
       compiledTemplates: new CompiledTemplates(),
       sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),
       returnPath: createReturnPath(macs, config.inboundDomain),
-      payments,
+      payments: parts.payments ?? localPayments(parts),
       webhooks,
-      runClock,
+      runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),
       eventStream,
       ...connectHooks(() => deps),
-      staging,
-      limiter,
+      staging: createStaging(() => deps),
+      limiter: backend.makeLimiter(clock, isControllable(clock)),
       recipientsAtOnce: backend.recipientsAtOnce,
       ownPort: parts.ownPort ?? (() => null),
     },
   };
+  return deps;
+}
 
-  // A clock that was moved forward stays so over a restart: stored times must not lie in the future.
-  if (isControllable(clock)) {
-    const signs = await Promise.all([
-      findLastEventTime(db.read),
-      findLastMailTime(db.read),
-      findLatestEventAt(db.read),
-      lastAliveAt(db.read),
-    ]);
-    clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
-  }
-  await assertSeal(db, seal);
-  const installation = await ensureInstallation(deps, parts.firstKeys);
-  if (config.trustedSenders.length > 0) await db.tx((tx) => trustSenders(tx, deps, installation.workspaceId, config.trustedSenders));
-  const startWorkers = async (): Promise<void> => {
-    await queue.start(jobsOf(deps), JOBS_AT_A_TIME);
-    await db.tx(async (tx) => {
-      await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + RETENTION_MS, dedupeKey: CLEANUP_JOB });
-      await scheduleNextSweep(tx, deps);
-      await startRetention(tx, deps);
-    });
-  };
-  const clearCaches = (): void => {
-    keyCache.clear();
-    verified.clear();
-    limiter.clear();
-    tracker.clear();
-    runClock.reset();
-  };
-  const world =
-    config.dev && isControllable(clock)
-      ? createDevWorld({ deps, snapshots: backend.snapshots, clock, faults: new FaultInjector(clock.real, ids), startWorkers, clearCaches })
-      : null;
-  const http = createRouter({
+/** The mailer that sends, or the one that captures; simulated recipients never reach either. */
+function composeMailer({ backend, clock, log, mailer, tracing }: AppParts, ids: Ids, arrivals: ArrivalSignal): Mailer {
+  const untraced = simulator(
+    mailer ? circuitBreaker(mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce }),
+  );
+  return tracing ? traceMailer(untraced, tracing) : untraced;
+}
+
+/** A clock that was moved forward stays so over a restart: stored times must not lie in the future. */
+async function keepTime(clock: ControllableClock, { read }: Db): Promise<void> {
+  const signs = await Promise.all([findLastEventTime(read), findLastMailTime(read), findLatestEventAt(read), lastAliveAt(read)]);
+  clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
+}
+
+/** Starts the workers, and the jobs of which one always waits. */
+async function startWorkers(deps: Deps): Promise<void> {
+  const { db, queue, clock } = deps;
+  await queue.start(jobsOf(deps), JOBS_AT_A_TIME);
+  await db.tx(async (tx) => {
+    await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + RETENTION_MS, dedupeKey: CLEANUP_JOB });
+    await scheduleNextSweep(tx, deps);
+    await startRetention(tx, deps);
+  });
+}
+
+/** Forgets what is known of a database whose data was replaced. */
+function clearCaches({ keyCache, verified, limiter, tracker, runClock }: Deps): void {
+  keyCache.clear();
+  verified.clear();
+  limiter.clear();
+  tracker.clear();
+  runClock.reset();
+}
+
+interface RouterParts {
+  readonly inFlight: InFlightRequests;
+  readonly arrivals: ArrivalSignal;
+  readonly installation: Installation;
+  /** Null outside of dev mode. */
+  readonly world: DevWorld | null;
+}
+
+/** Everything that is served: the contract, public pages and, in dev mode, its own endpoints and pages. */
+function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, installation, world }: RouterParts): Router {
+  const { ids, limiter, log, storage } = deps;
+  return createRouter({
     contract: served,
     handlers: { ...servedHandlers, ...(world && devHandlers(world, arrivals)) },
     deps,
@@ -221,22 +260,6 @@ export async function createApp(parts: AppParts): Promise<App> {
       mountDevPages(h3, dashboardPages(deps, installation), deps);
     },
   });
-  await runClock.start();
-  await startWorkers();
-  let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopping ??= stopWork({ queue, mailer, real: clock.real }));
-  return {
-    http,
-    deps,
-    inFlight,
-    installation,
-    stopWork: stop,
-    close: async () => {
-      await runClock.stop();
-      await stop();
-      await db.close();
-    },
-  };
 }
 
 /** Writes the access log and hands requests to metrics; null when neither is wanted. */
