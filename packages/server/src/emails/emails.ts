@@ -25,18 +25,10 @@ import {
 
 export { findAttachments } from "./attachments.ts";
 export type { Engagement, EngagementHooks } from "./hooks.ts";
-export {
-  buildRetryJob,
-  DELIVER_JOB,
-  DELIVER_MANY_JOB,
-  EMAILS_PER_JOB,
-  measureMessage,
-  readDeliveryJob,
-  scheduleEmails,
-} from "./schedule.ts";
+export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
 export { send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
-export { type Move, moveEmails, OPEN, type StatusChange, type StatusListener, transition } from "./states.ts";
+export { type Move, moveEmails, OPEN, type StatusChange, transition } from "./states.ts";
 export {
   type ContentsRow,
   countInDoubt,

@@ -223,9 +223,9 @@ export async function resolveById(
 
 export { CompiledTemplates } from "./compiled-templates.ts";
 export { type ContactFields, getContactValues, relaxVariables, renderContactMail } from "./contact-mail.ts";
-export { type Compiled, MissingVariables, makeAllowance, render } from "./engine/engine.ts";
+export { type Compiled, MissingVariables, makeAllowance } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";
-export { assertSendable, compilePinned, type OwnSource, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
+export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 export { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
 
