@@ -17,7 +17,8 @@ export interface Reply {
   readonly body: string;
 }
 
-const MAX_BODY = 1_048_576;
+/** @internal The longest body of a request, in bytes. */
+export const MAX_BODY = 1_048_576;
 
 /** Verifies and parses a request; the reply if it is not an event of the service. */
 export function receive(

@@ -1,11 +1,12 @@
+import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import express from "express";
 import fastify from "fastify";
 import { H3, readBody } from "h3";
 import { Hono } from "hono";
 import Koa from "koa";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Agent, createAgent } from "../agent.ts";
 import { sampleEvent } from "../testing/sample-events.ts";
 import { type SignedRequest, signedRequest } from "../testing/signed-request.ts";
@@ -235,8 +236,120 @@ test("Workers learn of the work that goes on after the response", async () => {
   expect(worked).toEqual(["done"]);
 });
 
-test("a body of more than a megabyte is refused, also while it arrives", async () => {
-  const agent = createAgent({ secret });
-  const send = await listenNode(nodeHandler(agent));
-  expect((await send(signedRequest({ filler: "x".repeat(3_000_000) }, { secret }))).status).toBe(413);
+describe("a body of more than a megabyte is refused while it arrives, and not kept", () => {
+  const MEGABYTE = 1_048_576;
+  /** A body of 100 MB. */
+  const endless = () => {
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        if (sent >= 100) return controller.close();
+        sent += 1;
+        controller.enqueue(new Uint8Array(MEGABYTE));
+      },
+    });
+    return { body, sent: () => sent };
+  };
+
+  test.each<[string, (agent: Agent) => (request: Request) => Promise<Response> | Response]>([
+    ["fetch", (agent) => fetchHandler(agent)],
+    ["hono", (agent) => new Hono().post("/webhook", honoHandler(agent)).fetch],
+    [
+      "h3",
+      (agent) => {
+        const app = new H3();
+        app.post("/webhook", h3Handler(agent));
+        return (request) => app.fetch(request);
+      },
+    ],
+  ])("%s", async (_name, handlerOf) => {
+    const agent = createAgent({ secret });
+    const handle = vi.spyOn(agent, "handle");
+    const { body, sent } = endless();
+    const init = { method: "POST", body, duplex: "half" } as RequestInit;
+    const { status } = await handlerOf(agent)(new Request("http://agent.test/webhook", init));
+    expect([status, sent()]).toEqual([413, 100]);
+    expect(handle.mock.calls.map(([bytes]) => bytes.length)).toEqual([MEGABYTE + 1]);
+  });
+
+  test("node:http", async () => {
+    const send = await listenNode(nodeHandler(createAgent({ secret })));
+    expect((await send(signedRequest({ filler: "x".repeat(3_000_000) }, { secret }))).status).toBe(413);
+  });
+});
+
+describe("a sender without the secret rings no alarm", () => {
+  const silent = () => {
+    const errors: unknown[] = [];
+    return { errors, agent: createAgent({ secret }).onError((error) => errors.push(error)) };
+  };
+
+  test.each(applications.filter(({ name }) => name !== "express with its raw parser"))("by an empty body: $name", async ({ open }) => {
+    const { agent, errors } = silent();
+    const send = await open(agent, false);
+    const { status } = await send({ method: "POST", headers: {}, body: "" });
+    expect([status, errors]).toEqual([401, []]);
+  });
+
+  test.each<[string, (agent: Agent) => RequestListener]>([
+    ["node:http", nodeHandler],
+    ["express", (agent) => express().post("/webhook", expressHandler(agent))],
+    [
+      "koa",
+      (agent) => {
+        const app = new Koa().use(koaMiddleware(agent, "/webhook"));
+        app.silent = true;
+        return app.callback();
+      },
+    ],
+  ])("by going away in the middle of a body: %s", async (_name, listenerOf) => {
+    const { agent, errors } = silent();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const listener = listenerOf(agent);
+    const server = createServer((request, response) => {
+      request.once("close", () => setImmediate(resolve));
+      listener(request, response);
+    });
+    await listen(server);
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    socket.write("POST /webhook HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{");
+    await once(server, "request");
+    socket.destroy();
+    await ended;
+    expect(errors).toEqual([]);
+  });
+
+  test("by a broken stream", async () => {
+    const { agent, errors } = silent();
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
+    const request = new Request("http://agent.test/webhook", { method: "POST", body, duplex: "half" } as RequestInit);
+    expect([(await fetchHandler(agent)(request)).status, errors]).toEqual([400, []]);
+  });
+});
+
+describe("Lambda behind a load balancer with multi-value headers", () => {
+  const event = (method: string) => {
+    const { headers, body } = signedRequest(sampleEvent("test.ping"), { secret });
+    const multiValueHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
+    return { httpMethod: method, requestContext: { elb: { targetGroupArn: "arn" } }, multiValueHeaders, body, isBase64Encoded: false };
+  };
+
+  test("is verified, and answered in the same form", async () => {
+    const result = await lambdaHandler(createAgent({ secret, mode: "inline" }))(event("POST"));
+    expect(result).toMatchObject({ statusCode: 200, multiValueHeaders: { "content-type": ["application/json"] } });
+  });
+
+  test("refuses a signature that came twice", async () => {
+    const twice = event("POST");
+    const signature = twice.multiValueHeaders["x-service-signature"] ?? [];
+    twice.multiValueHeaders = { "x-service-signature": [...signature, ...signature] };
+    expect((await lambdaHandler(createAgent({ secret }))(twice)).statusCode).toBe(401);
+  });
+
+  test("has nothing for GET, nor have the other forms", async () => {
+    const handler = lambdaHandler(createAgent({ secret }));
+    expect((await handler(event("GET"))).statusCode).toBe(405);
+    expect((await handler({ httpMethod: "GET", headers: {} })).statusCode).toBe(405);
+    expect((await handler({ requestContext: { http: { method: "GET" } }, headers: {} })).statusCode).toBe(405);
+  });
 });

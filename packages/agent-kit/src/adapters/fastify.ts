@@ -1,7 +1,7 @@
 import type { Agent } from "../agent.ts";
 import { ParsedBodyError } from "../errors.ts";
 import type { RequestHeaders } from "../receive.ts";
-import { takeBody } from "./node.ts";
+import { takeBody } from "./raw-body.ts";
 
 interface FastifyRequest {
   readonly headers: RequestHeaders;
@@ -54,9 +54,16 @@ export function fastifyHandler(agent: Agent): (request: FastifyRequest, reply: F
 async function handleFastify(agent: Agent, { body, headers }: FastifyRequest) {
   try {
     const raw = takeBody(body, REMEDY);
-    if (raw === null) throw new ParsedBodyError(REMEDY);
-    return await agent.handle(raw, headers);
+    if (raw === null && hasBody(headers)) throw new ParsedBodyError(REMEDY);
+    return await agent.handle(raw ?? "", headers);
   } catch (error) {
     return agent.refuse(error);
   }
+}
+
+/** Whether the sender announced a body. Fastify parses none otherwise. */
+function hasBody(headers: RequestHeaders): boolean {
+  const read = (name: string): unknown =>
+    typeof headers.get === "function" ? headers.get(name) : (headers as Record<string, unknown>)[name];
+  return read("transfer-encoding") !== undefined || Number(read("content-length") ?? 0) > 0;
 }

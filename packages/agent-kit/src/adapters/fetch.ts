@@ -1,7 +1,8 @@
 import type { Agent } from "../agent.ts";
 import { ParsedBodyError } from "../errors.ts";
 import type { HandleOptions } from "../intake.ts";
-import { METHOD_NOT_ALLOWED } from "./node.ts";
+import type { Reply } from "../receive.ts";
+import { answerBody, METHOD_NOT_ALLOWED, readBytes } from "./raw-body.ts";
 
 /** What a platform passes besides the request; `waitUntil` keeps it alive for work after the response. */
 export interface FetchContext {
@@ -24,13 +25,15 @@ export async function handleFetch(agent: Agent, request: Request, context: unkno
   return new Response(body, { status, headers });
 }
 
-async function handlePost(agent: Agent, request: Request, context: unknown, remedy: string) {
-  try {
-    if (request.bodyUsed) throw new ParsedBodyError(remedy);
-    return await agent.handle(new Uint8Array(await request.arrayBuffer()), request.headers, optionsOf(context));
-  } catch (error) {
-    return agent.refuse(error);
-  }
+async function handlePost(agent: Agent, request: Request, context: unknown, remedy: string): Promise<Reply> {
+  return answerBody(
+    agent,
+    async () => {
+      if (request.bodyUsed) throw new ParsedBodyError(remedy);
+      return request.body ? readBytes(request.body) : new Uint8Array();
+    },
+    (body) => agent.handle(body, request.headers, optionsOf(context)),
+  );
 }
 
 function optionsOf(context: unknown): HandleOptions {

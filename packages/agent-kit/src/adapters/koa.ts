@@ -1,6 +1,7 @@
 import type { Agent } from "../agent.ts";
 import type { RequestHeaders } from "../receive.ts";
-import { handleNode, METHOD_NOT_ALLOWED, type NodeRequest } from "./node.ts";
+import { handleNode, type NodeRequest } from "./node.ts";
+import { METHOD_NOT_ALLOWED } from "./raw-body.ts";
 
 interface KoaContext {
   readonly path: string;

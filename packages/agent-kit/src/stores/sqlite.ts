@@ -15,6 +15,9 @@ interface SqliteStatement {
 
 // Expired entries are removed once in this many writes.
 const SWEEP_EVERY = 1000;
+// How long a statement waits for other processes.
+const BUSY_MS = 10_000;
+const PAUSE_MS = 10;
 // Above every character that a key may contain.
 const LAST = "\u{10ffff}";
 
@@ -29,9 +32,8 @@ const LIVE = "(expires_at IS NULL OR expires_at > ?)";
  * `sqliteStore(new DatabaseSync("agent.db"))`. Switches the database to WAL with a flush per write.
  */
 export function sqliteStore(database: SqliteDatabase): Store {
-  // Beside another process that opens the same file, even this waits.
-  database.exec("PRAGMA busy_timeout = 10000");
-  database.exec("PRAGMA journal_mode = WAL");
+  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  whileBusy(() => database.exec("PRAGMA journal_mode = WAL"));
   database.exec("PRAGMA synchronous = FULL");
   database.exec(SCHEMA);
   const select = database.prepare(`SELECT value FROM agent_kit WHERE key = ? AND ${LIVE}`);
@@ -58,4 +60,16 @@ export function sqliteStore(database: SqliteDatabase): Store {
     },
     list: async (prefix) => (keys.all(prefix, prefix + LAST) as { key: string }[]).map(({ key }) => key),
   };
+}
+
+/** Repeats a statement for which the busy timeout does not hold: two that switch a new file to WAL at once would wait for each other. */
+function whileBusy<T>(work: () => T): T {
+  for (let waited = 0; ; waited += PAUSE_MS) {
+    try {
+      return work();
+    } catch (error) {
+      if (waited >= BUSY_MS || !/locked|busy/i.test(String(error))) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
+  }
 }

@@ -124,6 +124,21 @@ describe.each([
   }),
 );
 
+test("a new SQLite file that another process switches to WAL at the same moment is waited for", async () => {
+  const folder = newFolder();
+  onTestFinished(() => removeFolder(folder));
+  const database = new DatabaseSync(join(folder, "agent.db"));
+  onTestFinished(() => database.close());
+  let refusals = 0;
+  // SQLite answers so at once, whatever the busy timeout is, where both would wait for each other: in one of a hundred openings.
+  const exec = (sql: string): void => {
+    if (sql.includes("journal_mode") && refusals++ < 3) throw new Error("database is locked");
+    database.exec(sql);
+  };
+  const store = sqliteStore({ exec, prepare: (sql) => database.prepare(sql) });
+  expect([await store.swap("a", null, "1"), await store.get("a"), refusals]).toEqual([true, "1", 4]);
+});
+
 describe("the store in Redis", () => {
   let server: RedisServer | undefined;
   let port = 0;
