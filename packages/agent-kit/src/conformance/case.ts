@@ -1,5 +1,11 @@
 /** What cases are about. Those of `state` need a running agent and a marketplace. */
-export type Group = "state" | "signature" | "events" | "body" | "order" | "robustness";
+export type Group = "state" | "control" | "signature" | "events" | "body" | "order" | "robustness";
+
+/** What a receiver has probably done, and how to mend it. */
+export interface Advice {
+  readonly mistake: string;
+  readonly fix: string;
+}
 
 /** One thing a receiver must do, as a request or several and what must come back. */
 export interface ConformanceCase {
@@ -8,13 +14,18 @@ export interface ConformanceCase {
   readonly group: Exclude<Group, "state">;
   /** What the receiver must do, as a sentence. */
   readonly title: string;
-  /** What a receiver that fails has probably done. */
-  readonly mistake: string;
-  readonly fix: string;
+  /** What is special about its requests, so that a sentence can name it: "a type it does not know". */
+  readonly about: string;
+  /** What each answer must be: a 2xx, 401, or anything but a failure. */
+  readonly expects: "accepted" | "refused" | "survived";
+  /** What a receiver has done that answers in one of these ways, where this case knows more than the answer says. */
+  readonly advice?: Readonly<Partial<Record<AnswerKind, Advice>>>;
   /** The requests, sent in this order; those of an inner list at the same time. */
   readonly requests: readonly (CaseRequest | readonly CaseRequest[])[];
-  /** Says what is wrong with the answers, which are in the order of the requests; null when nothing is. */
-  readonly judge: (answers: readonly Answer[]) => string | null;
+  /** A connection that is closed without an answer is right as well. */
+  readonly mayClose?: boolean;
+  /** Says what is wrong with the text of the answers; null when nothing is. */
+  readonly inspect?: (answers: readonly Answer[]) => string | null;
 }
 
 /** A request of a case. */
@@ -39,33 +50,80 @@ export interface Answer {
   readonly error: string | null;
 }
 
+/** What an answer means. */
+export type AnswerKind =
+  | "accepted"
+  | "redirected"
+  | "unauthorized"
+  | "forbidden"
+  | "missing"
+  | "method"
+  | "conflict"
+  | "length"
+  | "too_large"
+  | "media_type"
+  | "limited"
+  | "invalid"
+  | "busy"
+  | "failed"
+  | "slow"
+  | "gone"
+  | "closed";
+
+/** The answer of a case that is wrong. */
+export interface Fault {
+  readonly problem: string;
+  readonly kind: AnswerKind;
+}
+
 /** The service waits this long for an answer, ms (docs/agents-webhooks.md#retries). */
 export const DEADLINE_MS = 8000;
 
-/** Every answer must be a 2xx. */
-export function accepted(answers: readonly Answer[]): string | null {
-  return findFault(answers, ({ status }) => (status !== null && status >= 200 && status < 300 ? null : `answered ${status}, not a 2xx`));
+const KINDS: Readonly<Record<number, AnswerKind>> = {
+  401: "unauthorized",
+  403: "forbidden",
+  404: "missing",
+  405: "method",
+  409: "conflict",
+  410: "missing",
+  411: "length",
+  413: "too_large",
+  415: "media_type",
+  429: "limited",
+  // Python's http.server says so.
+  501: "method",
+  503: "busy",
+};
+
+/** What an answer means to the service. */
+export function kindOf({ status, ms, error }: Answer): AnswerKind {
+  if (status === null) return /within/.test(error ?? "") ? "slow" : error === "ECONNREFUSED" ? "gone" : "closed";
+  if (ms > DEADLINE_MS) return "slow";
+  if (status >= 200 && status < 300) return "accepted";
+  if (status < 400) return "redirected";
+  return KINDS[status] ?? (status < 500 ? "invalid" : "failed");
 }
 
-/** Every answer must be 401. */
-export function rejected(answers: readonly Answer[]): string | null {
-  return findFault(answers, ({ status }) => (status === 401 ? null : `answered ${status}, not 401`));
-}
-
-/** Every answer must be there, and no 5xx. */
-export function noFailure(answers: readonly Answer[]): string | null {
-  return findFault(answers, ({ status }) =>
-    status !== null && status < 500 ? null : `answered ${status}, a failure of the receiver itself`,
-  );
-}
-
-function findFault(answers: readonly Answer[], fault: (answer: Answer) => string | null): string | null {
+/** The first answer that is not what the case expects; null when none is. */
+export function findFault(one: ConformanceCase, answers: readonly Answer[]): Fault | null {
   for (const [i, answer] of answers.entries()) {
+    const kind = kindOf(answer);
+    if (one.mayClose && kind === "closed") continue;
+    const wanted = problemOf(one.expects, kind, answer.status);
+    if (wanted === null) continue;
     const which = answers.length > 1 ? `request ${i + 1} of ${answers.length} ` : "it ";
-    if (answer.status === null) return `${which}got no answer: ${answer.error}`;
-    if (answer.ms > DEADLINE_MS) return `${which}was answered after ${Math.round(answer.ms)} ms; the service waits ${DEADLINE_MS}`;
-    const found = fault(answer);
-    if (found) return which + found;
+    if (answer.status === null) return { kind, problem: `${which}got no answer: ${answer.error}` };
+    if (kind === "slow")
+      return { kind, problem: `${which}was answered after ${Math.round(answer.ms)} ms; the service waits ${DEADLINE_MS}` };
+    return { kind, problem: which + wanted };
   }
-  return null;
+  const problem = one.inspect?.(answers) ?? null;
+  return problem === null ? null : { kind: kindOf(answers[0] as Answer), problem };
+}
+
+function problemOf(expects: ConformanceCase["expects"], kind: AnswerKind, status: number | null): string | null {
+  if (["slow", "gone", "closed"].includes(kind)) return "";
+  if (expects === "accepted") return kind === "accepted" ? null : `answered ${status}, not a 2xx`;
+  if (expects === "refused") return kind === "unauthorized" ? null : `answered ${status}, not 401`;
+  return kind === "failed" || kind === "busy" ? `answered ${status}, a failure of the receiver itself` : null;
 }

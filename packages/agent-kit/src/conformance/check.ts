@@ -1,9 +1,22 @@
 import { Buffer } from "node:buffer";
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
-import { currentTime, sleep } from "../runtime.ts";
-import { type Answer, type CaseRequest, type ConformanceCase, DEADLINE_MS, type Group } from "./case.ts";
-import { listCases } from "./cases.ts";
+import { currentTime, randomToken } from "../runtime.ts";
+import { adviseByAnswer } from "./advice.ts";
+import {
+  type Advice,
+  type Answer,
+  type CaseRequest,
+  type ConformanceCase,
+  DEADLINE_MS,
+  type Fault,
+  findFault,
+  type Group,
+  kindOf,
+} from "./case.ts";
+import { CASE_LISTS, controlCase } from "./cases.ts";
+import { explain } from "./patterns.ts";
+import { listProbes, REFUSES_ALL } from "./probes.ts";
+import { Samples } from "./samples.ts";
+import { deliver } from "./send.ts";
 
 /** What `checkReceiver` takes. */
 export interface CheckOptions {
@@ -20,7 +33,7 @@ export interface CheckOptions {
   timeoutMs?: number | undefined;
   /** Cancels the check between two requests; it then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Called after each case. */
+  /** Called after each case. What it says of the mistake may become more exact in the report. */
   onResult?: ((result: CaseResult) => void) | undefined;
 }
 
@@ -38,48 +51,162 @@ export interface CaseResult {
   readonly skipped: string | null;
 }
 
-/** The grades of all cases, and how many there are of each. */
+/** A mistake that the failures point to, with the ids of the cases it explains. */
+export interface Cause extends Advice {
+  readonly cases: readonly string[];
+}
+
+/** The grades of all cases, how many there are of each, and what they point to. */
 export interface CheckReport {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
   readonly results: readonly CaseResult[];
+  /** The probable mistakes, the one that explains most first. */
+  readonly causes: readonly Cause[];
 }
 
 const TIMEOUT_MS = DEADLINE_MS + 4000;
-// After this many cases without an answer the receiver is taken to be gone.
+// After so many cases in a row without an answer in time the receiver is taken to be gone, or too slow to be graded.
 const MAX_SILENT = 3;
-// Of an answer so much is kept; a receiver may send without end.
-const MAX_ANSWER = 65_536;
-// The waits of the service between its direct attempts.
-const REPEAT_MS = [1000, 2000, 4000];
+// A connection may break once.
+const CONTROL_ATTEMPTS = 3;
 // Bodies beyond this are left out of the curl command.
 const MAX_CURL_BODY = 4000;
+const SILENT = new Set(["slow", "gone", "closed"]);
 
 /**
  * Sends a receiver, in any language, everything the service and an attacker may send, and grades its answers. The receiver needs
- * no activation: events name `act_sample`. Throws TypeError for an address that is none.
+ * no activation: events name one that begins with `act_sample`. A receiver that does not accept a signed test.ping is not asked more than what
+ * tells why. Throws TypeError for an address that is none.
  */
-export async function checkReceiver({ url, secret, only, timeoutMs = TIMEOUT_MS, signal, onResult }: CheckOptions): Promise<CheckReport> {
-  const target = parseAddress(url);
-  const results: CaseResult[] = [];
-  let silent = 0;
-  for (const one of listCases(secret, currentTime())) {
-    if (only !== undefined && !one.id.includes(only)) continue;
-    signal?.throwIfAborted();
-    const { result, answered } = silent < MAX_SILENT ? await grade(one, target, timeoutMs) : { result: skip(one), answered: false };
-    silent = answered ? 0 : silent + 1;
-    results.push(result);
-    onResult?.(result);
+export async function checkReceiver(options: CheckOptions): Promise<CheckReport> {
+  return toReport(await new ReceiverCheck(options).perform());
+}
+
+/** A case with what came back. */
+interface Graded {
+  readonly one: ConformanceCase;
+  readonly fault: Fault | null;
+  readonly ms: number;
+  readonly skipped: string | null;
+}
+
+class ReceiverCheck {
+  readonly #options: CheckOptions;
+  readonly #target: URL;
+  readonly #samples = new Samples(randomToken().slice(0, 12), currentTime());
+  readonly #graded: Graded[] = [];
+
+  constructor(options: CheckOptions) {
+    this.#options = options;
+    this.#target = parseAddress(options.url);
   }
-  return toReport(results);
+
+  async perform(): Promise<CaseResult[]> {
+    const { only } = this.#options;
+    const isWanted = ({ id }: ConformanceCase): boolean => only === undefined || id.includes(only);
+    const control = controlCase(this.#input());
+    if (![control, ...CASE_LISTS.flatMap((list) => list(this.#input()))].some(isWanted)) return [];
+    const [refusal, advice] = await this.#control(control, isWanted(control));
+    let silent = 0;
+    // Each list is made when it is sent, so that no time is old.
+    for (const list of CASE_LISTS)
+      for (const one of list(this.#input()).filter(isWanted)) {
+        const reason =
+          refusal ?? (silent < MAX_SILENT ? null : `The receiver answered nothing in time in ${MAX_SILENT} cases before this one.`);
+        const graded = reason === null ? await this.#grade(one) : { one, fault: null, ms: 0, skipped: reason };
+        silent = graded.fault && SILENT.has(graded.fault.kind) ? silent + 1 : reason === null ? 0 : silent;
+        this.#add(graded);
+      }
+    return this.#results(advice);
+  }
+
+  #input() {
+    return { secret: this.#options.secret, now: currentTime(), samples: this.#samples };
+  }
+
+  /** Grades the control request. Returns why nothing else can be graded, or null, and what explains its fault. */
+  async #control(one: ConformanceCase, isWanted: boolean): Promise<[refusal: string | null, advice: Advice | null]> {
+    let graded = await this.#grade(one);
+    for (let attempt = 1; graded.fault?.kind === "closed" && attempt < CONTROL_ATTEMPTS; attempt += 1) graded = await this.#grade(one);
+    const { fault } = graded;
+    if (isWanted || fault) this.#add(graded);
+    if (fault === null) return [null, null];
+    if (["invalid", "failed", "busy", "conflict", "missing"].includes(fault.kind)) {
+      // It may be only the type that the receiver does not know.
+      this.#samples.plainType = "message.posted";
+      if ((await this.#grade(controlCase(this.#input()))).fault === null) return [null, null];
+      this.#samples.plainType = "test.ping";
+    }
+    const refusal = "The receiver does not accept a signed test.ping, so nothing else says anything about it.";
+    return [refusal, SILENT.has(fault.kind) || fault.kind === "redirected" ? null : await this.#probe(fault)];
+  }
+
+  /** What a receiver verifies that refuses what is signed rightly. */
+  async #probe({ kind }: Fault): Promise<Advice | null> {
+    for (const { request, advice } of listProbes(this.#input()))
+      if (kindOf(await deliver(request, this.#target, this.#timeoutMs)) === "accepted") return advice;
+    return kind === "unauthorized" || kind === "forbidden" ? REFUSES_ALL : null;
+  }
+
+  async #grade(one: ConformanceCase): Promise<Graded> {
+    this.#options.signal?.throwIfAborted();
+    const from = currentTime();
+    const answers: Answer[] = [];
+    for (const step of one.requests) {
+      const together: readonly CaseRequest[] = Array.isArray(step) ? step : [step as CaseRequest];
+      answers.push(...(await Promise.all(together.map((request) => deliver(request, this.#target, this.#timeoutMs)))));
+      // What comes after a request that was not answered in time is not waited for.
+      if (answers.some((answer) => SILENT.has(kindOf(answer)))) break;
+    }
+    return { one, fault: findFault(one, answers), ms: Math.round(currentTime() - from), skipped: null };
+  }
+
+  get #timeoutMs(): number {
+    return this.#options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  #add(graded: Graded): void {
+    this.#graded.push(graded);
+    this.#options.onResult?.(toResult(graded, null, this.#target));
+  }
+
+  #results(control: Advice | null): CaseResult[] {
+    const faults = new Map(this.#graded.flatMap(({ one, fault, skipped }) => (skipped === null ? [[one.id, fault] as const] : [])));
+    const explained = explain(faults);
+    return this.#graded.map((graded) => {
+      const { id } = graded.one;
+      return toResult(graded, (id === "control" ? control : null) ?? explained.get(id) ?? null, this.#target);
+    });
+  }
+}
+
+function toResult({ one, fault, ms, skipped }: Graded, advice: Advice | null, target: URL): CaseResult {
+  const { id, group, title } = one;
+  const [first] = one.requests.flat();
+  const failure =
+    fault === null || !first
+      ? null
+      : { problem: fault.problem, ...(advice ?? adviseByAnswer(one, fault.kind)), curl: formatCurl(first, target) };
+  return { id, group, title, passed: failure === null && skipped === null, ms, failure, skipped };
 }
 
 /** @internal */
 export function toReport(results: readonly CaseResult[]): CheckReport {
   const passed = results.filter((result) => result.passed).length;
   const skipped = results.filter((result) => result.skipped !== null).length;
-  return { passed, failed: results.length - passed - skipped, skipped, results };
+  return { passed, failed: results.length - passed - skipped, skipped, results, causes: listCauses(results) };
+}
+
+function listCauses(results: readonly CaseResult[]): Cause[] {
+  const causes = new Map<string, Cause>();
+  for (const { id, failure } of results) {
+    if (!failure) continue;
+    const { mistake, fix } = failure;
+    causes.set(mistake, { mistake, fix, cases: [...(causes.get(mistake)?.cases ?? []), id] });
+  }
+  return [...causes.values()].sort((a, b) => b.cases.length - a.cases.length);
 }
 
 /** @internal Throws TypeError for an address that is none. */
@@ -87,70 +214,6 @@ export function parseAddress(url: string): URL {
   const target = new URL(url);
   if (!/^https?:$/.test(target.protocol)) throw new TypeError("The address of the receiver must begin with http:// or https://.");
   return target;
-}
-
-function skip({ id, group, title }: ConformanceCase): CaseResult {
-  const skipped = `The receiver answered nothing in ${MAX_SILENT} cases before this one.`;
-  return { id, group, title, passed: false, ms: 0, failure: null, skipped };
-}
-
-async function grade(one: ConformanceCase, target: URL, timeoutMs: number): Promise<{ result: CaseResult; answered: boolean }> {
-  const from = currentTime();
-  const answers: Answer[] = [];
-  for (const step of one.requests) {
-    const together: readonly CaseRequest[] = Array.isArray(step) ? step : [step as CaseRequest];
-    answers.push(...(await Promise.all(together.map((request) => deliver(request, target, timeoutMs)))));
-  }
-  const problem = one.judge(answers);
-  const { id, group, title, mistake, fix } = one;
-  const [first] = one.requests.flat();
-  const failure = problem === null || !first ? null : { problem, mistake, fix, curl: formatCurl(first, target) };
-  const result = { id, group, title, passed: failure === null, ms: Math.round(currentTime() - from), failure, skipped: null };
-  return { result, answered: answers.some(({ status }) => status !== null) };
-}
-
-/** Sends a request, and again as the service does while a receiver is busy with another copy of it. */
-async function deliver(request: CaseRequest, target: URL, timeoutMs: number): Promise<Answer> {
-  let answer = await send(request, target, timeoutMs);
-  for (const ms of request.repeat ? REPEAT_MS : []) {
-    if (answer.status !== 503) break;
-    await sleep(ms);
-    answer = await send(request, target, timeoutMs);
-  }
-  return answer;
-}
-
-/** Sends one request on its own connection and waits for the whole answer. Never throws. */
-function send({ method, headers, body, chunked }: CaseRequest, target: URL, timeoutMs: number): Promise<Answer> {
-  const from = currentTime();
-  const since = (): number => currentTime() - from;
-  return new Promise((done) => {
-    const fail = ({ code, message }: NodeJS.ErrnoException): void =>
-      done({
-        status: null,
-        body: "",
-        ms: since(),
-        error: code === "ABORT_ERR" ? `no whole answer came within ${timeoutMs / 1000} s` : (code ?? message),
-      });
-    const open = target.protocol === "https:" ? httpsRequest : httpRequest;
-    const length = body === null || chunked ? {} : { "content-length": String(body.length) };
-    const options = { method, headers: { ...headers, ...length }, agent: false as const, signal: AbortSignal.timeout(timeoutMs) };
-    const request = open(target, options, (response) => {
-      const parts: Buffer[] = [];
-      let length = 0;
-      response.on("data", (part: Buffer) => {
-        length += part.length;
-        if (length <= MAX_ANSWER) parts.push(part);
-      });
-      response.on("end", () =>
-        done({ status: response.statusCode ?? null, body: Buffer.concat(parts).toString(), ms: since(), error: null }),
-      );
-      response.on("error", fail);
-    });
-    request.on("error", fail);
-    if (chunked && body !== null) for (let at = 0; at < body.length; at += 100) request.write(body.subarray(at, at + 100));
-    request.end(chunked ? undefined : body);
-  });
 }
 
 /** @internal The request as a command for a POSIX shell. */

@@ -2,6 +2,15 @@ import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { signedRequest } from "../testing/signed-request.ts";
 import type { CaseRequest } from "./case.ts";
+import type { Samples } from "./samples.ts";
+
+/** What cases are made of. */
+export interface CheckInput {
+  readonly secret: string;
+  /** When the requests are sent, ms since 1970. */
+  readonly now: number;
+  readonly samples: Samples;
+}
 
 export const SIGNATURE = "x-service-signature";
 

@@ -1,45 +1,43 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
-import { sampleEvent } from "../testing/sample-events.ts";
-import { type Answer, type CaseRequest, type ConformanceCase, rejected } from "./case.ts";
-import { bytes, SIGNATURE, STANDARD, sign, signedAs, without } from "./requests.ts";
-
-export const RAW_BODY = {
-  mistake: "The signature is computed over a body that was parsed and written again, so other bytes are signed than arrived.",
-  fix: "Keep the raw bytes of the request and verify those, before any JSON parsing.",
-};
-const NO_CHECK = {
-  mistake: "The signature is not checked, or a failed check is only logged.",
-  fix: "Verify before anything else and answer 401 when it fails.",
-};
-const STRICT = {
-  mistake: "The signature is compared loosely: by its beginning, after trimming, or without a look at its length.",
-  fix: "Accept exactly 64 hex digits, decode them, and compare all 32 bytes in constant time.",
-};
+import { MISSING_SKIPS, NO_CHECK, RAW_BODY, STRICT } from "./advice.ts";
+import type { Advice, Answer, CaseRequest, ConformanceCase } from "./case.ts";
+import { bytes, type CheckInput, SIGNATURE, STANDARD, sign, signedAs, without } from "./requests.ts";
 
 type Forge = (request: CaseRequest, text: string) => CaseRequest;
 
 /** Requests that must be refused with 401. */
-export function listSignatureCases(secret: string, now: number): ConformanceCase[] {
-  const make = (id: string, title: string, forge: Forge, advice: { mistake: string; fix: string } = NO_CHECK): ConformanceCase => {
-    const text = JSON.stringify(sampleEvent("test.ping"));
+export function listSignatureCases(input: CheckInput): ConformanceCase[] {
+  return [...listWrongKeys(input), ...listWrongForms(input), ...listWrongBodies(input), replacedBytesCase(input), leakCase(input)];
+}
+
+type Make = (id: string, title: string, forge: Forge, accepted?: Advice) => ConformanceCase;
+
+/** Makes a case of a request that is forged from one that everything is right about. */
+function maker({ secret, now, samples }: CheckInput): Make {
+  return (id, title, forge, accepted = NO_CHECK) => {
+    const text = JSON.stringify(samples.plain());
     return {
       id: `signature-${id}`,
       group: "signature",
       title,
-      ...advice,
+      about: title.replace(/^refuses |^trusts no header: /, ""),
+      expects: "refused",
+      advice: { accepted },
       requests: [forge(sign(text, secret, now), text)],
-      judge: rejected,
     };
   };
-  const hmac = (key: string | Uint8Array, body: string | Uint8Array, algorithm = "sha256") => createHmac(algorithm, key).update(body);
-  const parsed = (text: string): object => JSON.parse(text) as object;
+}
+
+const hmac = (key: string | Uint8Array, body: string | Uint8Array, algorithm = "sha256") => createHmac(algorithm, key).update(body);
+
+/** Signatures that are missing, or made with another key. */
+function listWrongKeys(input: CheckInput): ConformanceCase[] {
+  const make = maker(input);
+  const { secret } = input;
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   return [
-    make("missing", "refuses a request without a signature", (r) => without(r, SIGNATURE, ...STANDARD), {
-      mistake: "A missing header skips the check.",
-      fix: "Treat a missing signature like a wrong one: answer 401.",
-    }),
+    make("missing", "refuses a request without a signature", (r) => without(r, SIGNATURE, ...STANDARD), MISSING_SKIPS),
     make("empty", "refuses an empty signature", (r) => signedAs(r, "")),
     make("random", "refuses 64 arbitrary hex digits", (r) => signedAs(r, "ab".repeat(32))),
     make("zeros", "refuses a signature of zeros", (r) => signedAs(r, "0".repeat(64)), {
@@ -64,6 +62,14 @@ export function listSignatureCases(secret: string, now: number): ConformanceCase
       signedAs(r, hmac(secret.replace(/^whsec_/, ""), text).digest("hex")),
     ),
     make("decoded-secret", "refuses a signature made with the decoded secret", (r, text) => signedAs(r, hmac(key, text).digest("hex"))),
+  ];
+}
+
+/** Signatures that are right in part, or in another form. */
+function listWrongForms(input: CheckInput): ConformanceCase[] {
+  const make = maker(input);
+  const { secret } = input;
+  return [
     make("truncated", "refuses a signature that is cut short", (r) => signedAs(r, (r.headers[SIGNATURE] ?? "").slice(0, 63)), STRICT),
     make(
       "prefix-only",
@@ -78,6 +84,12 @@ export function listSignatureCases(secret: string, now: number): ConformanceCase
       (r) => signedAs(r, `${(r.headers[SIGNATURE] ?? "").slice(0, 63)}z`),
       STRICT,
     ),
+    make(
+      "separated",
+      "refuses the digits with other characters between them",
+      (r) => signedAs(r, (r.headers[SIGNATURE] ?? "").replace(/^.{32}/, "$&zz")),
+      STRICT,
+    ),
     make("labelled", "refuses `sha256=` before the digits", (r) => signedAs(r, `sha256=${r.headers[SIGNATURE]}`), STRICT),
     make("base64", "refuses the digest in base64", (r, text) => signedAs(r, hmac(secret, text).digest("base64")), STRICT),
     make("sha1", "refuses an HMAC with SHA-1", (r, text) => signedAs(r, hmac(secret, text, "sha1").digest("hex")), STRICT),
@@ -86,6 +98,14 @@ export function listSignatureCases(secret: string, now: number): ConformanceCase
     make("standard-in-place", "refuses the Standard Webhooks signature in this header", (r) =>
       signedAs(r, r.headers["webhook-signature"] ?? ""),
     ),
+  ];
+}
+
+/** Bodies that are not those that were signed. */
+function listWrongBodies(input: CheckInput): ConformanceCase[] {
+  const make = maker(input);
+  const parsed = (text: string): object => JSON.parse(text) as object;
+  return [
     make(
       "reserialised",
       "refuses a signature of the body written again with spaces",
@@ -107,11 +127,11 @@ export function listSignatureCases(secret: string, now: number): ConformanceCase
     make("newline", "refuses a body with a newline that was not signed", (r, text) => ({ ...r, body: bytes(`${text}\n`) }), RAW_BODY),
     make("changed", "refuses a body in which one letter changed", (r, text) => ({
       ...r,
-      body: bytes(text.replace("test.ping", "test.pong")),
+      body: bytes(text.replace(/"type":"[^"]+"/, '"type":"test.pong"')),
     })),
     make("other-event", "refuses the signature of another event", (r) => ({
       ...r,
-      body: bytes(JSON.stringify(sampleEvent("agent.deactivated"))),
+      body: bytes(JSON.stringify(input.samples.event("agent.deactivated"))),
     })),
     make("empty-body", "refuses an empty body under the signature of another one", (r) => ({ ...r, body: bytes("") })),
     make("half", "refuses half of a signed body", (r, text) => ({ ...r, body: bytes(text.slice(0, text.length / 2)) })),
@@ -119,18 +139,46 @@ export function listSignatureCases(secret: string, now: number): ConformanceCase
       ...without(r, SIGNATURE, ...STANDARD),
       headers: { ...without(r, SIGNATURE, ...STANDARD).headers, "x-service-event-type": "test.ping", "x-forwarded-for": "127.0.0.1" },
     })),
-    {
-      id: "signature-leak",
-      group: "signature",
-      title: "keeps the secret and the right signature out of its answers",
-      mistake: "The answer to a wrong signature says which one was expected.",
-      fix: "Answer 401 with a short fixed text.",
-      requests: [signedAs(sign("{}", secret, now), "ab".repeat(32))],
-      judge: (answers: readonly Answer[]) => {
-        const right = hmac(secret, "{}").digest("hex");
-        const leaked = answers.find(({ body }) => body.includes(right) || body.includes(secret));
-        return leaked ? "the answer contains the expected signature or the secret" : rejected(answers);
+  ];
+}
+
+function leakCase({ secret, now }: CheckInput): ConformanceCase {
+  return {
+    id: "signature-leak",
+    group: "signature",
+    title: "keeps the secret and the right signature out of its answers",
+    about: "a wrong signature",
+    expects: "refused",
+    advice: {
+      unauthorized: {
+        mistake: "The answer to a wrong signature says which one was expected.",
+        fix: "Answer 401 with a short fixed text.",
       },
     },
-  ];
+    requests: [signedAs(sign("{}", secret, now), "ab".repeat(32))],
+    inspect: (answers: readonly Answer[]) => {
+      const right = hmac(secret, "{}").digest("hex");
+      const leaked = answers.some(({ body }) => body.includes(right) || body.includes(secret));
+      return leaked ? "the answer contains the expected signature or the secret" : null;
+    },
+  };
+}
+
+/** Signatures of what becomes of a body when it is decoded to text, and bytes that are no UTF-8 are replaced or dropped. */
+function replacedBytesCase({ secret, now, samples }: CheckInput): ConformanceCase {
+  const forge = (instead: string): CaseRequest => {
+    const [before = "", after = ""] = JSON.stringify({ ...samples.plain(), note: "#" }).split("#");
+    const body = Buffer.concat([bytes(before), Uint8Array.of(0xff), bytes(after)]);
+    const signature = createHmac("sha256", secret).update(`${before}${instead}${after}`).digest("hex");
+    return signedAs({ ...sign(before, secret, now), body }, signature);
+  };
+  return {
+    id: "signature-replaced-bytes",
+    group: "signature",
+    title: "refuses bytes that are no UTF-8 under the signature of the text they are decoded to",
+    about: "bytes that are no UTF-8",
+    expects: "refused",
+    advice: { accepted: RAW_BODY },
+    requests: [forge("\ufffd"), forge("")],
+  };
 }

@@ -94,7 +94,7 @@ async function startOnce(session: Session, line: string, url: string, variables:
   }
 }
 
-function renderReport({ results, passed, failed, skipped }: CheckReport, { term: { out } }: Session): string {
+function renderReport({ results, passed, failed, skipped, causes }: CheckReport, { term: { out } }: Session): string {
   const lines: string[] = [];
   let group = "";
   for (const result of results) {
@@ -110,7 +110,9 @@ function renderReport({ results, passed, failed, skipped }: CheckReport, { term:
     ...(failed > 0 ? [out.red(`${failed} failed`)] : []),
     ...(skipped > 0 ? [out.yellow(`${skipped} not graded`)] : []),
   ];
-  return `${lines.join("\n")}\n\n${summary.join(", ")}\n`;
+  const told = causes.map(({ mistake, cases }) => `  ${safeText(mistake)} ${out.dim(`${cases.length} failed`)}`);
+  const mistakes = told.length > 1 ? [`${out.bold("probable mistakes")}`, ...told, ""] : [];
+  return `${[...lines, "", ...mistakes, summary.join(", ")].join("\n")}\n`;
 }
 
 function renderFailure({ problem, mistake, fix, curl }: NonNullable<CaseResult["failure"]>): string[] {

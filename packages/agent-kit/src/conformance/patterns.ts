@@ -1,0 +1,227 @@
+import { MISSING_SKIPS, NO_CHECK, RAW_BODY, STRICT } from "./advice.ts";
+import type { Advice, AnswerKind, Fault } from "./case.ts";
+
+/** The faults of all cases that were graded; null for a case that passed. */
+export type Faults = ReadonlyMap<string, Fault | null>;
+
+/** A mistake that shows in several cases at once. */
+interface Pattern {
+  readonly advice: (faults: Seen) => Advice;
+  /** Whether this receiver has made it. */
+  readonly applies: (faults: Seen) => boolean;
+  /** Whether it explains the fault of this case. */
+  readonly explains: (id: string, kind: AnswerKind) => boolean;
+}
+
+/** Reads faults by the ids of their cases. */
+class Seen {
+  readonly faults: Faults;
+
+  constructor(faults: Faults) {
+    this.faults = faults;
+  }
+
+  /** The kind of the wrong answer; null when the case passed or was not graded. */
+  kind(id: string): AnswerKind | null {
+    return this.faults.get(id)?.kind ?? null;
+  }
+
+  passed(...ids: string[]): boolean {
+    return ids.every((id) => this.faults.get(id) === null);
+  }
+
+  /** Whether all of these forged requests were accepted. */
+  accepted(...ids: string[]): boolean {
+    return ids.every((id) => this.kind(id) === "accepted");
+  }
+
+  /** Whether all of these right requests were refused as forged. */
+  refused(...ids: string[]): boolean {
+    return ids.every((id) => isRefusal(this.kind(id)));
+  }
+
+  /** The kinds of the wrong answers to cases that begin with a prefix, without those of cases that passed. */
+  kinds(prefix: string): AnswerKind[] {
+    return [...this.faults].flatMap(([id, fault]) => (id.startsWith(prefix) && fault ? [fault.kind] : []));
+  }
+
+  count(prefix: string): number {
+    return [...this.faults.keys()].filter((id) => id.startsWith(prefix)).length;
+  }
+}
+
+const isRefusal = (kind: AnswerKind | null): boolean => kind !== null && ["unauthorized", "forbidden", "invalid"].includes(kind);
+const isFailure = (kind: AnswerKind | null): boolean => kind === "failed" || kind === "closed" || kind === "busy";
+const isSignature = (id: string): boolean => id.startsWith("signature-");
+
+/** What a loose comparison accepts. */
+const LOOSE = ["truncated", "prefix-only", "extended", "not-hex", "labelled", "separated"].map((name) => `signature-${name}`);
+/** Signatures of the length of a right one. */
+const SAME_LENGTH = ["random", "zeros", "other-secret"].map((name) => `signature-${name}`);
+/** Signatures of other lengths. */
+const OTHER_LENGTH = ["empty", "truncated", "prefix-only", "extended"].map((name) => `signature-${name}`);
+const REPEATS = ["order-repeat", "order-parallel", "order-activated-twice", "order-failed-run-twice"];
+
+/** In their order: the first that explains a fault is named. */
+const PATTERNS: readonly Pattern[] = [
+  {
+    advice: () => NO_CHECK,
+    applies: (seen) => seen.accepted("signature-random", "signature-missing"),
+    explains: isSignature,
+  },
+  {
+    advice: () => ({
+      mistake: "The signature is looked at but not compared: any text in the header is accepted.",
+      fix: "Compute the HMAC-SHA256 of the raw body with the secret, and compare it with the header in constant time.",
+    }),
+    applies: (seen) => seen.accepted(...SAME_LENGTH),
+    explains: isSignature,
+  },
+  {
+    advice: () => ({
+      mistake: "An empty signature matches: only as many digits are compared as the header has.",
+      fix: STRICT.fix,
+    }),
+    applies: (seen) => seen.accepted("signature-empty", "signature-prefix-only"),
+    explains: isSignature,
+  },
+  {
+    advice: () => MISSING_SKIPS,
+    applies: (seen) => seen.accepted("signature-missing") && seen.passed("signature-random"),
+    explains: (id, kind) => ["signature-missing", "signature-empty", "signature-only-event-headers"].includes(id) && kind === "accepted",
+  },
+  {
+    advice: () => ({
+      mistake: "Characters that are no hex digits are dropped from the signature before it is compared.",
+      fix: STRICT.fix,
+    }),
+    applies: (seen) => seen.accepted("signature-separated") && seen.passed("signature-truncated"),
+    explains: (id, kind) => LOOSE.includes(id) && kind === "accepted",
+  },
+  {
+    advice: () => STRICT,
+    applies: (seen) => LOOSE.some((id) => seen.accepted(id)),
+    explains: (id, kind) => LOOSE.includes(id) && kind === "accepted",
+  },
+  {
+    advice: () => ({
+      mistake:
+        "The body is decoded to text before it is verified, and bytes that are no UTF-8 are replaced or dropped: other bytes than were signed pass.",
+      fix: "Compute the HMAC over the raw bytes of the request; decode them afterwards.",
+    }),
+    applies: (seen) => seen.accepted("signature-replaced-bytes") && seen.passed("signature-random"),
+    explains: (id) => id === "signature-replaced-bytes" || id === "robust-not-utf8",
+  },
+  {
+    advice: () => RAW_BODY,
+    applies: (seen) => seen.refused("body-pretty", "body-numbers") || seen.accepted("signature-reserialised"),
+    explains: (id, kind) =>
+      isSignature(id) ? kind === "accepted" : isRefusal(kind) || (kind !== null && isFailure(kind) && id.startsWith("robust-")),
+  },
+  {
+    advice: () => ({
+      mistake: "Line ends are changed before the body is verified: CRLF becomes LF.",
+      fix: RAW_BODY.fix,
+    }),
+    applies: (seen) => seen.refused("body-crlf") && seen.passed("body-pretty"),
+    explains: (id) => id === "body-crlf",
+  },
+  {
+    advice: () => ({
+      mistake: "The body is trimmed before it is verified: spaces and line breaks at its ends are dropped.",
+      fix: RAW_BODY.fix,
+    }),
+    applies: (seen) => seen.passed("body-pretty") && (seen.refused("body-trailing-newline") || seen.accepted("signature-newline")),
+    explains: (id) => id === "body-trailing-newline" || id === "signature-newline",
+  },
+  {
+    advice: () => ({
+      mistake:
+        "The body is decoded with another charset than UTF-8, such as Latin-1 or ASCII, before it is verified: every letter beyond ASCII breaks the signature.",
+      fix: "Compute the HMAC over the raw bytes of the request; decode them as UTF-8 afterwards.",
+    }),
+    applies: (seen) => seen.kind("body-unicode") !== null && seen.kind("body-separators") !== null && seen.passed("body-pretty"),
+    explains: (id, kind) => !isSignature(id) && isRefusal(kind),
+  },
+  {
+    advice: () => ({
+      mistake: "A body sent in chunks is not read: it is taken to be empty when there is no Content-Length.",
+      fix: "Read the body to its end whether or not it has a length.",
+    }),
+    applies: (seen) => seen.kind("body-chunked") !== null && seen.passed("body-pretty"),
+    explains: (id) => id === "body-chunked",
+  },
+  {
+    advice: (seen) => ({
+      mistake: `A wrong signature is refused, but with ${nameOf(seen.kinds("signature-"))} in place of 401.`,
+      fix: "Answer 401 to a request whose signature is wrong or missing: the service tells the builder then that the secret is wrong.",
+    }),
+    applies: (seen) =>
+      seen.count("signature-") > 1 &&
+      seen.kinds("signature-").length > seen.count("signature-") / 2 &&
+      seen.kinds("signature-").every((kind) => kind !== "accepted" && !isFailure(kind)),
+    explains: isSignature,
+  },
+  {
+    advice: () => ({
+      mistake: "Every wrong signature ends in an exception that nothing catches, and is answered with a failure in place of 401.",
+      fix: "Catch the exception of the verification and answer 401.",
+    }),
+    applies: (seen) => SAME_LENGTH.every((id) => isFailure(seen.kind(id))),
+    explains: (id, kind) => isSignature(id) && isFailure(kind),
+  },
+  {
+    advice: () => ({
+      mistake: "A signature of another length makes the comparison throw, and nothing catches it.",
+      fix: "Compare the lengths first, or check for exactly 64 hex digits, and answer 401: comparing buffers of different lengths throws.",
+    }),
+    applies: (seen) => OTHER_LENGTH.filter((id) => isFailure(seen.kind(id))).length > 1,
+    explains: (id, kind) => isSignature(id) && isFailure(kind),
+  },
+  {
+    advice: () => ({
+      mistake: "A missing signature header makes the receiver throw.",
+      fix: "Treat a missing signature like a wrong one: answer 401.",
+    }),
+    applies: (seen) => isFailure(seen.kind("signature-missing")),
+    explains: (id, kind) => isSignature(id) && isFailure(kind),
+  },
+  {
+    advice: () => ({
+      mistake: "test.ping is not handled: other events are accepted, and this one is not.",
+      fix: "Answer 2xx to test.ping, which the service sends to see whether the webhook works, and to every type you do nothing about.",
+    }),
+    applies: (seen) => seen.kind("control") !== null && seen.kind("event-test.ping") !== null,
+    explains: (id) => ["control", "event-test.ping", "order-unknown-activation"].includes(id),
+  },
+  {
+    advice: () => ({
+      mistake: "A repeated event is treated as an error.",
+      fix: "Remember the keys of events you have handled, and answer 2xx to repeats without doing the work again.",
+    }),
+    applies: (seen) => seen.kind("order-repeat") !== null,
+    explains: (id, kind) => REPEATS.includes(id) && kind !== "slow",
+  },
+];
+
+/** What explains the faults of a receiver, by the ids of their cases. Faults that no pattern explains are not in it. */
+export function explain(faults: Faults): Map<string, Advice> {
+  const seen = new Seen(faults);
+  const found = new Map<string, Advice>();
+  for (const pattern of PATTERNS) {
+    if (!pattern.applies(seen)) continue;
+    for (const [id, fault] of faults) if (fault && !found.has(id) && pattern.explains(id, fault.kind)) found.set(id, pattern.advice(seen));
+  }
+  return found;
+}
+
+function nameOf(kinds: readonly AnswerKind[]): string {
+  const names: Partial<Record<AnswerKind, string>> = {
+    forbidden: "403",
+    missing: "404",
+    invalid: "400",
+    method: "405",
+    redirected: "a redirect",
+  };
+  return names[kinds[0] ?? "invalid"] ?? "another status";
+}
