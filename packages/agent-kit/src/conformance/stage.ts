@@ -134,15 +134,33 @@ export class Stage {
   }
 
   /** Waits as long as the agent must be quiet, or until it calls nevertheless, and then says which call that was. */
-  async quiet(which: (call: RecordedCall) => boolean): Promise<string | null> {
+  async quiet(which: (call: RecordedCall) => boolean, atLeastMs = 0): Promise<string | null> {
     await this.sleep(GRACE_MS);
     const from = currentTime();
+    const quietMs = Math.max(this.limits.quietMs, atLeastMs);
     for (;;) {
       const call = this.market.calls.find((made) => made.at >= from && which(made));
       if (call) return `it called ${call.method} ${call.path}, which was answered ${call.status}`;
-      if (currentTime() - from >= this.limits.quietMs) return null;
+      if (currentTime() - from >= quietMs) return null;
       await this.sleep(POLL_MS);
     }
+  }
+
+  /** Whether the agent has a run at work for an activation, or calls without being asked to. */
+  async worksByItself(activation: StagedActivation): Promise<boolean> {
+    const runs = (await activation.brand.runs.list(activation.id)).data;
+    if (runs.some(({ status }) => status === "RUNNING")) return true;
+    await this.rest();
+    const from = currentTime();
+    await this.sleep(this.limits.quietMs);
+    return this.callsOf(activation, from).length > 0;
+  }
+
+  /** The longest time between two of the last calls of a run, ms; at most as long as a run may be silent. */
+  intervalOf(run: string): number {
+    const times = this.market.calls.filter(({ runId }) => runId === run).map(({ at }) => at);
+    const gaps = times.slice(1).map((at, i) => at - (times[i] ?? at));
+    return Math.min(Math.max(0, ...gaps.slice(-5)), this.limits.heartbeatMs);
   }
 
   /** What the brand sees of the agent's work, as numbers. */

@@ -24,6 +24,9 @@ export interface StateCase {
 const NO_REASON: Skipped = {
   skipped: "The agent makes no call after a message and asks for no approval, so nothing shows which key it has.",
 };
+const NOTHING_TO_STOP: Skipped = {
+  skipped: "The agent made no call of itself before, so nothing was there to stop. Let a run work for some minutes to have this graded.",
+};
 const POLL_MS = 50;
 
 /**
@@ -111,8 +114,11 @@ export const STATE_CASES: readonly StateCase[] = [
     needs: ["state-key-used"],
     perform: async (stage) => {
       const first = given(stage.first);
+      const works = await stage.worksByItself(first);
       await first.brand.activations.pause(first.id);
-      return (await stage.delivered("agent.paused", first.id)) ?? stage.quiet(({ activationId }) => activationId === first.id);
+      const problem =
+        (await stage.delivered("agent.paused", first.id)) ?? (await stage.quiet(({ activationId }) => activationId === first.id));
+      return problem ?? (works ? null : NOTHING_TO_STOP);
     },
   },
   {
@@ -156,8 +162,11 @@ export const STATE_CASES: readonly StateCase[] = [
     needs: ["state-own-key"],
     perform: async (stage) => {
       const second = given(stage.second);
+      const works = await stage.worksByItself(second);
       await second.brand.activations.deactivate(second.id);
-      return (await stage.delivered("agent.deactivated", second.id)) ?? stage.quiet(({ activationId }) => activationId === second.id);
+      const problem =
+        (await stage.delivered("agent.deactivated", second.id)) ?? (await stage.quiet(({ activationId }) => activationId === second.id));
+      return problem ?? (works ? null : NOTHING_TO_STOP);
     },
   },
   {
@@ -227,6 +236,7 @@ export const STATE_CASES: readonly StateCase[] = [
     needs: ["state-restart"],
     perform: async (stage) => {
       const first = given(stage.first);
+      const works = await stage.worksByItself(first);
       await first.brand.activations.pause(first.id);
       const refused = await stage.delivered("agent.paused", first.id);
       if (refused) return refused;
@@ -234,7 +244,7 @@ export const STATE_CASES: readonly StateCase[] = [
       await stage.startAgent();
       const found = await stage.quiet(({ activationId }) => activationId === first.id);
       await first.brand.activations.resume(first.id);
-      return found ?? stage.delivered("agent.resumed", first.id);
+      return found ?? (await stage.delivered("agent.resumed", first.id)) ?? (works ? null : NOTHING_TO_STOP);
     },
   },
   {
@@ -248,8 +258,13 @@ export const STATE_CASES: readonly StateCase[] = [
       const run = await findRunAtWork(stage);
       if (run === null) return { skipped: "No run of the agent is at work." };
       const owner = stage.market.calls.find(({ runId }) => runId === run)?.activationId ?? "";
+      const intervalMs = stage.intervalOf(run);
       await stage.market.advance("16m");
-      return (await stage.delivered("run_force_failed", owner)) ?? stage.quiet(({ runId, path }) => runId === run || path.includes(run));
+      return (
+        (await stage.delivered("run_force_failed", owner)) ??
+        // A run that goes on is not seen before its next call.
+        stage.quiet(({ runId, path }) => runId === run || path.includes(run), 1.5 * intervalMs)
+      );
     },
   },
 ];
