@@ -47,8 +47,8 @@ export function assertSecrets(secrets: string | readonly string[]): void {
   const all = typeof secrets === "string" ? [secrets] : secrets;
   if (all.length === 0 || !all.every((secret) => typeof secret === "string" && secret !== ""))
     throw new UsageError("secret is empty. It is the webhookSecret of the listing; set AGENT_WEBHOOK_SECRET to it.");
-  if (all.some((secret) => /[\s\p{Cc}]/u.test(secret)))
-    throw new UsageError("secret contains a space or a line break, which the webhookSecret of a listing never has: trim it.");
+  if (all.some((secret) => /^\s|\s$|\p{Cc}/u.test(secret)))
+    throw new UsageError("secret contains a line break or has a space at an end, which the webhookSecret of a listing never has: trim it.");
 }
 
 /**
