@@ -14,105 +14,121 @@ export const WAITING_IN_CAMPAIGN = sql`campaign_id is not null and next_attempt_
 
 export function emailTables(c: ColumnTypes) {
   return {
-    /** The contents of a send, stored once for all its recipients. */
-    contents: c.table("contents", {
-      // A number, because it is internal: half the index work of a text key.
-      id: c.counter("id"),
-      workspaceId: c.text("workspace_id").notNull(),
-      from: c.text("from_text").notNull(),
-      replyTo: c.text("reply_to"),
-      subject: c.text("subject").notNull(),
-      html: c.text("html"),
-      text: c.text("text_body"),
-      headers: c.json<Record<string, string>>("headers").notNull(),
-      tags: c.json<Record<string, string>>("tags").notNull(),
-      /** The number of its rows in `attachments`. */
-      attachments: c.int("attachments").notNull(),
-      /** The contents that own the attachments, if one send has several contents. */
-      filesOf: c.reference("files_of"),
-      /** The template it was rendered from, as `slug@version`. */
-      template: c.text("template"),
-      /** True if it may go to people who unsubscribed. */
-      bypassUnsubscribe: c.flag("bypass_unsubscribe").notNull().default(false),
-      /** What is tracked; null for nothing. */
-      tracking: c.json<Tracking>("tracking"),
-      /** The trace of the send, as a traceparent; null without one. */
-      traceparent: c.text("traceparent"),
-    }),
-    attachments: c.table(
-      "attachments",
-      {
-        contentsId: c.reference("contents_id").notNull(),
-        position: c.int("position").notNull(),
-        filename: c.text("filename").notNull(),
-        contentType: c.text("content_type").notNull(),
-        contentId: c.text("content_id"),
-        size: c.int("size").notNull(),
-        /** All of a small file; of a larger one the first part. */
-        content: c.bytes("content").notNull(),
-      },
-      (t) => [c.primaryKey({ columns: [t.contentsId, t.position] })],
-    ),
-    /** The further parts of larger attachments, from 1: see `lib/parts.ts`. */
-    attachmentParts: c.table(
-      "attachment_parts",
-      {
-        contentsId: c.reference("contents_id").notNull(),
-        position: c.int("position").notNull(),
-        part: c.int("part").notNull(),
-        content: c.bytes("content").notNull(),
-      },
-      (t) => [c.primaryKey({ columns: [t.contentsId, t.position, t.part] })],
-    ),
-    /** One email to one recipient, and its state: see `states.ts`. */
-    emails: c.table(
-      "emails",
-      {
-        workspaceId: c.text("workspace_id").notNull(),
-        id: c.text("id").notNull(),
-        contentsId: c.reference("contents_id").notNull(),
-        to: c.text("to_text").notNull(),
-        /** The recipient in the form addresses are compared in. */
-        toKey: c.text("to_key").notNull(),
-        status: c.text("status").$type<EmailStatus>().notNull(),
-        attempts: c.int("attempts").notNull(),
-        inDoubt: c.flag("in_doubt").notNull(),
-        lastError: c.json<DeliveryError>("last_error"),
-        createdAt: c.instant("created_at").notNull(),
-        scheduledAt: c.instant("scheduled_at"),
-        nextAttemptAt: c.instant("next_attempt_at"),
-        sentAt: c.instant("sent_at"),
-        updatedAt: c.instant("updated_at").notNull(),
-        /** The campaign whose recipient this is, and the contact. */
-        campaignId: c.text("campaign_id"),
-        contactId: c.text("contact_id"),
-        /** The variant of an A/B test that the recipient gets; null outside of tests, and until the winner is known. */
-        variant: c.text("variant"),
-        /** Why a recipient of a campaign was skipped. */
-        skipReason: c.text("skip_reason").$type<SkipReason>(),
-        /**
-         * True while an email that was accepted under load waits: it is in none of the indexes of the filters, of which that of
-         * recipients alone would cost a fifth of the send, because it writes a page for each. It enters them when its status changes.
-         */
-        unlisted: c.flag("unlisted"),
-      },
-      // The key starts with the workspace, so that it serves the list (newest first) too: a send writes one b-tree less. On
-      // SQLite the table is WITHOUT ROWID, which saves another one; drizzle cannot express that, its migration does.
-      (t) => [
-        c.primaryKey({ columns: [t.workspaceId, t.id] }),
-        // One for each filter of the list: without them a filter that few of a million emails match reads all of them.
-        // They hold `unlisted` too, because SQLite would read each row to check it.
-        c.index("emails_status").on(t.workspaceId, t.status, t.id, t.unlisted).where(isNull(t.unlisted)),
-        c.index("emails_to").on(t.workspaceId, t.toKey, t.id, t.unlisted).where(isNull(t.unlisted)),
-        c.index("emails_unlisted").on(t.workspaceId, t.unlisted, t.id, t.toKey).where(isNotNull(t.unlisted)),
-        c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
-        // Of campaigns only, so that other sends pay nothing for them.
-        c.uniqueIndex("emails_campaign_address").on(t.campaignId, t.toKey).where(OF_CAMPAIGN),
-        c.index("emails_campaign_status").on(t.campaignId, t.status, t.id).where(OF_CAMPAIGN),
-        c.index("emails_campaign_waiting").on(t.campaignId, t.variant, t.id).where(WAITING_IN_CAMPAIGN),
-      ],
-    ),
+    contents: contents(c),
+    attachments: attachments(c),
+    attachmentParts: attachmentParts(c),
+    emails: emails(c),
   };
 }
 
 export type EmailTables = ReturnType<typeof emailTables>;
+
+/** The contents of a send, stored once for all its recipients. */
+function contents(c: ColumnTypes) {
+  return c.table("contents", {
+    // A number, because it is internal: half the index work of a text key.
+    id: c.counter("id"),
+    workspaceId: c.text("workspace_id").notNull(),
+    from: c.text("from_text").notNull(),
+    replyTo: c.text("reply_to"),
+    subject: c.text("subject").notNull(),
+    html: c.text("html"),
+    text: c.text("text_body"),
+    headers: c.json<Record<string, string>>("headers").notNull(),
+    tags: c.json<Record<string, string>>("tags").notNull(),
+    /** The number of its rows in `attachments`. */
+    attachments: c.int("attachments").notNull(),
+    /** The contents that own the attachments, if one send has several contents. */
+    filesOf: c.reference("files_of"),
+    /** The template it was rendered from, as `slug@version`. */
+    template: c.text("template"),
+    /** True if it may go to people who unsubscribed. */
+    bypassUnsubscribe: c.flag("bypass_unsubscribe").notNull().default(false),
+    /** What is tracked; null for nothing. */
+    tracking: c.json<Tracking>("tracking"),
+    /** The trace of the send, as a traceparent; null without one. */
+    traceparent: c.text("traceparent"),
+  });
+}
+
+function attachments(c: ColumnTypes) {
+  return c.table(
+    "attachments",
+    {
+      contentsId: c.reference("contents_id").notNull(),
+      position: c.int("position").notNull(),
+      filename: c.text("filename").notNull(),
+      contentType: c.text("content_type").notNull(),
+      contentId: c.text("content_id"),
+      size: c.int("size").notNull(),
+      /** All of a small file; of a larger one the first part. */
+      content: c.bytes("content").notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.contentsId, t.position] })],
+  );
+}
+
+/** The further parts of larger attachments, from 1: see `lib/parts.ts`. */
+function attachmentParts(c: ColumnTypes) {
+  return c.table(
+    "attachment_parts",
+    {
+      contentsId: c.reference("contents_id").notNull(),
+      position: c.int("position").notNull(),
+      part: c.int("part").notNull(),
+      content: c.bytes("content").notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.contentsId, t.position, t.part] })],
+  );
+}
+
+/** One email to one recipient, and its state: see `states.ts`. */
+function emails(c: ColumnTypes) {
+  return c.table(
+    "emails",
+    {
+      workspaceId: c.text("workspace_id").notNull(),
+      id: c.text("id").notNull(),
+      contentsId: c.reference("contents_id").notNull(),
+      to: c.text("to_text").notNull(),
+      /** The recipient in the form addresses are compared in. */
+      toKey: c.text("to_key").notNull(),
+      status: c.text("status").$type<EmailStatus>().notNull(),
+      attempts: c.int("attempts").notNull(),
+      inDoubt: c.flag("in_doubt").notNull(),
+      lastError: c.json<DeliveryError>("last_error"),
+      createdAt: c.instant("created_at").notNull(),
+      scheduledAt: c.instant("scheduled_at"),
+      nextAttemptAt: c.instant("next_attempt_at"),
+      sentAt: c.instant("sent_at"),
+      updatedAt: c.instant("updated_at").notNull(),
+      /** The campaign whose recipient this is, and the contact. */
+      campaignId: c.text("campaign_id"),
+      contactId: c.text("contact_id"),
+      /** The variant of an A/B test that the recipient gets; null outside of tests, and until the winner is known. */
+      variant: c.text("variant"),
+      /** Why a recipient of a campaign was skipped. */
+      skipReason: c.text("skip_reason").$type<SkipReason>(),
+      /**
+       * True while an email that was accepted under load waits: it is in none of the indexes of the filters, of which that of
+       * recipients alone would cost a fifth of the send, because it writes a page for each. It enters them when its status changes.
+       */
+      unlisted: c.flag("unlisted"),
+    },
+    // The key starts with the workspace, so that it serves the list (newest first) too: a send writes one b-tree less. On
+    // SQLite the table is WITHOUT ROWID, which saves another one; drizzle cannot express that, its migration does.
+    (t) => [
+      c.primaryKey({ columns: [t.workspaceId, t.id] }),
+      // One for each filter of the list: without them a filter that few of a million emails match reads all of them.
+      // They hold `unlisted` too, because SQLite would read each row to check it.
+      c.index("emails_status").on(t.workspaceId, t.status, t.id, t.unlisted).where(isNull(t.unlisted)),
+      c.index("emails_to").on(t.workspaceId, t.toKey, t.id, t.unlisted).where(isNull(t.unlisted)),
+      c.index("emails_unlisted").on(t.workspaceId, t.unlisted, t.id, t.toKey).where(isNotNull(t.unlisted)),
+      c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
+      // Of campaigns only, so that other sends pay nothing for them.
+      c.uniqueIndex("emails_campaign_address").on(t.campaignId, t.toKey).where(OF_CAMPAIGN),
+      c.index("emails_campaign_status").on(t.campaignId, t.status, t.id).where(OF_CAMPAIGN),
+      c.index("emails_campaign_waiting").on(t.campaignId, t.variant, t.id).where(WAITING_IN_CAMPAIGN),
+    ],
+  );
+}
