@@ -557,7 +557,6 @@ CREATE TABLE `jobs` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,
 	`payload` text NOT NULL,
-	`bundle` integer NOT NULL,
 	`state` text NOT NULL,
 	`run_at` integer NOT NULL,
 	`attempts` integer NOT NULL,

@@ -169,17 +169,17 @@ async function exportPostgres(file: string, schema: DatabaseSchema, url: string)
   }
 }
 
-// On SQLite a job has two columns more.
+// On SQLite a job has one column more.
 const STORED_JOBS: Shape = {
   ...JOBS,
-  columns: [...JOBS.columns, { name: "state", type: "text", nullable: false }, { name: "bundle", type: "boolean", nullable: false }],
+  columns: [...JOBS.columns, { name: "state", type: "text", nullable: false }],
 };
 const ATTEMPTS = JOBS.columns.findIndex(({ name }) => name === "attempts");
 
 /** A running job is ready in a backup, because no worker holds it any more. */
 function storeJob(row: Value[]): Value[] {
   const dead = Number(row[ATTEMPTS]) >= Number(row[ATTEMPTS + 1]);
-  return [...row, dead ? "dead" : "ready", false];
+  return [...row, dead ? "dead" : "ready"];
 }
 
 async function copyRows(

@@ -39,7 +39,7 @@ function restoreFolder(schema: DatabaseSchema, file: string, { key }: Manifest, 
     copyFileSync(file, unfinished);
     chmodSync(unfinished, 0o600);
     deleteManifest(unfinished);
-    migrateFile(unfinished, schema.version, "");
+    migrateFile(unfinished, schema.version);
     if (key !== null) writeKey(join(folder, KEY_FILE), `${key}\n`);
     // The log of a lost database must not be applied to this one.
     discard(database);

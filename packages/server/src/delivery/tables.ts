@@ -22,5 +22,3 @@ export function deliveryTables(c: ColumnTypes) {
     ),
   };
 }
-
-export type DeliveryTables = ReturnType<typeof deliveryTables>;

@@ -19,5 +19,3 @@ export function httpTables(c: ColumnTypes) {
     ),
   };
 }
-
-export type HttpTables = ReturnType<typeof httpTables>;

@@ -9,5 +9,3 @@ export function installationTables(c: ColumnTypes) {
     }),
   };
 }
-
-export type InstallationTables = ReturnType<typeof installationTables>;

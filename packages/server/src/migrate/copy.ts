@@ -10,7 +10,6 @@ import { lockFolder } from "../db/sqlite/folder.ts";
 import { migrateFile } from "../db/sqlite/migrate.ts";
 import { FIRST_WORKSPACE, MASTER_KEY } from "../installation/installation.ts";
 import { KEY_FILE } from "../lib/key-file.ts";
-import { UNPACK_ALL } from "../queue/job-batches.sqlite.ts";
 import { migrateQueue } from "../queue/schema.pg.ts";
 import { addJob, insertJobs, JOBS, setJobCounter, sumJobs } from "./jobs.ts";
 import { type CopiedTable, CopyError, type CopyOptions, CopyRefused, type CopyReport } from "./report.ts";
@@ -27,7 +26,7 @@ export async function copyToPostgres(schema: DatabaseSchema, { from, to, onProgr
   if (!existsSync(file)) throw new CopyRefused(`There is no mailsvc database in ${from}.`);
   const unlock = lockFolder(from);
   try {
-    migrateFile(file, schema.version, UNPACK_ALL);
+    migrateFile(file, schema.version);
     const source = openSource(file);
     const db = await openPostgres(to, schema, { copying: true, also: migrateQueue }).catch((error: unknown) => {
       source.close();

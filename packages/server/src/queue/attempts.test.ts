@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { manualTime, rest } from "../../test/manual-time.ts";
+import { claimedJob, ScriptedStore } from "../../test/queue-scripted-store.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { Attempts } from "./attempts.ts";
 import { LEASE_MS } from "./lease.ts";
 import type { BatchHandler, JobHandlers } from "./queue.ts";
-import { claimedJob, ScriptedStore } from "./scripted-store.ts";
 import { Settling } from "./settling.ts";
 
 function setUp(handlers: JobHandlers) {
@@ -16,7 +16,6 @@ function setUp(handlers: JobHandlers) {
     ...{ store, clock, log: silentLog, random: seededRandom(1) },
     isStopping: () => false,
     putBack: nothing,
-    idle: nothing,
   });
   let freed = 0;
   const attempts = new Attempts({ real: clock.real, log: silentLog, settling, slotFreed: () => void (freed += 1) });
@@ -31,7 +30,7 @@ test("an attempt takes a slot while it runs, and leaves it when it has ended", a
   expect([t.attempts.size, t.attempts.jobIds, t.attempts.slotsTaken]).toEqual([1, ["1"], 1]);
   end();
   await rest();
-  expect([t.attempts.size, t.attempts.slotsTaken, t.freed(), t.store.ended]).toEqual([0, 0, 1, ["1"]]);
+  expect([t.attempts.size, t.attempts.slotsTaken, t.freed(), t.store.ended]).toEqual([0, 0, 2, ["1"]]);
 });
 
 test("an attempt that throws, or that takes longer than its lease, has failed", async () => {

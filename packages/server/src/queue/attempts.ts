@@ -84,9 +84,7 @@ export class Attempts {
     this.#running.add(job);
     this.#single += 1;
     try {
-      const { commit, again } = await this.#runUnderLease(handler, job);
-      if (commit || again !== undefined) await this.#store({ job, commit, again });
-      else settling.end(job);
+      await this.#store({ job, ...(await this.#runUnderLease(handler, job)) });
     } catch (error) {
       await settling.fail(job, error);
     } finally {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { HOUR, type LawsContext } from "../../test/queue-laws-context.ts";
 import { realTime } from "../lib/clock.ts";
-import { HOUR, type LawsContext } from "./laws-context.ts";
 import type { BatchHandler, LaneJob, Settle } from "./queue.ts";
 
 /** Handlers that take many jobs, what settles together, and lanes. */

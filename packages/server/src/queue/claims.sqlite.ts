@@ -1,9 +1,8 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
-import type { JobBatches } from "./job-batches.sqlite.ts";
 import type { Claim, LaneLimits } from "./job-store.ts";
-import { type JobsTable, toPayload } from "./listing.sqlite.ts";
+import type { JobsTable } from "./listing.sqlite.ts";
 import { PAUSED_LANES, readPause } from "./pause.ts";
 import { LANES, type Lane, type LaneJob } from "./queue.ts";
 
@@ -16,7 +15,6 @@ export interface ClaimedRow extends LaneJob {
 interface DueRow {
   readonly id: number;
   readonly dedupeKey: string | null;
-  readonly batch: boolean;
 }
 
 // For the display only: the worker itself gives up an attempt after this long.
@@ -26,12 +24,10 @@ const LEASE_MS = 10 * 60_000;
 export class SqliteClaims {
   readonly #db: SqliteDb;
   readonly #jobs: JobsTable;
-  readonly #batches: JobBatches;
 
-  constructor(db: SqliteDb, jobs: JobsTable, batches: JobBatches) {
+  constructor(db: SqliteDb, jobs: JobsTable) {
     this.#db = db;
     this.#jobs = jobs;
-    this.#batches = batches;
   }
 
   claim(now: number, limits: LaneLimits): Promise<Claim> {
@@ -41,22 +37,12 @@ export class SqliteClaims {
       const isPaused = limits.mail + limits.bulk > 0 && (await readPause(tx)) !== null;
       for (const lane of LANES) {
         if (limits[lane] <= 0) continue;
-        const due = isPaused && PAUSED_LANES.includes(lane) ? [] : await this.#unpackDue(tx, now, lane, limits[lane]);
-        const single = due.filter(({ batch }) => !batch);
-        if (single.length === due.length && due.length < limits[lane]) drained.push(lane);
-        if (single.length > 0) jobs.push(...(await this.#claimAll(tx, single, now)));
+        const due = isPaused && PAUSED_LANES.includes(lane) ? [] : await this.#findDue(tx, now, lane, limits[lane]);
+        if (due.length < limits[lane]) drained.push(lane);
+        if (due.length > 0) jobs.push(...(await this.#claimAll(tx, due, now)));
       }
       return { jobs, drained };
     });
-  }
-
-  /** Finds jobs that are due, and unpacks one batch among them: a hundred rows are enough work for one transaction. */
-  async #unpackDue(tx: Tx, now: number, lane: Lane, limit: number): Promise<DueRow[]> {
-    const due = await this.#findDue(tx, now, lane, limit);
-    const packed = due.find(({ batch }) => batch);
-    if (!packed) return due;
-    await this.#batches.unpack(tx, packed.id);
-    return this.#findDue(tx, now, lane, limit);
   }
 
   async #findDue(tx: Tx, now: number, lane: Lane, limit: number): Promise<DueRow[]> {
@@ -64,7 +50,7 @@ export class SqliteClaims {
     return tx
       .prepared("claim_due", (q, _, arg) =>
         q
-          .select({ id: jobs.id, dedupeKey: jobs.dedupeKey, batch: jobs.batch })
+          .select({ id: jobs.id, dedupeKey: jobs.dedupeKey })
           .from(jobs)
           .where(and(eq(jobs.state, "ready"), eq(jobs.lane, arg("lane")), lte(jobs.runAt, arg("now"))))
           .orderBy(asc(jobs.runAt), asc(jobs.id))
@@ -89,9 +75,9 @@ export class SqliteClaims {
     return due.flatMap(({ id, dedupeKey }) => {
       const row = byId.get(id);
       if (!row) return [];
-      const { kind, attempts, interruptions, maxAttempts } = row;
+      const { kind, payload, attempts, interruptions, maxAttempts } = row;
       const lane = LANES[row.lane] ?? "default";
-      return { id: String(id), kind, payload: toPayload(row), attempt: attempts, interruptions, maxAttempts, dedupeKey, lane };
+      return { id: String(id), kind, payload, attempt: attempts, interruptions, maxAttempts, dedupeKey, lane };
     });
   }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { manualTime } from "../../test/manual-time.ts";
+import { claimedJob, ScriptedStore } from "../../test/queue-scripted-store.ts";
 import { silentLog } from "../lib/log.ts";
 import { Claims, type Demand } from "./claims.ts";
-import { claimedJob, ScriptedStore } from "./scripted-store.ts";
 
 const DEMAND: Demand = { slots: 4, batchSlots: (lane) => (lane === "mail" ? 1000 : 3), overloaded: false };
 

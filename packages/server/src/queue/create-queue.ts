@@ -1,4 +1,4 @@
-import type { Addition, JobStore } from "./job-store.ts";
+import type { JobStore } from "./job-store.ts";
 import { deletePause, readPause, writePause } from "./pause.ts";
 import type { Queue } from "./queue.ts";
 import { Worker, type WorkerOptions } from "./worker.ts";
@@ -30,7 +30,7 @@ const MAX_ATTEMPTS = 10;
  * `cancel` and keys treat an unhandled job as one that is ready.
  */
 export function createQueue(store: JobStore, options: WorkerOptions): Queue {
-  const { clock, overloaded = () => false } = options;
+  const { clock } = options;
   const worker = new Worker(store, options);
   const wakeAll = (): void => {
     worker.wake();
@@ -41,9 +41,7 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
     enqueue: async (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey, lane = "default" }) => {
       const now = clock.now();
       tx.afterCommit(wakeAll);
-      const job: Addition = { kind, payload, runAt: runAt ?? now, maxAttempts, dedupeKey: dedupeKey ?? null, createdAt: now, lane };
-      // While requests are waiting the worker has little time for the jobs anyway.
-      await store.add(tx, job, worker.mode !== "stopped" && dedupeKey === undefined && job.runAt <= now && overloaded());
+      await store.add(tx, { kind, payload, runAt: runAt ?? now, maxAttempts, dedupeKey: dedupeKey ?? null, createdAt: now, lane });
     },
     cancel: (tx, kind, dedupeKey) => store.cancel(tx, kind, dedupeKey),
     omit: (tx, job, list, values) => store.omit(tx, job, list, values),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { manualTime } from "../../test/manual-time.ts";
+import { ScriptedStore } from "../../test/queue-scripted-store.ts";
 import { DueTimer } from "./due-timer.ts";
-import { ScriptedStore } from "./scripted-store.ts";
 
 function setUp() {
   const store = new ScriptedStore();

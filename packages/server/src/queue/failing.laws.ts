@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HOUR, type LawsContext, SECOND } from "./laws-context.ts";
+import { HOUR, type LawsContext, SECOND } from "../../test/queue-laws-context.ts";
 import type { ClaimedJob, JobHandler } from "./queue.ts";
 import { backoff } from "./settling.ts";
 

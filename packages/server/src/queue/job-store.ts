@@ -17,8 +17,6 @@ export interface WorkerStore {
   end(tx: Tx, job: ClaimedJob, again: number | undefined): Promise<boolean>;
   /** Ends jobs, and returns the attempts that still held theirs. Two attempts of one job may be among them. */
   endMany(tx: Tx, attempts: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>>;
-  /** Ends jobs that have no effect to commit. */
-  endAll(jobs: readonly ClaimedJob[]): Promise<void>;
   /** Puts a job back after a failure, to run at `runAt`; after its last attempt it is dead. */
   fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void>;
   /** The instant and kind of the next job that is not due yet. */
@@ -39,8 +37,7 @@ export interface WorkerStore {
 /** Jobs in a database: for the worker, and for those that add, change and list them. */
 export interface JobStore extends WorkerStore {
   readonly workers: WorkerRegistry | null;
-  /** Adds a job. `batch` allows it to share a row with others of the same commit. */
-  add(tx: Tx, job: Addition, batch: boolean): Promise<void>;
+  add(tx: Tx, job: Addition): Promise<void>;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Moves ready jobs to the instant `now`. */
   advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;

@@ -110,11 +110,6 @@ export function isJobId(id: string): boolean {
   return /^\d{1,15}$/.test(id);
 }
 
-/** The payload of a row. A batch that has not been unpacked shows the first of its jobs. */
-export function toPayload({ payload }: Pick<JobsTable["$inferSelect"], "payload">): JobRow["payload"] {
-  return Array.isArray(payload) ? (payload[0] as JobRow["payload"]) : payload;
-}
-
-export function toJobRow({ batch: _, lane: _lane, interruptions: _interruptions, ...row }: JobsTable["$inferSelect"]): JobRow {
-  return { ...row, id: String(row.id), payload: toPayload(row) };
+export function toJobRow({ lane: _lane, interruptions: _interruptions, ...row }: JobsTable["$inferSelect"]): JobRow {
+  return { ...row, id: String(row.id) };
 }

@@ -1,12 +1,12 @@
 import { describe } from "vitest";
+import { lawsContext, type QueueHarness } from "../../test/queue-laws-context.ts";
 import { batchLaws } from "./batch.laws.ts";
 import { failingLaws } from "./failing.laws.ts";
-import { lawsContext, type QueueHarness } from "./laws-context.ts";
 import { runningLaws } from "./running.laws.ts";
 import { stoppingLaws } from "./stopping.laws.ts";
 import { unhandledLaws } from "./unhandled.laws.ts";
 
-export type { QueueHarness } from "./laws-context.ts";
+export type { QueueHarness } from "../../test/queue-laws-context.ts";
 
 /** What every queue keeps, whatever it is made of. */
 export function queueLaws(title: string, open: () => Promise<QueueHarness>): void {

@@ -135,7 +135,7 @@ export interface PlannedJobs {
 
 /** How much there is to do, for monitoring. */
 export interface QueueStats {
-  /** Rows by state, each counted up to 10,000. Many jobs may wait in one row until a worker takes them apart. */
+  /** Rows by state, each counted up to 10,000. */
   readonly jobs: Readonly<Record<JobState, number>>;
   /** When the job that has waited longest was due, ms; null when none waits. It may lie in the future. */
   readonly oldestDueAt: number | null;

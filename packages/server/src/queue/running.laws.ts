@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { HOUR, type LawsContext, SECOND } from "../../test/queue-laws-context.ts";
 import { realTime } from "../lib/clock.ts";
-import { HOUR, type LawsContext, SECOND } from "./laws-context.ts";
 import type { JobHandler, Outcome } from "./queue.ts";
 
 /** When jobs exist, when they run, how often, and what they leave behind. */

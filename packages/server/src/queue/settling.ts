@@ -2,7 +2,6 @@ import type { Tx } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
-import { EndedJobs } from "./ended-jobs.ts";
 import type { WorkerStore } from "./job-store.ts";
 import { LEASE_MS } from "./lease.ts";
 import { OutcomeLine, type Unstored } from "./outcome-line.ts";
@@ -39,8 +38,6 @@ export interface SettlingOptions {
   readonly isStopping: () => boolean;
   /** Called when a job was put back, to run later. */
   readonly putBack: () => void;
-  /** Called when no ended job is left to be deleted. */
-  readonly idle: () => void;
 }
 
 /**
@@ -54,7 +51,6 @@ export class Settling {
   readonly #options: SettlingOptions;
   readonly #single: OutcomeLine<Settlement>;
   readonly #shared: OutcomeLine<Settlement>;
-  readonly #ended: EndedJobs;
 
   constructor(options: SettlingOptions) {
     this.#options = options;
@@ -62,22 +58,11 @@ export class Settling {
     const storeGroup = (group: readonly Unstored<Settlement>[]): Promise<void> => this.#storeGroup(group);
     this.#single = new OutcomeLine(transactionsAtOnce, storeGroup);
     this.#shared = transactionsAtOnce === 1 ? this.#single : new OutcomeLine(1, storeGroup);
-    this.#ended = new EndedJobs({ ...options, retryMs: RETRY_MS });
   }
 
   /** Stores an outcome. Resolves once it is durable; rejects if it cannot be stored. */
   store(settlement: Settlement): Promise<void> {
-    return (settlement.commit ? this.#single : this.#shared).add(settlement);
-  }
-
-  /** Ends a job that has no effect, without waiting for it. */
-  end(job: ClaimedJob): void {
-    this.#ended.add(job);
-  }
-
-  /** Jobs that have ended but are still stored. */
-  get ended(): readonly ClaimedJob[] {
-    return this.#ended.jobs;
+    return (settlement.shared ? this.#shared : this.#single).add(settlement);
   }
 
   /** Records a failure. Tries until the database can take it or the queue stops; then the next start puts the job back. */

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { HOUR, type LawsContext } from "../../test/queue-laws-context.ts";
 import { realTime } from "../lib/clock.ts";
-import { HOUR, type LawsContext } from "./laws-context.ts";
 import { INTERRUPTED, type JobHandler, MAX_INTERRUPTIONS, type Queue } from "./queue.ts";
 
 /** Stopping, idling, and what is left when a process dies. */

@@ -153,10 +153,6 @@ export class PostgresJobStore implements JobStore {
     return new Set(rows.map(({ position }) => jobs[position - 1] as ClaimedJob));
   }
 
-  async endAll(jobs: readonly ClaimedJob[]): Promise<void> {
-    await this.#db.read.raw(END_ALL, this.#heldAll(jobs), "end_jobs");
-  }
-
   async fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void> {
     await this.#db.read.raw(
       `update ${JOBS} j set run_at = ${at("$5")}, last_error = $6, locked_by = null, locked_at = null, flags = null where ${HELD}`,

@@ -2,7 +2,6 @@ import { and, asc, eq, gt, gte, inArray, notInArray, type SQL, sql } from "drizz
 import type { Arg, Queries, Reader, Schema, Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { type ClaimedRow, SqliteClaims } from "./claims.sqlite.ts";
-import { JobBatches } from "./job-batches.sqlite.ts";
 import type { Addition, Claim, JobStore, LaneLimits } from "./job-store.ts";
 import { isJobId, type JobsTable, SqliteJobListing, toJobRow } from "./listing.sqlite.ts";
 import {
@@ -27,15 +26,13 @@ export class SqliteJobStore implements JobStore {
   readonly transactionsAtOnce = 1;
   readonly #db: SqliteDb;
   readonly #jobs: JobsTable;
-  readonly #batches: JobBatches;
   readonly #claims: SqliteClaims;
   readonly #listing: SqliteJobListing;
 
   constructor(db: SqliteDb, jobs: JobsTable) {
     this.#db = db;
     this.#jobs = jobs;
-    this.#batches = new JobBatches(db, jobs);
-    this.#claims = new SqliteClaims(db, jobs, this.#batches);
+    this.#claims = new SqliteClaims(db, jobs);
     this.#listing = new SqliteJobListing(jobs);
   }
 
@@ -80,8 +77,7 @@ export class SqliteJobStore implements JobStore {
 
   async close(): Promise<void> {}
 
-  async add(tx: Tx, job: Addition, batch: boolean): Promise<void> {
-    if (batch) return this.#batches.add(job);
+  async add(tx: Tx, job: Addition): Promise<void> {
     const row = { ...job, lane: LANES.indexOf(job.lane) };
     const insert = (q: Queries, _: Schema, arg: Arg) => this.#insert(q, arg);
     if (job.dedupeKey === null) await tx.prepared("enqueue", insert).execute(row);
@@ -142,12 +138,6 @@ export class SqliteJobStore implements JobStore {
     const held = new Set<ClaimedJob>();
     for (const job of attempts) if (this.#deleteHeld(tx, job)) held.add(job);
     return held;
-  }
-
-  endAll(ended: readonly ClaimedJob[]): Promise<void> {
-    return this.#db.tx(async (tx) => {
-      for (const job of ended) this.#deleteHeld(tx, job);
-    });
   }
 
   fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void> {
@@ -211,7 +201,6 @@ export class SqliteJobStore implements JobStore {
     return q.insert(this.#jobs).values({
       kind: arg("kind"),
       payload: arg("payload"),
-      batch: false,
       state: "ready",
       runAt: arg("runAt"),
       attempts: 0,

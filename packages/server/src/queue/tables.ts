@@ -16,9 +16,7 @@ export function queueTables(c: ColumnTypes) {
       {
         id: c.counter("id"),
         kind: c.text("kind").notNull(),
-        payload: c.json<Record<string, unknown> | Record<string, unknown>[]>("payload").notNull(),
-        /** True for a job batch: jobs of one kind that one commit added, whose payloads are listed in `payload`. */
-        batch: c.flag("bundle").notNull(),
+        payload: c.json<Record<string, unknown>>("payload").notNull(),
         state: c.text("state").$type<JobState>().notNull(),
         runAt: c.instant("run_at").notNull(),
         attempts: c.int("attempts").notNull(),
@@ -37,7 +35,7 @@ export function queueTables(c: ColumnTypes) {
       (t) => [
         c.index("jobs_ready").on(t.state, t.lane, t.runAt),
         c.uniqueIndex("jobs_dedupe").on(t.dedupeKey).where(isNotNull(t.dedupeKey)),
-        // For the list of a workspace. A batch has no workspace.
+        // For the list of a workspace.
         c.index("jobs_workspace").on(PAYLOAD_WORKSPACE, t.id),
         c.index("jobs_dead").on(PAYLOAD_WORKSPACE, t.id).where(DEAD),
       ],

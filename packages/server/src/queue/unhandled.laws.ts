@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HOUR, type LawsContext } from "./laws-context.ts";
+import { HOUR, type LawsContext } from "../../test/queue-laws-context.ts";
 import type { JobHandlers, Queue } from "./queue.ts";
 
 /** Jobs whose kind this build does not know: after a downgrade, or when a kind was renamed. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { manualTime, rest } from "../../test/manual-time.ts";
+import { claimedJob, ScriptedStore } from "../../test/queue-scripted-store.ts";
 import { silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { JobHandler, LaneJob } from "./queue.ts";
-import { claimedJob, ScriptedStore } from "./scripted-store.ts";
 import { Worker } from "./worker.ts";
 
 /** A worker on a store in memory, whose jobs run until `end`. */

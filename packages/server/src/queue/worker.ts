@@ -75,7 +75,6 @@ export class Worker {
       ...{ store, clock, random, log },
       isStopping: () => this.#isStopping,
       putBack: () => this.wake(),
-      idle: () => this.#checkQuiet(),
     });
     this.#attempts = new Attempts({ real: clock.real, log, settling: this.#settling, slotFreed: () => this.#slotFreed() });
   }
@@ -125,7 +124,7 @@ export class Worker {
 
   /** The ids of the jobs this process holds. */
   #heldIds(): string[] {
-    return [...this.#attempts.jobIds, ...this.#claims.ahead.map(({ id }) => id), ...this.#settling.ended.map(({ id }) => id)];
+    return [...this.#attempts.jobIds, ...this.#claims.ahead.map(({ id }) => id)];
   }
 
   async #stop(): Promise<void> {
@@ -224,7 +223,7 @@ export class Worker {
   }
 
   #checkQuiet(): void {
-    if (this.#isLooping || this.#attempts.size > 0 || this.#claims.ahead.length > 0 || this.#settling.ended.length > 0) return;
+    if (this.#isLooping || this.#attempts.size > 0 || this.#claims.ahead.length > 0) return;
     for (const done of this.#quietWaiters.splice(0)) done();
   }
 }

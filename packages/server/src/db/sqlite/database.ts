@@ -7,7 +7,7 @@ import { createSession, openConnection, type RawConnection } from "./connection.
 import { Flusher, type Sync } from "./flush.ts";
 import { assertNotEmptied, createDataFolder, DATABASE_FILE, lockFolder, openError } from "./folder.ts";
 import { migrateSqlite } from "./migrate.ts";
-import { type CoalescedWrite, Writer, type WriterConnection, type WriterOptions } from "./writer.ts";
+import { Writer, type WriterConnection, type WriterOptions } from "./writer.ts";
 
 export type { RawConnection };
 
@@ -25,18 +25,8 @@ export interface SqliteDb extends Db {
   readonly file: string;
   /** Flushes of the write-ahead log so far, and the time they took in ms; null when nothing is flushed. */
   readonly flushes: { readonly flushes: number; readonly ms: number } | null;
-  /**
-   * Defers `item` to the end of the commit, where it is written together with the items of all transactions in that commit:
-   * one row for a hundred callers.
-   */
-  coalesce<T>(coalescer: Coalescer<T>, item: T): void;
   /** Runs `work` on the raw writer connection while no transaction is open: snapshots, integrity checks. */
   exclusive<T>(work: (connection: RawConnection) => T): Promise<T>;
-}
-
-/** Writes the items that several transactions of one commit deferred. */
-export interface Coalescer<T> {
-  write(tx: Tx, items: T[]): Promise<void>;
 }
 
 /**
@@ -117,7 +107,6 @@ class SqliteDatabase implements SqliteDb {
   readonly #unlock: () => void;
   /** The queries of a transaction, but for its hooks. */
   readonly #write: Omit<Tx, "afterCommit">;
-  readonly #coalescedWrites = new Map<Coalescer<never>, CoalescedWrite<never>>();
   #closed = false;
 
   // `tx` and `isUnavailable` are passed on alone, so they are bound.
@@ -132,10 +121,6 @@ class SqliteDatabase implements SqliteDb {
     const breathe = (): Promise<void> => this.writer.breathe();
     this.read = createSession({ connection: open.reader, schema, guard: () => this.#assertReadable(), breathe });
     this.#write = createSession({ connection: open.connection, schema, guard: () => this.writer.findScope(), breathe });
-  }
-
-  coalesce<T>(coalescer: Coalescer<T>, item: T): void {
-    this.writer.findScope().coalesced.push([this.#toCoalescedWrite(coalescer), item]);
   }
 
   async exclusive<T>(work: (connection: RawConnection) => T): Promise<T> {
@@ -178,16 +163,6 @@ class SqliteDatabase implements SqliteDb {
     return Object.assign(Object.create(this.#write) as Omit<Tx, "afterCommit">, {
       afterCommit: (hook: () => void) => void scope.afterCommit.push(hook),
     });
-  }
-
-  /** The same write for each call of a coalescer, so that the writer knows which items belong together. */
-  #toCoalescedWrite<T>(coalescer: Coalescer<T>): CoalescedWrite<T> {
-    let known: CoalescedWrite<T> | undefined = this.#coalescedWrites.get(coalescer);
-    if (!known) {
-      known = { write: (scope, items) => coalescer.write(this.#bindTx(scope), items) };
-      this.#coalescedWrites.set(coalescer, known);
-    }
-    return known;
   }
 
   #assertOpen(): void {

@@ -21,12 +21,11 @@ export function migrateSqlite(connection: Database.Database, version: string): v
   })();
 }
 
-/** Migrates a database file that no process has open, then runs `also` on it in one transaction. */
-export function migrateFile(file: string, version: string, also: string): void {
+/** Migrates a database file that no process has open. */
+export function migrateFile(file: string, version: string): void {
   const connection = new Database(file, { fileMustExist: true });
   try {
     migrateSqlite(connection, version);
-    connection.transaction(() => void connection.exec(also))();
   } finally {
     connection.close();
   }

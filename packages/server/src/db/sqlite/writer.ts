@@ -27,20 +27,9 @@ export interface Disk {
   flush(): Promise<void>;
 }
 
-/** A write that all transactions of one commit share. */
-export interface CoalescedWrite<T> {
-  write(scope: Scope, items: T[]): Promise<void>;
-}
-
-/** An open transaction of a writer. */
-export interface WriterScope extends Scope {
-  /** What it defers to the end of the commit. */
-  readonly coalesced: [write: CoalescedWrite<unknown>, item: unknown][];
-}
-
 /** A call of `run` that has not settled yet. */
 interface Caller {
-  run(scope: WriterScope): Promise<unknown>;
+  run(scope: Scope): Promise<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
   /** True once it was rejected: its work failed without changing a row. */
@@ -51,7 +40,7 @@ interface Caller {
 interface Finished {
   caller: Caller;
   value: unknown;
-  scope: WriterScope;
+  scope: Scope;
 }
 
 export interface WriterOptions {
@@ -106,7 +95,7 @@ export class Writer {
   #closed = false;
   #idle: (() => void)[] = [];
   /** The transaction that is open now. */
-  #open: WriterScope | null = null;
+  #open: Scope | null = null;
   /** Rejects it, if it stalls. */
   #stall: ((error: Error) => void) | null = null;
   /** How many pauses the open transaction is making. */
@@ -145,7 +134,7 @@ export class Writer {
   }
 
   /** The transaction that the current code runs in. Throws MisplacedQuery when it runs in none, or its transaction has ended. */
-  findScope(): WriterScope {
+  findScope(): Scope {
     const scope = this.#open;
     if (!scope?.open || currentScope.getStore() !== scope) throw new MisplacedQuery("A query was made after its transaction had ended.");
     return scope;
@@ -269,7 +258,7 @@ export class Writer {
     for (const caller of group) {
       if (caller.rejected) continue;
       if (savepoints) this.#connection.savepoint();
-      const scope = newWriterScope();
+      const scope = newScope();
       try {
         done.push({ caller, value: await this.#runOne(caller, scope), scope });
         if (savepoints) this.#connection.release();
@@ -291,28 +280,13 @@ export class Writer {
         reject(caller, error);
       }
     }
-    await this.#writeCoalesced(done);
     if (!this.#connection.active) throw new StorageUnavailable("The database rolled back the transaction.");
     this.#connection.commit();
     return done;
   }
 
-  async #writeCoalesced(done: readonly Finished[]): Promise<void> {
-    const all = new Map<CoalescedWrite<unknown>, unknown[]>();
-    for (const { scope } of done)
-      for (const [write, item] of scope.coalesced) {
-        const items = all.get(write);
-        if (items) items.push(item);
-        else all.set(write, [item]);
-      }
-    for (const [write, items] of all) {
-      const scope = newWriterScope();
-      await this.#runOne({ run: () => write.write(scope, items) }, scope);
-    }
-  }
-
   /** Runs the work of one transaction. Rejects when the work fails, or stalls. */
-  async #runOne(caller: Pick<Caller, "run">, scope: WriterScope): Promise<unknown> {
+  async #runOne(caller: Caller, scope: Scope): Promise<unknown> {
     this.#open = scope;
     try {
       return await new Promise((resolve, reject) => {
@@ -361,12 +335,8 @@ export class Writer {
   }
 }
 
-function newWriterScope(): WriterScope {
-  return { ...newScope(), coalesced: [] };
-}
-
 function hasChanges(done: readonly Finished[]): boolean {
-  return done.some(({ scope }) => scope.wrote || scope.coalesced.length > 0);
+  return done.some(({ scope }) => scope.wrote);
 }
 
 function reject(caller: Caller, error: unknown): void {

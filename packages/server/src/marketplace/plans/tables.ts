@@ -11,5 +11,3 @@ export function planTables(c: ColumnTypes) {
     }),
   };
 }
-
-export type PlanTables = ReturnType<typeof planTables>;

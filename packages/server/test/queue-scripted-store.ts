@@ -1,12 +1,13 @@
-import type { Claim, LaneLimits, StoreEvents, WorkerStore } from "./job-store.ts";
-import { type ClaimedJob, LANES, type Lane, type LaneJob } from "./queue.ts";
+import type { Tx } from "../src/db/db.ts";
+import type { Claim, LaneLimits, StoreEvents, WorkerStore } from "../src/queue/job-store.ts";
+import { type ClaimedJob, LANES, type Lane, type LaneJob } from "../src/queue/queue.ts";
 
 /** A claimed job as tests of the parts of the worker need it. */
 export function claimedJob(id: string, lane: Lane = "default"): LaneJob {
   return { id, kind: "work", payload: {}, attempt: 1, interruptions: 0, maxAttempts: 10, lane };
 }
 
-/** A store in memory that records what the worker asks of it. It has no transactions: the laws of the queue are about those. */
+/** A store in memory that records what the worker asks of it. Its transactions only run their work: the laws of the queue are about them. */
 export class ScriptedStore implements WorkerStore {
   readonly transactionsAtOnce = 1;
   maxClaimAhead = 0;
@@ -49,11 +50,6 @@ export class ScriptedStore implements WorkerStore {
     this.setAsides.push(...jobs.map(({ id }) => id));
   }
 
-  async endAll(jobs: readonly ClaimedJob[]): Promise<void> {
-    this.#throwNext();
-    this.ended.push(...jobs.map(({ id }) => id));
-  }
-
   async fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void> {
     this.#throwNext();
     this.failed.push(`${job.id} at ${runAt}: ${lastError}`);
@@ -76,16 +72,19 @@ export class ScriptedStore implements WorkerStore {
     return false;
   }
 
-  tx(): Promise<never> {
-    return Promise.reject(new Error("This store has no transactions."));
+  async tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#throwNext();
+    return fn({ afterCommit: (hook: () => void) => hook() } as Tx);
   }
 
-  end(): Promise<never> {
-    return this.tx();
+  async end(_tx: Tx, { id }: ClaimedJob): Promise<boolean> {
+    this.ended.push(id);
+    return true;
   }
 
-  endMany(): Promise<never> {
-    return this.tx();
+  async endMany(tx: Tx, jobs: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>> {
+    for (const job of jobs) await this.end(tx, job);
+    return new Set(jobs);
   }
 
   #throwNext(): void {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
-import type { Db, Tx } from "../db/db.ts";
-import type { ControllableClock, FiredTimer } from "../lib/controllable-clock.ts";
-import type { ClaimedJob, JobHandler, JobRow, NewJob, Queue } from "./queue.ts";
+import type { Db, Tx } from "../src/db/db.ts";
+import type { ControllableClock, FiredTimer } from "../src/lib/controllable-clock.ts";
+import type { ClaimedJob, JobHandler, JobRow, NewJob, Queue } from "../src/queue/queue.ts";
 
 export interface QueueHarness {
   readonly db: Db;
