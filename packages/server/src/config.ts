@@ -2,6 +2,7 @@ import { parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
+import { MB } from "./lib/units.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
 import { SERVE_FLAGS } from "./serve-flags.ts";
 import { readTracing, type TracingConfig } from "./telemetry/config.ts";
@@ -60,8 +61,6 @@ export class ConfigError extends Error {
 }
 
 export const DEFAULT_PORT = 2526;
-
-const MB = 1024 * 1024;
 
 /** Flags by name, as the command line gives them; `true` for a switch. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;

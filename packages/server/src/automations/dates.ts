@@ -2,6 +2,7 @@ import { type AutomationTrigger, minutesOfDay } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findNextTimeOfDay, toLocalTime } from "../lib/time-zone.ts";
+import { DAY } from "../lib/units.ts";
 import type { JobHandler, NewJob } from "../queue/queue.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
 import type { AutomationDeps } from "./deps.ts";
@@ -28,7 +29,6 @@ type DateTrigger = Extract<AutomationTrigger, { type: "date" }>;
 
 // Contacts that enter in one transaction.
 const CHUNK = 200;
-const DAY = 86_400_000;
 
 /** Begins to let contacts enter by their dates, if the trigger of an active automation is a date; ends it otherwise. */
 export async function restartDates(tx: Tx, deps: AutomationDeps, automation: AutomationRow): Promise<void> {

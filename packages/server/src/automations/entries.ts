@@ -6,6 +6,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
+import { HOUR } from "../lib/units.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
 import { countEnds } from "./step-counts.ts";
@@ -13,8 +14,6 @@ import { type AutomationRow, getAutomationRow, getVersionRow } from "./store.ts"
 import type { AutomationTables, EntryEvent } from "./tables.ts";
 
 export type EntryRow = AutomationTables["automationEntries"]["$inferSelect"];
-
-const HOUR = 3_600_000;
 
 /** A contact that enters. */
 export interface Entrant {

@@ -5,6 +5,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { DAY } from "../lib/units.ts";
 import { getList } from "../lists/lists.ts";
 import { getSegment } from "../segments/segments.ts";
 import { getTemplateRow } from "../templates/templates.ts";
@@ -13,8 +14,6 @@ import type { CampaignTables } from "./tables.ts";
 export { forgetRecipients, listCurrentRecipients } from "./forget.ts";
 
 export type CampaignRow = CampaignTables["campaigns"]["$inferSelect"];
-
-const DAY = 86_400_000;
 
 /** One campaign. Throws ApiError not_found. */
 export async function getCampaignRow(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignRow> {

@@ -1,6 +1,7 @@
 import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
 import { COUNTER_PARTS, type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { HOUR } from "../lib/units.ts";
 import type { CampaignDeps } from "./deps.ts";
 
 /** What is counted by hour: events, not states. */
@@ -36,8 +37,6 @@ export interface Delta {
   /** True to leave the totals: a recipient that was counted without a variant gets one. */
   readonly onlyVariant?: true;
 }
-
-const HOUR = 3_600_000;
 
 /**
  * Changes the statistics of campaigns, in the transaction of what is counted. The steps of a campaign's sending, of which one runs at a

@@ -2,6 +2,7 @@ import type { CampaignVerification, EmailStatus, SkipReason } from "@mailsvc/sdk
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
+import { HOUR } from "../lib/units.ts";
 import { getCampaignRow } from "./campaigns.ts";
 import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
 import { OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
@@ -16,7 +17,6 @@ export interface Difference {
 
 // Rows read by one query.
 const CHUNK = 5000;
-const HOUR = 3_600_000;
 
 /** Counts a campaign anew and compares. Throws ApiError not_found. */
 export async function verifyCampaign(read: Reader, workspaceId: string, id: string): Promise<CampaignVerification> {

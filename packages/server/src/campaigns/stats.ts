@@ -11,6 +11,7 @@ import { EMAIL_STATUSES, SKIP_REASONS, VARIANT_NAMES } from "@mailsvc/sdk/contra
 import { desc, eq, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
+import { DAY, HOUR } from "../lib/units.ts";
 import { getCampaignRow } from "./campaigns.ts";
 import { listVariants } from "./content.ts";
 import { type Counts, type Metric, readCounts, SERIES_METRICS, sumRecipients } from "./counts.ts";
@@ -18,8 +19,6 @@ import type { CampaignDeps } from "./deps.ts";
 
 type Numbers = Pick<CampaignStats, "recipients" | "opens" | "clicks" | "unsubscribes" | "rates">;
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const MAX_LINKS = 100;
 const MAX_POINTS = 1000;
 

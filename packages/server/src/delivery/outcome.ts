@@ -1,12 +1,10 @@
 import type { EmailRow, Engagement, Move } from "../emails/emails.ts";
 import type { Random } from "../lib/random.ts";
+import { HOUR, MINUTE } from "../lib/units.ts";
 import type { DeliveryError, DeliveryRecord, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
 import type { ClaimedJob } from "../queue/queue.ts";
 import type { Withdrawal } from "./transform.ts";
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 /** The wait after each deferred attempt, ms: about two days in all, as mail servers do. */
 export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;

@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { checkWebhookUrl } from "../lib/guard-url.ts";
+import { HOUR } from "../lib/units.ts";
 import { getCurrentSecret, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
 import { CLEAR_JOB } from "./jobs.ts";
@@ -13,8 +14,6 @@ export { forgetDeliveries } from "./deliveries.ts";
 export { isReceiving } from "./endpoint.ts";
 export { fanOut } from "./fan-out.ts";
 export { getWebhookRow } from "./webhook.ts";
-
-const HOUR = 3_600_000;
 
 /** What a developer sets. */
 export interface WebhookFields {

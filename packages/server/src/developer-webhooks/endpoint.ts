@@ -3,15 +3,11 @@ import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { readByKeys, recordEvents, showEvent } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../lib/units.ts";
 import { type Endpoint, type Failure, hurryStreams, type RetrySchedule, type WebhookPolicy } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
 import { ALERT_JOB } from "./jobs.ts";
 import { type LastError, RECEIVING, type WebhookRow } from "./webhook.ts";
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** Eight attempts in 27.6 hours: at once, then after these delays. */
 export const RETRIES: RetrySchedule = {

@@ -1,14 +1,13 @@
 import { SEND_LIMITS } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { invalid } from "../lib/api-error.ts";
+import { DAY } from "../lib/units.ts";
 import type { NewJob } from "../queue/queue.ts";
 import type { EmailDeps } from "./deps.ts";
 
 /** The kinds of this feature's jobs: deliver an email, and deliver many. */
 export const DELIVER_JOB = "email.deliver";
 export const DELIVER_MANY_JOB = "email.deliverMany";
-
-const DAY = 86_400_000;
 
 /** The instant of a `scheduledAt`, ms; null without one. Throws ApiError validation_error if it is past or too far ahead. */
 export function parseScheduledAt(scheduledAt: string | undefined, now: number): number | null {

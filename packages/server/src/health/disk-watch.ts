@@ -2,9 +2,9 @@ import { statfs } from "node:fs/promises";
 import type { StorageHealth } from "../http/storage-health.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { MB } from "../lib/units.ts";
 
 const INTERVAL_MS = 5000;
-const MB = 1024 * 1024;
 
 export interface DiskWatchOptions {
   /** A folder on the disk to watch. */

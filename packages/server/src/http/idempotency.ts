@@ -4,6 +4,7 @@ import { and, asc, eq, gte, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Seal } from "../lib/seal.ts";
+import { HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -82,7 +83,6 @@ export function unsealAnswer(seal: Seal, claim: Claim, { status, answer }: Store
 
 // Rows deleted per transaction: a day's worth at once would block all writers.
 const CHUNK = 1000;
-const HOUR = 3_600_000;
 
 /** The job that deletes answers older than a day, in chunks. It sleeps while there is nothing to delete. */
 export function deleteOldAnswers(deps: HttpDeps): JobHandler {

@@ -3,12 +3,11 @@ import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import type { Timer } from "../lib/clock.ts";
+import { MB } from "../lib/units.ts";
 import type { InboundDeps } from "./deps.ts";
 import { receiveMail } from "./receive.ts";
 import type { InboundAddress } from "./return-path.ts";
 import type { TlsFiles, TlsPair } from "./tls-files.ts";
-
-const MB = 1024 * 1024;
 
 /** The largest message: some servers return all of ours. */
 const MAX_MESSAGE = 50 * MB;

@@ -2,10 +2,9 @@ import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { EmailRow, StatusChange } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
+import { DAY } from "../lib/units.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import type { InboundDeps } from "./deps.ts";
-
-const DAY = 86_400_000;
 
 /** So many emails to an address in a row, over at least this time (ms), that bounced softly make a hard bounce. */
 export const SOFT_BOUNCES = { emails: 5, overMs: 7 * DAY } as const;

@@ -1,6 +1,4 @@
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+import { DAY, MINUTE } from "./units.ts";
 
 /** A date and time of day on the clocks of a time zone. */
 interface LocalTime {

@@ -8,6 +8,7 @@ import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../d
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { DAY } from "../lib/units.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { ListDeps } from "./deps.ts";
@@ -18,8 +19,6 @@ export type MemberRow = ListTables["listMembers"]["$inferSelect"];
 
 /** Job kind: sends confirmation emails. */
 export const CONFIRMATION_JOB = "lists.send-confirmations";
-
-const DAY = 86_400_000;
 
 export function showMember(contact: ContactRow, row: MemberRow): ListMember {
   return {

@@ -1,8 +1,8 @@
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Log } from "../lib/log.ts";
+import { MINUTE } from "../lib/units.ts";
 import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 
-const MINUTE = 60_000;
 // Outcomes are counted in the current and the previous slot, so over two and a half to five minutes.
 const SLOT_MS = 2.5 * MINUTE;
 const PROBE_MS = MINUTE;

@@ -3,6 +3,7 @@ import { Readable, type Writable } from "node:stream";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../lib/clock.ts";
 import { CHUNK_BYTES, waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
+import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "./mailer.ts";
 import { deferred, failureReceipt, getAcceptedText, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
@@ -43,7 +44,6 @@ type Connection = SMTPConnection & {
   readonly _socket: Writable;
 };
 
-const SECOND = 1000;
 const DEFAULTS = { connectMs: 15 * SECOND, greetingMs: 30 * SECOND, socketMs: 300 * SECOND } as const;
 // RFC 5321 4.5.3.2.6 gives a server ten minutes for its reply. The limit covers the whole message, because a peer that sends
 // a byte now and then never reaches the socket timeout.

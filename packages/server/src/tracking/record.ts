@@ -1,6 +1,7 @@
 import type { Tx } from "../db/db.ts";
 import { type EmailRow, findEmail } from "../emails/emails.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
+import { SECOND } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Client } from "./client.ts";
 import type { TrackingDeps } from "./deps.ts";
@@ -10,8 +11,6 @@ import { type MachineReason, OPENS } from "./tables.ts";
 
 /** Job kind: records the held clicks of an email. */
 export const CLICKS_JOB = "tracking.clicks";
-
-const SECOND = 1000;
 
 /** No person reacts to a mail this soon after it was handed over, ms. */
 export const TOO_SOON_MS = 3 * SECOND;

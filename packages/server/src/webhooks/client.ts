@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { UrlFault } from "../lib/guard-url.ts";
+import { DAY } from "../lib/units.ts";
 import { type Attempt, AttemptTimeout, classifyError, classifyStatus, toResponseSnippet } from "./attempt.ts";
 import type { Connection, Result, WebhookRequest } from "./connection.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
@@ -14,8 +15,6 @@ const HURRIED = "No complete response within a quarter of a second: it timed out
 
 // Requests in flight to one endpoint, when it answers well.
 const MAX_IN_FLIGHT = 64;
-
-const DAY_MS = 86_400_000;
 
 export interface EndpointClientParts {
   readonly clock: Clock;
@@ -163,7 +162,7 @@ export class EndpointClient {
 /** Seconds or a date, as ms from now, a day at most; null when it is neither. */
 function parseRetryAfter(text: string | null, now: number): number | null {
   if (text === null) return null;
-  if (/^\d{1,9}$/.test(text.trim())) return Math.min(Number(text) * 1000, DAY_MS);
+  if (/^\d{1,9}$/.test(text.trim())) return Math.min(Number(text) * 1000, DAY);
   const at = Date.parse(text);
-  return Number.isNaN(at) ? null : Math.min(Math.max(0, at - now), DAY_MS);
+  return Number.isNaN(at) ? null : Math.min(Math.max(0, at - now), DAY);
 }

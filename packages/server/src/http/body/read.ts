@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../lib/api-error.ts";
+import { MB } from "../../lib/units.ts";
 
-const MB = 1024 * 1024;
 // How long a client whose body was refused may be silent before its connection is closed, ms. The server's time limit for a whole
 // request applies besides.
 const DRAIN_SILENCE_MS = 2000;

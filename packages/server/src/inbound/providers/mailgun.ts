@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { z } from "zod";
+import { HOUR } from "../../lib/units.ts";
 import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
 import type { ReportOutcome } from "../report.ts";
 import { badSignature, isSame, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
@@ -23,8 +24,6 @@ const MailgunWebhook = z.object({
   }),
 });
 type MailgunEvent = z.infer<typeof MailgunWebhook>["event-data"];
-
-const HOUR = 3_600_000;
 
 // Mailgun repeats a webhook for eight hours, with the signature of the first attempt.
 const MAX_AGE_MS = 24 * HOUR;

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import { HOUR } from "../../lib/units.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 import { type Staged, storeContent } from "./contents.ts";
 import { listZipEntries } from "./file-kind.ts";
@@ -15,8 +16,6 @@ import { checkUpload, type FileInput, type Upload } from "./upload.ts";
 export type LeadMagnetRow = FileRow<"leadMagnets">;
 
 type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
-
-const HOUR = 3_600_000;
 
 export function showLeadMagnet(deps: LinkDeps, row: LeadMagnetRow): LeadMagnet {
   return {

@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../../db/db.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
+import { HOUR } from "../../lib/units.ts";
 import type { AgentDeps, AgentQuery, AgentTables } from "../agent-access.ts";
 import { makeLinkToken } from "../files/files.ts";
 import type { PageDeps } from "./deps.ts";
@@ -18,8 +19,6 @@ export interface Viewer {
 }
 
 type ShowDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
-
-const HOUR = 3_600_000;
 
 export function pagePath(row: Pick<PageRow, "slug" | "id">): string {
   return `/p/${toPageRef(row)}`;

@@ -6,6 +6,7 @@ import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { Limiter, Rate } from "../../lib/rate.ts";
+import { DAY } from "../../lib/units.ts";
 import { getPageBrand } from "../../workspaces/workspaces.ts";
 import { downloadPath, openLinkToken } from "../files/files.ts";
 import type { PageDeps } from "./deps.ts";
@@ -22,7 +23,6 @@ const FORMS_OF_PAGE: Rate = { perSecond: 50, burst: 500 };
 const VIEWS: Rate = { perSecond: 1, burst: 60 };
 
 const FORM_BYTES = 16 * 1024;
-const DAY = 86_400_000;
 const BOTS = /bot\b|crawl|spider|slurp|facebookexternalhit/i;
 
 const NO_STORE: HeaderList = [

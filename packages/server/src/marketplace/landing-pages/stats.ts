@@ -2,11 +2,11 @@ import type { LandingPageStats } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gte, lte, sql } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { invalid } from "../../lib/api-error.ts";
+import { DAY } from "../../lib/units.ts";
 import type { AgentTables } from "../agent-access.ts";
 import { getPageRow, type Viewer } from "./pages.ts";
 import { toDate } from "./visitors.ts";
 
-const DAY = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
 const TOP = 20;

@@ -2,13 +2,13 @@ import { hash } from "node:crypto";
 import { isIPv6 } from "node:net";
 import { eq, inArray, lt } from "drizzle-orm";
 import type { Db } from "../../db/db.ts";
+import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { PageDeps } from "./deps.ts";
 
 /** Deletes the visitors of past days. */
 const FORGET_JOB = "pages.forget_visitors";
 
-const DAY = 86_400_000;
 // Rows deleted in one transaction.
 const CHUNK = 500;
 

@@ -1,4 +1,5 @@
 import type { Tx } from "../../db/db.ts";
+import { DAY } from "../../lib/units.ts";
 import type { JobHandler, NewJob } from "../../queue/queue.ts";
 import type { RetentionDeps } from "./deps.ts";
 import { type Key, listRowsAfter, RECORDS, type Records } from "./records.ts";
@@ -6,7 +7,6 @@ import { type Key, listRowsAfter, RECORDS, type Records } from "./records.ts";
 /** Deletes records at the end of their retention. One such job is always scheduled or running. */
 export const RETENTION_JOB = "marketplace.retention";
 
-const DAY = 86_400_000;
 // Rows examined in one transaction: 1 ms of deleting on SQLite, during which other writers wait, and 5 ms on Postgres. Five
 // million rows take a minute.
 const CHUNK = 200;
