@@ -64,7 +64,7 @@ import type { WebhookWorker } from "./webhooks/endpoint.ts";
 import { findLatestEventAt } from "./webhooks/outbox.ts";
 
 /** The parts of an app: `serve.ts` passes the real ones, tests pass their own. */
-export interface AppParts {
+interface AppParts {
   config: Config;
   version: string;
   backend: Backend;

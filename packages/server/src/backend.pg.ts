@@ -9,7 +9,7 @@ import { migrateQueue } from "./queue/schema.pg.ts";
 import { PostgresJobStore } from "./queue/store.pg.ts";
 import { postgresSchema } from "./schema.pg.ts";
 
-export interface PostgresBackendOptions extends PostgresOptions {
+interface PostgresBackendOptions extends PostgresOptions {
   /** Warned when the processes together may open more connections than the database server allows. */
   log?: Log;
 }

@@ -7,7 +7,7 @@ import type { Random } from "./lib/random.ts";
 import type { Limiter } from "./lib/rate.ts";
 import type { Queue } from "./queue/queue.ts";
 
-export interface QueueParts {
+interface QueueParts {
   clock: Clock;
   random: Random;
   log: Log;

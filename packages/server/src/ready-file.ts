@@ -10,7 +10,7 @@ const DEV_FILE = "dev.json";
 type Server = Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "keysFile">;
 
 /** What other programs need to reach the server: its address and the keys that are known. */
-export function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl }: Server): object {
+function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl }: Server): object {
   return { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }), pid: process.pid };
 }
 

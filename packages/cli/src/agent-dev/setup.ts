@@ -16,7 +16,7 @@ export interface DevMarketplace {
   readonly brand: Mailsvc;
 }
 
-export interface AgentDevOptions {
+interface AgentDevOptions {
   slug: string;
   webhookUrl: string;
   /** The scopes the agent asks for; those of the listing, or all, when absent. */

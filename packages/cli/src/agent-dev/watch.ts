@@ -10,7 +10,7 @@ const CTRL_C = "\u0003";
 const KEYS: Readonly<Record<string, Decision>> = { a: "approve", r: "reject" };
 
 /** How many attempts of each event are not news. */
-export type KnownAttempts = ReadonlyMap<string, number>;
+type KnownAttempts = ReadonlyMap<string, number>;
 
 /** The attempts made so far. Take them before the activation, so that its events count as news. */
 export async function readAttempts({ builder }: DevMarketplace, slug: string): Promise<KnownAttempts> {

@@ -26,7 +26,7 @@ export interface Referring extends AutomationDefinition {
 }
 
 /** A name that nothing has. */
-export interface UnknownName {
+interface UnknownName {
   readonly path: Path;
   readonly message: string;
 }

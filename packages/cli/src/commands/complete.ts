@@ -1,13 +1,13 @@
 import type { CommandNode, OptionNode } from "../contract/command-tree.ts";
 
 /** One suggestion for the word at the cursor. */
-export interface Suggestion {
+interface Suggestion {
   value: string;
   about: string;
 }
 
 /** Suggestions, or the shell's own file names. */
-export type Completion = { files: true } | { files: false; suggestions: Suggestion[] };
+type Completion = { files: true } | { files: false; suggestions: Suggestion[] };
 
 /** Values that completion looks up outside the command tree. */
 export interface Lookups {

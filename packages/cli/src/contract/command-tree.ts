@@ -18,7 +18,7 @@ export interface OptionNode {
 }
 
 /** An argument, as data. */
-export interface ArgumentNode {
+interface ArgumentNode {
   name: string;
   required: boolean;
   description: string;

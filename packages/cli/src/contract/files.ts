@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Guesses the content type by the file name; undefined when the extension is unknown. */
-export function guessContentType(name: string): string | undefined {
+function guessContentType(name: string): string | undefined {
   return TYPES[extname(name).slice(1).toLowerCase()];
 }
 

@@ -12,7 +12,7 @@ export interface OptionMetadata {
 }
 
 /** The endpoint behind a command. */
-export interface CommandMetadata {
+interface CommandMetadata {
   id: string;
   endpoint: Endpoint;
 }

@@ -6,7 +6,7 @@ import type { Contact } from "@mailsvc/sdk/contract";
 import { invalidInput } from "../runtime/errors.ts";
 
 /** Buffers contacts in a file until all have been read, because only then all custom fields are known. */
-export interface ContactBuffer {
+interface ContactBuffer {
   add(contacts: readonly Contact[]): void;
   /** The keys of the custom fields seen so far, sorted. */
   keys(): string[];

@@ -26,7 +26,7 @@ export function getDir({ host }: Session, { noun }: Pick<FolderNoun<unknown>, "n
 }
 
 /** The selected objects of a folder. Throws CliError when one is missing, or when there are none. */
-export async function readLocal<F, S extends Stored<F>>(
+async function readLocal<F, S extends Stored<F>>(
   noun: FolderNoun<F, S>,
   access: Pick<FolderAccess<F, S>, "readFolder">,
   dir: string,
@@ -44,7 +44,7 @@ export async function readLocal<F, S extends Stored<F>>(
 }
 
 /** The objects that the arguments select; none for all. */
-export function parseKeys<F, S extends Stored<F>>(noun: FolderNoun<F, S>, args: readonly unknown[]): string[] {
+function parseKeys<F, S extends Stored<F>>(noun: FolderNoun<F, S>, args: readonly unknown[]): string[] {
   return ((args[0] as string[] | undefined) ?? []).map((argument) => noun.parseKey(argument));
 }
 

@@ -76,7 +76,7 @@ export interface FolderAccess<F, S extends Stored<F> = Stored<F>> {
   apply(change: Change<F, S>, release: boolean): Promise<Outcome>;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   /** Remove from the server what is not in the folder. */
   readonly prune?: boolean;
   /** Release what is not released yet. */

@@ -1,5 +1,5 @@
 /** One line of a diff: unchanged, removed or added. */
-export interface DiffLine {
+interface DiffLine {
   sign: " " | "-" | "+";
   text: string;
 }

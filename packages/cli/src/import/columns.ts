@@ -13,7 +13,7 @@ export type ColumnTarget =
 const IGNORED: ColumnTarget = { to: "ignored" };
 
 /** The flags about columns. */
-export interface ColumnFlags {
+interface ColumnFlags {
   /** `Column=field`, as given. */
   map: readonly string[];
   /** Whether unknown columns become custom fields. */

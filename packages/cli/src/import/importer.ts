@@ -26,7 +26,7 @@ export interface ImportState {
 /** Why an import ended. */
 export type ImportResult = { why: "done" } | { why: "cancelled" } | { why: "too_many_errors" } | { why: "failed"; error: unknown };
 
-export interface ImportJob {
+interface ImportJob {
   session: Session;
   kind: ImportKind;
   source: Source;

@@ -14,7 +14,7 @@ import type { CellValue } from "./cells.ts";
 import { splitTags } from "./cells.ts";
 
 /** A fault of a row as the server reports it; `index` counts within the batch. */
-export interface AnswerFault {
+interface AnswerFault {
   index: number;
   path: string;
   code: string;

@@ -6,7 +6,7 @@ import type { Source } from "./source.ts";
 import { estimatePace, formatNumber, formatProgress, formatReject } from "./summary.ts";
 
 /** The display of a running import. */
-export interface ProgressView {
+interface ProgressView {
   rejects(rejects: readonly Reject[]): void;
   end(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Call, LocalFile } from "../types.ts";
 import { usageError } from "./errors.ts";
 
 /** Fills in the parameters of a path in order, percent-encoded. Throws CliError for a value that would change the path. */
-export function fillPath(path: string, values: readonly string[]): string {
+function fillPath(path: string, values: readonly string[]): string {
   const names = paramNames(path);
   return names.reduce((filled, name, i) => {
     const value = values[i] ?? "";
@@ -55,7 +55,7 @@ export function shellQuote(text: string): string {
 }
 
 /** The same request as a curl command; the key comes from the environment. */
-export function toCurl(base: string, call: Call): string {
+function toCurl(base: string, call: Call): string {
   const parts = ["curl", ...(call.method === "GET" ? [] : ["-X", call.method]), shellQuote(buildUrl(base, call))];
   if (call.withKey) parts.push("-H", `"Authorization: Bearer $${getKeyVariable(call)}"`);
   // curl sets the content type of a form itself, because it names the boundary.

@@ -15,7 +15,7 @@ export interface Origin {
   value: string;
 }
 
-export const ENV_NAMES: Record<SettingKey | "profile", string> = {
+const ENV_NAMES: Record<SettingKey | "profile", string> = {
   url: "MAILSVC_URL",
   "api-key": "MAILSVC_API_KEY",
   timeout: "MAILSVC_TIMEOUT",

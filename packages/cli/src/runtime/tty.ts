@@ -12,7 +12,7 @@ export function createStyle(on: boolean): Style {
 }
 
 /** Whether a stream gets colours: NO_COLOR turns them off, FORCE_COLOR on; otherwise they need a capable terminal. */
-export function hasColor(env: Host["env"], stream: Out): boolean {
+function hasColor(env: Host["env"], stream: Out): boolean {
   if (env["NO_COLOR"]) return false;
   const force = env["FORCE_COLOR"];
   if (force !== undefined) return force !== "0" && force !== "false";

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 
 /** How a signature came about. */
-export interface Explanation {
+interface Explanation {
   /** The transformation under which it matches, for example `reserialised`. */
   readonly id: string;
   /** What happened, as a sentence. */

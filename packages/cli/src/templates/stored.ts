@@ -7,7 +7,7 @@ import type { Session } from "../types.ts";
 import { normalize, type TemplateFiles } from "./folder.ts";
 
 /** A template on the server: its draft, and the id and revision needed to change it. */
-export type StoredTemplate = Stored<TemplateFiles>;
+type StoredTemplate = Stored<TemplateFiles>;
 
 const CONCURRENCY = 4;
 

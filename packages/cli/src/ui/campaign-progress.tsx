@@ -7,7 +7,7 @@ import { listStates } from "../views/campaigns.ts";
 import { ProgressBar, renderOnStderr, type Sleep, useFrames } from "./progress-bar.tsx";
 
 /** What the display of a campaign shows. */
-export interface CampaignProgressProps {
+interface CampaignProgressProps {
   readonly name: string;
   /** The newest statistics; null before the first answer. */
   stats(): CampaignStats | null;
@@ -48,7 +48,7 @@ export function CampaignProgress({ name, stats: getStats, pace, sleep }: Campaig
 }
 
 /** The share of recipients that had their first attempt. */
-export function computeDone({ recipients: { total, queued, sending } }: Pick<CampaignStats, "recipients">): number {
+function computeDone({ recipients: { total, queued, sending } }: Pick<CampaignStats, "recipients">): number {
   return total === 0 ? 0 : (total - queued - sending) / total;
 }
 

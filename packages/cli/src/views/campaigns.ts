@@ -114,7 +114,7 @@ function formatTest({ abTest, winner }: CampaignDetail): string | null {
 }
 
 /** The statistics of a campaign as tables. */
-export function renderStats(stats: CampaignStats, { term: { out, columns: width } }: Session): string {
+function renderStats(stats: CampaignStats, { term: { out, columns: width } }: Session): string {
   const { recipients, rates, opens, clicks } = stats;
   const parts = [
     `${paintStatus(out, stats.status)}  ${out.bold(formatNumber(recipients.total))} recipients${formatStates(stats, out)}`,

@@ -1,5 +1,5 @@
 /** Where an installation is: in a folder, or in a Postgres database. */
-export interface Location {
+interface Location {
   /** The data folder; not used with `databaseUrl`. */
   readonly data: string;
   readonly databaseUrl: string | null;

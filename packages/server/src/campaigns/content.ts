@@ -16,7 +16,7 @@ export interface Draft {
 }
 
 /** The content of a campaign, or of one variant. */
-export interface DraftVariant {
+interface DraftVariant {
   /** Null without an A/B test. */
   readonly name: VariantName | null;
   /** Where its fields are in a request. */

@@ -78,7 +78,7 @@ async function loadVariants(tx: Tx, events: readonly RecipientEvent[]): Promise<
 }
 
 /** Records that a recipient did something for the first time; false if it was not the first time. */
-export async function recordFirst(
+async function recordFirst(
   tx: Tx,
   { campaignId, emailId, at }: Pick<RecipientEvent, "campaignId" | "emailId" | "at">,
   field: keyof typeof RECORD_FIRST,

@@ -8,7 +8,7 @@ import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, s
 import { OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
 /** A number of the statistics that is not what the rows say. */
-export interface Difference {
+interface Difference {
   /** Such as `status:delivered`, `opens/A` or `clicks@1735689600000`. */
   readonly what: string;
   readonly counted: number;

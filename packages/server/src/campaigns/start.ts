@@ -19,7 +19,7 @@ export const START_JOB = "campaigns.start";
 export const SEND_JOB = "campaigns.send";
 
 /** How late (ms) a scheduled campaign may start; one that is later was missed while the server was down. */
-export const MAX_LATENESS_MS = 3_600_000;
+const MAX_LATENESS_MS = 3_600_000;
 
 /** What a start job names. */
 interface StartPayload {

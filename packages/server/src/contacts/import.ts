@@ -10,7 +10,7 @@ import { buildContact, type ContactChange, patchContact, saveContacts } from "./
 /** A row of an import: a contact, or the errors that make it invalid. */
 export type ImportRow = { contact: ContactUpsert } | { errors: readonly ErrorDetail[] };
 
-export interface ImportOptions {
+interface ImportOptions {
   mode: "upsert" | "skip";
   dryRun: boolean;
 }

@@ -7,7 +7,7 @@ import { tagKey, toSearchTerm } from "./normalize.ts";
 import { type SearchResult, searchContacts, TOP } from "./search.ts";
 import { type ContactSlice, readSlice } from "./slices.ts";
 
-export interface ContactQuery {
+interface ContactQuery {
   page: number;
   limit: number;
   cursor?: string | undefined;

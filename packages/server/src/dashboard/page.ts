@@ -3,7 +3,7 @@ import { script } from "./client/script.ts";
 import { style } from "./style.ts";
 
 /** Facts about the server that the page shows. */
-export interface PageFacts {
+interface PageFacts {
   readonly mailer: "capture" | "smtp";
   readonly version: string;
   /** The beginning and end of the API key; empty when it is not known. */

@@ -1,4 +1,4 @@
-export interface GroupHoldOptions {
+interface GroupHoldOptions {
   /** Callers in one group, at most: a full group is sent. */
   readonly maxSize: number;
   /** How long a group is held back, at most, ms; 10 when absent. */

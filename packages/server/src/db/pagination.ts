@@ -13,10 +13,10 @@ export interface PageInput {
 }
 
 /** A table whose ids sort by time. */
-export type ListedTable = PgTable & { readonly id: PgColumn };
+type ListedTable = PgTable & { readonly id: PgColumn };
 
 /** What a list of one table consists of. */
-export interface ListQuery<Table, Row, Item> {
+interface ListQuery<Table, Row, Item> {
   readonly table: Table;
   readonly where: SQL | undefined;
   /** A further condition that no index serves: matches are counted among the newest 2,500 rows of `where`. */
@@ -222,7 +222,7 @@ export async function paginateByTime<Row extends { at: number; key: number }, It
 }
 
 /** The slice of a list by sequence numbers, smallest first: rows with a number above `above`. */
-export interface AscendingSlice {
+interface AscendingSlice {
   above: number;
   limit: number;
   offset: number;

@@ -8,13 +8,13 @@ const SAMPLE = 500;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** Splits a text into its distinct trigrams. */
-export function trigramsOf(text: string): string[] {
+function trigramsOf(text: string): string[] {
   const characters = [...text];
   return [...new Set(characters.slice(2).map((_, i) => characters.slice(i, i + 3).join("")))];
 }
 
 /** Finds the `n` trigrams of a text that are probably the rarest; none for a text of one or two characters. */
-export type FindRarest = (part: string, n: number) => Promise<string[]>;
+type FindRarest = (part: string, n: number) => Promise<string[]>;
 
 /**
  * Ranks trigrams by how often they occur in a sample of all rows. The sample is taken on first use, and again when the table

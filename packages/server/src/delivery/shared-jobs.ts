@@ -2,7 +2,7 @@ import type { Tx } from "../db/db.ts";
 import type { ClaimedJob, Queue } from "../queue/queue.ts";
 
 /** An email that may share its job with others. */
-export interface Sharing {
+interface Sharing {
   readonly emailId: string;
   /** The job that delivers others too; absent if it has its own job. */
   readonly sharedJob: ClaimedJob | undefined;

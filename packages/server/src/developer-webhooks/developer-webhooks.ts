@@ -16,7 +16,7 @@ export { fanOut } from "./fan-out.ts";
 export { getWebhookRow } from "./webhook.ts";
 
 /** What a developer sets. */
-export interface WebhookFields {
+interface WebhookFields {
   readonly url?: string | undefined;
   readonly events?: string[] | undefined;
   readonly description?: string | null | undefined;

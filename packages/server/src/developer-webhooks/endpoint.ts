@@ -27,7 +27,7 @@ const GONE = 410;
 const CLAIMS = 16;
 
 /** A webhook for the delivery engine; undefined for one that gets nothing now. */
-export function toEndpoint(deps: DeveloperWebhookDeps, row: WebhookRow): Endpoint | undefined {
+function toEndpoint(deps: DeveloperWebhookDeps, row: WebhookRow): Endpoint | undefined {
   if (row.status !== "enabled") return undefined;
   const { id, url, secret, nextSecret, nextSecretAt } = row;
   return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(deps, row) };
@@ -41,7 +41,7 @@ export async function loadDeveloperEndpoint(tx: Tx, deps: DeveloperWebhookDeps, 
 }
 
 /** How events reach a developer's webhook. What it says of the webhook is from when the event was claimed. */
-export function toPolicy(deps: DeveloperWebhookDeps, row: WebhookRow): WebhookPolicy {
+function toPolicy(deps: DeveloperWebhookDeps, row: WebhookRow): WebhookPolicy {
   return {
     outbox: "webhookDeliveries",
     claims: CLAIMS,

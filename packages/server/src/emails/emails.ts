@@ -62,7 +62,7 @@ export async function getEmails(read: Reader, workspaceId: string, ids: readonly
   return ids.length === 0 ? [] : toDetails(read, await findEmails(read, workspaceId, ids));
 }
 
-export interface EmailQuery extends PageInput {
+interface EmailQuery extends PageInput {
   status?: EmailStatus | undefined;
   to?: string | undefined;
   inDoubt?: boolean | undefined;

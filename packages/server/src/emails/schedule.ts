@@ -67,7 +67,7 @@ export function buildRetryJob({ workspaceId, emailId }: { workspaceId: string; e
 }
 
 /** Emails to be delivered as bulk mail, which waits for all single mails. */
-export interface BulkMail {
+interface BulkMail {
   readonly workspaceId: string;
   readonly emailIds: readonly string[];
   /** The size of the largest message, from `measureMessage`. */

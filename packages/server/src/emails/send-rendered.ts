@@ -8,7 +8,7 @@ import type { MessageContent } from "./send.ts";
 import { insertContents, insertEmails } from "./store.ts";
 
 /** What mails that go out together have in common. */
-export interface RenderedMails {
+interface RenderedMails {
   readonly from: string;
   readonly replyTo: string | null;
   /** The template they were rendered from, as `slug@version`. */
@@ -16,7 +16,7 @@ export interface RenderedMails {
 }
 
 /** A rendered mail to a contact. */
-export interface RenderedMail {
+interface RenderedMail {
   readonly contact: { readonly id: string; readonly email: string; readonly emailKey: string };
   readonly content: MessageContent;
 }

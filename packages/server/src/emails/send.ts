@@ -20,7 +20,7 @@ export interface MessageContent {
 }
 
 /** A rendered template: its messages by the key of their recipient, and its name as `slug@version`. */
-export interface RenderedTemplate {
+interface RenderedTemplate {
   readonly messages: ReadonlyMap<string, MessageContent>;
   readonly name: string;
   /** The contact it was rendered for. */

@@ -53,7 +53,7 @@ export async function insertContents(tx: Tx, rows: readonly NewContents[]): Prom
   return tx.insertNumbered(tx.t.contents, rows);
 }
 
-export type NewEmail = Pick<
+type NewEmail = Pick<
   EmailRow,
   "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt" | "unlisted" | "contactId"
 >;
@@ -91,7 +91,7 @@ export async function findEmailById(q: Tx | Reader, id: string): Promise<EmailRo
 }
 
 /** An attachment without its bytes. */
-export type AttachmentInfo = Omit<AttachmentRow, "content">;
+type AttachmentInfo = Omit<AttachmentRow, "content">;
 
 /** The attachments of several contents, by the id of the contents that own them, in their order; their bytes are not read. */
 export async function listAttachmentInfo(q: Tx | Reader, contents: readonly ContentsRow[]): Promise<Map<number, AttachmentInfo[]>> {
@@ -127,7 +127,7 @@ type Mutable = Pick<
 export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;
 
 /** A change of an email as it was read. */
-export interface EmailChange {
+interface EmailChange {
   readonly email: EmailRow;
   readonly patch: EmailPatch;
 }
@@ -176,14 +176,14 @@ export function findContents(q: Reader | Tx, ids: readonly number[]): Promise<Co
     .execute({ ids: JSON.stringify(ids) });
 }
 
-export interface EmailFilter {
+interface EmailFilter {
   status?: EmailStatus | undefined;
   toKey?: string | undefined;
   inDoubt?: boolean | undefined;
 }
 
 /** How a filter finds emails: in an index, and among those that are in none of the indexes yet, if any of these can match. */
-export interface ChosenEmails {
+interface ChosenEmails {
   readonly listed: ChosenFilters;
   readonly unlisted: ChosenFilters | null;
 }

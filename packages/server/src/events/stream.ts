@@ -61,7 +61,7 @@ const RETRY_MS = 1000;
 // Another process may have died after its commit and before its tick (real time).
 const POLL_MS = 1000;
 
-export interface EventStreamParts {
+interface EventStreamParts {
   /** Known once the product is put together. */
   readonly deps: () => EventStreamDeps;
   readonly listeners: readonly StreamListener[];

@@ -6,7 +6,7 @@ import type { EventTailDeps } from "./deps.ts";
 import { readStream, showEvent } from "./show.ts";
 
 /** What a client wants to follow. */
-export interface TailRequest {
+interface TailRequest {
   readonly workspaceId: string;
   readonly keyId: string;
   /** The first number wanted. */

@@ -6,7 +6,7 @@ import { MB } from "../lib/units.ts";
 
 const INTERVAL_MS = 5000;
 
-export interface DiskWatchOptions {
+interface DiskWatchOptions {
   /** A folder on the disk to watch. */
   readonly folder: string;
   /** Below this many free bytes, writes are refused. */

@@ -15,7 +15,7 @@ export interface BackendStats {
   readonly pool: { readonly open: number; readonly idle: number; readonly waiting: number } | null;
 }
 
-export interface MetricsSources {
+interface MetricsSources {
   readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks">;
   readonly readStats: () => Promise<BackendStats>;
 }

@@ -3,7 +3,7 @@ import type { PageBrand } from "./page.ts";
 import { getButtonColors } from "./theme.ts";
 
 /** A short mail of the service, with one thing to do. Everything in it is text. */
-export interface MailContent {
+interface MailContent {
   /** Null for mail of the service itself. */
   readonly brand: PageBrand | null;
   /** Address of this server, for the brand's logo. */

@@ -20,7 +20,7 @@ export interface RenderedPage {
   readonly policy: string;
 }
 
-export interface PageContent {
+interface PageContent {
   /** Null for pages of the service itself. */
   readonly brand: PageBrand | null;
   readonly title: string;

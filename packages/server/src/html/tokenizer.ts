@@ -133,7 +133,7 @@ export interface LocatedTag {
   readonly values: readonly ValueRange[];
 }
 
-export interface ValueRange {
+interface ValueRange {
   readonly name: string;
   readonly start: number;
   readonly end: number;

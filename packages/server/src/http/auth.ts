@@ -44,7 +44,7 @@ export interface KeyLookup {
 export type CountRefusals = <T>(hash: string, lookUp: () => Promise<T>) => Promise<T>;
 
 /** An admitted agent, and the hash of its key, with which the key is checked again inside a write's transaction. */
-export interface AdmittedAgent extends AgentKey {
+interface AdmittedAgent extends AgentKey {
   readonly hash: string;
 }
 

@@ -14,7 +14,7 @@ interface Cooldown {
 /** Invalid API keys one IP address may try. Enough for a team behind one address whose key was revoked; far too few to guess. */
 const INVALID_KEYS_PER_IP = perMinute(300);
 
-export interface FailedAuthOptions {
+interface FailedAuthOptions {
   readonly limiter: Limiter;
   /** Refusals per key. */
   readonly rate: Rate;

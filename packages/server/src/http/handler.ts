@@ -32,17 +32,17 @@ export interface ReadContext<Deps> extends KeyContext<Deps> {
  * A write: the handler runs inside one transaction, together with the claim of the Idempotency-Key and the stored answer. It must
  * not await anything but queries.
  */
-export interface WriteContext<Deps> extends KeyContext<Deps> {
+interface WriteContext<Deps> extends KeyContext<Deps> {
   readonly tx: Tx;
 }
 
 /** A read with the operator key, which belongs to no workspace. */
-export interface OperatorReadContext<Deps> extends PublicContext<Deps> {
+interface OperatorReadContext<Deps> extends PublicContext<Deps> {
   readonly read: Reader;
 }
 
 /** A write with the operator key. */
-export interface OperatorWriteContext<Deps> extends PublicContext<Deps> {
+interface OperatorWriteContext<Deps> extends PublicContext<Deps> {
   readonly tx: Tx;
 }
 
@@ -64,7 +64,7 @@ export interface AgentWriteContext<Deps, Tables> extends AgentContext<Deps> {
 }
 
 /** What the handler of a `raw` endpoint gets instead of a parsed body. */
-export interface RawBody {
+interface RawBody {
   readonly bytes: Uint8Array;
   readonly headers: HeaderReader;
 }

@@ -32,7 +32,7 @@ const PUBLIC_PAGE_HEADERS: Readonly<HeaderList> = [
 
 type Params = Record<string, string>;
 
-export interface PerformerParts extends AdmissionParts {
+interface PerformerParts extends AdmissionParts {
   readonly deps: Pick<HttpDeps, "config" | "db" | "clock" | "storage" | "seal" | "log">;
 }
 

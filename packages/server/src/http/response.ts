@@ -76,7 +76,7 @@ export class StaticDocuments {
 }
 
 /** Whether a list of ETags, as in If-None-Match and If-Match, contains this one. Weak ones count as well. */
-export function matchesETag(list: string | null, etag: string): boolean {
+function matchesETag(list: string | null, etag: string): boolean {
   return list !== null && (list.trim() === "*" || list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
 }
 

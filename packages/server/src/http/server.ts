@@ -7,7 +7,7 @@ import { toListenError } from "./listen-error.ts";
 import { PROBES, type Router } from "./router.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
@@ -24,7 +24,7 @@ export interface ListenOptions {
   readonly onConnection: () => void;
 }
 
-export interface ListeningServer {
+interface ListeningServer {
   readonly url: string;
   /** Stops accepting, waits at most `graceMs` for requests to end, then closes all connections. */
   close(graceMs: number): Promise<void>;

@@ -15,7 +15,7 @@ export interface Write {
 }
 
 /** An answer, and whether it was stored by an earlier request. */
-export interface WriteResult extends StoredAnswer {
+interface WriteResult extends StoredAnswer {
   readonly replayed?: true;
 }
 

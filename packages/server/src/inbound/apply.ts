@@ -8,7 +8,7 @@ import type { InboundDeps } from "./deps.ts";
 import type { Report, ReportOutcome } from "./report.ts";
 
 /** What a report did: nothing if it is known already, or about an email that is unknown or has ended in another way. */
-export type Applied = "applied" | "ignored" | "too-early";
+type Applied = "applied" | "ignored" | "too-early";
 
 /*
  * What a report does to an email. The states of emails are in `emails/states.ts`.

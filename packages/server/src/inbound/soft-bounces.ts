@@ -7,7 +7,7 @@ import { suppress } from "../suppressions/suppressions.ts";
 import type { InboundDeps } from "./deps.ts";
 
 /** So many emails to an address in a row, over at least this time (ms), that bounced softly make a hard bounce. */
-export const SOFT_BOUNCES = { emails: 5, overMs: 7 * DAY } as const;
+const SOFT_BOUNCES = { emails: 5, overMs: 7 * DAY } as const;
 
 // A full or moved mailbox, or a domain without a mail server that answers. Replies about us, our relay, our reputation or the
 // content (x.3.x, x.6.x, x.7.x) say nothing about the recipient, and neither do replies without a code.

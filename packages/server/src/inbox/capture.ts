@@ -12,7 +12,7 @@ import type { InboxTables } from "./tables.ts";
 /** A captured mail before it is stored. */
 type InboxRow = Omit<InboxTables["inbox"]["$inferSelect"], "id" | "receivedAt">;
 
-export interface CaptureOptions {
+interface CaptureOptions {
   ids: Ids;
   clock: Clock;
   arrivals: ArrivalSignal;

@@ -6,7 +6,7 @@ import { writeKey } from "../lib/key-file.ts";
 
 /** The keys of a new installation. The database has only their hashes. */
 const FirstKeys = z.object({ workspaceId: z.string(), apiKey: z.string(), operatorKey: z.string() });
-export type FirstKeys = z.infer<typeof FirstKeys>;
+type FirstKeys = z.infer<typeof FirstKeys>;
 
 /**
  * Where the keys of a new installation are until somebody has seen them. They are saved before the transaction that makes

@@ -16,7 +16,7 @@ export { hashKey, makeKey, previewKey } from "./secret.ts";
 
 type Row = KeyTables["keys"]["$inferSelect"];
 
-export interface NewKey {
+interface NewKey {
   name: string;
   permissions: Permission[];
   owner?: boolean;

@@ -1,7 +1,7 @@
 import type { ErrorCode, ErrorDetail } from "@mailsvc/sdk/contract";
 import { ERRORS } from "@mailsvc/sdk/contract";
 
-export interface ApiErrorOptions {
+interface ApiErrorOptions {
   details?: ErrorDetail[];
   /** Replaces the hint of the error table. */
   hint?: string;

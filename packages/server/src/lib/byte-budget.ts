@@ -1,5 +1,5 @@
 /** Bounds the memory of work that runs at the same time. */
-export interface ByteBudget {
+interface ByteBudget {
   /**
    * Waits until `bytes` fit into the budget, first come first served, and takes them; no promise if they fit at once. More than
    * the whole budget fits when nothing else is taken. Call the result once the memory is free again; calling it twice is harmless.

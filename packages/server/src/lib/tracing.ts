@@ -1,5 +1,5 @@
 /** What a span says about itself. Never a key, an address or a body. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {
   readonly name: string;

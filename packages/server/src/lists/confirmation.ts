@@ -16,7 +16,7 @@ import { announceMembers, computeExpiry, type MemberRow } from "./members.ts";
 import type { ListRow } from "./store.ts";
 
 /** A contact that was asked to confirm its membership of a list. */
-export interface Invitation {
+interface Invitation {
   list: ListRow;
   contact: ContactRow;
   member: MemberRow;

@@ -170,7 +170,7 @@ export async function removeMember(tx: Tx, deps: ListDeps, workspaceId: string, 
   return showMember(contact, member);
 }
 
-export interface MemberQuery extends PageInput {
+interface MemberQuery extends PageInput {
   status?: ListMemberStatus | undefined;
   search?: string | undefined;
 }

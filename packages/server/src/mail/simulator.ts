@@ -2,7 +2,7 @@ import { addressKey } from "@mailsvc/sdk/contract";
 import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 
 /** The domain of the simulated mailboxes. `.test` never exists (RFC 2606), so no mail can leak. */
-export const SIMULATOR_DOMAIN = "simulator.mailsvc.test";
+const SIMULATOR_DOMAIN = "simulator.mailsvc.test";
 
 /** An action of a simulated recipient, in ms after delivery. */
 export interface Reaction {
@@ -10,7 +10,7 @@ export interface Reaction {
   readonly afterMs: number;
 }
 
-export interface SimulatedMailbox {
+interface SimulatedMailbox {
   readonly name: string;
   /** What happens to mail, for the docs. */
   readonly description: string;
@@ -74,7 +74,7 @@ export const SIMULATOR: readonly SimulatedMailbox[] = [
 const UNKNOWN: SimulatedMailbox = { name: "", description: "Bounced.", failure: noSuchUser, reactions: [] };
 
 /** The simulated mailbox of an address; null for a real address. */
-export function findSimulatedMailbox(address: string): SimulatedMailbox | null {
+function findSimulatedMailbox(address: string): SimulatedMailbox | null {
   const key = addressKey(address);
   const at = key.lastIndexOf("@");
   if (key.slice(at + 1) !== SIMULATOR_DOMAIN) return null;

@@ -5,7 +5,7 @@ import { type Envelope, openSession, type SmtpSession } from "./smtp-session.ts"
 import type { SmtpTarget } from "./smtp-url.ts";
 
 /** A pool of connections to one next hop. */
-export interface SmtpPool {
+interface SmtpPool {
   readonly maxConnections: number;
   send(envelope: Envelope, message: Buffer): Promise<Receipt>;
   /** Connects and logs in: null if that works, else the reason. */

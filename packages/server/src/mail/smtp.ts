@@ -5,7 +5,7 @@ import { composeMime } from "./mime.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
 import { parseSmtpUrl } from "./smtp-url.ts";
 
-export interface SmtpMailerOptions {
+interface SmtpMailerOptions {
   /** The next hop and its options: see parseSmtpUrl. */
   url: string;
   /** DKIM keys. */

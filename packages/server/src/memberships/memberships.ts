@@ -7,7 +7,7 @@ import type { SegmentTables } from "../segments/tables.ts";
 import type { MembershipDeps } from "./deps.ts";
 
 /** The tables of lists, or those of segments: groups that have contacts as members. */
-export interface GroupTables {
+interface GroupTables {
   groups: ListTables["lists"] | SegmentTables["segments"];
   members: ListTables["listMembers"] | SegmentTables["segmentMembers"];
   /** The column of `members` with the `seq` of the group. */
@@ -15,7 +15,7 @@ export interface GroupTables {
 }
 
 /** The payload of a job that deletes the members of a deleted group. */
-export interface ClearPayload {
+interface ClearPayload {
   workspaceId: string;
   groupId: string;
   seq: number;

@@ -9,7 +9,7 @@ import type { Settlement, Settling } from "./settling.ts";
 // time that write a row were half as many a second on Postgres.
 const MAX_UNSTORED = 256;
 
-export interface AttemptsOptions {
+interface AttemptsOptions {
   readonly real: Clock["real"];
   readonly log: Log;
   readonly settling: Settling;

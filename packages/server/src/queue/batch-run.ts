@@ -4,7 +4,7 @@ import { Lease } from "./lease.ts";
 import type { BatchHandler, BatchOutcome, ClaimedJob, LaneJob } from "./queue.ts";
 import type { Settling } from "./settling.ts";
 
-export interface BatchRunOptions {
+interface BatchRunOptions {
   readonly real: Clock["real"];
   readonly log: Log;
   readonly settling: Pick<Settling, "store" | "fail">;

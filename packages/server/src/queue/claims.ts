@@ -21,7 +21,7 @@ export interface Demand {
   readonly overloaded: boolean;
 }
 
-export type ClaimStore = Pick<WorkerStore, "claim" | "setAside" | "maxClaimAhead">;
+type ClaimStore = Pick<WorkerStore, "claim" | "setAside" | "maxClaimAhead">;
 
 /**
  * What this process claims: it asks for as much as may begin, and in the lane `default` for as many jobs ahead as began a moment ago,

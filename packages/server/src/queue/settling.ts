@@ -29,7 +29,7 @@ export interface Settlement {
   readonly shared?: { readonly handler: BatchHandler; readonly effect: unknown } | undefined;
 }
 
-export interface SettlingOptions {
+interface SettlingOptions {
   readonly store: WorkerStore;
   readonly clock: Clock;
   readonly random: Random;

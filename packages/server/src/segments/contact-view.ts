@@ -5,7 +5,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { ContactView } from "./evaluate.ts";
 
 /** A contact with its view for rules. */
-export interface LoadedContact {
+interface LoadedContact {
   contact: ContactRow;
   view: ContactView;
 }

@@ -90,7 +90,7 @@ const CALENDAR_DATE = new RegExp(`^${DATE_PATTERN}(?:T${HOUR_PATTERN}:[0-5][0-9]
  * A date (midnight) or UTC instant of a custom field in one format, so that comparing the texts compares the times; null for
  * other texts. `dateText` of the SQL dialect does the same.
  */
-export function toDateText(text: string): string | null {
+function toDateText(text: string): string | null {
   if (!CALENDAR_DATE.test(text)) return null;
   return text.length === 10 ? `${text}T00:00:00.000Z` : text.length === 20 ? `${text.slice(0, 19)}.000Z` : text;
 }

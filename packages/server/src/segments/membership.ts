@@ -13,7 +13,7 @@ export type SegmentRow = SegmentTables["segments"]["$inferSelect"];
 export type Cause = "contact" | "rules" | "time";
 
 /** The segments of a workspace that are not deleted. */
-export function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
+function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {
   return tx
     .prepared("list_active_segments", (q, { segments: t }, arg) =>
       q

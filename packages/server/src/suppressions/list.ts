@@ -17,7 +17,7 @@ import type { SuppressionTables } from "./tables.ts";
 
 type Row = SuppressionTables["suppressions"]["$inferSelect"];
 
-export interface SuppressionQuery extends PageInput {
+interface SuppressionQuery extends PageInput {
   email?: string | undefined;
   search?: string | undefined;
   reason?: Suppression["reason"] | undefined;

@@ -16,7 +16,7 @@ const COUNT_LIMIT = 1000;
 // Suppressions scanned for each hit that a page skips: a text in fewer of them is one that the index finds in about the same time.
 const SCAN_FOR_SKIPPED = 25;
 
-export interface SearchScope {
+interface SearchScope {
   readonly workspaceId: string;
   /** The text in each form in which it can be stored; suppressions that contain one of them match. */
   readonly forms: readonly string[];

@@ -7,7 +7,7 @@ export interface TracingConfig {
   readonly exportEveryMs: number;
 }
 
-export const SAMPLERS = [
+const SAMPLERS = [
   "always_on",
   "always_off",
   "traceidratio",

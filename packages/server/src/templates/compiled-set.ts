@@ -21,7 +21,7 @@ export type Parts = ReadonlyMap<string, PartHead>;
 const MAX_PARTS = 100;
 
 /** Finds the layout and partials of a template by the slugs it uses, and theirs. Missing ones are left out. */
-export async function findParts(q: Tx | Reader, workspaceId: string, uses: readonly string[], drafts: boolean): Promise<Parts> {
+async function findParts(q: Tx | Reader, workspaceId: string, uses: readonly string[], drafts: boolean): Promise<Parts> {
   const parts = new Map<string, PartHead>();
   const asked = new Set<string>();
   const waiting = [...uses];

@@ -29,7 +29,7 @@ export function relaxVariables(compiled: Compiled): Compiled {
 }
 
 /** A mail to a contact. */
-export interface ContactMail {
+interface ContactMail {
   readonly subject: string;
   readonly html: string | null;
   readonly text: string | null;

@@ -1,7 +1,7 @@
 import type { MachineReason } from "./tables.ts";
 
 /** A request for a pixel or a link, as far as it tells a person from a machine. */
-export interface TrackedRequest {
+interface TrackedRequest {
   readonly method: "GET" | "HEAD" | "POST";
   header(name: string): string | null;
 }

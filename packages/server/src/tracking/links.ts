@@ -57,7 +57,7 @@ export interface TrackedLink {
 }
 
 /** Looks up a target that was loaded. */
-export type LinkIds = (workspaceId: string, url: string) => number;
+type LinkIds = (workspaceId: string, url: string) => number;
 
 type LinkDeps = Pick<TrackingDeps, "db">;
 

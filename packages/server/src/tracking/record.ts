@@ -13,10 +13,10 @@ import { type MachineReason, OPENS } from "./tables.ts";
 export const CLICKS_JOB = "tracking.clicks";
 
 /** No person reacts to a mail this soon after it was handed over, ms. */
-export const TOO_SOON_MS = 3 * SECOND;
+const TOO_SOON_MS = 3 * SECOND;
 
 /** How long a click is held to see whether others come with it, ms. */
-export const HOLD_MS = 5 * SECOND;
+const HOLD_MS = 5 * SECOND;
 
 // Three links within five seconds, or two within one, is more than people click.
 const BURSTS = [
@@ -28,7 +28,7 @@ const BURSTS = [
 export const REPEAT_MS = 60 * SECOND;
 
 /** Events of one email and link at most, for people and for machines each. */
-export const MAX_EVENTS = 100;
+const MAX_EVENTS = 100;
 
 /** Records that an email was opened. Repeats within a minute, and those after the hundredth, are not recorded. */
 export async function recordOpen(

@@ -13,7 +13,7 @@ export interface Skeleton {
 
 export type Cut = LinkCut | { readonly kind: "pixel" };
 
-export interface LinkCut {
+interface LinkCut {
   readonly kind: "link";
   /** The address as a program reads it. */
   readonly url: string;

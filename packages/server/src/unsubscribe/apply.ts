@@ -19,7 +19,7 @@ export interface SubscriberList {
 }
 
 /** How a person unsubscribed: by the page of the link, by one click in a mail program, or by an email to the address in its header. */
-export type UnsubscribeMethod = "page" | "one-click" | "mailto";
+type UnsubscribeMethod = "page" | "one-click" | "mailto";
 
 /** Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED. Idempotent. */
 export async function unsubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber, method: UnsubscribeMethod): Promise<void> {

@@ -16,7 +16,7 @@ const HURRIED = "No complete response within a quarter of a second: it timed out
 // Requests in flight to one endpoint, when it answers well.
 const MAX_IN_FLIGHT = 64;
 
-export interface EndpointClientParts {
+interface EndpointClientParts {
   readonly clock: Clock;
   /** Why the URL must not be called; null when it may be. */
   readonly fault: UrlFault;

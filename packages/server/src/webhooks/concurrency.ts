@@ -38,7 +38,7 @@ interface EndpointState {
 /** So many streams to claim of an endpoint. */
 export type ClaimRequest = readonly [endpointId: string, limit: number];
 
-export interface LimiterParts {
+interface LimiterParts {
   /** Endpoints with events that are due, the one that waits longest first. */
   readonly due: Set<string>;
   createClient(url: string): EndpointClient;

@@ -23,7 +23,7 @@ export type Result =
   | { readonly status: number; readonly bytes: Uint8Array; readonly retryAfter: string | null }
   | { readonly error: unknown; readonly responding: boolean };
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly Client: typeof Client;
   readonly connect: buildConnector.connector;
   readonly keepAliveMs?: number;

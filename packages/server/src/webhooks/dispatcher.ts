@@ -68,7 +68,7 @@ const MIN_LEASE_MS = ATTEMPT_TIMEOUT_MS + 2000;
 // How long requests in flight may still take when the server stops (real time).
 const STOP_MS = 1000;
 
-export interface DispatcherParts {
+interface DispatcherParts {
   /** Known once the product is put together. */
   readonly deps: () => WebhookDeps;
   readonly lookup: Lookup;

@@ -9,7 +9,7 @@ const ROWS = 1000;
 /** Bytes in one chunk: attachments may have 20 MB each. */
 const BYTES = 8 * 1024 * 1024;
 
-export interface Chunk {
+interface Chunk {
   readonly rows: Value[][];
   /** The key of the last row: where the next chunk begins. */
   readonly last: Value[];

@@ -73,7 +73,7 @@ export function nameOf(table: PgTable): string {
 }
 
 /** A column with its position in the table, which is shorter than its name: Postgres cuts off names of statements after 63 bytes. */
-export interface PlacedColumn extends NamedColumn {
+interface PlacedColumn extends NamedColumn {
   readonly position: number;
 }
 

@@ -47,7 +47,7 @@ export interface PostgresDb extends Db {
 }
 
 /** How the connections of the database server are used. */
-export interface ConnectionBudget {
+interface ConnectionBudget {
   /** Connections one process of this installation uses: its pool and the one of its heartbeat. */
   readonly perProcess: number;
   /** Processes of this installation that have registered themselves and are alive. */

@@ -11,7 +11,7 @@ export const COPY_TABLE = "mailsvc_move";
 // Any number; it names the lock under which one server at a time migrates.
 const LOCK = 7_316_245_103;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** The version of this build. */
   version: string;
   /** Further tables to migrate, such as those of the queue. */

@@ -14,7 +14,7 @@ const MAX_STATEMENTS = 64;
 type Row = Readonly<Record<string, unknown>>;
 type Run = (...params: unknown[]) => unknown;
 
-export interface InsertParts {
+interface InsertParts {
   /** Gives the function that runs a statement. */
   readonly compile: (sql: string) => Run;
   /** Gives the function that reads one number. */

@@ -4,7 +4,7 @@ import { waitForTurn } from "../../lib/turn.ts";
 import type { HeaderReader } from "../headers.ts";
 
 // Deeper JSON is an attack: a million nested arrays parse well, and then overflow the stack of the code that walks them.
-export const MAX_JSON_DEPTH = 32;
+const MAX_JSON_DEPTH = 32;
 
 // Fields of one object. Validating a million of them would block the event loop for seconds.
 const MAX_FIELDS = 10_000;
@@ -62,7 +62,7 @@ function parseText(text: string): Record<string, unknown> {
 }
 
 /** Whether JSON text nests deeper than 32 levels. Looks at bytes only, before anything is parsed: about 1 µs per KB. */
-export function exceedsJsonDepth(bytes: Uint8Array): boolean {
+function exceedsJsonDepth(bytes: Uint8Array): boolean {
   // Most bodies have few brackets in all, which is found out ten times as fast.
   if (!occursMoreThan(bytes, OBJECT, MAX_JSON_DEPTH / 2) && !occursMoreThan(bytes, ARRAY, MAX_JSON_DEPTH / 2)) return false;
   let depth = 0;

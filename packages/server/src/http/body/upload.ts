@@ -15,7 +15,7 @@ export interface FileBody {
 }
 
 /** The body of an upload: its fields, and its file, which is decoded only when `file` is called. */
-export interface UploadBody {
+interface UploadBody {
   /** With a placeholder instead of the file's contents. */
   readonly fields: Record<string, unknown>;
   /** Throws ApiError validation_error for invalid base64. */

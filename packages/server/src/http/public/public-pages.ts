@@ -47,7 +47,7 @@ const COMMON_HEADERS: Readonly<HeaderList> = [
   ["permissions-policy", "camera=(), microphone=(), geolocation=()"],
 ];
 
-export interface PublicPagesParts {
+interface PublicPagesParts {
   readonly ids: Ids;
   readonly log: Log;
   readonly inFlight: InFlightRequests;

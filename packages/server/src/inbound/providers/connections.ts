@@ -11,7 +11,7 @@ import { MAIL_PROVIDERS } from "./providers.ts";
 type ConnectionRow = InboundTables["providerConnections"]["$inferSelect"];
 
 /** The account of a workspace at a provider, as its webhooks are verified. */
-export interface VerifyingConnection {
+interface VerifyingConnection {
   readonly workspaceId: string;
   readonly provider: Provider;
   readonly key: string;

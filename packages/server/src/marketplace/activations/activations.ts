@@ -16,7 +16,7 @@ export { applyPlanChange, getPlan, listCounted, lockWorkspace, planChange } from
 export { type ActivationRow, addPauseReason } from "./lifecycle.ts";
 export { assertNotEnded, getActivation, isOrphaned, lockActivation, lockActivations } from "./store.ts";
 
-export interface Consent {
+interface Consent {
   agentSlug: string;
   acceptedPermissions: readonly AgentScope[];
   creditLimit?: number | null | undefined;

@@ -5,7 +5,7 @@ import { countQuery, ONE, type PageInput, paginateById } from "../../db/paginati
 import type { ListingRow } from "../listings/listings.ts";
 import { showActivation, showToBuilder } from "./show.ts";
 
-export interface ActivationFilter extends PageInput {
+interface ActivationFilter extends PageInput {
   status?: ActivationStatus | undefined;
   agentSlug?: string | undefined;
 }

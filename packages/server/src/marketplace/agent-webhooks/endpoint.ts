@@ -12,7 +12,7 @@ import type { AgentWebhookDeps } from "./deps.ts";
 export const RETRIES: RetrySchedule = { direct: [1000, 2000, 4000], queued: [12_000, 148_000, 1_808_000, 22_026_000, 86_400_000] };
 
 /** How agent events are delivered. An activation whose event is dead is paused, and its stream is held. */
-export function agentPolicy(deps: AgentWebhookDeps): WebhookPolicy {
+function agentPolicy(deps: AgentWebhookDeps): WebhookPolicy {
   return {
     outbox: "webhookEvents",
     claims: 1,

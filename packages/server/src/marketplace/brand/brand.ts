@@ -20,7 +20,7 @@ export const agentBrandHandlers: AgentHandlers<"brand"> = {
 };
 
 /** A brand as its agents see it. */
-export async function showBrand(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {
+async function showBrand(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<Brand> {
   const logo = row.logoAssetId === null ? null : await findLogo(q, row.workspaceId, row.logoAssetId);
   return {
     name: row.name,
@@ -36,7 +36,7 @@ export async function showBrand(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">,
 }
 
 /** The brand with its rules, as its people see it. */
-export async function showBrandSettings(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<BrandSettings> {
+async function showBrandSettings(q: AgentQuery, deps: Pick<AgentDeps, "baseUrl">, row: BrandRow): Promise<BrandSettings> {
   return {
     ...(await showBrand(q, deps, row)),
     logoAssetId: row.logoAssetId,
@@ -48,10 +48,10 @@ type Parts = "colors" | "fonts" | "voice";
 type Optional<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** A partial update, also within colors, fonts and voice. */
-export type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | Parts> & { [P in Parts]: Optional<BrandRow[P]> }>;
+type BrandChange = Optional<Omit<BrandRow, "workspaceId" | "updatedAt" | Parts> & { [P in Parts]: Optional<BrandRow[P]> }>;
 
 /** Updates the given fields. Throws ApiError not_found for a logo that is not in the asset library. */
-export async function updateBrand(tx: Tx, deps: BrandDeps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
+async function updateBrand(tx: Tx, deps: BrandDeps, workspaceId: string, change: BrandChange): Promise<BrandSettings> {
   const before = await getBrand(tx, workspaceId);
   if (typeof change.logoAssetId === "string") await getFileRow(tx, "assets", workspaceId, change.logoAssetId);
   const { colors, fonts, voice, ...rest } = change;

@@ -50,7 +50,7 @@ export async function showCredits(q: AgentQuery, { activationId, workspaceId }: 
   };
 }
 
-export interface Consumption {
+interface Consumption {
   amount: number;
   action: string;
   runId?: string | undefined;

@@ -40,7 +40,7 @@ export function showTransaction(row: EntryRow): CreditTransaction {
   };
 }
 
-export interface LedgerFilter extends PageInput {
+interface LedgerFilter extends PageInput {
   activationId?: string | undefined;
   kind?: CreditKind | undefined;
 }

@@ -11,7 +11,7 @@ import { assetUrl } from "./links.ts";
 import { type FileOwner, lockFiles } from "./quota.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
 
-export type AssetRow = FileRow<"assets">;
+type AssetRow = FileRow<"assets">;
 
 export function showAsset(deps: Pick<AgentDeps, "baseUrl">, row: AssetRow): Asset {
   return {

@@ -13,7 +13,7 @@ import { downloadUrl } from "./links.ts";
 import type { FileOwner } from "./quota.ts";
 import { checkUpload, type FileInput, type Upload } from "./upload.ts";
 
-export type LeadMagnetRow = FileRow<"leadMagnets">;
+type LeadMagnetRow = FileRow<"leadMagnets">;
 
 type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
 

@@ -5,7 +5,7 @@ import type { AgentDeps } from "../agent-access.ts";
 type LinkDeps = Pick<AgentDeps, "baseUrl" | "seal" | "clock">;
 
 /** What a link grants access to. */
-export type LinkPurpose = "download" | "preview";
+type LinkPurpose = "download" | "preview";
 
 /** The public address of an image, for mails and pages elsewhere. */
 export function assetUrl({ baseUrl }: Pick<AgentDeps, "baseUrl">, { id }: { id: string }): string {

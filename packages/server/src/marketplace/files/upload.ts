@@ -21,7 +21,7 @@ export interface Upload {
   readonly fileName: string;
 }
 
-export interface UploadRules {
+interface UploadRules {
   readonly types: readonly string[];
   /** In bytes. */
   readonly max: number;
@@ -49,7 +49,7 @@ export function checkUpload({ fileName, contentType }: FileInput, { bytes, sha25
 }
 
 /** A safe display name: without folders, invisible or direction-changing characters, and with the extension of its kind. */
-export function safeFileName(given: string, { extension, type }: FileKind): string {
+function safeFileName(given: string, { extension, type }: FileKind): string {
   const last = given.split(/[/\\]/).at(-1) ?? "";
   const plain = last
     .normalize("NFC")

@@ -51,7 +51,7 @@ export async function getPageRow(q: AgentQuery, { workspaceId, activationId }: V
   return row;
 }
 
-export interface PageFilter extends PageInput {
+interface PageFilter extends PageInput {
   status?: LandingPageStatus | undefined;
   activationId?: string | undefined;
 }

@@ -26,10 +26,10 @@ import { toDate } from "./visitors.ts";
 const FIELDS = ["email", ...CONTACT_TEXT_FIELDS] as const;
 
 /** The fields of a valid form. */
-export type Signup = Pick<NewContact, "email" | ContactTextField>;
+type Signup = Pick<NewContact, "email" | ContactTextField>;
 
 /** A form: valid, refused, or filled by a bot. */
-export type FormReading = { readonly signup: Signup } | { readonly errors: FormErrors } | { readonly bot: true };
+type FormReading = { readonly signup: Signup } | { readonly errors: FormErrors } | { readonly bot: true };
 
 const SENTENCES: Readonly<Record<(typeof FIELDS)[number], string>> = {
   email: "Please enter a valid email address, like ada@example.com.",

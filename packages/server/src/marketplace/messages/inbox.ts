@@ -6,7 +6,7 @@ import { type MessageWithApproval, showMessage } from "./store.ts";
 import type { MessageTables } from "./tables.ts";
 
 /** Limits a list to one activation or one agent; all agents without either. */
-export interface AgentFilter {
+interface AgentFilter {
   activationId?: string | undefined;
   agentSlug?: string | undefined;
 }

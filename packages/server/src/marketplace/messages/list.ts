@@ -5,7 +5,7 @@ import { countQuery, countRows, ONE, type PageInput, paginateAscending, paginate
 import type { AgentTables } from "../agent-access.ts";
 import { showMessage } from "./store.ts";
 
-export interface MessageFilter extends PageInput {
+interface MessageFilter extends PageInput {
   type?: Message["type"] | undefined;
   direction?: Message["direction"] | undefined;
   status?: ApprovalStatus | undefined;

@@ -9,12 +9,12 @@ import { type Actor, getActiveRunRow, getRunRow, type RunRow, suspendRun } from 
 import { EXPIRE_APPROVAL_JOB } from "./approvals.ts";
 import { type ApprovalRow, addMessage, getMessage, type MessageWithApproval, markReadByReply, showMessage } from "./store.ts";
 
-export type NewApproval = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
+type NewApproval = Pick<Approval, "title" | "options" | "allowComment" | "suspendRun"> & {
   preview?: NonNullable<Approval["preview"]> | undefined;
   expiresInSeconds: number;
 };
 
-export interface NewAgentMessage {
+interface NewAgentMessage {
   type: "TEXT" | "APPROVAL_REQUEST";
   text: string;
   format: Message["format"];
@@ -79,7 +79,7 @@ export async function postMessage(
   return { message: showMessage({ message, approval }, now), created: true };
 }
 
-export interface NewBrandMessage {
+interface NewBrandMessage {
   text: string;
   format: Message["format"];
   inReplyTo?: string | undefined;

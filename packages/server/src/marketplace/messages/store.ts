@@ -67,7 +67,7 @@ export async function markReadByReply(tx: AgentTx, message: MessageRow, now: num
   return { ...message, readAt: now };
 }
 
-export type NewMessageRow = Omit<MessageRow, "sequence" | "readAt" | "externalId" | "inReplyTo"> &
+type NewMessageRow = Omit<MessageRow, "sequence" | "readAt" | "externalId" | "inReplyTo"> &
   Partial<Pick<MessageRow, "externalId" | "inReplyTo">>;
 
 /** Appends a message to an activation's conversation. */

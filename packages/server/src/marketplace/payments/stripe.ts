@@ -4,7 +4,7 @@ import { z } from "zod";
 import { InvalidEvent, InvalidEventSignature, type PaymentProvider, type ProviderEvent, ProviderFailed } from "./provider.ts";
 import { RETURN_PATHS } from "./return-page.ts";
 
-export interface StripeOptions {
+interface StripeOptions {
   /** sk_… */
   readonly key: string;
   /** whsec_…, the secret of the webhook endpoint at Stripe that points to this server. */

@@ -60,7 +60,7 @@ export async function lastAliveAt(q: Reader | Tx): Promise<number | null> {
   return signs.length === 0 ? null : Math.max(...signs);
 }
 
-export interface RunClockOptions {
+interface RunClockOptions {
   db: Db;
   clock: Clock;
   log: Log;

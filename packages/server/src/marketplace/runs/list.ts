@@ -5,7 +5,7 @@ import { countRows, listPage, type PageInput, paginateBySeq } from "../../db/pag
 import type { AgentTables } from "../agent-access.ts";
 import { getRunRow, type RunKey, showRun, showRunLog } from "./store.ts";
 
-export interface RunFilter extends PageInput {
+interface RunFilter extends PageInput {
   status?: RunStatus | undefined;
   since?: string | undefined;
 }

@@ -34,7 +34,7 @@ export { endWait, suspendRun } from "./waits.ts";
  * questions (`cancelWaits`).
  */
 
-export interface RunRequest {
+interface RunRequest {
   runId?: string | undefined;
   title?: string | undefined;
   trigger?: NonNullable<Run["trigger"]> | undefined;
@@ -102,7 +102,7 @@ export async function startRun(tx: AgentTx, deps: AgentDeps, actor: Actor, reque
   return { run: showRun(row, overdue), created: true };
 }
 
-export interface RunLog {
+interface RunLog {
   runId: string;
   entries: readonly { level: "debug" | "info" | "warn" | "error"; message: string; data?: unknown; at?: string | undefined }[];
   progress?: NonNullable<Run["progress"]> | undefined;
@@ -164,7 +164,7 @@ export async function logRun(tx: AgentTx, deps: AgentDeps, activationId: string,
 type RunResult = Partial<Pick<RunRow, "summary" | "output" | "error" | "metrics" | "cancelRequested">>;
 
 /** What an agent reports at the end of a run. */
-export interface RunEnd {
+interface RunEnd {
   summary?: string | undefined;
   output?: unknown;
   error?: NonNullable<Run["error"]> | undefined;

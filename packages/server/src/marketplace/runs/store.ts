@@ -27,7 +27,7 @@ export async function lookUpRun(q: AgentQuery, { activationId, runId }: RunKey):
 }
 
 /** The run as it counts now: past its deadline it has FAILED, even when the sweep has not stored that yet. */
-export function effectiveRun(row: RunRow, overdue: number): RunRow {
+function effectiveRun(row: RunRow, overdue: number): RunRow {
   return row.status === "RUNNING" && row.deadlineAt !== null && row.deadlineAt <= overdue
     ? { ...row, status: "FAILED", failureReason: "heartbeat_timeout", finishedAt: row.deadlineAt, deadlineAt: null }
     : row;

@@ -18,7 +18,7 @@ export function runJobs(deps: RunDeps): Readonly<Record<string, JobHandler>> {
 }
 
 /** Ids of runs past their deadline, earliest first. */
-export async function listOverdueRuns(q: AgentQuery, overdue: number, limit: number = CHUNK): Promise<string[]> {
+async function listOverdueRuns(q: AgentQuery, overdue: number, limit: number = CHUNK): Promise<string[]> {
   const { runs } = q.t;
   const rows = await q.select({ id: runs.id }).from(runs).where(isOverdue(q.t, overdue)).orderBy(asc(runs.deadlineAt)).limit(limit);
   return rows.map(({ id }) => id);
@@ -106,7 +106,7 @@ export async function scheduleNextSweep(tx: AgentTx, deps: AgentDeps): Promise<v
 }
 
 /** Fails one chunk of overdue runs, in one transaction with the job for the next. */
-export function sweepRuns(deps: RunDeps): JobHandler {
+function sweepRuns(deps: RunDeps): JobHandler {
   return async () => {
     const overdue = deps.runClock.overdue();
     const ids = await listOverdueRuns(deps.db.read, overdue);

@@ -9,7 +9,7 @@ import type { WakeupDeps } from "./deps.ts";
 import type { WakeupTables } from "./tables.ts";
 
 /** Fires a wakeup that is due. */
-export const FIRE_JOB = "agent.wakeup.fire";
+const FIRE_JOB = "agent.wakeup.fire";
 
 type DueWakeup = Pick<WakeupTables["wakeups"]["$inferSelect"], "id" | "workspaceId">;
 

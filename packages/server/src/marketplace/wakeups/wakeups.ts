@@ -22,7 +22,7 @@ import type { WakeupTables } from "./tables.ts";
  *   SCHEDULED   the end of its activation                          SKIPPED
  */
 
-export type WakeupRow = WakeupTables["wakeups"]["$inferSelect"];
+type WakeupRow = WakeupTables["wakeups"]["$inferSelect"];
 
 export function showWakeup(row: WakeupRow): Wakeup {
   return {

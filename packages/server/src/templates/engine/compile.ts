@@ -61,7 +61,7 @@ export function runAll(ops: readonly Op[], scope: Scope, run: Run): void {
 }
 
 /** What a source includes. */
-export interface Includes {
+interface Includes {
   /** The nodes of a partial. */
   partial(slug: string, at: SourceLocation): readonly Op[];
   /** The content of a layout. */

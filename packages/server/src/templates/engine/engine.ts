@@ -25,7 +25,7 @@ export interface TemplateSet extends Part {
 }
 
 /** Levels partials may nest. */
-export const MAX_PARTIAL_DEPTH = 10;
+const MAX_PARTIAL_DEPTH = 10;
 
 /** A fault with the slug of its part and its field; `part` is null for the template itself. */
 export interface FieldFault extends Fault {

@@ -13,7 +13,7 @@ export async function loadParser(): Promise<Parse> {
 /** Placeholders and blocks allowed in one source. */
 export const MAX_TAGS = 10_000;
 /** Levels blocks may nest. */
-export const MAX_NESTING = 50;
+const MAX_NESTING = 50;
 const MAX_OPEN_PARENTHESES = 1000;
 
 interface Open {

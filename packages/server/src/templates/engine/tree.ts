@@ -48,7 +48,7 @@ export interface Call {
 
 export type Expression = Path | Literal | Call;
 
-export interface TextNode {
+interface TextNode {
   readonly kind: "text";
   readonly text: string;
 }
@@ -64,7 +64,7 @@ export interface PutNode {
   address?: "begins" | "continues";
 }
 
-export interface IfNode {
+interface IfNode {
   readonly kind: "if";
   readonly test: Expression;
   readonly body: readonly Node[];
@@ -93,7 +93,7 @@ export interface PartialNode {
 }
 
 /** The place of the content in a layout. */
-export interface BodyNode {
+interface BodyNode {
   readonly kind: "body";
   readonly at: SourceLocation;
 }

@@ -5,7 +5,7 @@ import type { Declared, Variable, VariableType } from "./variables.ts";
 export type Values = Readonly<Record<string, unknown>>;
 
 /** The value under a dotted name. Inherited fields are not read. */
-export function getValue(values: unknown, name: string): unknown {
+function getValue(values: unknown, name: string): unknown {
   return name
     .split(".")
     .reduce<unknown>((value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), values);

@@ -9,7 +9,7 @@ export interface Waiting {
   reject(error: unknown): void;
 }
 
-export interface BatcherOptions {
+interface BatcherOptions {
   /** Items in one batch, at most. */
   maxItems: number;
   /** The sum of their sizes, at most, unless one alone is larger. */

@@ -20,7 +20,7 @@ const MAX_SIZE = 2 * CHUNK_BYTES;
 
 const ORDINARY_ONLY = ["select", "selectDistinct", "insert", "update", "delete", "$count", "prepared", "raw", "updateAll", "beforeCommit"];
 
-export interface LightParts {
+interface LightParts {
   readonly scope: Scope;
   readonly tables: Schema;
   readonly statements: TableStatements;

@@ -17,7 +17,7 @@ import { SharedReads } from "./shared-reads.ts";
  * `batcher.ts` decides when either is sent.
  */
 
-export interface SharedCommitsParts {
+interface SharedCommitsParts {
   readonly pool: pg.Pool;
   readonly tables: Schema;
   readonly statements: TableStatements;
