@@ -3,6 +3,7 @@ import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
+import { transactionClock } from "./db/transaction-clock.ts";
 import type { Deps } from "./deps.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
 import { findLastEventTime } from "./events/events.ts";
@@ -169,6 +170,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
   const deps: Deps = {
     ...parts,
     ...{
+      clock: transactionClock(clock),
       tracing,
       storage: new StorageHealth(clock.real, log),
       overloaded,

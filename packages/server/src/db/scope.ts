@@ -5,6 +5,8 @@ export interface Scope {
   open: boolean;
   /** True once it has changed a row. Kept on SQLite only. */
   wrote: boolean;
+  /** The instant of the transaction (ms since 1970), once it has asked the clock. */
+  now?: number;
   readonly afterCommit: (() => void)[];
 }
 

@@ -4,7 +4,6 @@ import { accepted, busy, type Script, scriptedMailer } from "../../test/scripted
 import type { Deps } from "../deps.ts";
 import { DELIVER_MANY_JOB, type StatusChange } from "../emails/emails.ts";
 import { realTime } from "../lib/clock.ts";
-import type { ControllableClock } from "../lib/controllable-clock.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { holdDomain, releaseDomain } from "./holds.ts";
@@ -75,7 +74,7 @@ test("a bulk job that runs again hands over the emails that failed, and leaves o
     await requeueDeferred(tx, deps, null);
   });
   await until(() => hanging.length === 2);
-  (deps.clock as ControllableClock).reset(deps.clock.now() + 3_600_000, "frozen");
+  t.w.clock.control.reset(deps.clock.now() + 3_600_000, "frozen");
   deps.queue.refresh();
   await until(() => t.mailer.sent.filter(({ envelopeTo }) => envelopeTo === "failed@one.example").length === 2);
   expect(hanging).toHaveLength(2);

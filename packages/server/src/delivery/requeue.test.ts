@@ -1,7 +1,6 @@
 import { Mailsvc } from "@mailsvc/sdk";
 import { expect, test } from "vitest";
 import { accepted, busy, type ScriptedMailer, scriptedMailer } from "../../test/scripted-mailer.ts";
-import type { ControllableClock } from "../lib/controllable-clock.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -28,7 +27,7 @@ const until = async (isTrue: () => boolean): Promise<void> => {
 
 /** Moves the clock although mail hangs, and lets everything run that is due by then. */
 const jump = async (w: TestWorld, mailer: ScriptedMailer, ms: number): Promise<void> => {
-  const clock = w.app.deps.clock as ControllableClock;
+  const clock = w.clock.control;
   clock.reset(clock.now() + ms, "frozen");
   w.app.deps.queue.refresh();
   // Mail that was due before goes first.
@@ -124,7 +123,7 @@ test("a job that waits for a delivery slot stays as it is", async () => {
   await using w = await createWorld({ mailer });
   for (const name of ["ada", "bob"]) await send(w, `${name}@one.example`);
   await w.settle();
-  const clock = w.app.deps.clock as ControllableClock;
+  const clock = w.clock.control;
   clock.reset(clock.now() + 3_600_000, "frozen");
   w.app.deps.queue.refresh();
   await until(() => hanging() === 1);

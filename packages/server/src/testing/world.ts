@@ -8,7 +8,7 @@ import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
 import { DROP_HEADER } from "../http/fault-injection.ts";
-import { controllableClock } from "../lib/controllable-clock.ts";
+import { type ControllableClock, controllableClock } from "../lib/controllable-clock.ts";
 import type { FetchText } from "../lib/fetch-text.ts";
 import { silentLog } from "../lib/log.ts";
 import { assertNodeVersion } from "../lib/node-version.ts";
@@ -28,6 +28,8 @@ export interface WorldOptions {
   seed?: number;
   /** The instant of the clock, ISO 8601. It is frozen until it is advanced or thawed. */
   now?: string;
+  /** @internal Changes the clock, for example so that it moves whenever it is read. */
+  clock?: (clock: ControllableClock) => ControllableClock;
   /** @internal How mail is delivered; by default it is captured. */
   mailer?: Mailer;
   /** @internal The payment provider; by default a call confirms payments. */
@@ -86,6 +88,8 @@ export interface TestWorld {
     after(ms: number, fire: () => void): () => void;
     /** Moves time to the next timer; false if there is none. */
     next(): Promise<boolean>;
+    /** @internal Moves time without waiting for the work that becomes due. */
+    readonly control: ControllableClock;
   };
   /** The captured mail. */
   readonly inbox: TestInbox;
@@ -123,7 +127,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
   // A test's data need not survive a power cut.
   const backend =
     options.databaseUrl === undefined ? await sqliteBackend(folder, { synchronous: "OFF" }) : await onPostgres(options.databaseUrl);
-  const clock = controllableClock(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
+  const made = controllableClock(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
+  const clock = options.clock?.(made) ?? made;
   const app = await createApp({
     config,
     version,
@@ -181,6 +186,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     app,
     clock: {
       now: clock.now,
+      control: clock,
       after: (ms, fire) => {
         const timer = clock.after(ms, "test", fire);
         return () => timer.cancel();

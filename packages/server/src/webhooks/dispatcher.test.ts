@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { hook } from "../../test/hook.ts";
 import { countingHook, createActivations, emitResumed, waitForDeliveries } from "../../test/many-activations.ts";
 import { activateAgent, listAgent } from "../../test/marketplace.ts";
-import type { ControllableClock } from "../lib/controllable-clock.ts";
 import { createWorld } from "../testing.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import { LEASE_MS } from "./streams.ts";
@@ -137,7 +136,7 @@ test("a queued event whose lease has ended is not sent, since another worker may
   hooks.script = () => (response) => void held.push(() => response.end());
   await emitResumed(world, many.slice(1));
   await expect.poll(() => held.length, { interval: 2 }).toBe(2);
-  const clock = world.app.deps.clock as ControllableClock;
+  const clock = world.clock.control;
   await clock.advanceTo(clock.now() + 2 * LEASE_MS, async () => {});
   hooks.script = () => 200;
   for (const answer of held.splice(0)) answer();
@@ -154,14 +153,15 @@ test("a new event does not postpone a stream that is due", async () => {
   await listAgent(world.builder.sdk, hooks.url);
   const { id } = await activateAgent(world.sdk);
   await world.settle();
-  const { db, queue, clock } = world.app.deps;
+  const { db, queue } = world.app.deps;
+  const clock = world.clock.control;
   await queue.stop();
   const { webhookStreams: l } = db.read.t;
   const due: (number | null)[] = [];
   for (let i = 0; i < 2; i += 1) {
     await emitResumed(world, [id]);
     due.push((await db.read.select().from(l))[0]?.dueAt ?? null);
-    await (clock as ControllableClock).advanceTo(clock.now() + 1000, async () => {});
+    await clock.advanceTo(clock.now() + 1000, async () => {});
   }
   expect(due).toEqual([clock.now() - 2000, clock.now() - 2000]);
 });

@@ -1,6 +1,9 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { propertyRuns } from "../../../test/property-runs.ts";
 import { ask } from "../../../test/scenario.ts";
 import { secondWorkspace } from "../../../test/tenant.ts";
+import { tickingClock } from "../../../test/ticking-clock.ts";
 import { createWorld } from "../../testing.ts";
 
 const good = { slug: "writer", name: "Writer", webhookUrl: "http://127.0.0.1:9/hook", permissions: [] };
@@ -98,3 +101,20 @@ test("renewals keep the day of the first payment: 31 January, 28 February, 31 Ma
   await world.clock.advance("94d");
   expect(await pay()).toBe("2026-06-05T00:00:00.000Z");
 });
+
+test("a paid month adds at least 28 days, while time passes as it does in production", async () => {
+  const run = async (gaps: number[]): Promise<void> => {
+    await using world = await createWorld({ clock: tickingClock });
+    await world.sdk.listings.create(good);
+    let paidUntil = 0;
+    for (const days of gaps) {
+      const from = Math.max(paidUntil, world.clock.now());
+      await world.sdk.payments.confirm((await world.sdk.listings.checkout("writer")).id);
+      paidUntil = Date.parse((await world.sdk.listings.get("writer")).expiresAt ?? "");
+      expect(paidUntil - from).toBeGreaterThanOrEqual(28 * 86_400_000);
+      if (days > 0) await world.clock.advance(`${days}d`);
+    }
+  };
+  const gaps = fc.array(fc.nat(70), { minLength: 2, maxLength: 6 });
+  await fc.assert(fc.asyncProperty(gaps, run), { numRuns: propertyRuns(10), seed: 11, examples: [[[0, 0]], [[3, 3, 0]]] });
+}, 60_000);

@@ -73,9 +73,10 @@ test("past its window a run cannot be logged, ended or cancelled, even before a 
   const { client, activationId } = made.agent;
   const { runId } = await client.runs.start();
   await client.credits.get();
-  const { queue, db, clock } = world.app.deps;
+  const { clock } = world;
+  const { queue, db } = world.app.deps;
   await queue.stop();
-  (clock as unknown as { reset(at: number, mode: string): void }).reset(clock.now() + 900_000, "frozen");
+  clock.control.reset(clock.now() + 900_000, "frozen");
   const { runs } = db.read.t;
   expect(await db.read.select({ status: runs.status }).from(runs)).toEqual([{ status: "RUNNING" }]);
   expect(await client.runs.get(runId)).toMatchObject({ status: "FAILED", finishedAt: "2026-01-01T00:15:00.000Z" });
@@ -221,9 +222,10 @@ test("an agent deactivated in the instant its run fails gets run_force_failed fi
   await using made = await withAgent(world);
   const { client, activationId, heard } = made.agent;
   const { runId } = await client.runs.start();
-  const { queue, clock } = world.app.deps;
+  const { clock } = world;
+  const { queue } = world.app.deps;
   await queue.stop();
-  (clock as unknown as { reset(at: number, mode: string): void }).reset(clock.now() + 900_000, "frozen");
+  clock.control.reset(clock.now() + 900_000, "frozen");
   await world.sdk.activations.deactivate(activationId);
   expect(await world.sdk.runs.get(activationId, runId)).toMatchObject({ status: "FAILED", failureReason: "heartbeat_timeout" });
   expect((await heard("run_force_failed", "agent.deactivated")).map(({ type }) => type)).toEqual(["run_force_failed", "agent.deactivated"]);
