@@ -1,4 +1,6 @@
 // Plugins for bundles that contain all their dependencies.
+import { dirname, join } from "node:path";
+import { build } from "esbuild";
 
 // zod loads messages in 40 languages, a third of the code a start compiles; only English is used.
 const englishOnly = {
@@ -48,10 +50,40 @@ const undiciClient = {
   },
 };
 
+// The program of a thread is a file among the sources. A bundle contains its text instead, with all that it imports, so that it works
+// wherever the bundle is, also inside the single binary.
+const threadPrograms = {
+  name: "thread-programs",
+  setup: (pass) => {
+    pass.onLoad({ filter: /packages[\\/]server[\\/]src[\\/]inbound[\\/]mail-parser-program\.ts$/ }, async ({ path }) => {
+      const file = join(dirname(path), "mail-parser.worker.ts");
+      // The licences of what is inside are collected as those of the bundle.
+      const plugins = pass.initialOptions.plugins.filter(({ name }) => name === "collect-packages");
+      const { outputFiles, metafile } = await build({
+        entryPoints: [file],
+        bundle: true,
+        format: "cjs",
+        platform: "node",
+        target: "node22",
+        charset: "ascii",
+        minify: true,
+        legalComments: "none",
+        metafile: true,
+        write: false,
+        plugins,
+      });
+      return {
+        contents: `export const mailParserProgram = { source: ${JSON.stringify(outputFiles[0].text)}, eval: true };`,
+        watchFiles: Object.keys(metafile.inputs),
+      };
+    });
+  },
+};
+
 /**
  * What is not bundled: optional dependencies of dependencies, which are not installed, and what listhen has for its own command
  * line.
  */
 export const ABSENT = ["pg-native", "react-devtools-core", "jiti", "@parcel/watcher-wasm"];
 
-export const bundlePlugins = [englishOnly, quietHttp, undiciClient];
+export const bundlePlugins = [englishOnly, quietHttp, undiciClient, threadPrograms];

@@ -2,19 +2,33 @@ import { findEmailById } from "../emails/emails.ts";
 import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { applyReports } from "./apply.ts";
 import type { InboundDeps } from "./deps.ts";
-import { type ParsedMail, parseMail } from "./parse-mail.ts";
+import type { MailParser } from "./mail-parser.ts";
+import type { ParsedMail } from "./parse-mail.ts";
 import type { Report } from "./report.ts";
 import type { InboundAddress } from "./return-path.ts";
 
-/** What a received mail led to. `too-early`: the sender must try again, because the email is still being handed over. */
-export type Received = "applied" | "ignored" | "too-early";
+/**
+ * What a received mail led to. `too-early`: the sender must try again, because the email is still being handed over. `unreadable`: it
+ * exceeds what a mail may contain, and the reason is in the log.
+ */
+export type Received = "applied" | "ignored" | "too-early" | "unreadable";
 
 /**
  * Receives a mail to addresses of the inbound domain: bounces, complaints, and mail that unsubscribes. Its effects are durable
- * when this returns. Mail that is none of these, such as an automatic reply, is taken and leads to nothing.
+ * when this returns. Mail that is none of these, such as an automatic reply, is taken and leads to nothing. Throws MailNotRead when
+ * its sender must try again.
  */
-export async function receiveMail(deps: InboundDeps, addresses: readonly InboundAddress[], raw: Uint8Array): Promise<Received> {
-  const mail = await parseMail(raw);
+export async function receiveMail(
+  deps: InboundDeps,
+  parser: MailParser,
+  { addresses, raw }: { readonly addresses: readonly InboundAddress[]; readonly raw: Uint8Array },
+): Promise<Received> {
+  const mail = await parser.parse(raw);
+  if (mail.fault !== null) {
+    const emailIds = addresses.flatMap((address) => ("emailId" in address ? address.emailId : []));
+    deps.log.warn("a mail to the inbound domain cannot be read", { reason: mail.fault, emailIds });
+    return "unreadable";
+  }
   const results: Received[] = [];
   for (const address of addresses)
     results.push(

@@ -5,15 +5,14 @@ import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import type { Timer } from "../lib/clock.ts";
 import { MB } from "../lib/units.ts";
 import type { InboundDeps } from "./deps.ts";
+import type { MailParser } from "./mail-parser.ts";
+import { MAIL_LIMITS } from "./mail-start.ts";
 import { receiveMail } from "./receive.ts";
 import type { InboundAddress } from "./return-path.ts";
 import type { TlsFiles, TlsPair } from "./tls-files.ts";
 
 /** The largest message: some servers return all of ours. */
 const MAX_MESSAGE = 50 * MB;
-
-// A report comes before the mail it returns, so the start of a message is enough.
-const MAX_READ = MB;
 
 const MAX_CONNECTIONS = 100;
 // Connections of one peer; a relay in front of this server opens no more either (Postfix: 20).
@@ -55,7 +54,9 @@ export async function serveInboundSmtp(
   deps: InboundDeps,
   { host, port, tls = null, connectionMs = CONNECTION_MS }: Listening,
 ): Promise<InboundServer> {
-  const { SMTPServer } = await import("smtp-server");
+  // Loaded only where mail is received.
+  const [{ SMTPServer }, { MailParser }] = await Promise.all([import("smtp-server"), import("./mail-parser.ts")]);
+  const parser = new MailParser(deps.clock.real);
   const accepted = new WeakMap<SMTPServerSession, Map<string, InboundAddress>>();
   const refused = new WeakMap<SMTPServerSession, number>();
   const peers = new Map<string, number>();
@@ -93,7 +94,7 @@ export async function serveInboundSmtp(
     },
     onData: (stream, session, done) => {
       const addresses = [...(accepted.get(session)?.values() ?? [])];
-      accept(deps, stream, addresses).then(
+      accept(deps, parser, { stream, addresses }).then(
         (error) => done(error),
         (error: unknown) => {
           deps.log.error("a mail to the inbound domain was not processed", {
@@ -135,9 +136,10 @@ export async function serveInboundSmtp(
   return {
     host: bound.address,
     port: bound.port,
-    close: () => {
+    close: async () => {
       renewal?.cancel();
-      return new Promise((closed) => server.close(() => closed()));
+      await new Promise<void>((closed) => server.close(() => closed()));
+      await parser.close();
     },
   };
 }
@@ -157,12 +159,13 @@ export function renew({ log }: Pick<InboundDeps, "log">, files: TlsFiles, use: (
 /** Takes a message; null if it is done with, else the reply that refuses it. */
 async function accept(
   deps: InboundDeps,
-  stream: Readable & { sizeExceeded?: boolean },
-  addresses: readonly InboundAddress[],
+  parser: MailParser,
+  { stream, addresses }: { stream: Readable & { sizeExceeded?: boolean }; addresses: readonly InboundAddress[] },
 ): Promise<Error | null> {
   const raw = await readStart(stream);
   if (stream.sizeExceeded) return reply(552, "5.3.4 Message too large");
-  const result = await receiveMail(deps, addresses, raw);
+  const result = await receiveMail(deps, parser, { addresses, raw });
+  if (result === "unreadable") return reply(554, "5.6.0 Message cannot be read");
   return result === "too-early" ? reply(451, "4.4.5 The message this is about is still being sent, please try again later") : null;
 }
 
@@ -171,7 +174,7 @@ async function readStart(stream: Readable): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    if (size < MAX_READ) chunks.push(chunk.subarray(0, MAX_READ - size));
+    if (size < MAIL_LIMITS.bytes) chunks.push(chunk.subarray(0, MAIL_LIMITS.bytes - size));
     size += chunk.length;
   }
   return Buffer.concat(chunks);

@@ -1,0 +1,151 @@
+import { Worker } from "node:worker_threads";
+import type { Clock, Timer } from "../lib/clock.ts";
+import { mailParserProgram, type ThreadProgram } from "./mail-parser-program.ts";
+import { MAIL_LIMITS } from "./mail-start.ts";
+import type { ParsedMail } from "./parse-mail.ts";
+
+/** What the thread may use, and how much may wait for it. */
+export interface ParserLimits {
+  /** For one mail, of real time, ms. Within `MAIL_LIMITS` a mail takes 1 to 200 ms. */
+  readonly timeMs: number;
+  /** The heap of the thread, in megabytes. */
+  readonly heapMb: number;
+  /** Mails that wait while another one is read. */
+  readonly waiting: number;
+  /** How long the thread is kept without work, ms: it holds 20 MB. */
+  readonly idleMs: number;
+}
+
+const LIMITS: ParserLimits = { timeMs: 5000, heapMb: 64, waiting: 100, idleMs: 10_000 };
+
+// The youngest objects; without a limit of their own they may take a quarter of the machine.
+const YOUNG_MB = 8;
+
+/** A mail that was not read for a reason that need not last, so that its sender may try again. */
+export class MailNotRead extends Error {
+  override readonly name = "MailNotRead";
+}
+
+interface Request {
+  readonly raw: Uint8Array<ArrayBuffer>;
+  resolve(mail: ParsedMail): void;
+  reject(error: MailNotRead): void;
+}
+
+/**
+ * Reads foreign mail on a thread of its own, one at a time in the order of arrival: whatever a mail contains, the event loop goes on, and
+ * a mail that takes too much time or memory ends this thread only. The next one gets a new thread.
+ *
+ * | parser is | trigger                           | becomes                                                            |
+ * | --------- | --------------------------------- | ------------------------------------------------------------------ |
+ * | idle      | `parse`                           | reading; a thread is started unless one is left                    |
+ * | idle      | `idleMs` pass                     | idle, without a thread                                             |
+ * | reading   | `parse`                           | reading, one more waits; refused when `waiting` others do          |
+ * | reading   | the thread answers                | reading the next; idle when none waits                             |
+ * | reading   | `timeMs` pass, the thread ends    | the same, without a thread; the mail it read is refused            |
+ * | any       | `close`                           | closed: the thread ends, all mails are refused                     |
+ */
+export class MailParser {
+  readonly #real: Clock["real"];
+  readonly #limits: ParserLimits;
+  readonly #program: ThreadProgram;
+  readonly #waiting: Request[] = [];
+  #reading: { readonly request: Request; readonly deadline: Timer } | null = null;
+  #thread: Worker | null = null;
+  #idle: Timer | null = null;
+  #closed = false;
+
+  constructor(real: Clock["real"], limits: Partial<ParserLimits> = {}, program: ThreadProgram = mailParserProgram) {
+    this.#real = real;
+    this.#limits = { ...LIMITS, ...limits };
+    this.#program = program;
+  }
+
+  /** Reads the start of a mail. Throws MailNotRead when it took too much, or too many others wait. */
+  async parse(mail: Uint8Array): Promise<ParsedMail> {
+    if (this.#closed) throw stopped();
+    if (this.#waiting.length >= this.#limits.waiting) throw new MailNotRead(`${this.#waiting.length} other mails wait to be read.`);
+    return new Promise((resolve, reject) => {
+      // A copy, which goes over to the thread as it is.
+      this.#waiting.push({ raw: new Uint8Array(mail.subarray(0, MAIL_LIMITS.bytes)), resolve, reject });
+      this.#readNext();
+    });
+  }
+
+  /** Ends the thread; mails that are not read yet are refused with MailNotRead. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#idle?.cancel();
+    for (const { reject } of this.#waiting.splice(0)) reject(stopped());
+    await this.#endThread(stopped());
+  }
+
+  #readNext(): void {
+    if (this.#reading !== null || this.#closed) return;
+    const request = this.#waiting.shift();
+    this.#idle?.cancel();
+    if (request === undefined) {
+      if (this.#thread !== null) this.#idle = this.#real.after(this.#limits.idleMs, () => void this.#endThread(stopped()));
+      return;
+    }
+    this.#thread ??= this.#start();
+    const { timeMs } = this.#limits;
+    const late = new MailNotRead(`Reading it took more than ${timeMs} ms.`);
+    this.#reading = { request, deadline: this.#real.after(timeMs, () => void this.#endThread(late)) };
+    this.#thread.postMessage(request.raw, [request.raw.buffer]);
+  }
+
+  #start(): Worker {
+    const { source, eval: isText } = this.#program;
+    const thread = new Worker(source, {
+      name: "mail-parser",
+      eval: isText,
+      // It reads what strangers write, and needs nothing that this process was given.
+      env: {},
+      argv: [],
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    thread.unref();
+    thread.on("message", (mail: ParsedMail) => this.#answered(thread, mail));
+    thread.on("error", (error) => this.#threadEnded(thread, new MailNotRead(`Reading it failed: ${describe(error)}`)));
+    thread.on("exit", () => this.#threadEnded(thread, new MailNotRead("The thread that read it ended.")));
+    return thread;
+  }
+
+  #answered(thread: Worker, mail: ParsedMail): void {
+    if (this.#thread === thread) this.#finish(({ resolve }) => resolve(mail));
+  }
+
+  /** Ends the thread, and with it the reading of the current mail. */
+  async #endThread(reason: MailNotRead): Promise<void> {
+    const thread = this.#thread;
+    if (thread === null) return;
+    this.#threadEnded(thread, reason);
+    await thread.terminate();
+  }
+
+  #threadEnded(thread: Worker, reason: MailNotRead): void {
+    if (this.#thread !== thread) return;
+    this.#thread = null;
+    this.#finish(({ reject }) => reject(reason));
+  }
+
+  #finish(settle: (request: Request) => void): void {
+    const reading = this.#reading;
+    this.#reading = null;
+    reading?.deadline.cancel();
+    if (reading !== null) settle(reading.request);
+    this.#readNext();
+  }
+}
+
+function stopped(): MailNotRead {
+  return new MailNotRead("The server is stopping.");
+}
+
+/** The error of a thread, without what the mail contains. */
+function describe(error: unknown): string {
+  const { code, name } = error as NodeJS.ErrnoException;
+  return code === "ERR_WORKER_OUT_OF_MEMORY" ? "it took too much memory." : (code ?? name);
+}
