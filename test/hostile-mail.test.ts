@@ -56,17 +56,24 @@ test("hostile mails of a megabyte neither delay requests nor keep memory, and ea
       async () => server.stderr(),
     );
     const { port, to } = address(server);
+    const deliverAll = async (queue: Buffer[]): Promise<number[]> => {
+      const replies: number[] = [];
+      const send = async (): Promise<void> => {
+        for (let raw = queue.shift(); raw !== undefined; raw = queue.shift()) replies.push(await deliverSmtp(port, to, raw));
+      };
+      await Promise.all(Array.from({ length: SENDERS }, send));
+      return replies;
+    };
     const mails = Object.values(hostileMails).map((make) => make());
     const report = arf({ messageId: "<other@elsewhere>", to: "ada@example.com" });
     for (let i = 0; i < 20; i += 1) expect(await deliverSmtp(port, to, report)).toBe(250);
+    // What 200 MB of ordinary mails leave in the allocator, and what other programs of this machine delay, is not what this is about.
+    const stopOrdinary = probe(ready.url);
+    await deliverAll(Array.from({ length: MAILS }, () => Buffer.concat([report, Buffer.alloc(MB, `${"x".repeat(76)}\r\n`)])));
+    const ordinary = await stopOrdinary();
     const before = memoryOf(server);
     const stopProbe = probe(ready.url);
-    const replies: number[] = [];
-    const queue = Array.from({ length: MAILS }, (_, i) => mails[i % mails.length] as Buffer);
-    const send = async (): Promise<void> => {
-      for (let raw = queue.shift(); raw !== undefined; raw = queue.shift()) replies.push(await deliverSmtp(port, to, raw));
-    };
-    await Promise.all(Array.from({ length: SENDERS }, send));
+    const replies = await deliverAll(Array.from({ length: MAILS }, (_, i) => mails[i % mails.length] ?? report));
     const longest = await stopProbe();
     expect(replies.filter((code) => code !== 250 && code !== 554)).toEqual([]);
     expect(replies).toHaveLength(MAILS);
@@ -74,8 +81,10 @@ test("hostile mails of a megabyte neither delay requests nor keep memory, and ea
     expect(server.stderr().match(/"a mail to the inbound domain cannot be read".*?"reason":"\w/g) ?? []).toHaveLength(
       replies.filter((code) => code === 554).length,
     );
-    console.log(`hostile mail: /healthz took ${longest.toFixed(0)} ms at most, memory from ${(before / MB).toFixed(0)} MB`);
-    expect(longest).toBeLessThan(250);
+    console.log(
+      `hostile mail: /healthz took ${longest.toFixed(0)} ms at most, ${ordinary.toFixed(0)} with ordinary mail, memory from ${(before / MB).toFixed(0)} MB`,
+    );
+    expect(longest).toBeLessThan(Math.max(250, 3 * ordinary));
     await expect.poll(() => (memoryOf(server) - before) / MB, { timeout: 60_000, interval: 1000 }).toBeLessThan(50);
     console.log(`hostile mail: memory ${(memoryOf(server) / MB).toFixed(0)} MB at the end`);
     expect(await deliverSmtp(port, to, report)).toBe(250);
