@@ -77,7 +77,11 @@ function traceHandlers(handlers: JobHandlers, tracing: Tracing): JobHandlers {
       if (typeof handler === "function") return [kind, traceHandler(handler, tracing)];
       // Several kinds may have one handler, which the queue recognises by its identity. Its parts make their own spans.
       if (!batches.has(handler))
-        batches.set(handler, { ...handler, commit: (tx, effects) => tracing.outside(() => handler.commit(tx, effects)) });
+        batches.set(handler, {
+          freeSlots: (lane) => handler.freeSlots(lane),
+          run: (jobs, settle) => handler.run(jobs, settle),
+          commit: (tx, effects) => tracing.outside(() => handler.commit(tx, effects)),
+        });
       return [kind, batches.get(handler) as BatchHandler];
     }),
   );
