@@ -193,7 +193,8 @@ export const campaigns = {
     path: "/api/v1/campaigns/:id/pause",
     access: { permission: "campaigns:write" },
     summary: "Pause a campaign that is being sent",
-    description: "Mail that is being handed over at this moment goes out; everything else waits for resume.",
+    description:
+      "Mail that is being handed over at this moment, and up to 64 emails that are next, may go out within a second after the response; everything else waits for resume.",
     output: CampaignDetail,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Pause", params: id }],

@@ -10,17 +10,18 @@ import { MailLoader } from "./load.ts";
 import { MAX_MARKED_AHEAD, Marks } from "./marks.ts";
 import type { Ended, Next } from "./next.ts";
 import { OutcomeBatch } from "./outcome-batch.ts";
+import { MAX_AGE_MS, renewMails, type WaitingMail } from "./renew.ts";
 import { Slots } from "./slots.ts";
 import { checkSuppressed } from "./suppressed.ts";
-import type { PendingMail } from "./transform.ts";
 
 // Emails that are captured in one turn of the event loop: a few ms.
 const EMAILS_PER_TURN = 32;
 
 /** A claimed email, loaded and transformed. */
-interface LoadedMail {
+interface LoadedMail extends WaitingMail {
   readonly claimed: ClaimedMail;
-  readonly mail: PendingMail;
+  /** When its loading, or its last renewal, began: real time, ms. */
+  readonly renewedAt: number;
 }
 
 /**
@@ -34,10 +35,12 @@ interface LoadedMail {
  * | claimed      | loaded: cancelled, rescheduled, withdrawn, its domain held  | settled                                              |
  * | claimed      | it cannot be loaded or transformed                          | failed                                               |
  * | waiting      | `Slots` gives it a slot, to single mail first               | being marked, or checked if the mailer needs no mark |
+ * | waiting      | the same, more than 500 ms after it was loaded              | renewed (`renewMails`), then the same or settled     |
  * | being marked | the mark is durable; checked: its address may get mail      | marked                                               |
  * | being marked | it was changed, or its address was suppressed, meanwhile    | settled                                              |
  * | being marked | the mark cannot be stored                                   | failed                                               |
  * | marked       | `Marks`: fewer are under way than the mailer takes at once  | under way                                            |
+ * | marked       | the same, more than 500 ms after it was renewed             | renewed, then under way or settled                   |
  * | under way    | a receipt; or the mailer throws, for a bug of ours          | left: its outcome waits in `OutcomeBatch`            |
  * | left         | the next marks are stored, or 25 ms pass                    | settled, or failed if the mailer threw               |
  *
@@ -62,7 +65,7 @@ export class Dispatch implements BatchHandler<Effect> {
     const { clock, mailer } = deps;
     this.#deps = deps;
     this.#transactional = mailer.transactional;
-    this.#loader = new MailLoader(deps, (loaded) => this.#sort(loaded));
+    this.#loader = new MailLoader(deps, (loaded, startedAt) => this.#sort(loaded, startedAt));
     this.#budget = new ClaimBudget(mailer.concurrency, clock.real.now);
     this.#marks = new Marks(mailer.concurrency, mailer.transactional ? 0 : MAX_MARKED_AHEAD, clock.real.now);
     this.#slots = new Slots(mailer.concurrency, () => this.#marks.ahead);
@@ -84,9 +87,9 @@ export class Dispatch implements BatchHandler<Effect> {
   }
 
   /** Lets loaded emails wait for a slot, and ends those that are not handed over. */
-  #sort(loaded: readonly (readonly [ClaimedMail, Next])[]): void {
+  #sort(loaded: readonly (readonly [ClaimedMail, Next])[], renewedAt: number): void {
     for (const [claimed, next] of loaded)
-      if (next.next === "handOver") this.#slots.wait(claimed.lane, { claimed, mail: next.mail });
+      if (next.next === "handOver") this.#slots.wait(claimed.lane, { claimed, loaded: next.mail.email, mail: next.mail, renewedAt });
       else void this.#end(claimed, next);
     this.#fillSlots();
   }
@@ -96,34 +99,57 @@ export class Dispatch implements BatchHandler<Effect> {
     if (this.#slots.busy) return;
     this.#outcomes.settleAll();
     const mails = this.#slots.take();
-    if (mails.length === 0) return;
+    const stale = mails.filter((one) => this.#isStale(one));
+    if (stale.length > 0) void this.#renew(stale);
+    this.#markOrCheck(stale.length === 0 ? mails : mails.filter((one) => !stale.includes(one)));
+  }
+
+  #markOrCheck(mails: readonly LoadedMail[]): void {
     if (this.#transactional) void this.#check(mails);
     else for (const one of mails) void this.#mark(one);
   }
 
-  async #mark({ claimed, mail }: LoadedMail): Promise<void> {
-    this.#proceed(claimed, await claimed.mark(mail));
+  async #mark(one: LoadedMail): Promise<void> {
+    this.#proceed(one, await one.claimed.mark(one.mail));
+  }
+
+  /** Whether what an email says, and that it may go, was read too long ago: the mail server is slow. */
+  #isStale({ renewedAt }: LoadedMail): boolean {
+    return this.#deps.clock.real.now() - renewedAt > MAX_AGE_MS;
+  }
+
+  /** Renews emails that have a slot, before they are marked. */
+  async #renew(stale: readonly LoadedMail[]): Promise<void> {
+    const renewedAt = this.#deps.clock.real.now();
+    const renewed: LoadedMail[] = [];
+    for (const [i, next] of (await renewMails(this.#deps, stale)).entries()) {
+      const one = stale[i] as LoadedMail;
+      if (next.next === "handOver") renewed.push({ ...one, loaded: next.mail.email, mail: next.mail, renewedAt });
+      else this.#proceed(one, next);
+    }
+    this.#markOrCheck(renewed);
   }
 
   /** A transactional mailer needs no mark: its delivery is stored together with the outcome. */
   async #check(mails: readonly LoadedMail[]): Promise<void> {
+    if (mails.length === 0) return;
     const checked = await checkSuppressed(
       this.#deps,
       mails.map(({ mail }) => mail),
     );
-    for (const [i, { claimed }] of mails.entries()) {
+    for (const [i, one] of mails.entries()) {
       if (i > 0 && i % EMAILS_PER_TURN === 0) await waitForTurn();
-      this.#proceed(claimed, checked[i] as Next);
+      this.#proceed(one, checked[i] as Next);
     }
   }
 
   /** Goes on with an email that has a slot. */
-  #proceed(claimed: ClaimedMail, next: Next): void {
+  #proceed(one: LoadedMail, next: Next): void {
     if (next.next === "handOver") {
-      this.#marks.add({ claimed, mail: next.mail });
+      this.#marks.add({ ...one, mail: next.mail });
       this.#handOverMarked();
     } else {
-      void this.#end(claimed, next);
+      void this.#end(one.claimed, next);
       this.#freeSlot();
     }
   }
@@ -132,8 +158,10 @@ export class Dispatch implements BatchHandler<Effect> {
     for (let next = this.#marks.next(); next; next = this.#marks.next()) void this.#handOver(next);
   }
 
-  async #handOver({ claimed, mail }: LoadedMail): Promise<void> {
-    const ended = await handOver(this.#deps, mail);
+  async #handOver(one: LoadedMail): Promise<void> {
+    const { claimed } = one;
+    const [next] = this.#isStale(one) ? await renewMails(this.#deps, [one]) : [];
+    const ended = next === undefined || next.next === "handOver" ? await handOver(this.#deps, next?.mail ?? one.mail) : next;
     this.#marks.received();
     this.#handOverMarked();
     if (this.#transactional) {

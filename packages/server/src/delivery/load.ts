@@ -15,14 +15,16 @@ const MEMORY_BYTES = 16 * 1024 * 1024;
 
 type EmailRef = Pick<ClaimedMail, "workspaceId" | "emailId" | "bytes">;
 
+/** Gets emails that were loaded together, each with what is to be done next with it, and when that began: real time, ms. */
+type OnLoaded = (loaded: readonly (readonly [ClaimedMail, Next])[], startedAt: number) => void;
+
 /** Loads claimed emails: small ones together, large ones in turns within a budget of memory. */
 export class MailLoader {
   readonly #deps: DeliveryDeps;
-  readonly #loaded: (loaded: readonly (readonly [ClaimedMail, Next])[]) => void;
+  readonly #loaded: OnLoaded;
   readonly #memory = createByteBudget(MEMORY_BYTES);
 
-  /** `loaded` gets the emails that were loaded together, each with what is to be done next with it. */
-  constructor(deps: DeliveryDeps, loaded: (loaded: readonly (readonly [ClaimedMail, Next])[]) => void) {
+  constructor(deps: DeliveryDeps, loaded: OnLoaded) {
     this.#deps = deps;
     this.#loaded = loaded;
   }
@@ -34,8 +36,12 @@ export class MailLoader {
   }
 
   async #loadTogether(claimed: readonly ClaimedMail[]): Promise<void> {
+    const startedAt = this.#deps.clock.real.now();
     const nexts = await loadMails(this.#deps, claimed);
-    this.#loaded(nexts.map((next, i) => [claimed[i] as ClaimedMail, next]));
+    this.#loaded(
+      nexts.map((next, i) => [claimed[i] as ClaimedMail, next]),
+      startedAt,
+    );
   }
 
   /** Many large emails at a time would fill the memory, and block the event loop. */
@@ -78,7 +84,8 @@ function decide(mail: PendingMail | undefined, { bytes = 0 }: EmailRef, heldDoma
   return { next: "handOver", mail };
 }
 
-async function transformLoaded(deps: DeliveryDeps, all: readonly Next[]): Promise<Next[]> {
+/** Transforms the emails among `all` that are to be handed over, and decides what becomes of each. */
+export async function transformLoaded(deps: DeliveryDeps, all: readonly Next[]): Promise<Next[]> {
   const mails = all.flatMap((one) => (one.next === "handOver" ? one.mail : []));
   const transformed = (await transformMails(deps, mails)).values();
   const now = deps.clock.now();
@@ -113,7 +120,8 @@ async function findPendingMails(read: Reader, refs: readonly EmailRef[]): Promis
   });
 }
 
-function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail {
+/** An email before it is transformed. */
+export function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail {
   // A process died between the hand-over and storing its outcome: whatever becomes of it now, it may have arrived.
   const email = row.status === "sending" ? { ...row, inDoubt: true } : row;
   return {

@@ -1,0 +1,69 @@
+import type { EmailRow } from "../emails/emails.ts";
+import type { ClaimedMail } from "./claimed-mail.ts";
+import type { DeliveryDeps } from "./deps.ts";
+import { domainOf, listHeldDomains } from "./holds.ts";
+import { toPendingMail, transformLoaded } from "./load.ts";
+import type { Next } from "./next.ts";
+import { checkSuppressed } from "./suppressed.ts";
+import type { PendingMail } from "./transform.ts";
+
+/**
+ * How long (real ms) an email may wait between the moment at which its contact, its address and its campaign were read and its hand-over. One
+ * that waits longer is renewed. What people ask for is promised to hold a second after the answer (docs/campaigns.md): the rest of
+ * that second is for reading and composing.
+ */
+export const MAX_AGE_MS = 500;
+
+/** An email that has waited since it was transformed. */
+export interface WaitingMail {
+  readonly claimed: Pick<ClaimedMail, "bytes">;
+  /** The email as it was loaded. */
+  readonly loaded: EmailRow;
+  /** What was to be handed over; its email is `sending` if it is marked. */
+  readonly mail: PendingMail;
+}
+
+/**
+ * Decides anew what becomes of emails that have waited for the mail server, and transforms them again with what is stored now. Answers
+ * in their order. Never throws.
+ *
+ * | email                                            | next                                                             |
+ * | ------------------------------------------------ | ---------------------------------------------------------------- |
+ * | is not marked, goes to a domain that is held now | settle as held                                                   |
+ * | its address is suppressed now                    | settle as suppressed                                             |
+ * | a transform withdraws it, or fails it            | settle as withdrawn or failed; a mark and its attempt are undone |
+ * | it cannot be read, a transform throws            | fail                                                             |
+ * | otherwise                                        | hand over                                                        |
+ */
+export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMail[]): Promise<Next[]> {
+  try {
+    const heldDomains = await listHeldDomains(deps.db.read);
+    const decided = waiting.map(({ claimed: { bytes = 0 }, loaded, mail }): Next => {
+      const domain = domainOf(loaded.toKey);
+      if (mail.email === loaded && heldDomains.has(domain))
+        return { next: "settle", effect: { kind: "held", email: loaded, domain, bytes } };
+      return { next: "handOver", mail: toPendingMail(loaded, mail.contents) };
+    });
+    const transformed = await transformLoaded(deps, decided);
+    const toSend = transformed.flatMap((next) => (next.next === "handOver" ? next.mail : []));
+    const checked = (await checkSuppressed(deps, toSend)).values();
+    return transformed.map((next, i) => {
+      const renewed = next.next === "handOver" ? (checked.next().value ?? next) : next;
+      return keepMark(renewed, waiting[i] as WaitingMail);
+    });
+  } catch (error) {
+    return waiting.map(() => ({ next: "fail", error }));
+  }
+}
+
+/** What is decided about an email as it was loaded, for the email as it is since it was marked: it has not been attempted. */
+function keepMark(next: Next, { loaded, mail: { email } }: WaitingMail): Next {
+  if (email === loaded) return next;
+  if (next.next === "handOver") return { next: "handOver", mail: { ...next.mail, email } };
+  if (next.next !== "settle" || next.effect?.kind !== "outcome") return next;
+  const { effect } = next;
+  return {
+    next: "settle",
+    effect: { ...effect, move: { ...effect.move, email, patch: { ...effect.move.patch, attempts: loaded.attempts } } },
+  };
+}
