@@ -12,12 +12,12 @@ import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
 import { renderRecipients } from "./campaigns/render.ts";
 import { afterExpansion, continueSending } from "./campaigns/sending.ts";
 import { SEND_JOB, START_JOB, startScheduled } from "./campaigns/start.ts";
-import { applySuppressions, type ContactLinks } from "./contacts/contacts.ts";
+import { applySuppressions } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { favicon } from "./dashboard/dashboard.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
-import { forgetContact } from "./data-subjects/person-data.ts";
+import { forgetContact } from "./data-subjects/walk.ts";
 import { Dispatch } from "./delivery/dispatch.ts";
 import { RELEASE_JOB, releaseEmails } from "./delivery/holds.ts";
 import { REACT_JOB, reactToEmail } from "./delivery/react.ts";
@@ -51,7 +51,7 @@ import { isDeveloperKind, parseKeyKind } from "./keys/secret.ts";
 import type { Limiter } from "./lib/rate.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
-import { CLEAR_JOB, listListsOfContact, removeFromLists } from "./lists/lists.ts";
+import { CLEAR_JOB, listListsOfContact } from "./lists/lists.ts";
 import { CONFIRMATION_JOB } from "./lists/members.ts";
 import { subscriberLists } from "./lists/preferences.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
@@ -68,17 +68,11 @@ import { endPayments } from "./marketplace/payments/payments.ts";
 import { returnPages } from "./marketplace/payments/return-page.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
+import { PERSON_DATA } from "./person-data.ts";
 import type { JobHandlers } from "./queue/queue.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
-import {
-  CLEAR_SEGMENT_JOB,
-  listSegmentsOfContact,
-  REBUILD_JOB,
-  recordEngagements,
-  removeFromSegments,
-  syncMembership,
-} from "./segments/segments.ts";
+import { CLEAR_SEGMENT_JOB, listSegmentsOfContact, REBUILD_JOB, recordEngagements, syncMembership } from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, sendConfirmation } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
@@ -110,18 +104,16 @@ type DevNoun = "inbox" | "clock" | "world" | "faults";
 
 type HandlersOf<Noun extends keyof MailsvcContract> = { readonly [G in Noun]: Handlers<MailsvcContract[G], Deps> };
 
-/** What features store about contacts, and delete with them. */
-const contactLinks: readonly ContactLinks[] = [
-  { lists: (q, { seq }) => listListsOfContact(q, seq), forget: removeFromLists },
-  { segments: listSegmentsOfContact, forget: removeFromSegments },
-  { forget: forgetContact },
-];
-
 /** What rooms do when something changes in the rooms below them. `deps` is known once the product is put together. */
 export function connectHooks(deps: () => Deps): Hooks {
   return {
     contactHooks: {
       contactsChanged: (tx, workspaceId, contactSeqs) => syncMembership(tx, deps(), workspaceId, contactSeqs),
+      forgetContact: (tx, contact) => forgetContact(tx, PERSON_DATA, deps(), contact),
+      listMemberships: async (q, contact) => ({
+        lists: await listListsOfContact(q, contact.seq),
+        segments: await listSegmentsOfContact(q, contact, deps().clock.now()),
+      }),
     },
     suppressionHooks: {
       addressesSuppressed: (tx, workspaceId, addresses, source) => applySuppressions(tx, deps(), workspaceId, addresses, source),
@@ -188,8 +180,8 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   senders: senderHandlers,
   suppressions: suppressionHandlers,
   providers: providerHandlers,
-  contacts: contactHandlers(contactLinks),
-  people: dataSubjectHandlers(contactLinks),
+  contacts: contactHandlers,
+  people: dataSubjectHandlers(PERSON_DATA),
   lists: listHandlers,
   segments: segmentHandlers,
   events: { ...eventHandlers, ...trackHandlers },

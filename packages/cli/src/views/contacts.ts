@@ -83,27 +83,40 @@ function detail(contact: ContactDetail, { term: { out } }: Session): string {
 }
 
 function person(found: Person, session: Session): string {
-  const { out, columns } = session.term;
+  const { out } = session.term;
   const suppressed = found.suppression;
-  const mail = renderTable(
-    found.emails,
-    [
-      { title: "email", value: (e) => e.id },
-      { title: "status", value: (e) => e.status, paint: paintStatus },
-      { title: "subject", value: (e) => e.subject, flexible: true },
-      { title: "created (utc)", value: (e) => formatTimestamp(e.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
-    ],
-    out,
-    columns,
-  );
   return [
     found.contact ? detail(found.contact, session) : `${safeText(found.email)}  ${out.dim("is not a contact")}`,
     ...(suppressed
       ? [out.yellow(`Suppressed (${suppressed.reason}, ${suppressed.scope}) since ${formatTimestamp(suppressed.createdAt)}`)]
       : []),
-    ...(found.emails.length > 0 ? [`${out.bold(found.nextCursor ? `The last ${found.emails.length} emails` : "Emails")}\n${mail}`] : []),
+    ...personTables(found, session),
     out.dim("Use --json for the complete record."),
   ].join("\n\n");
+}
+
+/** What a person signed up for, went through and was sent: a table each, unless it is empty. */
+function personTables(found: Person, { term: { out, columns } }: Session): string[] {
+  const section = <Row>(title: string, rows: readonly Row[], cells: Column<Row>[]): string[] =>
+    rows.length > 0 ? [`${out.bold(title)}\n${renderTable(rows, cells, out, columns)}`] : [];
+  return [
+    ...section("Sign-ups", found.signUps, [
+      { title: "landing page", value: (s) => s.landingPageId },
+      { title: "consent", value: (s) => s.consentText, flexible: true },
+      { title: "at (utc)", value: (s) => formatTimestamp(s.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
+    ]),
+    ...section("Automations", found.automationEntries, [
+      { title: "automation", value: (e) => e.automationName, flexible: true },
+      { title: "status", value: (e) => e.status, paint: paintStatus },
+      { title: "entered (utc)", value: (e) => formatTimestamp(e.enteredAt), paint: (s, t) => s.dim(t), priority: 1 },
+    ]),
+    ...section(found.nextCursor ? `The last ${found.emails.length} emails` : "Emails", found.emails, [
+      { title: "email", value: (e) => e.id },
+      { title: "status", value: (e) => e.status, paint: paintStatus },
+      { title: "subject", value: (e) => e.subject, flexible: true },
+      { title: "created (utc)", value: (e) => formatTimestamp(e.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
+    ]),
+  ];
 }
 
 function erased(gone: Erasure, { term: { out } }: Session): string {

@@ -1,15 +1,56 @@
-import { ContactDetail } from "./contacts.ts";
+import { AutomationEntry } from "./automations.ts";
+import { ContactDetail, ContactMembership } from "./contacts.ts";
 import { EmailDetail } from "./emails.ts";
 import { endpoint } from "./endpoint.ts";
+import { LIST_MEMBER_STATUSES } from "./lists.ts";
+import { LandingPageSubmission } from "./marketplace/landing-pages.ts";
 import { Instant, pageQuery } from "./page.ts";
 import { Suppression } from "./suppressions.ts";
 import * as z from "./zod.ts";
+
+/** The membership of a person in a list, pending ones too. */
+export const PersonList = ContactMembership.extend({
+  status: z.enum(LIST_MEMBER_STATUSES),
+  addedAt: Instant,
+  /** When it became a member; null while pending. */
+  joinedAt: Instant.nullable(),
+}).meta({ id: "PersonList" });
+export type PersonList = z.infer<typeof PersonList>;
+
+/** A sign-up of a person on a landing page, with the text consented to. */
+export const PersonSignUp = LandingPageSubmission.omit({ contactId: true })
+  .extend({ landingPageId: z.string() })
+  .meta({ id: "PersonSignUp" });
+export type PersonSignUp = z.infer<typeof PersonSignUp>;
+
+/** The way of a person through an automation. */
+export const PersonEntry = AutomationEntry.omit({ contactId: true })
+  .extend({
+    automationId: z.string(),
+    automationName: z.string(),
+    /** The tracked event that made the person enter, or ended the latest wait; null without one, and once the entry is over. */
+    event: z
+      .object({
+        name: z.string(),
+        value: z.number().optional(),
+        currency: z.string().optional(),
+        properties: z.record(z.string(), z.unknown()).optional(),
+      })
+      .nullable(),
+  })
+  .meta({ id: "PersonEntry" });
+export type PersonEntry = z.infer<typeof PersonEntry>;
 
 /** Everything stored about the person with an address. */
 export const Person = z
   .object({
     email: z.string(),
     contact: ContactDetail.nullable(),
+    lists: z.array(PersonList),
+    /** Sign-ups on landing pages with the texts consented to, newest first. */
+    signUps: z.array(PersonSignUp),
+    /** The ways through automations, newest first. */
+    automationEntries: z.array(PersonEntry),
     /** The events of the contact, in order. */
     events: z.array(z.object({ id: z.string(), type: z.string(), at: Instant, data: z.record(z.string(), z.unknown()) })),
     suppression: Suppression.nullable(),
@@ -44,7 +85,8 @@ export const people = {
     path: "/api/v1/people/:email",
     access: { permission: "people:read" },
     summary: "Get everything stored about a person",
-    description: "The person with an address: contact, memberships, events, suppression, and all emails to them in pages of 50.",
+    description:
+      "The person with an address: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them in pages of 50.",
     query: z.object({ cursor: pageQuery.cursor }),
     output: Person,
     errors: ["not_found"],

@@ -5,6 +5,7 @@ import { incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
 import { HOUR } from "../lib/units.ts";
 import type { AutomationDeps } from "./deps.ts";
@@ -14,6 +15,8 @@ import { type AutomationRow, getAutomationRow, getVersionRow } from "./store.ts"
 import type { AutomationTables, EntryEvent } from "./tables.ts";
 
 export type EntryRow = AutomationTables["automationEntries"]["$inferSelect"];
+
+type MoveRow = AutomationTables["automationMoves"]["$inferSelect"];
 
 /** A contact that enters. */
 export interface Entrant {
@@ -213,16 +216,26 @@ export async function listEntries(
   { id, status, contact, ...input }: PageInput & { id: string; status?: EntryStatus | undefined; contact?: string | undefined },
 ): Promise<Page<AutomationEntry>> {
   await getAutomationRow(read, workspaceId, id);
-  const { automationEntries: t, automationMoves: m } = read.t;
+  const { automationEntries: t } = read.t;
   const where = and(eq(t.automationId, id), status && eq(t.status, status), contact === undefined ? undefined : eq(t.contactId, contact));
   const page = await listPage(read, input, { table: t, where, toItem: (row) => row });
-  const ids = page.data.map((row) => row.id);
-  const moves = ids.length === 0 ? [] : await read.select().from(m).where(inArray(m.entryId, ids)).orderBy(asc(m.entryId), asc(m.move));
-  const paths = Map.groupBy(moves, ({ entryId }) => entryId);
-  return { ...page, data: page.data.map((row) => showEntry(row, paths.get(row.id) ?? [])) };
+  const paths = await readPaths(
+    read,
+    page.data.map(({ id }) => id),
+  );
+  return { ...page, data: page.data.map((row) => showEntry(row, paths.get(row.id))) };
 }
 
-function showEntry(row: EntryRow, path: readonly AutomationTables["automationMoves"]["$inferSelect"][]): AutomationEntry {
+/** The steps that entries have taken, in order, by the ids of the entries. */
+export async function readPaths(read: Reader, entryIds: readonly string[]): Promise<Map<string, MoveRow[]>> {
+  const { automationMoves: m } = read.t;
+  const moves: MoveRow[] = [];
+  for (const chunk of splitIntoChunks(entryIds))
+    moves.push(...(await read.select().from(m).where(inArray(m.entryId, chunk)).orderBy(asc(m.entryId), asc(m.move))));
+  return Map.groupBy(moves, ({ entryId }) => entryId);
+}
+
+export function showEntry(row: EntryRow, path: readonly MoveRow[] = []): AutomationEntry {
   const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
   return {
     id: row.id,

@@ -4,19 +4,17 @@ import type { NewEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addRevenue } from "./attribution.ts";
 import type { AutomationDeps } from "./deps.ts";
-import { type Entrant, endEntries, enter, listEntriesInside, reachGoal } from "./entries.ts";
+import { type Entrant, enter, listEntriesInside, reachGoal } from "./entries.ts";
 import type { AutomationRow } from "./store.ts";
 import { INSIDE } from "./tables.ts";
 import { listKeys, passesFilter, toEntryEvent } from "./triggers.ts";
 import { endWaits } from "./waits.ts";
 
 /**
- * Lets contacts enter automations, reach their goals, and go on where they wait, as the events say; entries of deleted contacts end. An
- * event that is a trigger and the goal of the same automation counts as the goal for those that are inside already.
+ * Lets contacts enter automations, reach their goals, and go on where they wait, as the events say. An event
+ * that is a trigger and the goal of the same automation counts as the goal for those that are inside already.
  */
 export async function reactToEvents(tx: Tx, deps: AutomationDeps, events: readonly NewEvent[]): Promise<void> {
-  const deleted = events.flatMap(({ type, contactId }) => (type === "contact.deleted" && contactId ? [contactId] : []));
-  await endEntries(tx, deps, await listEntriesInside(tx, deleted), "EXITED", "contact_deleted");
   await addRevenue(tx, events);
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
     const eventsByKey = groupEvents(own);

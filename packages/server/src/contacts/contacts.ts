@@ -1,12 +1,4 @@
-import type {
-  Contact,
-  ContactMembership,
-  ContactPatch,
-  ContactStatus,
-  ContactUpsert,
-  NewContact,
-  Suppression,
-} from "@mailsvc/sdk/contract";
+import type { Contact, ContactPatch, ContactStatus, ContactUpsert, NewContact, Suppression } from "@mailsvc/sdk/contract";
 import { addressKey, mapContactTexts } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -19,7 +11,7 @@ import {
   suppressUnsubscribed,
 } from "../suppressions/suppressions.ts";
 import type { ContactDeps } from "./deps.ts";
-import { type ContactRow, deleteContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
+import { type ContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
 import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
 export type { ContactHooks } from "./hooks.ts";
@@ -27,16 +19,6 @@ export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
 export { explainNoMail } from "./skip-reason.ts";
 export type { ContactRow } from "./store.ts";
 export { type ContactSource, patchContact } from "./write.ts";
-
-/** What another feature stores about contacts. `features.ts` lists all of them, so that none is forgotten. */
-export interface ContactLinks {
-  /** The lists a contact is on. */
-  lists?(q: Tx | Reader, contact: ContactRow): Promise<ContactMembership[]>;
-  /** The segments a contact is in at this instant (ms). */
-  segments?(q: Tx | Reader, contact: ContactRow, now: number): Promise<ContactMembership[]>;
-  /** Deletes what is stored about a contact, in the transaction that deletes it. */
-  forget(tx: Tx, contact: ContactRow): Promise<void>;
-}
 
 export function showContact(row: ContactRow): Contact {
   return {
@@ -61,18 +43,6 @@ export async function getContactRow(q: Tx | Reader, workspaceId: string, id: str
 /** The contact with an address, in any spelling of it; null if there is none. */
 export function findContactByEmail(q: Tx | Reader, workspaceId: string, email: string): Promise<ContactRow | null> {
   return findByEmailKey(q, workspaceId, addressKey(email));
-}
-
-/** The lists and segments of a contact at an instant (ms). */
-export async function listMemberships(
-  q: Tx | Reader,
-  contact: ContactRow,
-  links: readonly ContactLinks[],
-  now: number,
-): Promise<{ lists: ContactMembership[]; segments: ContactMembership[] }> {
-  const collect = async (kind: "lists" | "segments") =>
-    (await Promise.all(links.map((link) => link[kind]?.(q, contact, now) ?? []))).flat();
-  return { lists: await collect("lists"), segments: await collect("segments") };
 }
 
 /** Creates a contact (docs/contacts.md#two-ways-to-create-a-contact). Throws ApiError duplicate_contact or email_suppressed. */
@@ -192,18 +162,10 @@ export async function patchContacts(
   return results;
 }
 
-/** Deletes a contact with everything other features store about it. Its suppression stays. Throws ApiError not_found. */
-export async function deleteContact(
-  tx: Tx,
-  deps: ContactDeps,
-  workspaceId: string,
-  id: string,
-  links: readonly ContactLinks[],
-): Promise<ContactRow> {
+/** Deletes a contact with everything that is stored about it. Its suppression stays. Throws ApiError not_found. */
+export async function deleteContact(tx: Tx, deps: ContactDeps, workspaceId: string, id: string): Promise<ContactRow> {
   const row = await getContactRow(tx, workspaceId, id);
-  // The contact first: a transaction that changes its memberships at the same time collides here, and sees it gone.
-  await deleteContactRow(tx, row);
-  for (const link of links) await link.forget(tx, row);
+  await deps.contactHooks.forgetContact(tx, row);
   await recordDeletion(tx, deps, row);
   return row;
 }

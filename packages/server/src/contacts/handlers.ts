@@ -1,16 +1,7 @@
 import { ContactUpsert, type contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
-import {
-  type ContactLinks,
-  createContact,
-  deleteContact,
-  getContactRow,
-  listMemberships,
-  showContact,
-  updateContact,
-  upsertContact,
-} from "./contacts.ts";
+import { createContact, deleteContact, getContactRow, showContact, updateContact, upsertContact } from "./contacts.ts";
 import type { ContactDeps } from "./deps.ts";
 import { type ImportRow, importContacts } from "./import.ts";
 import { listContacts } from "./list.ts";
@@ -18,35 +9,31 @@ import { listContacts } from "./list.ts";
 // Large rows that are validated in one stretch: a few milliseconds.
 const ROWS_PER_TURN = 20;
 
-/** The handlers of contacts; `links` lists the features that store something about them. */
-export function contactHandlers(links: readonly ContactLinks[]): Handlers<typeof contract.contacts, ContactDeps> {
-  return {
-    list: (input, { read, workspaceId }) => listContacts(read, workspaceId, input),
-    create: async (input, { tx, deps, workspaceId }) => showContact(await createContact(tx, deps, workspaceId, input)),
-    upsert: async (input, { tx, deps, workspaceId }) => {
-      const { contact, created } = await upsertContact(tx, deps, workspaceId, input);
-      return { status: created ? 201 : 200, body: showContact(contact) };
+export const contactHandlers: Handlers<typeof contract.contacts, ContactDeps> = {
+  list: (input, { read, workspaceId }) => listContacts(read, workspaceId, input),
+  create: async (input, { tx, deps, workspaceId }) => showContact(await createContact(tx, deps, workspaceId, input)),
+  upsert: async (input, { tx, deps, workspaceId }) => {
+    const { contact, created } = await upsertContact(tx, deps, workspaceId, input);
+    return { status: created ? 201 : 200, body: showContact(contact) };
+  },
+  import: {
+    // Validated before the transaction begins and in turns: a thousand large rows take 0.2 s.
+    prepare: async ({ rows }, { check }) => {
+      const checkedRows: ImportRow[] = [];
+      for (const row of rows) {
+        const checked = check(ContactUpsert, row);
+        checkedRows.push("details" in checked ? { errors: checked.details } : { contact: checked.value });
+        if (checkedRows.length % ROWS_PER_TURN === 0) await yieldToEventLoop();
+      }
+      return checkedRows;
     },
-    import: {
-      // Validated before the transaction begins and in turns: a thousand large rows take 0.2 s.
-      prepare: async ({ rows }, { check }) => {
-        const checkedRows: ImportRow[] = [];
-        for (const row of rows) {
-          const checked = check(ContactUpsert, row);
-          checkedRows.push("details" in checked ? { errors: checked.details } : { contact: checked.value });
-          if (checkedRows.length % ROWS_PER_TURN === 0) await yieldToEventLoop();
-        }
-        return checkedRows;
-      },
-      run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) =>
-        importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
-    },
-    export: (input, { read, workspaceId }) => listContacts(read, workspaceId, { page: 1, ...input }),
-    get: async ({ id }, { read, deps, workspaceId }) => {
-      const contact = await getContactRow(read, workspaceId, id);
-      return { ...showContact(contact), ...(await listMemberships(read, contact, links, deps.clock.now())) };
-    },
-    update: async ({ id, ...patch }, { tx, deps, workspaceId }) => showContact(await updateContact(tx, deps, workspaceId, id, patch)),
-    delete: async ({ id }, { tx, deps, workspaceId }) => showContact(await deleteContact(tx, deps, workspaceId, id, links)),
-  };
-}
+    run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) => importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
+  },
+  export: (input, { read, workspaceId }) => listContacts(read, workspaceId, { page: 1, ...input }),
+  get: async ({ id }, { read, deps, workspaceId }) => {
+    const contact = await getContactRow(read, workspaceId, id);
+    return { ...showContact(contact), ...(await deps.contactHooks.listMemberships(read, contact)) };
+  },
+  update: async ({ id, ...patch }, { tx, deps, workspaceId }) => showContact(await updateContact(tx, deps, workspaceId, id, patch)),
+  delete: async ({ id }, { tx, deps, workspaceId }) => showContact(await deleteContact(tx, deps, workspaceId, id)),
+};

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createTestAgent } from "../../test/agent.ts";
 import { expectCountsToBeTrue } from "../../test/recount.ts";
 import { ask, scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
@@ -41,6 +42,54 @@ test("everything about a person is in one response", async () => {
   });
   expect(person.events.map((e) => e.type)).toEqual(["contact.created", "contact.unsubscribed"]);
   expect(JSON.stringify(person)).not.toContain("other@example.com");
+});
+
+test("memberships, sign-ups with the texts consented to, and ways through automations are in the response", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const agent = await createTestAgent(world);
+  const list = await sdk.lists.create({ name: "Readers", doubleOptIn: true, confirmationFrom: "a@acme.test" });
+  const page = await agent.call("POST", "/landing-pages", { title: "Join", html: "<form></form>", status: "PUBLISHED" });
+  await world.fetch(page.body.url, { method: "POST", body: new URLSearchParams({ email: "ada@example.com" }) });
+  await sdk.lists.add(list.id, { contacts: ["ada@example.com"] });
+  const automation = await sdk.automations.create({
+    name: "Carts",
+    trigger: { type: "event", name: "cart" },
+    steps: [{ id: "wait", type: "delay", for: "3d" }],
+    connections: [{ from: "trigger", to: "wait" }],
+  });
+  await sdk.automations.activate(automation.id);
+  await sdk.events.track({ contact: "ada@example.com", name: "cart", value: 12.5, currency: "USD", properties: { item: "gears" } });
+  await world.settle();
+  const [submission] = (await sdk.landingPages.submissions(page.body.id)).data;
+  expect(submission?.consentText).toMatch(/\w/);
+  const person = await sdk.people.get("ada@example.com");
+  expect(person.contact?.lists).toEqual([]);
+  expect(person.lists).toMatchObject([{ id: list.id, name: "Readers", status: "PENDING", joinedAt: null }]);
+  expect(person.signUps).toEqual([
+    {
+      id: submission?.id,
+      landingPageId: page.body.id,
+      consentText: submission?.consentText,
+      listId: null,
+      createdAt: submission?.createdAt,
+    },
+  ]);
+  expect(person.automationEntries).toMatchObject([
+    {
+      automationId: automation.id,
+      automationName: "Carts",
+      status: "ACTIVE",
+      event: { name: "cart", value: 12.5, properties: { item: "gears" } },
+      path: [{ stepId: "wait" }],
+    },
+  ]);
+  // What they hold of the person goes with the contact; the entry ends before the contact is gone.
+  await sdk.contacts.delete(person.contact?.id ?? "");
+  expect((await sdk.landingPages.submissions(page.body.id)).data).toMatchObject([{ id: submission?.id, contactId: null }]);
+  expect((await sdk.automations.entries(automation.id)).data).toMatchObject([{ status: "EXITED", reason: "contact_deleted" }]);
+  const types = (await sdk.events.list()).data.map(({ type }) => type);
+  expect(types.slice(0, 2)).toEqual(["contact.deleted", "automation.exited"]);
 });
 
 test("emails to a person come in pages", async () => {

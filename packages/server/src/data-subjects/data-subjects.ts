@@ -1,48 +1,30 @@
 import { type Erasure, type Person, parseAddress } from "@mailsvc/sdk/contract";
 import { listCurrentRecipients } from "../campaigns/campaigns.ts";
-import { type ContactLinks, deleteContact, findContactByEmail, listMemberships, showContact } from "../contacts/contacts.ts";
-import type { Reader, Tx } from "../db/db.ts";
-import { getEmails, listIdsTo } from "../emails/emails.ts";
-import { listContactEvents, toEventId } from "../events/events.ts";
+import { deleteContact, findContactByEmail } from "../contacts/contacts.ts";
+import type { Reader, Schema, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { iso } from "../lib/clock.ts";
-import { eraseAddress, findSuppressions, showSuppression } from "../suppressions/suppressions.ts";
-import { eraseLinks } from "../tracking/tracking.ts";
+import { findSuppressions } from "../suppressions/suppressions.ts";
+import type { PersonDataByTable } from "./declarations.ts";
 import type { DataSubjectDeps } from "./deps.ts";
-import {
-  deleteCapturedEmails,
-  deleteContactEvents,
-  deleteEmailCopies,
-  deleteIdempotentResponses,
-  type EmailCopy,
-  findEmailCopies,
-} from "./email-copies.ts";
-
-const PAGE = 50;
+import { type EmailCopy, findEmailCopies } from "./email-copies.ts";
+import { erasePerson, exportPerson } from "./walk.ts";
 
 /** Everything stored about the person with an address; emails to them come in pages. Throws ApiError not_found. */
 export async function exportDataSubject(
   read: Reader,
+  deps: DataSubjectDeps,
+  tables: PersonDataByTable,
   workspaceId: string,
   { email, cursor }: { email: string; cursor?: string | undefined },
-  links: readonly ContactLinks[],
-  now: number,
 ): Promise<Person> {
-  const key = parseKey(email);
-  const contact = await findContactByEmail(read, workspaceId, key);
-  const events = contact ? await listContactEvents(read, contact.id) : [];
-  const suppression = (await findSuppressions(read, workspaceId, [key])).get(key);
-  const ids = await listIdsTo(read, workspaceId, key, { before: cursor === undefined ? null : decodeCursor(cursor), limit: PAGE + 1 });
-  if (!contact && !suppression && ids.length === 0 && cursor === undefined) throw notStored(email);
-  const page = ids.slice(0, PAGE);
-  return {
-    email: contact?.email ?? key,
-    contact: contact && { ...showContact(contact), ...(await listMemberships(read, contact, links, now)) },
-    events: events.map((e) => ({ id: toEventId(e.sequence), type: e.type, at: iso(e.at), data: e.data ?? {} })),
-    suppression: suppression ? showSuppression(suppression) : null,
-    emails: await getEmails(read, workspaceId, page),
-    nextCursor: ids.length > PAGE ? Buffer.from(page.at(-1) ?? "").toString("base64url") : null,
-  };
+  const address = parseKey(email);
+  const before = cursor === undefined ? null : decodeCursor(cursor);
+  const contact = await findContactByEmail(read, workspaceId, address);
+  const person = await exportPerson(read, tables, deps, { workspaceId, address, contact, before });
+  const { email: _, ...parts } = person;
+  const isEmpty = Object.values(parts).every((part) => part === null || (Array.isArray(part) && part.length === 0));
+  if (isEmpty && cursor === undefined) throw notStored(email);
+  return person;
 }
 
 /** All emails to a person. Scans all emails of the workspace, so call it before the transaction. Throws ApiError validation_error. */
@@ -57,36 +39,31 @@ export function findEmailCopiesOf(read: Reader, workspaceId: string, email: stri
 export async function eraseDataSubject(
   tx: Tx,
   deps: DataSubjectDeps,
+  tables: PersonDataByTable,
   workspaceId: string,
   email: string,
   emailCopies: readonly EmailCopy[],
-  links: readonly ContactLinks[],
 ): Promise<Erasure> {
-  const key = parseKey(email);
-  const contact = await findContactByEmail(tx, workspaceId, key);
+  const address = parseKey(email);
+  const contact = await findContactByEmail(tx, workspaceId, address);
   const known = new Set(emailCopies.map((copy) => copy.id));
-  const late = (await listCurrentRecipients(tx, workspaceId, key)).filter((id) => !known.has(id));
-  const copies = [...emailCopies, ...late.map((id) => ({ id, contentsId: 0, shared: true }))];
-  const deleted = await deleteEmailCopies(tx, deps, workspaceId, copies);
-  let { events } = deleted;
-  if (contact) {
-    // Before the contact: deleting it records contact.deleted, the one event that stays. It contains no personal data.
-    events += await deleteContactEvents(tx, contact.id);
-    await deleteContact(tx, deps, workspaceId, contact.id, links);
-  }
-  const texts = [key, ...(contact ? [contact.id, contact.email] : [])];
-  await eraseLinks(tx, deps.tracker, workspaceId, texts);
-  const addressErased = await eraseAddress(tx, deps, workspaceId, key);
+  const late = (await listCurrentRecipients(tx, workspaceId, address)).filter((id) => !known.has(id));
+  const emails = [...emailCopies, ...late.map((id) => ({ id, contentsId: 0, shared: true }))];
+  const erased = await erasePerson(tx, tables, deps, { workspaceId, address, contact, emails });
+  // After its events: deleting it records contact.deleted, the one event about it that stays. It contains no personal data.
+  if (contact) await deleteContact(tx, deps, workspaceId, contact.id);
+  const count = (table: keyof Schema): number => erased.get(table) ?? 0;
   const removed = {
     contacts: contact ? 1 : 0,
-    emails: deleted.emails,
-    captured: await deleteCapturedEmails(tx, workspaceId, key),
-    events,
-    answers: await deleteIdempotentResponses(tx, workspaceId, texts),
+    emails: count("emails"),
+    captured: count("inbox"),
+    events: count("events"),
+    answers: count("idempotency"),
   };
+  const addressErased = count("suppressions") > 0;
   if (!addressErased && Object.values(removed).every((n) => n === 0)) throw notStored(email);
   // Also true if an earlier erasure left the hash.
-  return { ...removed, staysSuppressed: addressErased || (await findSuppressions(tx, workspaceId, [key])).size > 0 };
+  return { ...removed, staysSuppressed: addressErased || (await findSuppressions(tx, workspaceId, [address])).size > 0 };
 }
 
 /** The `addressKey` of an address in a path. Throws ApiError validation_error. */

@@ -1,4 +1,4 @@
-import type { ContactMembership, List, Page } from "@mailsvc/sdk/contract";
+import type { ContactMembership, List, Page, PersonList } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, isNull } from "drizzle-orm";
 import { getCounters } from "../counters/counters.ts";
@@ -118,6 +118,18 @@ export async function listListsOfContact(q: Tx | Reader, contactSeq: number): Pr
     .innerJoin(t, eq(t.seq, m.listSeq))
     .where(and(eq(m.contactSeq, contactSeq), eq(m.status, "MEMBER"), isNull(t.deletedAt)))
     .orderBy(desc(t.id));
+}
+
+/** All memberships of a contact, pending ones too. */
+export async function listMembershipsOfContact(q: Tx | Reader, contactSeq: number): Promise<PersonList[]> {
+  const { lists: t, listMembers: m } = q.t;
+  const rows = await q
+    .select({ id: t.id, name: t.name, status: m.status, addedAt: m.addedAt, joinedAt: m.joinedAt })
+    .from(m)
+    .innerJoin(t, eq(t.seq, m.listSeq))
+    .where(and(eq(m.contactSeq, contactSeq), isNull(t.deletedAt)))
+    .orderBy(desc(t.id));
+  return rows.map((row) => ({ ...row, addedAt: iso(row.addedAt), joinedAt: row.joinedAt === null ? null : iso(row.joinedAt) }));
 }
 
 /** Removes a deleted contact from all lists. */

@@ -112,26 +112,27 @@ export class TrackedLinks {
   }
 }
 
-/** Erases the targets that contain one of these texts, as they are or encoded: old links to them lead nowhere. */
+/** Erases the targets that contain one of these texts, as they are or encoded: old links to them lead nowhere. Returns how many. */
 export async function eraseLinks(
   tx: Tx,
   tracker: { readonly links: TrackedLinks },
   workspaceId: string,
   texts: readonly string[],
-): Promise<void> {
+): Promise<number> {
   const { trackedLinks: t } = tx.t;
   const forms = [...new Set(texts.flatMap((text) => [text, encodeURIComponent(text)]))];
   const rows = await tx
     .select({ id: t.id })
     .from(t)
     .where(and(eq(t.workspaceId, workspaceId), or(...forms.map((form) => tx.sqlDialect.holds(t.url, form)))));
-  if (rows.length === 0) return;
+  if (rows.length === 0) return 0;
   for (const { id } of rows)
     await tx
       .update(t)
       .set({ url: ERASED, hash: `${ERASED} ${id}` })
       .where(eq(t.id, id));
   tx.afterCommit(() => tracker.links.clear());
+  return rows.length;
 }
 
 function keyOf(workspaceId: string, url: string): string {

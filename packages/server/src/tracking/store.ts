@@ -1,4 +1,4 @@
-import { and, eq, inArray, lte, sql } from "drizzle-orm";
+import { and, eq, lte, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import type { TrackingTables } from "./tables.ts";
 
@@ -62,10 +62,4 @@ export async function takeHeldClicks(tx: Tx, workspaceId: string, emailId: strin
     )
     .execute({ workspaceId, emailId, until });
   return rows.sort((a, b) => a.at - b.at);
-}
-
-/** Deletes what is known of the opens and clicks of emails. */
-export async function deleteEngagements(tx: Tx, workspaceId: string, emailIds: readonly string[]): Promise<void> {
-  for (const t of [tx.t.engagements, tx.t.heldClicks])
-    await tx.delete(t).where(and(eq(t.workspaceId, workspaceId), inArray(t.emailId, [...emailIds])));
 }

@@ -9,7 +9,6 @@ import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type Skeleton, toAt
 export { eraseLinks } from "./links.ts";
 export { trackingPages } from "./pages.ts";
 export { CLICKS_JOB, recordHeldClicks } from "./record.ts";
-export { deleteEngagements } from "./store.ts";
 export { Tracker } from "./tracker.ts";
 
 /**

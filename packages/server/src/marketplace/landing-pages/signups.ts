@@ -7,9 +7,10 @@ import {
   mapContactTexts,
   NewContact,
   type Page,
+  type PersonSignUp,
   parseAddress,
 } from "@mailsvc/sdk/contract";
-import { eq, sql } from "drizzle-orm";
+import { desc, eq, sql } from "drizzle-orm";
 import { findContactByEmail, isReachableDomain, upsertContact } from "../../contacts/contacts.ts";
 import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
@@ -113,6 +114,25 @@ export async function listSubmissions(
       createdAt: iso(row.createdAt),
     }),
   });
+}
+
+/** The sign-ups of a contact, newest first. */
+export async function listSignUpsOfContact(read: Reader, contactId: string): Promise<PersonSignUp[]> {
+  const { landingPageSubmissions: t } = read.t;
+  const rows = await read.select().from(t).where(eq(t.contactId, contactId)).orderBy(desc(t.id));
+  return rows.map(({ id, pageId, consentText, listId, createdAt }) => ({
+    id,
+    landingPageId: pageId,
+    consentText,
+    listId,
+    createdAt: iso(createdAt),
+  }));
+}
+
+/** Leaves the sign-ups of a deleted contact to the numbers of their pages, without the contact. */
+export async function forgetSignUps(tx: Tx, { id }: { readonly id: string }): Promise<void> {
+  const { landingPageSubmissions: t } = tx.t;
+  await tx.update(t).set({ contactId: null }).where(eq(t.contactId, id));
 }
 
 /** Values as a page can show them, without control characters. */

@@ -1,0 +1,69 @@
+import type { Person } from "@mailsvc/sdk/contract";
+import type { ContactRow } from "../contacts/contacts.ts";
+import type { Reader, Schema, Tx } from "../db/db.ts";
+import type { DataSubjectDeps } from "./deps.ts";
+import type { EmailCopy } from "./email-copies.ts";
+
+/** Whose data is walked: the person with an address, in one workspace. */
+export interface Subject {
+  readonly workspaceId: string;
+  /** As `addressKey` returns it. */
+  readonly address: string;
+  readonly contact: ContactRow | null;
+}
+
+/** A person whose data is exported. */
+export interface ExportedSubject extends Subject {
+  /** Only emails before this one; null for the newest. */
+  readonly before: string | null;
+}
+
+/** A person who is erased. */
+export interface ErasedSubject extends Subject {
+  readonly emails: readonly EmailCopy[];
+}
+
+/** Reads the parts of an export that a table contributes; an empty object if there is nothing. */
+export type Export = (read: Reader, subject: ExportedSubject, deps: DataSubjectDeps) => Promise<Partial<Person>>;
+
+/** Deletes or clears what is stored about a contact, in the transaction that deletes the contact. */
+export type ForgetContact = (tx: Tx, contact: ContactRow, deps: DataSubjectDeps) => Promise<void>;
+
+/** Deletes or clears what is stored about a person. Returns the number of rows that named the person. */
+export type Erase = (tx: Tx, subject: ErasedSubject, deps: DataSubjectDeps) => Promise<number>;
+
+/** The function of another table handles the rows of this one too. */
+interface With {
+  readonly with: keyof Schema;
+}
+
+/** How rows get into the export, or why they do not. */
+interface Exported {
+  readonly export: Export | With | { readonly none: string };
+  /** Why rows that name the person stay all the same. */
+  readonly stays?: string;
+}
+
+/**
+ * Whether and how a table holds data of a person. `Column` are the names of its columns.
+ *
+ * | declared             | the rows of a person                                        |
+ * | -------------------- | ----------------------------------------------------------- |
+ * | `nothing`            | none, with the reason if a column looks like it             |
+ * | `contact`            | name the contact in that column, by its id or number        |
+ * | `address`            | name the address in that column, or contain it              |
+ * | `email`              | name an email in that column, or something an email caused  |
+ *
+ * `forget` says what happens to them when the contact is deleted, alone or with the person, and `erase` what happens only when the person
+ * is erased: a function, `delete` for all of the rows, or the table whose function does it.
+ */
+export type PersonData<Column extends string = string> =
+  | "nothing"
+  | { readonly nothing: string }
+  | (Exported & { readonly contact: Column; readonly forget: ForgetContact | "delete" | With })
+  | (Exported & { readonly contact: Column; readonly erase: Erase })
+  | (Exported & { readonly address: Column; readonly erase: Erase })
+  | (Exported & { readonly email: Column; readonly erase: Erase | "delete" | With });
+
+/** What each table holds of people. A table that is missing does not compile. The walks go in the order of the tables here. */
+export type PersonDataByTable = { readonly [Name in keyof Schema]: PersonData<keyof Schema[Name]["$inferSelect"] & string> };

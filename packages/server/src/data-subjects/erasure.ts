@@ -1,0 +1,85 @@
+import { and, eq, inArray, or, type SQL } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
+import { deleteEvents } from "../events/events.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import type { ErasedSubject } from "./declarations.ts";
+
+/** Deletes the emails to a person. */
+export async function eraseEmails(tx: Tx, { workspaceId, emails }: ErasedSubject): Promise<number> {
+  const { emails: t } = tx.t;
+  let erased = 0;
+  for (const chunk of splitIntoChunks(emails)) {
+    const ids = chunk.map(({ id }) => id);
+    erased += (
+      await tx
+        .delete(t)
+        .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, ids)))
+        .returning({ id: t.id })
+    ).length;
+  }
+  return erased;
+}
+
+/** Deletes the contents of the emails to a person, with attachments, unless other emails share them. */
+export async function eraseContents(tx: Tx, { workspaceId, emails }: ErasedSubject): Promise<number> {
+  const { contents: t, attachments, attachmentParts } = tx.t;
+  let erased = 0;
+  for (const chunk of splitIntoChunks(emails.filter(({ shared }) => !shared))) {
+    const ids = chunk.map(({ contentsId }) => contentsId);
+    await tx.delete(attachmentParts).where(inArray(attachmentParts.contentsId, ids));
+    await tx.delete(attachments).where(inArray(attachments.contentsId, ids));
+    erased += (
+      await tx
+        .delete(t)
+        .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, ids)))
+        .returning({ id: t.id })
+    ).length;
+  }
+  return erased;
+}
+
+/** Deletes the events of a person's emails and contact, and what receivers of webhooks answered to them. */
+export async function eraseEvents(tx: Tx, { emails, contact }: ErasedSubject): Promise<number> {
+  const { events: t } = tx.t;
+  const chunks: SQL[] = splitIntoChunks(emails).map((chunk) =>
+    inArray(
+      t.emailId,
+      chunk.map(({ id }) => id),
+    ),
+  );
+  if (contact) chunks.push(eq(t.contactId, contact.id));
+  let erased = 0;
+  for (const which of chunks) {
+    const deleted = await deleteEvents(tx, which);
+    await forgetDeliveries(tx, deleted);
+    erased += deleted.length;
+  }
+  return erased;
+}
+
+/** Deletes captured emails to a person. */
+export async function eraseCapturedEmails(tx: Tx, { workspaceId, address }: ErasedSubject): Promise<number> {
+  const { inbox: t, inboxParts } = tx.t;
+  const own = and(eq(t.workspaceId, workspaceId), eq(t.to, address));
+  await tx.delete(inboxParts).where(inArray(inboxParts.mailId, tx.select({ id: t.id }).from(t).where(own)));
+  return (await tx.delete(t).where(own).returning({ id: t.id })).length;
+}
+
+/** Deletes stored responses of idempotent requests that name a person. */
+export async function eraseIdempotentResponses(tx: Tx, subject: ErasedSubject): Promise<number> {
+  const { idempotency: t, keys } = tx.t;
+  const keysOfWorkspace = tx.select({ id: keys.id }).from(keys).where(eq(keys.workspaceId, subject.workspaceId));
+  const naming = listTexts(subject).map((text) => tx.sqlDialect.holds(t.answer, text));
+  return (
+    await tx
+      .delete(t)
+      .where(and(inArray(t.keyId, keysOfWorkspace), or(...naming)))
+      .returning({ keyId: t.keyId })
+  ).length;
+}
+
+/** The texts by which a person is named in responses and links. */
+export function listTexts({ address, contact }: ErasedSubject): string[] {
+  return [address, ...(contact ? [contact.id, contact.email] : [])];
+}

@@ -1,0 +1,87 @@
+import type { Person } from "@mailsvc/sdk/contract";
+import { and, type Column, eq, getTableColumns, inArray } from "drizzle-orm";
+import type { ContactRow } from "../contacts/contacts.ts";
+import type { Reader, Schema, Tx } from "../db/db.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import type { ErasedSubject, ExportedSubject, PersonData, PersonDataByTable } from "./declarations.ts";
+import type { DataSubjectDeps } from "./deps.ts";
+
+/** Everything that tables hold about a person. */
+export async function exportPerson(
+  read: Reader,
+  tables: PersonDataByTable,
+  deps: DataSubjectDeps,
+  subject: ExportedSubject,
+): Promise<Person> {
+  const person: Person = {
+    email: subject.contact?.email ?? subject.address,
+    contact: null,
+    lists: [],
+    signUps: [],
+    automationEntries: [],
+    events: [],
+    suppression: null,
+    emails: [],
+    nextCursor: null,
+  };
+  for (const [, data] of listTables(tables))
+    if (typeof data === "object" && "export" in data && typeof data.export === "function")
+      Object.assign(person, await data.export(read, subject, deps));
+  return person;
+}
+
+/** Deletes or clears what tables hold about a contact, its own row too. */
+export async function forgetContact(tx: Tx, tables: PersonDataByTable, deps: DataSubjectDeps, contact: ContactRow): Promise<void> {
+  for (const [name, data] of listTables(tables)) {
+    if (typeof data === "string" || !("forget" in data)) continue;
+    if (typeof data.forget === "function") await data.forget(tx, contact, deps);
+    else if (data.forget === "delete") await deleteRows(tx, name, data.contact, [data.contact === "contactId" ? contact.id : contact.seq]);
+  }
+}
+
+/** Erases what tables hold about a person, except what goes with the contact. Returns how many rows of each table that were. */
+export async function erasePerson(
+  tx: Tx,
+  tables: PersonDataByTable,
+  deps: DataSubjectDeps,
+  subject: ErasedSubject,
+): Promise<Map<keyof Schema, number>> {
+  const erased = new Map<keyof Schema, number>();
+  for (const [name, data] of listTables(tables)) {
+    if (typeof data === "string" || !("erase" in data)) continue;
+    if (typeof data.erase === "function") erased.set(name, await data.erase(tx, subject, deps));
+    else if (data.erase === "delete" && "email" in data) {
+      for (const chunk of splitIntoChunks(subject.emails))
+        await deleteRows(
+          tx,
+          name,
+          data.email,
+          chunk.map(({ id }) => id),
+          subject.workspaceId,
+        );
+    }
+  }
+  return erased;
+}
+
+function listTables(tables: PersonDataByTable): [keyof Schema, PersonData][] {
+  return Object.entries(tables) as [keyof Schema, PersonData][];
+}
+
+/** Deletes the rows that have one of these values in a column. With a workspace, its column is named too: keys begin with it. */
+async function deleteRows(
+  tx: Tx,
+  name: keyof Schema,
+  column: string,
+  values: readonly (string | number)[],
+  workspaceId?: string,
+): Promise<void> {
+  const table = tx.t[name];
+  const columns: Readonly<Record<string, Column>> = getTableColumns(table);
+  const found = columns[column];
+  if (!found) throw new Error(`The table ${name} has no column ${column}.`);
+  const workspace = columns["workspaceId"];
+  await tx
+    .delete(table)
+    .where(and(workspace && workspaceId !== undefined ? eq(workspace, workspaceId) : undefined, inArray(found, [...values])));
+}

@@ -1,0 +1,153 @@
+import { forgetEntries, listEntriesOfContact } from "./automations/data-subject.ts";
+import { forgetRecipients } from "./campaigns/campaigns.ts";
+import { deleteContactRow } from "./contacts/store.ts";
+import type { ErasedSubject, PersonDataByTable } from "./data-subjects/declarations.ts";
+import type { DataSubjectDeps } from "./data-subjects/deps.ts";
+import {
+  eraseCapturedEmails,
+  eraseContents,
+  eraseEmails,
+  eraseEvents,
+  eraseIdempotentResponses,
+  listTexts,
+} from "./data-subjects/erasure.ts";
+import { exportContact, exportEmails, exportEvents, exportSuppression } from "./data-subjects/exports.ts";
+import type { Tx } from "./db/db.ts";
+import { listMembershipsOfContact, removeFromLists } from "./lists/lists.ts";
+import { forgetSignUps, listSignUpsOfContact } from "./marketplace/landing-pages/signups.ts";
+import { removeFromSegments } from "./segments/segments.ts";
+import { eraseAddress } from "./suppressions/suppressions.ts";
+import { eraseLinks } from "./tracking/tracking.ts";
+
+const ID_ONLY = "The numbers of the automation stay; the id leads to nobody.";
+const OF_AGENTS = "Written by or for an agent, which cannot read contacts.";
+const IN_EVENTS = { none: "The events email.opened and email.clicked of the emails say it." };
+
+/**
+ * What each table holds of people. The walks go in this order: what is found by an email comes before the emails, and emails, suppressions
+ * and contacts come in the order in which a bounce changes them, so that transactions do not lock each other out. The contact comes first
+ * among the rows about it: a transaction that changes its memberships at the same time collides there, and sees it gone.
+ */
+export const PERSON_DATA: PersonDataByTable = {
+  campaignReactions: { email: "emailId", erase: eraseRecipients, export: IN_EVENTS },
+  campaignLinkClicks: { email: "emailId", erase: { with: "campaignReactions" }, export: IN_EVENTS },
+  emails: {
+    address: "toKey",
+    erase: eraseEmails,
+    export: exportEmails,
+    stays: "An email that was sent stays when its contact is deleted.",
+  },
+  contents: { email: "id", erase: eraseContents, export: { with: "emails" }, stays: "What a campaign or another email shares." },
+  attachments: { email: "contentsId", erase: { with: "contents" }, export: { with: "emails" } },
+  attachmentParts: { email: "contentsId", erase: { with: "contents" }, export: { with: "emails" } },
+  engagements: { email: "emailId", erase: "delete", export: IN_EVENTS },
+  heldClicks: { email: "emailId", erase: "delete", export: { none: "Becomes an event of the email within seconds." } },
+  events: {
+    contact: "contactId",
+    erase: eraseEvents,
+    export: exportEvents,
+    stays: "The log stays when a contact is deleted; erasing the person leaves contact.deleted.",
+  },
+  webhookDeliveries: { email: "eventKey", erase: { with: "events" }, export: { none: "Sends events, which are exported." } },
+  webhookAttempts: { email: "eventId", erase: { with: "events" }, export: { none: "What the workspace's own receivers answered." } },
+  trackedLinks: { address: "url", erase: eraseTargets, export: { none: "The links are in the emails." } },
+  idempotency: { address: "answer", erase: eraseIdempotentResponses, export: { none: "Copies of responses, kept for a day." } },
+  inbox: { address: "to", erase: eraseCapturedEmails, export: { none: "Copies of the emails, in dev mode." } },
+  inboxParts: { email: "mailId", erase: { with: "inbox" }, export: { none: "Copies of the emails, in dev mode." } },
+  suppressions: { address: "email", erase: eraseSuppression, export: exportSuppression },
+  contacts: { contact: "seq", forget: deleteContactRow, export: exportContact },
+  contactTags: { contact: "contactSeq", forget: { with: "contacts" }, export: { with: "contacts" } },
+  listMembers: {
+    contact: "contactSeq",
+    forget: removeFromLists,
+    export: async (read, { contact }) => (contact ? { lists: await listMembershipsOfContact(read, contact.seq) } : {}),
+  },
+  segmentMembers: { contact: "contactSeq", forget: removeFromSegments, export: { with: "contacts" } },
+  engagement: { contact: "contactSeq", forget: "delete", export: { none: "The last of the events of each kind of the emails." } },
+  automationEntries: {
+    contact: "contactId",
+    forget: forgetEntries,
+    export: async (read, { contact }) => (contact ? { automationEntries: await listEntriesOfContact(read, contact.id) } : {}),
+    stays: ID_ONLY,
+  },
+  automationContacts: {
+    contact: "contactId",
+    forget: { with: "automationEntries" },
+    export: { with: "automationEntries" },
+    stays: ID_ONLY,
+  },
+  landingPageSubmissions: {
+    contact: "contactId",
+    forget: forgetSignUps,
+    export: async (read, { contact }) => (contact ? { signUps: await listSignUpsOfContact(read, contact.id) } : {}),
+  },
+
+  activations: "nothing",
+  approvals: { nothing: OF_AGENTS },
+  assets: "nothing",
+  automationMoves: { nothing: "The id of an email, which leads to nobody once that is gone." },
+  automationRevenue: "nothing",
+  automationVersions: "nothing",
+  automations: "nothing",
+  brands: "nothing",
+  campaignContents: "nothing",
+  campaignLinks: "nothing",
+  campaigns: { nothing: "The address it comes from." },
+  contactCounts: { nothing: "Numbers of contacts." },
+  counters: "nothing",
+  creditBalances: "nothing",
+  creditEntries: "nothing",
+  developerWebhooks: { nothing: "The address that the workspace wants alerts at." },
+  eventArrivals: "nothing",
+  eventNumbers: "nothing",
+  eventStreams: "nothing",
+  fileContents: "nothing",
+  fileParts: "nothing",
+  heldAgentEvents: { nothing: OF_AGENTS },
+  heldDomains: "nothing",
+  heldEmails: { nothing: "The id of an email, until its domain is released." },
+  inboundReports: "nothing",
+  keys: "nothing",
+  landingPageDays: "nothing",
+  landingPageReferrers: "nothing",
+  landingPageSalts: "nothing",
+  landingPageVisitors: { nothing: "Hashes with a salt of the day, deleted with it." },
+  landingPages: "nothing",
+  leadMagnets: "nothing",
+  listings: "nothing",
+  lists: { nothing: "The address its mail comes from." },
+  messages: { nothing: OF_AGENTS },
+  meta: "nothing",
+  paymentNotices: "nothing",
+  payments: "nothing",
+  plans: "nothing",
+  providerConnections: "nothing",
+  runLogs: { nothing: OF_AGENTS },
+  runs: { nothing: OF_AGENTS },
+  segments: "nothing",
+  senders: { nothing: "The workspace's own domains and addresses." },
+  templateVersions: "nothing",
+  templates: "nothing",
+  wakeups: { nothing: OF_AGENTS },
+  webhookEvents: { nothing: OF_AGENTS },
+  webhookStreams: "nothing",
+  workspaces: "nothing",
+};
+
+async function eraseRecipients(tx: Tx, { workspaceId, emails }: ErasedSubject, deps: DataSubjectDeps): Promise<number> {
+  await forgetRecipients(
+    tx,
+    deps,
+    workspaceId,
+    emails.map(({ id }) => id),
+  );
+  return emails.length;
+}
+
+async function eraseTargets(tx: Tx, subject: ErasedSubject, { tracker }: DataSubjectDeps): Promise<number> {
+  return eraseLinks(tx, tracker, subject.workspaceId, listTexts(subject));
+}
+
+async function eraseSuppression(tx: Tx, { workspaceId, address }: ErasedSubject, deps: DataSubjectDeps): Promise<number> {
+  return (await eraseAddress(tx, deps, workspaceId, address)) ? 1 : 0;
+}
