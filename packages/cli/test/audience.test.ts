@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createTestAgent } from "../../server/test/agent.ts";
 import { startCliWithServer } from "./world.ts";
 
 const tty = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: "1" }, columns: 110 };
@@ -55,4 +56,25 @@ test("suppressions are noted, looked through and lifted from the command line", 
   const gone = await mailsvc(["suppressions", "remove", "bob@example.com,nobody@example.com"], tty);
   expect([gone.code, gone.stdout]).toMatchObject([11, expect.stringMatching(/removed\s+1/)]);
   expect(gone.stderr).toContain("nobody@example.com");
+});
+
+test("a person is shown with sign-ups, automations and emails, and erased from the command line", async () => {
+  const { world, mailsvc } = await startCliWithServer();
+  const agent = await createTestAgent(world);
+  const page = await agent.call("POST", "/landing-pages", { title: "Join", html: "<form></form>", status: "PUBLISHED" });
+  const automation = await world.sdk.automations.create({
+    name: "Welcome",
+    trigger: { type: "contact.created" },
+    steps: [{ id: "wait", type: "delay", for: "3d" }],
+    connections: [{ from: "trigger", to: "wait" }],
+  });
+  await world.sdk.automations.activate(automation.id);
+  await world.fetch(page.body.url, { method: "POST", body: new URLSearchParams({ email: "ada@example.com" }) });
+  await world.sdk.emails.send({ from: "a@acme.test", to: "ada@example.com", subject: "Your order", text: "Thanks" });
+  await world.settle();
+  const { stdout } = await mailsvc(["people", "get", "ada@example.com"], tty);
+  expect(stdout).toMatch(new RegExp(`Sign-ups\\n.+\\n *${page.body.id}`));
+  expect(stdout).toMatch(/Automations\n.+\n *Welcome\s+ACTIVE/);
+  expect(stdout).toMatch(/Emails\n.+\n.+Your order/);
+  expect((await mailsvc(["people", "erase", "ada@example.com", "--yes"], tty)).stdout).toContain("erased 1 contacts, 1 emails");
 });

@@ -37,8 +37,8 @@ interface With {
   readonly with: keyof Schema;
 }
 
-/** How rows get into the export, or why they do not. */
 interface Exported {
+  /** How rows get into the export, or why they do not. */
   readonly export: Export | With | { readonly none: string };
   /** Why rows that name the person stay all the same. */
   readonly stays?: string;
@@ -55,7 +55,7 @@ interface Exported {
  * | `email`              | name an email in that column, or something an email caused  |
  *
  * `forget` says what happens to them when the contact is deleted, alone or with the person, and `erase` what happens only when the person
- * is erased: a function, `delete` for all of the rows, or the table whose function does it.
+ * is erased: a function, `delete` for all of the rows (`email` then is the id of an email), or the table whose function does it.
  */
 export type PersonData<Column extends string = string> =
   | "nothing"
@@ -65,5 +65,5 @@ export type PersonData<Column extends string = string> =
   | (Exported & { readonly address: Column; readonly erase: Erase })
   | (Exported & { readonly email: Column; readonly erase: Erase | "delete" | With });
 
-/** What each table holds of people. A table that is missing does not compile. The walks go in the order of the tables here. */
+/** What each table holds of people; one that is missing does not compile. The walks go through the tables in the order of the record. */
 export type PersonDataByTable = { readonly [Name in keyof Schema]: PersonData<keyof Schema[Name]["$inferSelect"] & string> };

@@ -39,7 +39,7 @@ export async function forgetContact(tx: Tx, tables: PersonDataByTable, deps: Dat
   }
 }
 
-/** Erases what tables hold about a person, except what goes with the contact. Returns how many rows of each table that were. */
+/** Erases what tables hold about a person, except what goes with the contact. Returns how many rows that were, by table. */
 export async function erasePerson(
   tx: Tx,
   tables: PersonDataByTable,
@@ -51,14 +51,8 @@ export async function erasePerson(
     if (typeof data === "string" || !("erase" in data)) continue;
     if (typeof data.erase === "function") erased.set(name, await data.erase(tx, subject, deps));
     else if (data.erase === "delete" && "email" in data) {
-      for (const chunk of splitIntoChunks(subject.emails))
-        await deleteRows(
-          tx,
-          name,
-          data.email,
-          chunk.map(({ id }) => id),
-          subject.workspaceId,
-        );
+      const ids = subject.emails.map(({ id }) => id);
+      await deleteRows(tx, name, data.email, ids, subject.workspaceId);
     }
   }
   return erased;
@@ -81,7 +75,6 @@ async function deleteRows(
   const found = columns[column];
   if (!found) throw new Error(`The table ${name} has no column ${column}.`);
   const workspace = columns["workspaceId"];
-  await tx
-    .delete(table)
-    .where(and(workspace && workspaceId !== undefined ? eq(workspace, workspaceId) : undefined, inArray(found, [...values])));
+  const ofWorkspace = workspace && workspaceId !== undefined ? eq(workspace, workspaceId) : undefined;
+  for (const chunk of splitIntoChunks(values)) await tx.delete(table).where(and(ofWorkspace, inArray(found, chunk)));
 }
