@@ -5,7 +5,7 @@ import type { DataSubjectDeps } from "./deps.ts";
 import type { EmailCopy } from "./email-copies.ts";
 
 /** Whose data is walked: the person with an address, in one workspace. */
-export interface Subject {
+interface Subject {
   readonly workspaceId: string;
   /** As `addressKey` returns it. */
   readonly address: string;
@@ -24,13 +24,13 @@ export interface ErasedSubject extends Subject {
 }
 
 /** Reads the parts of an export that a table contributes; an empty object if there is nothing. */
-export type Export = (read: Reader, subject: ExportedSubject, deps: DataSubjectDeps) => Promise<Partial<Person>>;
+type Export = (read: Reader, subject: ExportedSubject, deps: DataSubjectDeps) => Promise<Partial<Person>>;
 
 /** Deletes or clears what is stored about a contact, in the transaction that deletes the contact. */
-export type ForgetContact = (tx: Tx, contact: ContactRow, deps: DataSubjectDeps) => Promise<void>;
+type ForgetContact = (tx: Tx, contact: ContactRow, deps: DataSubjectDeps) => Promise<void>;
 
 /** Deletes or clears what is stored about a person. Returns the number of rows that named the person. */
-export type Erase = (tx: Tx, subject: ErasedSubject, deps: DataSubjectDeps) => Promise<number>;
+type Erase = (tx: Tx, subject: ErasedSubject, deps: DataSubjectDeps) => Promise<number>;
 
 /** The function of another table handles the rows of this one too. */
 interface With {
