@@ -89,7 +89,7 @@ describe("automations in a folder", () => {
     const elsewhere = folder();
     const pulled = await mailsvc(["automations", "pull", "--dir", "flows"], { cwd: elsewhere });
     expect(pulled.json).toMatchObject({ written: ["Tagged", "Welcome"], removed: [], unchanged: 0 });
-    expect(readdirSync(join(elsewhere, "flows"))).toEqual(["automation.schema.json", "tagged.json", "welcome.json"]);
+    expect(readdirSync(join(elsewhere, "flows"))).toEqual([".mailsvc-base", "automation.schema.json", "tagged.json", "welcome.json"]);
     const welcome = JSON.parse(readFileSync(join(elsewhere, "flows/welcome.json"), "utf8"));
     expect(welcome).toEqual({ $schema: "./automation.schema.json", ...JSON.parse(WELCOME), currency: "USD" });
     expect(readFileSync(join(elsewhere, "flows/welcome.json"), "utf8")).toContain('    { "id": "wait", "type": "delay", "for": "3d" },\n');
@@ -210,6 +210,37 @@ describe("automations in a folder", () => {
     expect(pushed).toMatchObject({ code: 11, json: { data: [{ name: "Tagged", action: "failed", error: { code: "conflict" } }] } });
   });
 
+  test("that somebody else changed are refused with exit 11 and left as they are, until they are pulled or forced", async () => {
+    const { mailsvc, world, cwd } = await workshop();
+    await mailsvc(["automations", "push"], { cwd });
+    const [tagged] = (await world.sdk.automations.list().toArray()).filter(({ name }) => name === "Tagged");
+    const id = tagged?.id ?? "";
+    await world.sdk.automations.update(id, { description: "theirs" });
+    const refused = await mailsvc(["automations", "push"], { cwd });
+    expect(refused).toMatchObject({
+      code: 11,
+      json: {
+        unchanged: 1,
+        data: [{ name: "Tagged", action: "failed", error: { code: "conflict", next: "mailsvc automations diff Tagged" } }],
+      },
+    });
+    expect((await mailsvc(["automations", "push"], { cwd, ...PLAIN })).stdout).toContain("next: mailsvc automations diff Tagged");
+    expect(await world.sdk.automations.get(id)).toMatchObject({ description: "theirs" });
+    expect((await mailsvc(["automations", "push", "--force"], { cwd })).code).toBe(0);
+    expect(await world.sdk.automations.get(id)).toMatchObject({ description: null });
+    put(cwd, { "automations/tagged.json": TAGGED.replace("vip", "gold") });
+    expect((await mailsvc(["automations", "push"], { cwd })).code).toBe(0);
+  });
+
+  test("that were stored but not activated can be corrected and pushed again", async () => {
+    const { mailsvc, world, cwd } = await workshop();
+    const [hello] = await world.sdk.templates.list().toArray();
+    await world.sdk.templates.archive(hello?.id ?? "");
+    expect((await mailsvc(["automations", "push", "Welcome", "--activate"], { cwd })).code).toBe(11);
+    put(cwd, { "automations/welcome.json": WELCOME.replace('"3d"', '"4d"') });
+    expect((await mailsvc(["automations", "push", "Welcome"], { cwd })).code).toBe(0);
+  });
+
   test("of which two on the server have one name are not matched", async () => {
     const { mailsvc, world, cwd } = await workshop();
     for (const _ of [1, 2])
@@ -237,6 +268,8 @@ describe("automations in a folder", () => {
     const pulled = await mailsvc(["automations", "pull", "--yes"], { cwd: other });
     expect(pulled).toMatchObject({ code: 2, stderr: expect.stringContaining("is a symbolic link") });
     expect(readFileSync(join(other, "outside.json"), "utf8")).toContain("gold");
+    const pushed = await mailsvc(["automations", "push"], { cwd: other });
+    expect(pushed).toMatchObject({ code: 2, stderr: expect.stringContaining("is a symbolic link") });
   });
 });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { folder, TERMINAL } from "./harness.ts";
@@ -211,6 +211,57 @@ describe("templates in a folder", () => {
     expect(pushed).toMatchObject({ code: 11, json: { data: [{ slug: "button", action: "failed", error: { code: "conflict" } }] } });
   });
 
+  test("that somebody else changed are refused with exit 11 and left as they are, until they are pulled or forced", async () => {
+    const { mailsvc, world, cwd } = await shop();
+    await mailsvc(["templates", "push"], { cwd });
+    const { data } = await world.sdk.templates.list({ type: "partial" });
+    const id = data[0]?.id ?? "";
+    const readHtml = async () => (await world.sdk.templates.get(id)).source.html;
+    await world.sdk.templates.update(id, { html: "<b>theirs</b>" });
+    put(cwd, { "templates/order/template.txt": "mine" });
+    const refused = await mailsvc(["templates", "push"], { cwd });
+    expect(refused.code).toBe(11);
+    expect(refused.json.data).toEqual([
+      {
+        slug: "button",
+        action: "failed",
+        error: {
+          code: "conflict",
+          message: expect.stringContaining("changed on the server since"),
+          next: "mailsvc templates diff button",
+          details: [],
+        },
+      },
+      { slug: "order", action: "updated", version: null },
+    ]);
+    expect(await readHtml()).toBe("<b>theirs</b>");
+    expect((await mailsvc(["templates", "push", "--dry-run"], { cwd })).json.changes).toEqual([
+      { slug: "button", change: "update", fields: ["html"], conflict: "changed" },
+    ]);
+    // What nobody pulled here must not be overwritten either: another folder has no record of what the server has.
+    const other = folder();
+    put(other, { ...SHOP, "templates/button/template.html": "<i>other</i>" });
+    expect(await mailsvc(["templates", "push", "button"], { cwd: other })).toMatchObject({ code: 11, json: { failed: 1 } });
+    expect((await mailsvc(["templates", "push", "button", "--force"], { cwd: other })).code).toBe(0);
+    expect(await readHtml()).toBe("<i>other</i>");
+    await mailsvc(["templates", "pull", "--yes"], { cwd });
+    put(cwd, { "templates/button/template.html": "<b>merged</b>" });
+    expect((await mailsvc(["templates", "push"], { cwd })).code).toBe(0);
+    expect(await readHtml()).toBe("<b>merged</b>");
+  });
+
+  test("that somebody else changed are not deleted by --prune", async () => {
+    const { mailsvc, world, cwd } = await shop();
+    await mailsvc(["templates", "push"], { cwd });
+    const { data } = await world.sdk.templates.list({ search: "Order" });
+    await world.sdk.templates.update(data[0]?.id ?? "", { subject: "Theirs" });
+    rmSync(join(cwd, "templates/order"), { recursive: true });
+    const pruned = await mailsvc(["templates", "push", "--prune", "--yes"], { cwd });
+    expect(pruned).toMatchObject({ code: 11, json: { data: [{ slug: "order", action: "failed", error: { code: "conflict" } }] } });
+    expect((await mailsvc(["templates", "push", "--prune", "--yes", "--force"], { cwd })).code).toBe(0);
+    expect((await world.sdk.templates.list({ search: "Order" })).data).toEqual([]);
+  });
+
   test("that are gone are deleted with --prune only, and only when it is meant", async () => {
     const { mailsvc, cwd } = await shop();
     await mailsvc(["templates", "push", "--publish"], { cwd });
@@ -231,7 +282,7 @@ describe("templates in a folder", () => {
     ]);
     const back = await mailsvc(["templates", "pull", "--prune", "--yes"], { cwd });
     expect(back.json).toMatchObject({ written: ["other"], removed: ["button", "frame", "order"] });
-    expect(readdirSync(join(cwd, "templates"))).toEqual(["other"]);
+    expect(readdirSync(join(cwd, "templates"))).toEqual([".mailsvc-base", "other"]);
   });
 
   test("that were changed here are not replaced by a pull without being asked", async () => {
@@ -284,6 +335,28 @@ describe("templates in a folder", () => {
       expect(id).toMatch(/^tpl_/);
     },
   );
+
+  test.each([
+    ["a file", "templates/leak/template.html", "secret.html"],
+    ["a description", "templates/leak/template.json", "secret.json"],
+    ["the folder of a template", "templates/leak", "outside"],
+    ["the folder of all", "templates", "all"],
+  ])("%s that is a link is not uploaded", async (_what, link, target) => {
+    const { mailsvc, world } = await startCliWithServer();
+    const cwd = folder();
+    const secret = { "template.json": json({ name: "secret" }), "template.html": "secret" };
+    put(cwd, { "secret.html": "secret", "secret.json": json({ name: "secret" }) });
+    for (const [name, text] of Object.entries(secret)) put(cwd, { [`outside/${name}`]: text, [`all/leak/${name}`]: text });
+    if (target.startsWith("secret")) put(cwd, { "templates/leak/template.json": json({ name: "x" }) });
+    rmSync(join(cwd, link), { force: true });
+    mkdirSync(join(cwd, link, ".."), { recursive: true });
+    symlinkSync(join(cwd, target), join(cwd, link));
+    for (const args of [["push"], ["push", "leak"], ["preview", "leak"]]) {
+      const refused = await mailsvc(["templates", ...args], { cwd });
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("is a symbolic link") });
+    }
+    expect((await world.sdk.templates.list()).data).toEqual([]);
+  });
 
   test("a link in the folder is not followed", async () => {
     const { mailsvc, world } = await startCliWithServer();

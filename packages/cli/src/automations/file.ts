@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { AUTOMATION_DEFAULTS, type AutomationDetail, buildAutomationSchema, NewAutomation } from "@mailsvc/sdk/contract";
 import { formatPath, listProblems, type Problem } from "../contract/validate.ts";
 import { assertFolder, assertNoLinks, readText } from "../folders/files.ts";
@@ -11,7 +10,7 @@ import type { Fault } from "../types.ts";
 import { isRecord } from "../views/generic.ts";
 
 /** The fields of an automation's definition, in the order of its file. */
-const FIELDS = [
+export const FIELDS = [
   "description",
   "trigger",
   "goal",
@@ -51,12 +50,6 @@ export interface FileFault extends Place {
 }
 
 const SCHEMA_FILE = "automation.schema.json";
-
-/** The fields in which two automations differ. */
-export function diffFields(a: AutomationFile, b: AutomationFile): string[] {
-  // The order of keys means nothing, and a database may change it.
-  return FIELDS.filter((field) => !isDeepStrictEqual(a[field], b[field]));
-}
 
 /** The form of an automation that the API returned, or that a file holds. */
 export function normalize(given: NewAutomation | AutomationDetail, origin: Origin | null): AutomationFile {
@@ -118,7 +111,7 @@ export function listFiles(dir: string): string[] {
         .filter((name) => name.endsWith(".json") && !name.endsWith(".schema.json"))
         .sort()
         .map((name) => join(dir, name))
-        .filter((path) => statSync(path).isFile())
+        .filter((path) => !lstatSync(path).isDirectory())
     : [];
 }
 

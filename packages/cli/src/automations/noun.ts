@@ -1,6 +1,6 @@
 import type { AutomationStatus } from "@mailsvc/sdk/contract";
 import type { FolderNoun, Stored } from "../folders/folder.ts";
-import { type AutomationFile, diffFields, readFolder, removeFile, writeFile } from "./file.ts";
+import { type AutomationFile, FIELDS, readFolder, removeFile, writeFile } from "./file.ts";
 import { applyChange } from "./push.ts";
 import { References } from "./references.ts";
 import { readStoredAutomations } from "./stored.ts";
@@ -30,7 +30,7 @@ export const automationNoun: FolderNoun<AutomationFile, StoredAutomation> = {
       write: writeFile,
       remove: removeFile,
       readStored: (only) => readStoredAutomations(session, references, only),
-      diffFields,
+      fields: FIELDS,
       sort: (all) => [...all.keys()],
       describeRemoval: (removed) => {
         const active = removed.filter(({ status }) => status === "ACTIVE").map(({ files }) => files.name);

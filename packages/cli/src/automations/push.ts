@@ -30,14 +30,14 @@ export async function applyChange(session: Session, references: References, chan
     }
     const isDraft = done ? done.status === "DRAFT" : stored?.isUnreleased === true;
     if (activate && isDraft) done = await send(buildCall(contract.automations.activate, [done?.id ?? stored?.id ?? ""], {}, undefined));
-    return { action: DONE[kind], version: done?.version ?? null };
+    return { action: DONE[kind], version: done?.version ?? null, ...(done && { id: done.id }) };
   } catch (error) {
     const failure = toFailure(error);
     const { status = 0 } = failure;
     if (error instanceof CliError || !(status === 400 || status === 404 || status === 409)) throw error;
     const message = done ? `${DONE[kind]}, but not activated: ${failure.message}` : failure.message;
     const details = (failure.details ?? []).map((detail) => ({ path: parsePath(detail.path), message: detail.message }));
-    return fail(failure.code, message, local, details);
+    return { ...fail(failure.code, message, local, details), ...(done && { id: done.id }) };
   }
 }
 

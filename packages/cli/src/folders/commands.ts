@@ -5,10 +5,12 @@ import { setOptionMetadata } from "../contract/metadata.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
+import { shellQuote } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { formatOutcomes, formatPlan, outcomesToJson, planToJson } from "../views/folders.ts";
-import { type FolderAccess, type FolderNoun, type Outcome, planChanges, type Stored } from "./folder.ts";
+import { BaseRecord, makeFingerprint } from "./base-record.ts";
+import { type Change, diffFields, type FolderAccess, type FolderNoun, type Outcome, planChanges, type Stored } from "./folder.ts";
 
 /** The commands of a noun that can be kept as files: push, pull and diff. */
 export function folderCommands<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): Command[] {
@@ -60,21 +62,25 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     .addOption(dirOption(noun))
     .option(`--${release.flag}`, release.about)
     .option("--prune", remove.about)
+    .option("--force", "Overwrite what others changed on the server since this folder was pulled or pushed")
     .addHelpText("after", `\nExamples:\n${noun.pushHelp}\n\nExit code 11 when some ${noun.noun} could not be pushed.`);
   return runAction(command, run, "write", async (session, args, flags): Promise<Exit> => {
     const only = parseKeys(noun, args);
     const prune = flags["prune"] === true;
     if (prune && only.length > 0) throw usageError(`--prune compares the whole folder, so it takes no ${noun.identity}s.`);
     const access = noun.open(session);
-    const local = await readLocal(noun, access, getDir(session, noun, flags), only);
-    const options = { prune, release: flags[release.flag] === true };
-    const changes = planChanges(access, local, await access.readStored(only), options);
+    const dir = getDir(session, noun, flags);
+    const local = await readLocal(noun, access, dir, only);
+    const bases = BaseRecord.read(dir);
+    const options = { prune, release: flags[release.flag] === true, force: flags["force"] === true };
+    const stored = await access.readStored(only);
+    const changes = planChanges(access, local, stored, bases, options);
     if (session.globals.dryRun) {
       await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out));
       session.out.note(session.term.err.dim("Nothing was changed."));
       return EXIT.ok;
     }
-    const removed = changes.flatMap(({ kind, stored }) => (kind === "remove" && stored ? [stored] : []));
+    const removed = changes.flatMap(({ kind, stored, conflict }) => (kind === "remove" && stored && !conflict ? [stored] : []));
     if (removed.length > 0) {
       const { target, effect } = access.describeRemoval(removed);
       await confirmDestructive(session, `${noun.noun} push --prune`, `(${target})`, effect);
@@ -84,10 +90,17 @@ function pushCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     try {
       for (const change of changes) {
         progress.update(`Pushing ${safeText(change.key)}, ${outcomes.length} of ${changes.length}`);
-        outcomes.push({ key: change.key, ...(await access.apply(change, options.release)) });
+        const outcome = change.conflict ? refuse(noun, change) : await access.apply(change, options.release);
+        outcomes.push({ key: change.key, ...outcome });
+        recordPushed(bases, access, change, outcome);
       }
     } finally {
       progress.stop();
+      for (const [key, { id, files }] of stored) {
+        const mine = local.get(key);
+        if (mine && diffFields(access, mine, files).length === 0) bases.set(id, makeFingerprint(files, access.fields));
+      }
+      bases.save();
     }
     const failed = outcomes.filter((outcome) => outcome.error !== undefined).length;
     const unchanged = local.size - changes.filter((change) => change.local !== null).length;
@@ -119,7 +132,7 @@ function pullCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
     const local = pick(await access.readFolder(dir), only);
     const written = [...stored].filter(([key, { files }]) => {
       const mine = local.get(key);
-      return !mine || access.diffFields(mine, files).length > 0;
+      return !mine || diffFields(access, mine, files).length > 0;
     });
     const over = written.filter(([key]) => local.has(key)).map(([key]) => key);
     const removed = flags["prune"] === true && only.length === 0 ? [...local.keys()].filter((key) => !stored.has(key)) : [];
@@ -129,6 +142,9 @@ function pullCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
       if (lost.length > 0) await confirmDestructive(session, `${noun.noun} pull`, `(replaces ${safeText(lost.join(", "))} in ${dir})`);
       for (const [key, { files }] of written) access.write(dir, files, local.get(key));
       for (const key of removed) access.remove(dir, local.get(key) as F);
+      const bases = BaseRecord.read(dir);
+      for (const { id, files } of stored.values()) bases.set(id, makeFingerprint(files, access.fields));
+      bases.save();
     }
     const { out } = session.term;
     await session.out.data(answer, () =>
@@ -154,10 +170,34 @@ function diffCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
   return runAction(command, run, "connect", async (session, args, flags): Promise<Exit> => {
     const only = parseKeys(noun, args);
     const access = noun.open(session);
-    const local = pick(await access.readFolder(getDir(session, noun, flags)), only);
-    const changes = planChanges(access, local, await access.readStored(only), { prune: true });
+    const dir = getDir(session, noun, flags);
+    const local = pick(await access.readFolder(dir), only);
+    const changes = planChanges(access, local, await access.readStored(only), BaseRecord.read(dir), { prune: true });
     await session.out.data(planToJson(noun, changes), () => formatPlan(noun, changes, session.term.out, true));
     if (changes.length === 0) session.out.note(session.term.err.dim("No differences."));
     return changes.length === 0 ? EXIT.ok : EXIT.differs;
   });
+}
+
+/** The outcome of a change that would overwrite the work of somebody else. */
+function refuse<F, S extends Stored<F>>({ noun }: FolderNoun<F, S>, { key, kind, conflict }: Change<F, S>): Outcome {
+  const name = shellQuote(key);
+  const next = kind === "remove" ? `mailsvc ${noun} pull ${name}` : `mailsvc ${noun} diff ${name}`;
+  const what =
+    conflict === "changed"
+      ? "It was changed on the server since this folder was pulled."
+      : "The server has another one, which this folder was never pulled from.";
+  const message = `${what} Pull it and merge, or overwrite it with --force.`;
+  return { action: "failed", error: { code: "conflict", message, next, details: [] } };
+}
+
+/** What was pushed is what this folder is based on from now on. */
+function recordPushed<F, S extends Stored<F>>(
+  bases: BaseRecord,
+  access: FolderAccess<F, S>,
+  { kind, local, stored }: Change<F, S>,
+  { id, error }: Outcome,
+): void {
+  if (local && id !== undefined) bases.set(id, makeFingerprint(local, access.fields));
+  if (kind === "remove" && stored && !error) bases.delete(stored.id);
 }

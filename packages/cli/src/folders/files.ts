@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { usageError } from "../runtime/errors.ts";
 import type { Fault } from "../types.ts";
 
@@ -9,10 +9,19 @@ export function fileFault(path: string, message: string, code = "invalid_file"):
   return { path, code, message };
 }
 
-/** Reads a text file; null when it is absent, empty or faulty. */
+/**
+ * Reads a text file of a folder; null when it is absent, empty or faulty. Throws CliError for a link: what it leads to, perhaps
+ * a key outside of the folder, would be uploaded. A device or pipe, which may never end, is a fault.
+ */
 export function readText(file: string, shown: string, faults: Fault[]): string | null {
-  if (!existsSync(file)) return null;
-  if (statSync(file).size > MAX_BYTES) {
+  assertNoLinks([file]);
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  if (!stat) return null;
+  if (!stat.isFile()) {
+    faults.push(fileFault(shown, "This is not a regular file."));
+    return null;
+  }
+  if (stat.size > MAX_BYTES) {
     faults.push(fileFault(shown, "The file is larger than 4 MiB.", "too_big"));
     return null;
   }
@@ -25,9 +34,10 @@ export function readText(file: string, shown: string, faults: Fault[]): string |
   }
 }
 
-/** Throws CliError when the path is there and no folder. */
+/** Throws CliError when the path is there and no folder, or a link to one. */
 export function assertFolder(dir: string): void {
-  if (existsSync(dir) && !statSync(dir).isDirectory()) throw usageError(`${dir} is not a folder.`);
+  assertNoLinks([dir]);
+  if (lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() === false) throw usageError(`${dir} is not a folder.`);
 }
 
 /** Throws CliError for a symbolic link, which could lead out of the folder. */

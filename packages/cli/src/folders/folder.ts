@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Session } from "../types.ts";
+import { type BaseRecord, makeFingerprint } from "./base-record.ts";
 
 /** An object on the server in the form of its files, and what is needed to change it. */
 export interface Stored<F> {
@@ -21,16 +23,25 @@ export interface Change<F, S extends Stored<F> = Stored<F>> {
   readonly fields: readonly string[];
   readonly local: F | null;
   readonly stored: S | null;
+  /** Why it is refused without --force; null when nobody changed the object on the server. */
+  readonly conflict: Conflict | null;
 }
+
+/** `changed`: the server has another state than this folder is based on. `unseen`: this folder never had the server's object. */
+export type Conflict = "changed" | "unseen";
 
 /** The outcome of one change. */
 export interface Outcome {
   readonly action: string;
+  /** The id of what was stored on the server, also when a later step failed, such as its activation. */
+  readonly id?: string;
   /** The version afterwards. */
   readonly version?: number | null;
   readonly error?: {
     readonly code: string;
     readonly message: string;
+    /** The command to try next. */
+    readonly next?: string;
     readonly details: readonly { path: string; message: string; line?: number; column?: number }[];
   };
 }
@@ -66,8 +77,8 @@ export interface FolderAccess<F, S extends Stored<F> = Stored<F>> {
   remove(dir: string, files: F): void;
   /** What the server has, or the ones in `only`. */
   readStored(only: readonly string[]): Promise<Map<string, S>>;
-  /** The fields in which two differ. */
-  diffFields(a: F, b: F): string[];
+  /** The fields that files and server have in common. */
+  readonly fields: readonly (keyof F & string)[];
   /** The keys in the order to push them. */
   sort(all: ReadonlyMap<string, F>): string[];
   /** What to ask before these are removed from the server. */
@@ -81,28 +92,44 @@ interface PlanOptions {
   readonly prune?: boolean;
   /** Release what is not released yet. */
   readonly release?: boolean;
+  /** Overwrite what others changed on the server. */
+  readonly force?: boolean;
+}
+
+/** The fields in which two objects differ. The order of keys means nothing: a database may change it. */
+export function diffFields<F>({ fields }: { readonly fields: readonly (keyof F & string)[] }, a: F, b: F): string[] {
+  return fields.filter((field) => !isDeepStrictEqual(a[field], b[field]));
 }
 
 /** Compares a folder with the server and returns the changes in the order to apply them. */
 export function planChanges<F, S extends Stored<F>>(
-  access: Pick<FolderAccess<F, S>, "diffFields" | "sort">,
+  access: Pick<FolderAccess<F, S>, "fields" | "sort">,
   local: ReadonlyMap<string, F>,
   stored: ReadonlyMap<string, S>,
-  { prune = false, release = false }: PlanOptions = {},
+  bases: Pick<BaseRecord, "has" | "isCurrent">,
+  { prune = false, release = false, force = false }: PlanOptions = {},
 ): Change<F, S>[] {
   const changes: Change<F, S>[] = [];
+  const findConflict = ({ id, files }: S): Conflict | null => {
+    if (force || bases.isCurrent(id, makeFingerprint(files, access.fields))) return null;
+    return bases.has(id) ? "changed" : "unseen";
+  };
   for (const key of access.sort(local)) {
     const mine = local.get(key) as F;
     const theirs = stored.get(key) ?? null;
-    const fields = theirs ? access.diffFields(mine, theirs.files) : [];
-    if (!theirs) changes.push({ key, kind: "create", fields: [], local: mine, stored: null });
-    else if (fields.length > 0) changes.push({ key, kind: "update", fields, local: mine, stored: theirs });
-    else if (release && theirs.isUnreleased) changes.push({ key, kind: "release", fields, local: mine, stored: theirs });
+    const fields = theirs ? diffFields(access, mine, theirs.files) : [];
+    if (!theirs) changes.push({ key, kind: "create", fields: [], local: mine, stored: null, conflict: null });
+    else if (fields.length > 0) changes.push({ key, kind: "update", fields, local: mine, stored: theirs, conflict: findConflict(theirs) });
+    else if (release && theirs.isUnreleased) changes.push({ key, kind: "release", fields, local: mine, stored: theirs, conflict: null });
   }
   if (!prune) return changes;
   const gone = new Map([...stored].filter(([key]) => !local.has(key)).map(([key, theirs]) => [key, theirs.files]));
   // In reverse: the server refuses to delete layouts and partials while a template uses them.
-  for (const key of access.sort(gone).reverse())
-    changes.push({ key, kind: "remove", fields: [], local: null, stored: stored.get(key) ?? null });
+  for (const key of access.sort(gone).reverse()) {
+    const theirs = stored.get(key) ?? null;
+    // --prune is for what this folder never had; what it had, and somebody changed since, is kept.
+    const conflict = theirs && findConflict(theirs) === "changed" ? "changed" : null;
+    changes.push({ key, kind: "remove", fields: [], local: null, stored: theirs, conflict });
+  }
   return changes;
 }

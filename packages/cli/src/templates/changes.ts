@@ -1,6 +1,7 @@
 import type { TemplateFiles } from "./folder.ts";
 
-const FIELDS = [
+/** The fields that a template's files and the server have in common. */
+export const COMPARED_FIELDS = [
   "name",
   "description",
   "category",
@@ -15,11 +16,6 @@ const FIELDS = [
   "text",
   "blocks",
 ] as const satisfies readonly (keyof TemplateFiles)[];
-
-/** The fields in which two templates differ. */
-export function diffFields(a: TemplateFiles, b: TemplateFiles): string[] {
-  return FIELDS.filter((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
-}
 
 /** The slugs of a template's layout and partials. */
 export function listDependencies({ html, text, layout }: Pick<TemplateFiles, "html" | "text" | "layout">): string[] {

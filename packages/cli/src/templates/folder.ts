@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { contract, Slug, type TemplateDetail } from "@mailsvc/sdk/contract";
 import { formatPath } from "../contract/validate.ts";
@@ -76,6 +76,7 @@ export function readFolder(dir: string): Map<string, TemplateFiles> {
   const faults: Fault[] = [];
   const found = new Map<string, TemplateFiles>();
   for (const slug of listFolders(dir)) {
+    assertNoLinks([join(dir, slug)]);
     const template = readTemplate(dir, slug, faults);
     if (template) found.set(slug, template);
   }
@@ -158,8 +159,10 @@ function readTemplate(dir: string, slug: string, faults: Fault[]): TemplateFiles
 /** The template folders in `dir`: those with a template.json. */
 function listFolders(dir: string): string[] {
   return existsSync(dir)
-    ? readdirSync(dir)
-        .filter((name) => existsSync(join(dir, name, FILES.about)))
+    ? readdirSync(dir, { withFileTypes: true })
+        .filter((entry) => !entry.isFile())
+        .map(({ name }) => name)
+        .filter((name) => lstatSync(join(dir, name, FILES.about), { throwIfNoEntry: false }) !== undefined)
         .sort()
     : [];
 }

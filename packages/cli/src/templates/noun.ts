@@ -1,6 +1,6 @@
 import type { FolderNoun } from "../folders/folder.ts";
 import { usageError } from "../runtime/errors.ts";
-import { diffFields, sortByDependency } from "./changes.ts";
+import { COMPARED_FIELDS, sortByDependency } from "./changes.ts";
 import { isSlug, readFolder, removeTemplate, type TemplateFiles, writeTemplate } from "./folder.ts";
 import { applyChange } from "./push.ts";
 import { readStoredTemplates } from "./stored.ts";
@@ -26,7 +26,7 @@ export const templateNoun: FolderNoun<TemplateFiles> = {
     write: (dir, files) => writeTemplate(dir, files),
     remove: (dir, { slug }) => removeTemplate(dir, slug),
     readStored: (only) => readStoredTemplates(session, only),
-    diffFields,
+    fields: COMPARED_FIELDS,
     sort: sortByDependency,
     describeRemoval: (removed) => ({ target: `deletes ${removed.map(({ files }) => files.slug).join(", ")}` }),
     apply: (change, publish) => applyChange(session, change, publish),

@@ -26,8 +26,9 @@ export async function applyChange(session: Session, change: Change<TemplateFiles
         exit: EXIT.conflict,
       });
     const { data } = await session.send(buildChangeCall(change, publish));
-    const { version } = data as { version?: number | null };
-    return { action: DONE[kind], ...(kind === "remove" || version === undefined ? {} : { version }) };
+    if (kind === "remove") return { action: DONE.remove };
+    const { id, version } = data as { id: string; version?: number | null };
+    return { action: DONE[kind], id, ...(version !== undefined && { version }) };
   } catch (error) {
     const failure = toFailure(error);
     const { status = 0 } = failure;

@@ -8,13 +8,22 @@ type Named = Pick<FolderNoun<unknown>, "identity" | "words">;
 
 /** The planned changes as data. */
 export function planToJson<F>(noun: Named, changes: readonly Change<F>[]) {
-  return { changes: changes.map(({ key, kind, fields }) => ({ [noun.identity]: key, change: wordOf(noun, kind), fields })) };
+  return {
+    changes: changes.map(({ key, kind, fields, conflict }) => ({
+      [noun.identity]: key,
+      change: wordOf(noun, kind),
+      fields,
+      ...(conflict && { conflict }),
+    })),
+  };
 }
 
 /** The outcomes as data. */
 export function outcomesToJson(noun: Named, outcomes: readonly (Outcome & { key: string })[]) {
-  return outcomes.map(({ key, ...outcome }) => ({ [noun.identity]: key, ...outcome }));
+  return outcomes.map(({ key, id: _, ...outcome }) => ({ [noun.identity]: key, ...outcome }));
 }
+
+const CONFLICTS = { changed: "changed on the server since the pull", unseen: "never pulled from this server" } as const;
 
 const SIGNS = { create: "+", update: "~", release: "^", remove: "-" } as const;
 
@@ -24,7 +33,7 @@ export function formatPlan<F>(noun: Named, changes: readonly Change<F>[], style:
   if (changes.length === 0) return whole ? "" : style.dim("Nothing to do.");
   return changes
     .flatMap((change) => [
-      `${paint[change.kind](`${SIGNS[change.kind]} ${wordOf(noun, change.kind)}`)} ${safeText(change.key)}${change.fields.length > 0 ? style.dim(`  ${change.fields.join(", ")}`) : ""}`,
+      `${paint[change.kind](`${SIGNS[change.kind]} ${wordOf(noun, change.kind)}`)} ${safeText(change.key)}${change.fields.length > 0 ? style.dim(`  ${change.fields.join(", ")}`) : ""}${change.conflict ? style.red(`  ${CONFLICTS[change.conflict]}`) : ""}`,
       ...(whole && change.kind === "update" ? change.fields.flatMap((field) => formatFieldDiff(change, field, style)) : []),
     ])
     .join("\n");
@@ -35,6 +44,7 @@ export function formatOutcomes(outcomes: readonly (Outcome & { key: string })[],
   return [
     ...outcomes.flatMap(({ key, action, version, error }) => [
       `${(action === "failed" ? style.red : style.green)(action)} ${safeText(key)}${version ? style.dim(`  v${version}`) : ""}${error ? `  ${safeText(error.message)}` : ""}`,
+      ...(error?.next === undefined ? [] : [`  ${style.dim("next:")} ${safeText(error.next)}`]),
       ...(error?.details ?? []).map(({ path, message }) => `  ${style.bold(safeText(path))}  ${safeText(message)}`),
     ]),
     style.dim(`${unchanged} unchanged`),
