@@ -1,5 +1,5 @@
 import { copyFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { defineConfig } from "vitepress";
 import { anchorOf } from "../../scripts/anchor.mjs";
 import { readAsOnGitHub } from "./markdown.mjs";
@@ -38,5 +38,8 @@ export default defineConfig({
   },
   transformPageData: ({ relativePath }) => (relativePath === "index.md" ? { frontmatter: { pageClass: "first-page" } } : undefined),
   // For those who generate clients.
-  buildEnd: ({ outDir }) => copyFileSync(join(root, "openapi.json"), join(outDir, "openapi.json")),
+  // Files that pages link to.
+  buildEnd: ({ outDir }) => {
+    for (const file of ["openapi.json", "docs/prometheus-rules.yml"]) copyFileSync(join(root, file), join(outDir, basename(file)));
+  },
 });

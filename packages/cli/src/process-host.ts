@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import manifest from "../package.json" with { type: "json" };
+import { usageError } from "./runtime/errors.ts";
 import { listNpmProcesses } from "./runtime/npm-parent.ts";
 import type { Host } from "./types.ts";
 
@@ -20,7 +21,9 @@ export const processHost: Host = {
   platform: process.platform,
   nodeVersion: process.version,
   home: homedir(),
-  cwd: process.cwd(),
+  get cwd() {
+    return getWorkingFolder();
+  },
   version: manifest.version,
   randomBytes: (size) => Buffer.from(crypto.getRandomValues(new Uint8Array(size))),
   now: () => Date.now(),
@@ -68,6 +71,14 @@ export const processHost: Host = {
  */
 export function tuneHeap({ argv }: Host): void {
   if (argv.includes("import")) for (const flag of IMPORT_HEAP) setFlagsFromString(flag);
+}
+
+function getWorkingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw usageError("The working folder does not exist any more.", { hint: "Change to one that does, then try again." });
+  }
 }
 
 function isRunning(pid: number): boolean {

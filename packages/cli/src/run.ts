@@ -13,9 +13,10 @@ import type { Failure, Host, Session } from "./types.ts";
  * stderr. When the reader of stdout has closed the pipe, the program stops without an error.
  */
 export async function run(given: Host): Promise<Exit> {
-  // `mailsvc help send` is `mailsvc send --help`.
+  // `mailsvc help send` is `mailsvc send --help`, and `mailsvc version` is `mailsvc --version`.
   const [first, ...words] = given.argv;
-  const host = first === "help" ? { ...given, argv: [...words, "--help"] } : given;
+  const host =
+    first === "help" ? { ...given, argv: [...words, "--help"] } : first === "version" ? { ...given, argv: ["--version"] } : given;
   const term = detectTerminal(host);
   const stop = new AbortController();
   let session: Session | undefined;
@@ -54,7 +55,7 @@ export async function run(given: Host): Promise<Exit> {
       }
       // A noun without a verb: commander has already printed its help on stderr.
       if (error.code === "commander.help") return EXIT.usage;
-      plain.fail(adviseUsage(error, host.argv, program), asJson);
+      plain.fail(await adviseUsage(error, host.argv, program), asJson);
       return EXIT.usage;
     }
     const plainly = stop.signal.aborted ? cancelledError().failure : toFailure(error, session?.flagOf, findServerUrl(session) ?? undefined);
@@ -93,15 +94,25 @@ function findCommand(argv: readonly string[], program: Command | undefined): { w
 }
 
 // Points at the nearest help: `mailsvc emails --help` for `mailsvc emails lst`, `mailsvc send --help` for an unknown flag of it.
-function adviseUsage(error: CommanderError, argv: readonly string[], program: Command | undefined): Failure {
+async function adviseUsage(error: CommanderError, argv: readonly string[], program: Command | undefined): Promise<Failure> {
   const failure = toUsageFailure(error);
   const { words, command } = findCommand(argv, program);
   const next = `${words} --help`;
   const flag = error.code === "commander.unknownOption" && command ? findNamesake(error.message, command) : null;
   if (flag) return { ...failure, hint: `Did you mean ${flag}?`, next };
+  const namesakes = error.code === "commander.unknownCommand" && words === "mailsvc" ? await listVerbs(error.message) : [];
+  if (namesakes.length > 0) return { ...failure, hint: `Did you mean ${namesakes.join(" or ")}?`, next: `${namesakes[0]} --help` };
   if (error.code !== "commander.missingArgument" || !command) return { ...failure, next };
   const isActivation = error.message.includes("'activationId'");
   return { ...failure, hint: `Usage: ${words} ${command.usage()}`, next: isActivation ? "mailsvc activations list" : next };
+}
+
+/** The commands whose verb was given without its noun: `mailsvc world reset` for `mailsvc reset`; none where that could be many. */
+async function listVerbs(message: string): Promise<string[]> {
+  const [, given] = /'([a-z-]+)'/.exec(message) ?? [];
+  const { listCommandSpecs } = await import("./contract/command-map.ts");
+  const found = listCommandSpecs().filter(({ words, hidden, coveredBy }) => words.at(-1) === given && !hidden && coveredBy === undefined);
+  return found.length > 2 ? [] : found.map(({ words }) => `mailsvc ${words.join(" ")}`);
 }
 
 // Commander knows what is spelled alike; this also finds --schedule for --scheduled-at, and --scheduled-at for --at.

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Mailsvc } from "@mailsvc/sdk";
 import type { Endpoint } from "@mailsvc/sdk/contract";
+import type { IgnoredDevFile } from "./runtime/dev-server-file.ts";
 import type { Exit } from "./runtime/exit.ts";
 
 /** A stream that may be a terminal. */
@@ -38,7 +39,7 @@ export interface Host {
   readonly userId?: number | undefined;
   /** Whether a process with this id exists. */
   isRunning(pid: number): boolean;
-  /** Runs a command with our streams and these variables; returns its exit code. */
+  /** Runs a command with our streams and these variables; returns its exit code. Rejects when it cannot be started. */
   exec(argv: readonly string[], variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<number>;
   /** Starts a command line in a shell with these variables; `heard` gets its output line by line. */
   start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): Promise<StartedCommand>;
@@ -243,6 +244,8 @@ export interface Settings {
   operatorKey: string | undefined;
   /** Set when the profile holds a key, but for another server than the one asked for. */
   keyWithheld: string | undefined;
+  /** Files that name a dev server and are not believed. */
+  ignoredDevFiles: readonly IgnoredDevFile[];
 }
 
 /** An endpoint with its place in the command tree. */

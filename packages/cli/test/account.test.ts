@@ -216,6 +216,40 @@ describe("doctor", () => {
   });
 });
 
+describe("a dev.json", () => {
+  const server = { url: "http://127.0.0.1:4711", apiKey: "ms_dev_x", pid: process.pid };
+  const explain = async (content: object, mode = 0o600) => {
+    const cwd = folder();
+    mkdirSync(join(cwd, ".mailsvc"));
+    const path = join(cwd, ".mailsvc/dev.json");
+    writeFileSync(path, JSON.stringify(content));
+    chmodSync(path, mode);
+    const { stdout, stderr } = await cli(["env"], { cwd });
+    return { isUsed: stdout.includes(server.url), stderr };
+  };
+
+  test("of a running server is used without a word", async () => {
+    expect(await explain(server)).toEqual({ isUsed: true, stderr: "" });
+  });
+
+  test("of a server that is gone is passed over without a word", async () => {
+    expect(await explain({ ...server, pid: 2 ** 22 + 1 })).toEqual({ isUsed: false, stderr: "" });
+  });
+
+  test.each<[string, object, number?]>([
+    ["of pid 0", { ...server, pid: 0 }],
+    ["of pid -1", { ...server, pid: -1 }],
+    ["of pid 1", { ...server, pid: 1 }],
+    ["of half a pid", { ...server, pid: process.pid + 0.5 }],
+    ["without a key", { ...server, apiKey: undefined }],
+    ["of another machine", { ...server, url: "http://mail.example.com" }],
+    ["that others may read", server, 0o644],
+    ["that others may write", server, 0o620],
+  ])("%s is ignored with a warning", async (_what, content, mode) => {
+    expect(await explain(content, mode)).toEqual({ isUsed: false, stderr: expect.stringMatching(/^ignored .*dev\.json: /) });
+  });
+});
+
 test("the address taken when nothing is said is the SDK's own", () => {
   expect(FALLBACK_URL).toBe(DEFAULT_URL);
 });

@@ -202,6 +202,8 @@ describe("global flags", () => {
   test("a field of the same name keeps its own meaning", async () => {
     const { json } = await cli(["--timeout", "1m", "inbox", "wait", "--timeout", "3", "--dry-run"], { env: ENV });
     expect(json.request.url).toBe("http://mailsvc.test/__dev/inbox/wait?timeout=3");
+    const timed = await cli(["inbox", "wait", "--timeout", "1m", "--dry-run"], { env: ENV });
+    expect(timed.json.request.url).toBe("http://mailsvc.test/__dev/inbox/wait?timeout=60");
   });
 
   test("--no-… is the other half of a filter", async () => {

@@ -82,7 +82,10 @@ describe("exit codes", () => {
     expect(await stderr("send", "--scheduled-at", "x")).toContain("Did you mean --schedule?");
     expect(await stderr("campaigns", "schedule", "c", "--at", "x")).toContain("Did you mean --scheduled-at?");
     expect(await stderr("emails", "list", "--limit", "1000")).toContain("--limit  The most is 100.");
-    expect(await stderr("inbox", "wait", "--timeout", "1s")).toMatch(/"1s" is not a number\.\nSeconds of real time/);
+    expect(await stderr("emails", "list", "--limit", "many")).toContain('--limit: "many" is not a number.');
+    expect(await stderr("inbox", "wait", "--timeout", "soon")).toContain(
+      '--timeout: "soon" is not a duration. Write 500ms, 30s, 15m or 2h.',
+    );
   });
 
   test("an answer that never comes is 10 and names --timeout", async () => {
@@ -231,6 +234,37 @@ describe("wrong usage is exit 2", () => {
 });
 
 describe("what the program itself does", () => {
+  test("a verb without its noun is shown with it, and version is --version", async () => {
+    const reset = await cli(["reset"]);
+    expect([reset.code, reset.stderr]).toEqual([2, expect.stringContaining("Did you mean mailsvc world reset?")]);
+    expect(reset.stderr).not.toContain("assets");
+    expect(await cli(["version"])).toMatchObject({ code: 0, stdout: "0.1.0\n" });
+  });
+
+  test("an answer that is nested too deeply is the server's fault, not a crash", async () => {
+    const deep = `${'{"a":'.repeat(300_000)}1${"}".repeat(300_000)}`;
+    for (const status of [200, 400]) {
+      const fetch: typeof globalThis.fetch = async () => new Response(deep, { status, headers: { "content-type": "application/json" } });
+      const failed = await cli(["emails", "list"], { env: { MAILSVC_API_KEY: "ms_live_x" }, fetch });
+      expect(failed.stderr).not.toContain("bug in mailsvc");
+      expect(failed.code).toBe(status === 200 ? 9 : 3);
+    }
+  });
+
+  test.each<[string, boolean]>([
+    ["http://mail.example.com", true],
+    ["http://203.0.113.7:2526", true],
+    ["https://mail.example.com", false],
+    ["http://127.0.0.1:2526", false],
+    ["http://10.1.2.3:2526", false],
+    ["http://mailsvc:2526", false],
+    ["http://[::1]:2526", false],
+  ])("a key that is sent to %s is warned of: %s", async (url, warned) => {
+    const fetch: typeof globalThis.fetch = async () => Response.json({});
+    const { stderr } = await cli(["whoami", "--quiet"], { env: { MAILSVC_URL: url, MAILSVC_API_KEY: "ms_live_x" }, fetch });
+    expect(stderr.includes("unencrypted")).toBe(warned);
+  });
+
   test("help send is send --help", async () => {
     expect((await cli(["help", "send"])).stdout).toBe((await cli(["send", "--help"])).stdout);
     expect((await cli(["help"])).stdout).toBe((await cli(["--help"])).stdout);

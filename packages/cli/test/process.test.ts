@@ -161,7 +161,7 @@ describe("a server", () => {
     expect([code, stdout]).toEqual([7, "brand ms_dev_\n"]);
     expect(existsSync(join(data, "dev.json"))).toBe(false);
     const lost = await start(["dev", "--data", data, "--", "no-such-command"]).ended;
-    expect(lost.code).toBe(127);
+    expect([lost.code, lost.stderr]).toEqual([127, expect.stringContaining('"no-such-command" was not started: it was not found')]);
     const undashed = await start(["dev", "npm", "test"]).ended;
     expect([undashed.code, undashed.stderr]).toEqual([2, expect.stringContaining("mailsvc dev -- COMMAND")]);
   }, 30_000);
@@ -223,6 +223,37 @@ describe("a server", () => {
     await dev.ended;
     expect((await run(["whoami"])).code).toBe(4);
   }, 60_000);
+
+  test("for development with its data elsewhere is found in the folder where it was started, and another one does not take its place", async () => {
+    const project = folder();
+    const dev = start(["dev", "--port", "0", "--data", folder()], {}, project);
+    const facts = JSON.parse(await dev.says());
+    const pointer = join(project, ".mailsvc/dev.json");
+    expect(statSync(pointer).mode & 0o777).toBe(0o600);
+    const second = start(["dev", "--port", "0", "--data", folder()], {}, project);
+    await second.says();
+    expect((await start(["env"], {}, project).ended).stdout).toContain(`export MAILSVC_URL=${facts.url}\n`);
+    second.child.kill("SIGTERM");
+    await second.ended;
+    expect(JSON.parse((await start(["whoami"], {}, project).ended).stdout).workspace.name).toBe("brand");
+    dev.child.kill("SIGTERM");
+    await dev.ended;
+    expect(existsSync(pointer)).toBe(false);
+  }, 60_000);
+
+  test("in a folder that was deleted says so", async () => {
+    const gone = folder();
+    const script = `cd "${gone}" && rmdir "${gone}" && "${process.execPath}" "${join(dist, "main.js")}" whoami; echo "exit $?"`;
+    const child = spawn("/bin/sh", ["-c", script], { env: { PATH: process.env["PATH"], HOME: folder() } });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (part) => {
+        output += part;
+      });
+    await new Promise((done) => child.on("close", done));
+    expect(output).toContain("The working folder does not exist any more.");
+    expect(output).toContain("exit 2");
+  }, 30_000);
 
   test("explains flags it cannot use, exit 2, before anything is written", async () => {
     const data = join(folder(), "data");

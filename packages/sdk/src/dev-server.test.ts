@@ -49,6 +49,12 @@ describe("a running dev server", () => {
     ["on another machine", { ...file, url: "http://mail.example" }],
     ["that is gone", { ...file, pid: 2 ** 30 }],
     ["without a key", { ...file, apiKey: null }],
+    ["of pid 0", { ...file, pid: 0 }],
+    ["of pid -1", { ...file, pid: -1 }],
+    ["of pid 1", { ...file, pid: 1 }],
+    ["of a pid that is no integer", { ...file, pid: process.pid + 0.5 }],
+    ["of a pid in words", { ...file, pid: String(process.pid) }],
+    ["in a file that others can read", file, 0o644],
     ["in a file that others can write", file, 0o666],
   ])("%s is ignored", (_what, content, mode) => {
     const mask = process.umask(0);

@@ -10,7 +10,7 @@ const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
  * Finds the dev server of this project: `.mailsvc/dev.json` in the working folder or a folder above it, which `mailsvc dev` keeps
- * while it runs. Ignores a file that another user owns or can write, names a server on another machine, or whose server is
+ * while it runs. Ignores a file that another user owns or can read, names a server on another machine, or whose server is
  * gone. Null where there is no file system, and in production.
  */
 export function findDevServer(): DevServer | null {
@@ -26,11 +26,13 @@ export function findDevServer(): DevServer | null {
 
 function readDevFile(fs: typeof import("node:fs"), file: string): DevServer | null {
   try {
-    const { uid, mode } = fs.statSync(file);
+    const stat = fs.lstatSync(file);
     const user = process.getuid?.();
-    if (user !== undefined && (uid !== user || (mode & 0o022) !== 0)) return null;
+    if (!stat.isFile() || (user !== undefined && (stat.uid !== user || (stat.mode & 0o077) !== 0))) return null;
     const { url, apiKey, pid } = JSON.parse(fs.readFileSync(file, "utf8")) as { url: string; apiKey: string; pid: number };
     if (typeof apiKey !== "string" || !LOOPBACK.test(new URL(url).hostname)) return null;
+    // 0 and negative numbers name groups of processes, which always exist.
+    if (!Number.isInteger(pid) || pid <= 1) return null;
     // Throws when the server was killed and left its file behind.
     process.kill(pid, 0);
     return { url, apiKey };

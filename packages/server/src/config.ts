@@ -53,6 +53,8 @@ export interface Config {
   readonly tracing: TracingConfig | null;
   readonly https: boolean;
   readonly readyFile: string | null;
+  /** In dev mode, the folder in which commands and the SDK look for this server; null to be found in `data` only. */
+  readonly project: string | null;
 }
 
 /** An invalid flag or variable. The message names it and says which values are valid. */
@@ -61,6 +63,9 @@ export class ConfigError extends Error {
 }
 
 export const DEFAULT_PORT = 2526;
+
+/** Where `dev` keeps its data by default, and where the programs of a project look for its dev.json. */
+export const DEV_FOLDER = ".mailsvc";
 
 /** Flags by name, as the command line gives them; `true` for a switch. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
@@ -73,10 +78,12 @@ export function readConfig({
   flags,
   env,
   dev,
+  project = null,
 }: {
   flags: FlagValues;
   env: Readonly<Record<string, string | undefined>>;
   dev: boolean;
+  project?: string | null;
 }): Config {
   const value = (name: (typeof SERVE_FLAGS)[number]["name"]): string | undefined => {
     const flag = flags[name];
@@ -91,7 +98,7 @@ export function readConfig({
     dev,
     port: integer("port", value("port") ?? String(DEFAULT_PORT), 0, 65_535),
     host: value("host") ?? "127.0.0.1",
-    data: value("data") ?? (dev ? ".mailsvc" : "mailsvc-data"),
+    data: value("data") ?? (dev ? DEV_FOLDER : "mailsvc-data"),
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
     databaseConnections: integer("database-connections", value("database-connections") ?? "16", 2, 500),
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
@@ -121,6 +128,7 @@ export function readConfig({
     }),
     https: flags.https === true || value("https") === "1",
     readyFile: value("ready-file") ?? null,
+    project: dev ? project : null,
   };
   if (config.inboundSmtp !== null && config.inboundDomain === null)
     throw new ConfigError("--inbound-smtp-port needs --inbound-domain, the domain whose mail arrives there.");

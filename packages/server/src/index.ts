@@ -10,7 +10,14 @@ export { type Config, ConfigError, DEFAULT_PORT, type FlagValues, readConfig, SE
 export { StorageUnavailable } from "./db/errors.ts";
 export { ListenError } from "./http/listen-error.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
-export { createBackup, migrateToPostgres, type RecoveryOptions, recoverOwnerKey, restoreBackup } from "./maintenance.ts";
+export {
+  createBackup,
+  migrateToPostgres,
+  type RecoveryOptions,
+  recoverOperatorKey,
+  recoverOwnerKey,
+  restoreBackup,
+} from "./maintenance.ts";
 export { type CopiedTable, CopyError, type CopyOptions, type CopyProgress, CopyRefused, type CopyReport } from "./migrate/report.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export { version } from "./version.ts";

@@ -1,4 +1,5 @@
 import type { BackupOptions, BackupReport, RestoreOptions, RestoreReport } from "./backup/report.ts";
+import type { Db } from "./db/db.ts";
 import type { WorkspaceAccess } from "./installation/access.ts";
 import type { CopyOptions, CopyReport } from "./migrate/report.ts";
 
@@ -20,27 +21,41 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   return restore.restoreBackup(postgresSchema, options);
 }
 
-export interface RecoveryOptions {
+/** Where an installation keeps its data. */
+interface DataLocation {
   /** The data folder, whose server must be stopped; ignored with `databaseUrl`. */
   data: string;
   databaseUrl: string | null;
+}
+
+export interface RecoveryOptions extends DataLocation {
   /** The workspace that gets the key; null for the first one. */
   workspaceId: string | null;
 }
 
 /** Creates another owner key, for people who have lost theirs; see `installation/recovery.ts`. Throws StorageUnavailable, ApiError not_found. */
-export async function recoverOwnerKey({ data, databaseUrl, workspaceId }: RecoveryOptions): Promise<WorkspaceAccess> {
-  const [{ assertInstalled, createRecoveryKey }, { secureRandom }, { systemClock }] = await Promise.all([
+export async function recoverOwnerKey({ workspaceId, ...location }: RecoveryOptions): Promise<WorkspaceAccess> {
+  const [{ createRecoveryKey }, { secureRandom }, { systemClock }] = await Promise.all([
     import("./installation/recovery.ts"),
     import("./lib/random.ts"),
     import("./lib/clock.ts"),
   ]);
-  if (databaseUrl === null) assertInstalled(data);
+  return withDatabase(location, (db) => createRecoveryKey(db, { clock: systemClock, random: secureRandom(), workspaceId }));
+}
+
+/** Replaces the operator key, for people who have lost theirs; the lost one is refused from now on. Throws StorageUnavailable. */
+export async function recoverOperatorKey(location: DataLocation): Promise<string> {
+  const [{ replaceOperatorKey }, { secureRandom }] = await Promise.all([import("./installation/recovery.ts"), import("./lib/random.ts")]);
+  return withDatabase(location, (db) => replaceOperatorKey(db, secureRandom()));
+}
+
+async function withDatabase<T>({ data, databaseUrl }: DataLocation, work: (db: Db) => Promise<T>): Promise<T> {
+  if (databaseUrl === null) (await import("./installation/recovery.ts")).assertInstalled(data);
   const { db } = await (databaseUrl === null
     ? (await import("./backend.sqlite.ts")).sqliteBackend(data)
     : (await import("./backend.pg.ts")).postgresBackend(databaseUrl));
   try {
-    return await createRecoveryKey(db, { clock: systemClock, random: secureRandom(), workspaceId });
+    return await work(db);
   } finally {
     await db.close();
   }

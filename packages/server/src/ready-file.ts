@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { Config } from "./config.ts";
+import { type Config, DEV_FOLDER } from "./config.ts";
 import { createFolder } from "./lib/folder.ts";
 import type { RunningServer } from "./serve.ts";
 
@@ -24,9 +24,18 @@ export function toAnnouncement(server: Server, isTerminal: boolean): object {
   return { url, workspaceId, apiKey: null, operatorKey: null, dashboardUrl, keysFile };
 }
 
-/** The files that exist while the server runs: the one of --ready-file, and dev.json in the folder of a dev server. */
-export function listReadyFiles({ dev, data, readyFile }: Config): string[] {
-  return [...(readyFile === null ? [] : [readyFile]), ...(dev ? [join(data, DEV_FILE)] : [])];
+/**
+ * The files that exist while the server runs: the one of --ready-file, and dev.json in the data of a dev server and where the
+ * programs of its project look. There, the file of another server that runs is left alone: the first one of a project is found.
+ */
+export function listReadyFiles({ dev, data, readyFile, project }: Config): string[] {
+  const found = project === null ? null : join(project, DEV_FOLDER, DEV_FILE);
+  const files = [
+    ...(readyFile === null ? [] : [readyFile]),
+    ...(dev ? [join(data, DEV_FILE)] : []),
+    ...(found === null || isOfOther(found) ? [] : [found]),
+  ];
+  return [...new Set(files.map((file) => resolve(file)))];
 }
 
 /** Writes a ready file, readable by its owner only, because it may hold keys. */
@@ -51,6 +60,19 @@ export function removeReadyFile(file: string, server: Server): void {
 /** Removes the dev.json that a killed server left behind. */
 export function removeDevFile({ data }: Config): void {
   rmSync(join(data, DEV_FILE), { force: true });
+}
+
+/** Whether a dev.json is of another server that still runs. */
+function isOfOther(file: string): boolean {
+  try {
+    const { pid } = JSON.parse(readFileSync(file, "utf8")) as { pid?: unknown };
+    if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 1 || pid === process.pid) return false;
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    // No file, a damaged one, or one that a killed server left behind.
+    return false;
+  }
 }
 
 function formatReadyFile(server: Server): string {

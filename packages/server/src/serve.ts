@@ -131,10 +131,11 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       keysShown: () => firstKeys?.remove(),
       close,
     };
+    const readyFiles = listReadyFiles(config);
     cleanups.push(() => {
-      for (const file of listReadyFiles(config)) removeReadyFile(file, running);
+      for (const file of readyFiles) removeReadyFile(file, running);
     });
-    for (const file of listReadyFiles(config)) writeReadyFile(file, running);
+    for (const file of readyFiles) writeReadyFile(file, running);
     return running;
   } catch (error) {
     await close();

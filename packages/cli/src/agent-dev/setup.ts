@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { Mailsvc } from "@mailsvc/sdk";
 import { AGENT_SCOPES, type AgentScope } from "@mailsvc/sdk/contract";
 import { toSlug } from "../agent-init/slug.ts";
-import { findDevServer } from "../runtime/dev-server-file.ts";
+import { searchDevServer } from "../runtime/dev-server-file.ts";
 import { CliError, hasStatus, usageError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 import type { Host } from "../types.ts";
@@ -121,7 +121,7 @@ export async function activate(
 }
 
 function readProfiles(host: Host): { url: string; brandKey: string; builderKey: string } | null {
-  const dev = findDevServer(host);
+  const { found: dev } = searchDevServer(host);
   const [brandKey, builderKey] = [dev?.profiles["brand"]?.apiKey, dev?.profiles["builder"]?.apiKey];
   return dev && brandKey && builderKey ? { url: dev.url, brandKey, builderKey } : null;
 }

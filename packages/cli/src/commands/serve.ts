@@ -116,11 +116,11 @@ async function start(
   session: Session,
   table: readonly ServeFlag[],
   flags: Flags,
-  dev: boolean,
+  { dev, project }: { dev: boolean; project: string | null },
 ): Promise<{ server: RunningServer; log: ServeLog }> {
   try {
     const { jsonLog, readConfig, serve } = await import("@mailsvc/server");
-    const config = readConfig({ flags: readFlags(table, flags), env: session.host.env, dev });
+    const config = readConfig({ flags: readFlags(table, flags), env: session.host.env, dev, project });
     const log = createLog(session, jsonLog);
     return { server: await serve(config, log.log), log };
   } catch (error) {
@@ -170,7 +170,15 @@ async function runCommand(session: Session, server: RunningServer, argv: readonl
     ...(operatorKey !== null && { MAILSVC_OPERATOR_KEY: operatorKey }),
     ...(profiles && { MAILSVC_BUILDER_API_KEY: profiles.builder.apiKey }),
   };
-  return (await session.host.exec(argv, variables, signal)) as Exit;
+  try {
+    return (await session.host.exec(argv, variables, signal)) as Exit;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const command = safeText(argv[0] ?? "");
+    const reason = code === "ENOENT" ? "it was not found" : code === "EACCES" ? "it may not be executed" : code;
+    throw new CliError({ code: "command_not_started", message: `"${command}" was not started: ${reason}.`, exit: EXIT.notStarted });
+  }
 }
 
 function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command {
@@ -197,7 +205,11 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
       });
     // The command gets the address from its environment, so any free port will do.
     const anyPort = argv.length > 0 && !session.host.env["MAILSVC_PORT"] && flags["port"] === undefined;
-    const { server, log } = await start(session, table, anyPort ? { ...flags, port: "0" } : flags, dev);
+    const { server, log } = await start(session, table, anyPort ? { ...flags, port: "0" } : flags, {
+      dev,
+      // A command gets the address from its environment; others must not find a server that is gone with it.
+      project: argv.length > 0 ? null : session.host.cwd,
+    });
     const parentGone = new AbortController();
     const unwatch = dev ? session.host.onParentExit(() => parentGone.abort()) : () => {};
     const signal = AbortSignal.any([session.signal, parentGone.signal]);

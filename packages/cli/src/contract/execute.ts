@@ -55,6 +55,7 @@ export function reportPartialFailure(session: Session, data: unknown): Exit {
 
 // Calls whose response may be 200 although the operation failed.
 const SUCCEEDED: Readonly<Record<string, (answer: { [name: string]: unknown }) => boolean>> = {
+  "senders.verify": ({ status }) => status === "VERIFIED",
   "deliveries.test": ({ ok }) => ok !== false,
   "webhooks.test": ({ ok }) => ok !== false,
   "webhooks.redeliver": ({ lastAttempt }) => isDelivered(lastAttempt),

@@ -1,5 +1,6 @@
 import { durationMs } from "@mailsvc/sdk/contract";
 import { usageError } from "../runtime/errors.ts";
+import { parseDuration } from "../runtime/settings.ts";
 import type { InputReader } from "../types.ts";
 import type { Field } from "./fields.ts";
 import { readUpload } from "./files.ts";
@@ -45,7 +46,8 @@ export async function readValue(field: Field, raw: Raw, reading: ReadContext): P
   const last = texts.at(-1) ?? "";
   switch (field.kind) {
     case "number":
-      return readNumber(field, last);
+      // The time limits of commands are written alike: 30s, or plain seconds.
+      return field.name === "timeout" ? parseDuration(last, `--${field.flag}`) / 1000 : readNumber(field, last);
     case "enum":
       return assertChoice(field.flag, last, field.choices ?? []);
     case "instant":

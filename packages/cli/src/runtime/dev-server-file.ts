@@ -1,32 +1,50 @@
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DevServerFile, Host } from "../types.ts";
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
+/** A dev.json that is not believed, and why. */
+export interface IgnoredDevFile {
+  readonly path: string;
+  readonly reason: string;
+}
+
 /**
  * Finds the dev server of this project: `.mailsvc/dev.json` in the working folder or a folder above it, which the server keeps
- * while it runs. Ignores a file that another user owns or can write, names a server on another machine, or whose server is gone.
+ * while it runs. A file of a server that is gone is passed over; one that no server of this user writes is `ignored`, because
+ * somebody may have put it there to get mail or keys.
  */
-export function findDevServer(host: Host): DevServerFile | null {
+export function searchDevServer(host: Host): { found: DevServerFile | null; ignored: IgnoredDevFile[] } {
+  const ignored: IgnoredDevFile[] = [];
   for (let folder = host.cwd; ; folder = dirname(folder)) {
-    const found = readDevFile(host, join(folder, ".mailsvc", "dev.json"));
-    if (found) return found;
-    if (dirname(folder) === folder) return null;
+    const path = join(folder, ".mailsvc", "dev.json");
+    const read = readDevFile(host, path);
+    if (typeof read === "string") ignored.push({ path, reason: read });
+    else if (read) return { found: read, ignored };
+    if (dirname(folder) === folder) return { found: null, ignored };
   }
 }
 
-function readDevFile(host: Host, path: string): DevServerFile | null {
+/** The server of a dev.json; null when there is none or it is gone; the reason when the file is not believed. */
+function readDevFile(host: Host, path: string): DevServerFile | string | null {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return null;
+  if (!stat.isFile()) return "it is no regular file";
+  if (host.userId !== undefined && stat.uid !== host.userId) return "it belongs to another user";
+  if (host.userId !== undefined && (stat.mode & 0o077) !== 0) return "others may read or write it, so no server wrote it like this";
+  const { url, apiKey, operatorKey, profiles, pid } = parse(path);
+  if (typeof url !== "string" || typeof apiKey !== "string" || !URL.canParse(url)) return "it has no address or no key";
+  if (!Number.isInteger(pid) || pid === undefined || pid <= 1) return "its pid is that of no server";
+  if (!LOOPBACK.test(new URL(url).hostname)) return "its address is on another machine";
+  return host.isRunning(pid) ? { path, url, apiKey, operatorKey: operatorKey ?? null, profiles: profiles ?? {}, pid } : null;
+}
+
+function parse(path: string): Partial<DevServerFile> {
   try {
-    const stat = statSync(path);
-    const foreign = host.userId !== undefined && (stat.uid !== host.userId || (stat.mode & 0o022) !== 0);
-    if (foreign) return null;
-    const { url, apiKey, operatorKey, profiles, pid } = JSON.parse(readFileSync(path, "utf8")) as Partial<DevServerFile>;
-    if (typeof url !== "string" || typeof apiKey !== "string" || typeof pid !== "number") return null;
-    if (!LOOPBACK.test(new URL(url).hostname) || !host.isRunning(pid)) return null;
-    return { path, url, apiKey, operatorKey: operatorKey ?? null, profiles: profiles ?? {}, pid };
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return typeof value === "object" && value !== null ? value : {};
   } catch {
-    // No file, or none of ours.
-    return null;
+    return {};
   }
 }

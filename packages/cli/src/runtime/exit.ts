@@ -16,6 +16,7 @@ export const EXIT = {
   partial: 11,
   undelivered: 12,
   internal: 70,
+  notStarted: 127,
   cancelled: 130,
 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
@@ -33,9 +34,10 @@ export const EXIT_MEANING: Record<Exit, string> = {
   8: "rate limit",
   9: "the server failed",
   10: "the server was not reached, or did not answer in time",
-  11: "partial failure: some of it failed",
+  11: "partial failure: some of it failed, or a sender is not verified yet",
   12: "the email was not delivered (send --wait)",
   70: "a bug in this program",
+  127: "the command after -- could not be started (dev)",
   130: "cancelled",
 };
 

@@ -5,6 +5,7 @@ import { createInputReader } from "./input-reader.ts";
 import { createOutput } from "./output.ts";
 import { startProgress } from "./progress.ts";
 import { describeDryRun } from "./request.ts";
+import { safeText } from "./safe-text.ts";
 import { resolveSettings } from "./settings.ts";
 import { createClient, createTransport, type Transport } from "./transport.ts";
 import { detectTerminal } from "./tty.ts";
@@ -38,7 +39,10 @@ export function createSession(host: Host, globals: Globals, signal: AbortSignal)
       transport = undefined;
     },
     settings: () => {
-      settings ??= resolveSettings(host, settingFlags());
+      if (settings) return settings;
+      settings = resolveSettings(host, settingFlags());
+      for (const { path, reason } of settings.ignoredDevFiles)
+        out.note(`${term.err.yellow("ignored")} ${safeText(path)}: ${reason}. Delete it, or start mailsvc dev again.`);
       return settings;
     },
     send: async (call) => {

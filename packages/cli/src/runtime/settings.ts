@@ -1,7 +1,7 @@
 import { DURATION, durationMs } from "@mailsvc/sdk/contract/facts";
 import type { ConfigFile, DevServerFile, Host, SettingFlags, SettingKey, Settings } from "../types.ts";
 import { DEFAULT_PROFILE, getConfigPath, parseProfileName, readConfigFile } from "./config-file.ts";
-import { findDevServer } from "./dev-server-file.ts";
+import { searchDevServer } from "./dev-server-file.ts";
 import { usageError } from "./errors.ts";
 
 /** The server's default address. */
@@ -28,7 +28,14 @@ export const DEFAULTS: Partial<Record<SettingKey | "profile", string>> = { url: 
 export function listOrigins(key: SettingKey | "profile", host: Host, flags: SettingFlags): Origin[] {
   const path = getConfigPath(host);
   const file = readConfigFile(path);
-  return listCandidates(key, { host, flags, path, file, profile: getProfileName(host, flags, path, file), dev: findDevServer(host) });
+  return listCandidates(key, {
+    host,
+    flags,
+    path,
+    file,
+    profile: getProfileName(host, flags, path, file),
+    dev: searchDevServer(host).found,
+  });
 }
 
 /** Validates a server's address and removes trailing slashes. Throws CliError. */
@@ -58,7 +65,7 @@ export function resolveSettings(host: Host, flags: SettingFlags, newProfile = fa
   const file = readConfigFile(path);
   const profile = getProfileName(host, flags, path, file);
   const asked = findRequestedProfile(host, flags);
-  const dev = findDevServer(host);
+  const { found: dev, ignored: ignoredDevFiles } = searchDevServer(host);
   if (!newProfile && asked && !Object.hasOwn(file.profiles, asked) && !dev?.profiles[asked]) {
     const names = Object.keys(file.profiles);
     throw usageError(`Profile "${asked}" not found.`, {
@@ -82,6 +89,7 @@ export function resolveSettings(host: Host, flags: SettingFlags, newProfile = fa
     operatorKey: host.env["MAILSVC_OPERATOR_KEY"] || (dev && isSameOrigin(dev.url, url) ? (dev.operatorKey ?? undefined) : undefined),
     timeoutMs: parseDuration(timeoutFrom?.value ?? "30s", describeOrigin(timeoutFrom)),
     keyWithheld: foreign ? `The key of profile "${profile}" is for ${home} and was not sent to ${url}.` : undefined,
+    ignoredDevFiles,
   };
 }
 

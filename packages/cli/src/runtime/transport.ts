@@ -1,12 +1,18 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import { buildForm } from "../contract/files.ts";
 import type { Answer, Call, Session } from "../types.ts";
+import { CliError } from "./errors.ts";
+import { EXIT } from "./exit.ts";
 import { buildUrl } from "./request.ts";
 import { safeText } from "./safe-text.ts";
+
 /** Sends one call. Throws the SDK's errors when the response is not 2xx. */
 export type Transport = (call: Call) => Promise<Answer>;
 
 const MIN_ATTEMPT_MS = 15_000;
+
+// An automation's rules nest deepest, 20 levels or so. Printing JSON recurses, and ends in a stack overflow at some 5,000.
+const MAX_DEPTH = 500;
 
 /** Connects a session to its server through the SDK. Loads the SDK lazily, because help and completion do not need it. */
 export async function createTransport(session: Session): Promise<Transport> {
@@ -31,6 +37,7 @@ export async function createTransport(session: Session): Promise<Transport> {
         ...(call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs, attemptTimeoutMs: call.timeoutMs }),
       });
       done(answer.status, answer.headers["x-request-id"]);
+      assertShallow(answer.body);
       return { status: answer.status, headers: answer.headers, data: answer.body, bytes: answer.bytes };
     } catch (error) {
       const failed = error as { status?: number; requestId?: string | null };
@@ -46,6 +53,10 @@ export async function createClient(session: Session, silent: () => boolean = () 
   const { host, globals, out, term } = session;
   const settings = session.settings();
   const tell = createTeller(session);
+  if (settings.apiKey !== undefined && isReadableOnTheWay(settings.url))
+    out.say(
+      `${term.err.yellow("warning")} The API key is sent to ${safeText(settings.url)} unencrypted: whoever is on the way can read it. Use https://`,
+    );
   return new Mailsvc({
     baseUrl: settings.url,
     apiKey: settings.apiKey,
@@ -66,4 +77,29 @@ function createTeller({ globals, out, term }: Session): (text: string) => void {
   return (text) => {
     if (globals.verbose) out.say(term.err.dim(safeText(text)));
   };
+}
+
+/** Names and addresses of this machine and of private networks, such as those of containers. */
+const PRIVATE =
+  /^(?:localhost|[^.:]+|.+\.(?:localhost|local|internal|test)|(?:127|10)(?:\.\d+){3}|192\.168(?:\.\d+){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2}|\[(?:::1|f[cd][\da-f:]*)\])$/i;
+
+/** Whether requests to this address cross networks of others without encryption. */
+function isReadableOnTheWay(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !PRIVATE.test(hostname);
+}
+
+/** Throws CliError for a body that is nested so deeply that no mailsvc server sent it. */
+function assertShallow(body: unknown): void {
+  let level: unknown[] = [body];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH)
+      throw new CliError({
+        code: "invalid_response",
+        message: `The server's answer is nested more than ${MAX_DEPTH} levels deep.`,
+        exit: EXIT.server,
+        hint: "This is no answer of mailsvc. Check --url and any proxy in between.",
+      });
+    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
+  }
 }

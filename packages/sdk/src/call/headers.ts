@@ -33,10 +33,13 @@ export function mergeHeaders(...layers: (HeaderInput | undefined)[]): Record<str
 
 /** Finds the header values that must never be shown, including the key after `Bearer `. */
 export function findSecrets(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers)
-    .filter(([name]) => SENSITIVE.test(name))
-    .flatMap(([, value]) => [value, value.replace(/^\w+ /, "")])
-    .filter((secret) => secret.length >= 4);
+  return (
+    Object.entries(headers)
+      .filter(([name]) => SENSITIVE.test(name))
+      .flatMap(([, value]) => [value, value.replace(/^\w+ /, "")])
+      // The name of a scheme without a key is no secret.
+      .filter((secret) => secret.length >= 4 && !/^\w+ $/.test(secret))
+  );
 }
 
 /** Creates a function that redacts secrets in a text. */

@@ -15,6 +15,7 @@ import { LANES } from "../queue/queue.ts";
 import { PostgresJobStore } from "../queue/store.pg.ts";
 import { postgresSchema } from "../schema.pg.ts";
 import { jobs, sqliteSchema } from "../schema.sqlite.ts";
+import { explainFullDisk } from "./backup.ts";
 import { BackupRefused } from "./report.ts";
 
 const KEY = `${Buffer.alloc(32, 7).toString("base64")}\n`;
@@ -231,4 +232,25 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
   await expect(again).rejects.toBeInstanceOf(BackupRefused);
   await Promise.all(open.splice(0).map((one) => one.close()));
   await Promise.all([from.drop(), to.drop()]);
+});
+
+test("a disk that is full is refused in words for people, other errors stay what they are", () => {
+  const db = new Database(join(root, "small.db"));
+  try {
+    db.pragma("max_page_count = 2");
+    let full: unknown;
+    try {
+      db.exec("CREATE TABLE a (b); CREATE TABLE c (d); INSERT INTO a VALUES (zeroblob(100000))");
+    } catch (error) {
+      full = error;
+    }
+    expect(full).toMatchObject({ code: "SQLITE_FULL" });
+    expect(explainFullDisk(full, file)).toBeInstanceOf(BackupRefused);
+    expect(explainFullDisk(full, file)).toMatchObject({ message: expect.stringContaining(`not enough space for ${file}`) });
+  } finally {
+    db.close();
+  }
+  expect(explainFullDisk(Object.assign(new Error("write"), { code: "ENOSPC" }), file)).toBeInstanceOf(BackupRefused);
+  const other = new Error("other");
+  expect(explainFullDisk(other, file)).toBe(other);
 });

@@ -74,8 +74,17 @@ export async function createBackup(schema: DatabaseSchema, options: BackupOption
     return { file, bytes, sha256: await hashFile(file), version: schema.version, tables: tables.length, rows, key: keyState, createdAt };
   } catch (error) {
     discard(unfinished);
-    throw error;
+    throw explainFullDisk(error, file);
   }
+}
+
+/** What a full disk means for a backup; any other error as it is. */
+export function explainFullDisk(error: unknown, file: string): unknown {
+  // SQLite says FULL; the file system says that there is no space, or that the quota or the limit of a file is reached.
+  if (!["SQLITE_FULL", "ENOSPC", "EDQUOT", "EFBIG"].includes(errorCode(error) ?? "")) return error;
+  return new BackupRefused(
+    `There is not enough space for ${file}. What was written of it is deleted. Free some space, or name a target on another disk.`,
+  );
 }
 
 /** Reads what a backup says about itself. Throws BackupRefused when the file is no backup, and BackupDamaged when it is damaged. */

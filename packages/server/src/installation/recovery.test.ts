@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createDatabase } from "../../test/postgres.ts";
 import { type Config, readConfig } from "../config.ts";
 import { silentLog } from "../lib/log.ts";
-import { recoverOwnerKey } from "../maintenance.ts";
+import { recoverOperatorKey, recoverOwnerKey } from "../maintenance.ts";
 import { type RunningServer, serve } from "../serve.ts";
 
 let data: string;
@@ -57,4 +57,16 @@ test("an empty folder and an unknown workspace are refused, and nothing is creat
   await expect(recoverOwnerKey({ data, databaseUrl: null, workspaceId: null })).rejects.toThrow(`There is no mailsvc.db in ${data}`);
   await (await start()).close();
   await expect(recoverOwnerKey({ data, databaseUrl: null, workspaceId: "ws_nowhere" })).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("a lost operator key is replaced by another one, and the lost one is refused", async () => {
+  await expect(recoverOperatorKey({ data, databaseUrl: null })).rejects.toThrow(`There is no mailsvc.db in ${data}`);
+  const { operatorKey, close } = await start();
+  await close();
+  const recovered = await recoverOperatorKey({ data, databaseUrl: null });
+  expect(recovered).toMatch(/^ms_op_/);
+  const again = await start();
+  const list = async (key: string | null) =>
+    (await fetch(`${again.url}/api/v1/workspaces`, { headers: { authorization: `Bearer ${key}` } })).status;
+  expect([await list(recovered), await list(operatorKey)]).toEqual([200, 401]);
 });

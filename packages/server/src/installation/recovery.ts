@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
-import { createKey, KeyCache } from "../keys/keys.ts";
+import { createKey, hashKey, KeyCache, makeKey, OPERATOR_KEY } from "../keys/keys.ts";
 import { notFound } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import { makeIds } from "../lib/ids.ts";
@@ -41,4 +41,22 @@ export async function createRecoveryKey(
     const { key } = await createKey(tx, deps, workspace.id, { name: "owner (recovered)", permissions: [], owner: true });
     return { workspaceId: workspace.id, apiKey: key };
   });
+}
+
+/**
+ * Makes another operator key in the database itself, for people who have lost theirs. An installation has one, so that the lost
+ * one is refused from now on. Throws StorageUnavailable for an empty database.
+ */
+export async function replaceOperatorKey(db: Db, random: Random): Promise<string> {
+  const key = makeKey(random, "op");
+  await db.tx(async (tx) => {
+    const { meta } = tx.t;
+    const changed = await tx
+      .update(meta)
+      .set({ value: hashKey(key) })
+      .where(eq(meta.name, OPERATOR_KEY))
+      .returning({ name: meta.name });
+    if (changed.length === 0) throw new StorageUnavailable("There is no installation in this database yet. Start the server once.");
+  });
+  return key;
 }
