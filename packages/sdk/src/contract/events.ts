@@ -70,20 +70,30 @@ export const events = {
     path: "/api/v1/v1/events",
     aliases: ["/api/v1/events"],
     access: read,
-    summary: "List events, newest first",
+    summary: "List events, newest first or after a sequence",
     description:
-      "Filters can be combined. Events are kept for as long as the server's --keep says. With Accept: text/event-stream it is the stream of `tail`.",
+      "Without `after`: newest first, by the time at which they happened; for looking. With `after`: in the order of their sequence, oldest first; for following, because an event may be recorded later than it happened. Filters can be combined. Events are kept for as long as the server's --keep says. With Accept: text/event-stream it is the stream of `tail`.",
     followedBy: "tail",
     query: z.object({
       ...pageQuery,
       ...filters,
       since: Instant.optional().meta({ description: "Only events at this instant or later" }),
       until: Instant.optional().meta({ description: "Only events before this instant" }),
+      after: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(Number.MAX_SAFE_INTEGER)
+        .optional()
+        .meta({
+          description: "Only events with a higher sequence, oldest first; 0 for all. Continue with the last sequence you have seen",
+        }),
     }),
     output: pageSchema(Event),
     examples: [
       { summary: "Bounces and complaints", query: { type: "email.bounced,email.complained" } },
       { summary: "All about one recipient", query: { to: "ada@example.com" } },
+      { summary: "What has happened since the event with sequence 1042", query: { after: 1042 } },
     ],
   }),
   tail: endpoint({
@@ -93,7 +103,7 @@ export const events = {
     access: read,
     summary: "Follow events as they happen",
     description:
-      "Server-sent events: `id` is the event's sequence, `data` the event as JSON. A client that lost the connection continues after the id in Last-Event-ID. An API key may follow with 10 connections at a time.",
+      "Server-sent events: `id` is the event's sequence, `data` the event as JSON. A client that lost the connection continues after the id in Last-Event-ID. An API key may follow with 10 connections at a time, a workspace with 50. When the key is revoked, its connections end.",
     query: z.object({
       from: z.coerce
         .number()

@@ -245,6 +245,11 @@ export async function paginateAscending<Row extends { seq: number }, Item>(
   return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
 }
 
+/** The cursor of a list by sequence numbers that continues after this one. */
+export function toSeqCursor(seq: number): string {
+  return encodeCursor(`#${seq}`);
+}
+
 function countExamined(read: Selecting, table: PgTable, where: SQL | undefined): Promise<number> {
   return countUpTo(read, read.select(ONE).from(table).where(where), MAX_EXAMINED + 1);
 }

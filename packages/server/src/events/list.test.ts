@@ -1,11 +1,14 @@
 import type { Event } from "@mailsvc/sdk/contract";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type NewEvent, recordEvents } from "./events.ts";
 
 const at = "/api/v1/v1/events";
+
+afterAll(dropDatabases);
 
 scenarios("events refuse", [
   { name: "a request without a key", method: "GET", path: at, key: null, status: 401, code: "unauthorized" },
@@ -27,7 +30,10 @@ scenarios("events refuse", [
 
 const sent = (to: string) => ({ from: "Acme <hello@acme.example>", to, subject: "Hello", text: "It works." });
 
-const record = ({ app: { deps }, workspaceId }: TestWorld, events: readonly Omit<NewEvent, "workspaceId" | "at">[]): Promise<void> =>
+const record = (
+  { app: { deps }, workspaceId }: TestWorld,
+  events: readonly (Omit<NewEvent, "workspaceId" | "at"> & { at?: number })[],
+): Promise<void> =>
   deps.db.tx((tx) =>
     recordEvents(
       tx,
@@ -183,4 +189,79 @@ test("erasing a person erases the events of their emails, and what stays names n
   const left = await sdk.events.list().toArray();
   expect(JSON.stringify(left).toLowerCase()).not.toContain("canary");
   expect(left.filter((e) => e.contactId === id).map((e) => e.type)).toEqual(["contact.deleted"]);
+});
+
+test("after a sequence, events come in the order of their sequence, also one that happened before those it follows", async () => {
+  await using world = await createWorld();
+  const now = world.clock.now();
+  await record(world, [{ type: "email.sent" }, { type: "email.delivered" }]);
+  await record(world, [{ type: "email.clicked", at: now - 5000 }]);
+  expect((await world.sdk.events.list()).data.map((e) => e.sequence)).toEqual([2, 1, 3]);
+  expect((await world.sdk.events.list({ after: 0 })).data.map((e) => e.sequence)).toEqual([1, 2, 3]);
+  const page = await world.sdk.events.list({ after: 1, limit: 1 });
+  expect([page.data.map((e) => e.sequence), page.pagination.total, page.pagination.hasMore]).toEqual([[2], 2, true]);
+  const rest: number[] = [];
+  for await (const event of world.sdk.events.list({ after: 0, limit: 1 })) rest.push(event.sequence);
+  expect(rest).toEqual([1, 2, 3]);
+  expect((await world.sdk.events.list({ after: 3 })).data).toEqual([]);
+  expect((await world.sdk.events.list({ after: 0, until: new Date(now).toISOString() })).data.map((e) => e.sequence)).toEqual([3]);
+});
+
+test("after a sequence and with filters, a page looks through some thousand events, and its cursor goes on where it stopped", async () => {
+  await using world = await createWorld();
+  await record(world, [{ type: "email.bounced" }]);
+  for (let i = 0; i < 6; i += 1)
+    await record(
+      world,
+      Array.from({ length: 1000 }, () => ({ type: "email.sent" as const })),
+    );
+  await record(world, [{ type: "email.bounced" }]);
+  const first = await world.sdk.events.list({ after: 1, type: "email.bounced" });
+  expect(first.data).toEqual([]);
+  expect(first.pagination).toMatchObject({ total: 0, totalIsMinimum: true, hasMore: true });
+  const found: number[] = [];
+  for await (const event of world.sdk.events.list({ after: 0, type: "email.bounced" })) found.push(event.sequence);
+  expect(found).toEqual([1, 6002]);
+});
+
+test("a client that polls two servers by sequence sees each event once and in order, also when one dies", { timeout: 60_000 }, async () => {
+  const database = await createDatabase();
+  {
+    await using one = await createWorld({ seed: 1, databaseUrl: database.url });
+    const other = await createWorld({ seed: 2, databaseUrl: database.url });
+    const client = other.sdk.withOptions({ apiKey: one.apiKey });
+    const rounds = 30;
+    let writing = true;
+    const write = async (world: TestWorld): Promise<void> => {
+      const { deps } = world.app;
+      for (let i = 0; i < rounds; i += 1)
+        await Promise.all(
+          [1, 2, 3].map((n) =>
+            deps.db.tx(async (tx) => {
+              // Of several kinds of instants: a later event may have happened earlier.
+              const happened = deps.clock.now() - ((i * n) % 7) * 1000;
+              await recordEvents(tx, deps, [{ workspaceId: one.workspaceId, type: "email.sent", at: happened }]);
+              for (let j = 0; j < n * 2; j += 1) await tx.select().from(tx.t.meta);
+            }),
+          ),
+        );
+    };
+    const seen: number[] = [];
+    const poll = async (): Promise<void> => {
+      for (let turn = 0; ; turn += 1) {
+        const last = !writing;
+        const { events } = turn % 2 === 0 && writing ? client : one.sdk;
+        for await (const { sequence } of events.list({ after: seen.at(-1) ?? 0, limit: 7 })) seen.push(sequence);
+        if (last) return;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const poller = poll();
+    await Promise.all([write(one), write(other)]);
+    writing = false;
+    await poller;
+    await other.dispose();
+    expect(seen).toEqual(Array.from({ length: 2 * 3 * rounds }, (_, i) => i + 1));
+  }
+  await database.drop();
 });

@@ -1,7 +1,18 @@
 import { type Event, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gte, inArray, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, inArray, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import { countQuery, ONE, type PageInput, paginateByTime, type TimeSlice } from "../db/pagination.ts";
+import {
+  countQuery,
+  countRows,
+  countUpTo,
+  ONE,
+  type PageInput,
+  paginateAscending,
+  paginateByTime,
+  type TimeSlice,
+  type Total,
+  toSeqCursor,
+} from "../db/pagination.ts";
 import { notFound } from "../lib/api-error.ts";
 import type { EventDeps } from "./deps.ts";
 import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } from "./show.ts";
@@ -19,14 +30,21 @@ export interface EventFilter {
   readonly until?: string | undefined;
 }
 
-/** A page of the events of a workspace, newest first, with everything that was committed before the call. */
+// Events that a page by sequence looks through for those that match: some 10 ms.
+const MAX_EXAMINED = 5000;
+
+/**
+ * A page of the events of a workspace, with everything that was committed before the call: newest first by time, or, `after` a number,
+ * oldest first by number.
+ */
 export async function listEvents(
   read: Reader,
   deps: Pick<EventDeps, "eventStream">,
   workspaceId: string,
-  { page, limit, cursor, ...filter }: PageInput & EventFilter,
+  { page, limit, cursor, after, ...filter }: PageInput & EventFilter & { readonly after?: number | undefined },
 ): Promise<Page<Event>> {
   await deps.eventStream.catchUp();
+  if (after !== undefined) return listAfter(read, workspaceId, { page, limit, cursor }, after, filter);
   const branches = listBranches(read, workspaceId, filter);
   return paginateByTime<FullEvent & { at: number; key: number }, Event>(
     { page, limit, cursor },
@@ -49,6 +67,79 @@ export async function getEvent(read: Reader, deps: Pick<EventDeps, "eventStream"
   return showEvent(found);
 }
 
+/**
+ * A page of events with numbers above `after`. With filters it looks through 5,000 events at most: it may be short, or empty, and there be
+ * more.
+ */
+async function listAfter(read: Reader, workspaceId: string, input: PageInput, after: number, filter: EventFilter): Promise<Page<Event>> {
+  const { events: e, eventNumbers: n } = read.t;
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const matching = isFiltered ? matchFilter(read, workspaceId, filter) : undefined;
+  const beyond = (above: number) => and(eq(n.workspaceId, workspaceId), gt(n.position, above));
+  const examine = (above: number, limit: number) =>
+    read
+      .select({ position: n.position, eventKey: n.eventKey })
+      .from(n)
+      .where(beyond(above))
+      .orderBy(n.position)
+      .limit(limit)
+      .as("examined");
+  const examineMost = async (above: number) => {
+    const examined = examine(above, MAX_EXAMINED);
+    const last = sql<number>`max(${examined.position})`.mapWith(Number);
+    const [range] = await read.select({ count: sql<number>`count(*)`.mapWith(Number), last }).from(examined);
+    return { examined, examinedTo: range?.count === MAX_EXAMINED ? range.last : null };
+  };
+  const countMatching = async (): Promise<Total> => {
+    const { examined, examinedTo } = await examineMost(after);
+    const matches = read.select(ONE).from(examined).innerJoin(e, eq(e.sequence, examined.eventKey)).where(matching);
+    return { total: await countUpTo(read, matches, MAX_EXAMINED), isMinimum: examinedTo !== null };
+  };
+  let examinedTo: number | null = null;
+  const page = await paginateAscending<FullEvent & { seq: number }, Event>(
+    input,
+    after,
+    async ({ above, limit, offset }) => {
+      if (isFiltered) ({ examinedTo } = await examineMost(above));
+      const examined = examine(above, isFiltered ? MAX_EXAMINED : limit + offset);
+      const found = await read
+        .select({ key: e.sequence, position: examined.position })
+        .from(examined)
+        .innerJoin(e, eq(e.sequence, examined.eventKey))
+        .where(matching)
+        .orderBy(examined.position)
+        .limit(limit)
+        .offset(offset);
+      const keys = found.map(({ key }) => key);
+      const rows = new Map((keys.length === 0 ? [] : await selectByKeys(read, keys)).map((row) => [row.event.sequence, row]));
+      return keys.flatMap((key) => rows.get(key) ?? []).map((row) => ({ ...row, seq: row.position ?? 0 }));
+    },
+    () => (isFiltered ? countMatching() : countRows(read, n, beyond(after))),
+    showEvent,
+  );
+  if (page.pagination.hasMore || examinedTo === null) return page;
+  return { ...page, pagination: { ...page.pagination, hasMore: true, nextCursor: toSeqCursor(examinedTo) } };
+}
+
+/** The condition that a filter makes, for events that are found by something else. */
+function matchFilter(read: Reader, workspaceId: string, filter: EventFilter): SQL | undefined {
+  const { events: e } = read.t;
+  const few = listFew(read, workspaceId, filter);
+  return and(
+    eq(e.workspaceId, workspaceId),
+    filter.type === undefined ? undefined : inArray(e.type, parseEventTypes(filter.type)),
+    matchTime(read, filter),
+    filter.campaign === undefined ? undefined : eq(e.campaignId, filter.campaign),
+    filter.automation === undefined ? undefined : eq(e.automationId, filter.automation),
+    filter.machine === undefined ? undefined : eq(e.machine, filter.machine),
+    few.length === 0 ? undefined : or(...few),
+  );
+}
+
+function matchTime({ t: { events: e } }: Reader, { since, until }: EventFilter): SQL | undefined {
+  return and(since === undefined ? undefined : gte(e.at, Date.parse(since)), until === undefined ? undefined : lt(e.at, Date.parse(until)));
+}
+
 /** Events that one index yields, from the newest on: conditions that it answers, and others that are checked row by row. */
 interface Branch {
   readonly index: SQL | undefined;
@@ -64,10 +155,7 @@ function listBranches(read: Reader, workspaceId: string, filter: EventFilter): B
   const types = parseEventTypes(filter.type);
   const inWorkspace = eq(e.workspaceId, workspaceId);
   const ofType = filter.type === undefined ? undefined : inArray(e.type, types);
-  const inTime = and(
-    filter.since === undefined ? undefined : gte(e.at, Date.parse(filter.since)),
-    filter.until === undefined ? undefined : lt(e.at, Date.parse(filter.until)),
-  );
+  const inTime = matchTime(read, filter);
   const ofCampaign = filter.campaign === undefined ? undefined : read.sqlDialect.rarely(eq(e.campaignId, filter.campaign));
   const ofAutomation = filter.automation === undefined ? undefined : read.sqlDialect.rarely(eq(e.automationId, filter.automation));
   const byMachine = filter.machine === undefined ? undefined : eq(e.machine, filter.machine);
