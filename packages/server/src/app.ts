@@ -32,6 +32,7 @@ import type { Installation } from "./installation/access.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { assertSeal, ensureInstallation } from "./installation/installation.ts";
 import { KeyCache } from "./keys/key-cache.ts";
+import { KeyWatch } from "./keys/key-watch.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { type FetchText, fetchText } from "./lib/fetch-text.ts";
@@ -179,6 +180,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       mailer: composeMailer(parts, ids, arrivals),
       ids,
       keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
+      keyWatch: new KeyWatch(db, clock.real),
       verified: new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now),
       seal: makeSeal(masterKey, random),
       macs,

@@ -18,6 +18,7 @@ import type { InstallationDeps } from "./installation/deps.ts";
 import type { JobDeps } from "./jobs/deps.ts";
 import type { KeyDeps } from "./keys/deps.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
+import type { KeyWatch } from "./keys/key-watch.ts";
 import type { ListDeps } from "./lists/deps.ts";
 import type { ActivationDeps } from "./marketplace/activations/deps.ts";
 import type { MarketplaceDeps } from "./marketplace/deps.ts";
@@ -70,6 +71,7 @@ export interface Deps
   // Rooms declare the part of these that they use.
   readonly config: Config;
   readonly keyCache: KeyCache;
+  readonly keyWatch: KeyWatch;
   readonly queue: Queue;
   readonly returnPath: ReturnPath;
   readonly webhooks: Webhooks;

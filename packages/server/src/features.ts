@@ -84,7 +84,7 @@ import type { LoadEndpoint } from "./webhooks/webhooks.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
 
 /** How a request's key is looked up: developer keys in a cache, agents' keys in their activations. */
-export function createKeyLookup({ db, keyCache, clock }: Pick<Deps, "db" | "keyCache" | "clock">): KeyLookup {
+export function createKeyLookup({ db, keyCache, keyWatch, clock }: Pick<Deps, "db" | "keyCache" | "keyWatch" | "clock">): KeyLookup {
   return {
     parseKind: (key) => {
       const kind = parseKeyKind(key);
@@ -93,6 +93,7 @@ export function createKeyLookup({ db, keyCache, clock }: Pick<Deps, "db" | "keyC
     hash: (key) => keyCache.hash(key),
     getCached: (hash) => keyCache.get(hash),
     findDeveloperKey: (hash) => keyCache.load(hash),
+    watchKey: (hash, until) => keyWatch.watch(hash, until),
     isOperatorKey: (hash) => keyCache.isOperator(hash),
     admitAgent: (q, hash) => admitAgent(q, hash, clock.now()),
     agentKeyExists: (hash) => agentKeyExists(db.read, hash),

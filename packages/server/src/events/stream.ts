@@ -3,8 +3,8 @@ import type { Db, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Timer } from "../lib/clock.ts";
 import type { EventStreamDeps } from "./deps.ts";
+import { Followers } from "./followers.ts";
 import type { EventTables } from "./tables.ts";
-import { Tails } from "./tails.ts";
 
 /*
  * Each workspace has one stream of events, numbered from 1 without gaps. Transactions that record events do not number them: on
@@ -35,10 +35,8 @@ export interface EventStream {
   wake(): void;
   /** Waits until everything that was committed before the call has its number. */
   catchUp(): Promise<void>;
-  /** Settles when the stream of a workspace may have got longer, after `ms` of real time, or when `signal` aborts. */
-  wait(workspaceId: string, ms: number, signal: AbortSignal): Promise<void>;
-  /** Counts a connection that follows events, until the returned function is called. Throws ApiError rate_limited. */
-  openTail(keyId: string): () => void;
+  /** The connections that follow events. */
+  readonly followers: Followers;
   /** Aborted when the loop stops: connections that follow events then end. */
   readonly stopping: AbortSignal;
 }
@@ -80,9 +78,7 @@ interface EventStreamParts {
 export class EventStreamLoop implements EventStreamWorker {
   readonly #deps: () => EventStreamDeps;
   readonly #listeners: readonly StreamListener[];
-  readonly #tails = new Tails();
-  /** Those who wait for events, by workspace. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly followers: Followers;
   #stopping = new AbortController();
   #started = false;
   #lookAgain = false;
@@ -96,6 +92,7 @@ export class EventStreamLoop implements EventStreamWorker {
   constructor({ deps, listeners }: EventStreamParts) {
     this.#deps = deps;
     this.#listeners = listeners;
+    this.followers = new Followers(deps);
   }
 
   get stopping(): AbortSignal {
@@ -106,13 +103,16 @@ export class EventStreamLoop implements EventStreamWorker {
     this.#started = true;
     if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
     this.wake();
-    if (this.#deps().queue.workers) this.#schedulePoll();
+    if (!this.#deps().queue.workers) return;
+    this.#schedulePoll();
+    this.followers.startPolling();
   }
 
   async stop(): Promise<void> {
     this.#started = false;
     this.#stopping.abort();
     this.#poll?.cancel();
+    this.followers.stopPolling();
     this.#endRest();
     await this.#running;
   }
@@ -135,28 +135,6 @@ export class EventStreamLoop implements EventStreamWorker {
 
   async catchUp(): Promise<void> {
     if (this.#started && (await hasUnnumbered(this.#deps().db))) await this.#drain();
-  }
-
-  wait(workspaceId: string, ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wakes = this.#waiting.get(workspaceId) ?? new Set();
-      this.#waiting.set(workspaceId, wakes);
-      const wake = (): void => {
-        wakes.delete(wake);
-        if (wakes.size === 0 && this.#waiting.get(workspaceId) === wakes) this.#waiting.delete(workspaceId);
-        timer.cancel();
-        signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      const timer = this.#deps().clock.real.after(ms, wake);
-      wakes.add(wake);
-      signal.addEventListener("abort", wake);
-      if (signal.aborted) wake();
-    });
-  }
-
-  openTail(keyId: string): () => void {
-    return this.#tails.open(keyId);
   }
 
   async #loop(): Promise<void> {
@@ -191,7 +169,7 @@ export class EventStreamLoop implements EventStreamWorker {
       if (result.advances.length > 0) for (const listener of this.#listeners) await listener(tx, result.advances);
       return result;
     });
-    for (const { workspaceId } of advances) for (const wake of [...(this.#waiting.get(workspaceId) ?? [])]) wake();
+    for (const { workspaceId } of advances) this.followers.wake(workspaceId);
     return { count: advances.reduce((sum, { first, last }) => sum + last - first + 1, 0), busy };
   }
 

@@ -3,13 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
 import type { Event } from "@mailsvc/sdk/contract";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { readConfig } from "../config.ts";
 import { silentLog } from "../lib/log.ts";
 import { serve } from "../serve.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type NewEvent, recordEvents } from "./events.ts";
+
+afterAll(dropDatabases);
 
 const STREAM = "/api/v1/v1/events/stream";
 
@@ -156,6 +159,87 @@ test("no workspace sees the events of another one", async () => {
   await record(world, "email.sent", "email.delivered");
   await record({ ...world, workspaceId: other.workspaceId }, "email.bounced");
   expect(await following).toMatchObject([{ sequence: 1, type: "email.bounced" }]);
+});
+
+test("a workspace may follow with fifty connections at a time, with however many keys; others are not affected", async () => {
+  await using world = await createWorld();
+  const clients = [];
+  for (let i = 0; i < 5; i += 1) {
+    const { key } = await world.sdk.keys.create({ name: `k${i}`, permissions: ["events:read"] });
+    for (let j = 0; j < 10; j += 1) clients.push(await connect(world, STREAM, { authorization: `Bearer ${key}` }));
+  }
+  const refused = await connect(world);
+  expect(refused.response.status).toBe(429);
+  const other = await secondWorkspace(world);
+  const admitted = await connect(world, STREAM, { authorization: `Bearer ${other.apiKey}` });
+  expect(admitted.response.status).toBe(200);
+  for (const client of [...clients, admitted]) client.close();
+});
+
+test("a revoked key's connections end at once, those of other keys go on", async () => {
+  await using world = await createWorld();
+  const { id, key } = await world.sdk.keys.create({ name: "leaked", permissions: ["events:read"] });
+  const leaked = await connect(world, STREAM, { authorization: `Bearer ${key}` });
+  const owner = await connect(world);
+  await leaked.until("\n\n");
+  await world.sdk.keys.revoke(id);
+  expect(await leaked.ended()).toBe(true);
+  await record(world, "email.sent");
+  expect(await owner.until("email.sent")).toContain("email.sent");
+  owner.close();
+});
+
+test("over a connection, a revoked key ends it, and coming back is refused", async () => {
+  const data = mkdtempSync(join(tmpdir(), "mailsvc-tail-"));
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  const server = await serve(readConfig({ flags: { port: "0", data }, env: {}, dev: true }), silentLog);
+  const owner = new Mailsvc({ baseUrl: server.url, apiKey: server.apiKey ?? "" });
+  const { id, key } = await owner.keys.create({ name: "leaked", permissions: ["events:read"] });
+  await owner.contacts.create({ email: "ada@example.com" });
+  const seen = Promise.withResolvers<void>();
+  const following = (async () => {
+    for await (const _ of owner.withOptions({ apiKey: key }).events.tail({ from: 1 })) seen.resolve();
+  })();
+  await seen.promise;
+  await owner.keys.revoke(id);
+  await expect(following).rejects.toMatchObject({ code: "key_revoked" });
+  await server.close();
+});
+
+test("a key that another server has revoked loses its connections within two seconds", async () => {
+  const database = await createDatabase();
+  {
+    await using one = await createWorld({ seed: 1, databaseUrl: database.url });
+    const { id, key } = await one.sdk.keys.create({ name: "leaked", permissions: ["events:read"] });
+    await using other = await createWorld({ seed: 2, databaseUrl: database.url });
+    const leaked = await connect(other, STREAM, { authorization: `Bearer ${key}` });
+    await leaked.until("\n\n");
+    await one.sdk.keys.revoke(id);
+    const revokedAt = performance.now();
+    expect(await leaked.ended()).toBe(true);
+    expect(performance.now() - revokedAt).toBeLessThan(2000);
+  }
+  await database.drop();
+});
+
+test("connections at the same place of a stream share their reads", async () => {
+  await using world = await createWorld();
+  const clients = [];
+  for (let i = 0; i < 10; i += 1) clients.push(await connect(world));
+  for (const client of clients) await client.until("\n\n");
+  let reads = 0;
+  const { read } = world.app.deps.db;
+  const select = read.select.bind(read);
+  Object.assign(read, {
+    select: (...args: Parameters<typeof select>) => {
+      reads += 1;
+      return select(...args);
+    },
+  });
+  await record(world, "email.sent");
+  for (const client of clients) await client.until("email.sent");
+  expect(reads).toBeLessThan(5);
+  for (const client of clients) client.close();
 });
 
 test("a key may follow with ten connections at a time", async () => {

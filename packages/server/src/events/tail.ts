@@ -3,7 +3,6 @@ import { eq } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { invalid } from "../lib/api-error.ts";
 import type { EventTailDeps } from "./deps.ts";
-import { readStream, showEvent } from "./show.ts";
 
 /** What a client wants to follow. */
 interface TailRequest {
@@ -13,7 +12,7 @@ interface TailRequest {
   readonly from?: number | undefined;
   /** The last number that the client has seen, as it sends it; it wins over `from`. */
   readonly lastEventId: string | null;
-  /** Aborted when the client disconnects. */
+  /** Aborted when the client disconnects, and when its key is revoked. */
   readonly signal: AbortSignal;
   readonly type?: string | undefined;
   readonly email?: string | undefined;
@@ -24,26 +23,22 @@ interface TailRequest {
   readonly machine?: boolean | undefined;
 }
 
-// Events read at a time. A client that reads slowly holds up only its own reads: nothing is queued for it.
-const PAGE = 200;
 // How often a message is sent when nothing happens, so that both sides notice a dead connection (real time).
 const PING_MS = 15_000;
-// Another process may have numbered events: look this often (real time).
-const POLL_MS = 300;
 
 /**
- * The events of a workspace from a number on, without end: it stops when the client disconnects or the server does. Throws ApiError
+ * The events of a workspace from a number on, without end: it stops when the client disconnects, its key is revoked or the server stops. Throws ApiError
  * validation_error, rate_limited.
  */
 export async function followEvents(read: Reader, deps: EventTailDeps, request: TailRequest): Promise<AsyncIterable<StreamMessage<Event>>> {
-  const { eventStream, queue, clock } = deps;
+  const { eventStream, clock } = deps;
+  const { followers } = eventStream;
   const { workspaceId, keyId } = request;
   const wanted = parseLastEventId(request.lastEventId) ?? request.from;
   const matches = createMatcher(request);
   const first = wanted ?? (await findNext(read, deps, workspaceId));
-  const close = eventStream.openTail(keyId);
+  const close = followers.open(workspaceId, keyId);
   const signal = AbortSignal.any([request.signal, eventStream.stopping]);
-  const pause = queue.workers === null ? PING_MS : POLL_MS;
   signal.addEventListener("abort", close, { once: true });
 
   async function* follow(): AsyncGenerator<StreamMessage<Event>> {
@@ -53,16 +48,16 @@ export async function followEvents(read: Reader, deps: EventTailDeps, request: T
       yield { id: String(next - 1) };
       let quietSince = clock.real.now();
       while (!signal.aborted) {
-        const waiting = eventStream.wait(workspaceId, pause, signal);
-        const rows = await readStream(read, workspaceId, next, PAGE);
-        for (const row of rows) {
-          next = (row.position ?? 0) + 1;
-          const event = showEvent(row);
+        const waiting = followers.wait(workspaceId, Math.max(0, quietSince + PING_MS - clock.real.now()), signal);
+        const { events, full } = await followers.read(workspaceId, next);
+        for (const event of events) {
+          if (signal.aborted) return;
+          next = event.sequence + 1;
           if (!matches(event)) continue;
           yield { id: String(event.sequence), data: event };
           quietSince = clock.real.now();
         }
-        if (rows.length === PAGE) continue;
+        if (full) continue;
         if (clock.real.now() - quietSince >= PING_MS) {
           yield { id: String(next - 1) };
           quietSince = clock.real.now();

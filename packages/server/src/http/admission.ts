@@ -8,6 +8,7 @@ import {
   authorizeAgent,
   authorizeDeveloper,
   type CountRefusals,
+  confirmDeveloper,
   type KeyLookup,
 } from "./auth.ts";
 import type { Call, Caller } from "./call.ts";
@@ -50,12 +51,18 @@ export class Admission {
   async admitDeveloper(call: Call): Promise<Caller> {
     const { request, endpoint, base, headers } = call;
     const { maxBodyBytes, rates } = this.#deps.config;
-    const key = await this.#authenticate(call, (count) => authenticateDeveloper(request.headers, this.#keys, count));
+    const { hash, key } = await this.#authenticate(call, (count) => authenticateDeveloper(request.headers, this.#keys, count));
     call.keyId = key.id;
     await limitDeveloper(this.#limiter, rates, key.id, endpoint, headers);
     authorizeDeveloper(key, endpoint);
     const context: KeyContext<HttpDeps> = { ...base, workspaceId: key.workspaceId, key };
-    return { id: key.id, context, maxBody: endpoint.form ? maxBodyBytes * BASE64_OVERHEAD : maxBodyBytes };
+    return {
+      id: key.id,
+      context,
+      recheck: () => confirmDeveloper(this.#keys, hash),
+      watch: (until) => this.#keys.watchKey(hash, until),
+      maxBody: endpoint.form ? maxBodyBytes * BASE64_OVERHEAD : maxBodyBytes,
+    };
   }
 
   async admitOperator(call: Call): Promise<Caller> {

@@ -36,12 +36,20 @@ export interface KeyLookup {
   isOperatorKey(hash: string): Promise<boolean>;
   /** The agent's key, read each time, so that a pause counts at once. Throws ApiError key_revoked or activation_paused. */
   admitAgent(q: Reader | Tx, hash: string): Promise<AgentKey | null>;
+  /** A signal that aborts once a developer key is revoked, here or by another process; it is watched until `until` aborts. */
+  watchKey(hash: string, until: AbortSignal): AbortSignal;
   /** Whether an agent's key with this hash was ever made, whatever its state. */
   agentKeyExists(hash: string): Promise<boolean>;
 }
 
 /** Runs a lookup whose refusal counts against the key: gives its result, or throws rate_limited. */
 export type CountRefusals = <T>(hash: string, lookUp: () => Promise<T>) => Promise<T>;
+
+/** An admitted developer key, and the hash under which it is watched and checked again. */
+export interface AdmittedDeveloper {
+  readonly hash: string;
+  readonly key: DeveloperKey;
+}
 
 /** An admitted agent, and the hash of its key, with which the key is checked again inside a write's transaction. */
 interface AdmittedAgent extends AgentKey {
@@ -55,15 +63,25 @@ const MALFORMED = "Malformed API key. It may be cut off or mistyped.";
  * Authenticates a request by its developer key. Throws ApiError unauthorized, key_revoked or rate_limited; forbidden
  * for another kind of key.
  */
-export async function authenticateDeveloper(headers: HeaderReader, keys: KeyLookup, countRefusals: CountRefusals): Promise<DeveloperKey> {
+export async function authenticateDeveloper(
+  headers: HeaderReader,
+  keys: KeyLookup,
+  countRefusals: CountRefusals,
+): Promise<AdmittedDeveloper> {
   const key = parseBearer(headers);
   const hash = keys.hash(key);
   const cached = keys.getCached(hash);
-  if (cached !== undefined) return assertLive(cached);
+  if (cached !== undefined) return { hash, key: assertLive(cached) };
   // A mistyped key costs no database read.
   const kind = keys.parseKind(key) ?? refuse(MALFORMED);
-  if (kind === "developer") return assertLive(await keys.findDeveloperKey(hash));
+  if (kind === "developer") return { hash, key: await confirmDeveloper(keys, hash) };
   return countRefusals(hash, () => refuseKind(kind, hash, keys));
+}
+
+/** Looks at a key again, after its request has waited. Throws ApiError unauthorized or key_revoked. */
+export async function confirmDeveloper(keys: KeyLookup, hash: string): Promise<DeveloperKey> {
+  const cached = keys.getCached(hash);
+  return assertLive(cached === undefined ? await keys.findDeveloperKey(hash) : cached);
 }
 
 /** Throws ApiError unauthorized or rate_limited unless the request carries the operator key; forbidden for another kind of key. */

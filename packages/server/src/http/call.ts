@@ -25,6 +25,10 @@ export interface Call {
 export interface Caller {
   readonly id: string;
   readonly context: KeyContext<HttpDeps> | AgentContext<HttpDeps> | PublicContext<HttpDeps>;
+  /** Runs when the body of a write has arrived, which may have taken long; throws when the key has been revoked meanwhile. */
+  readonly recheck?: () => Promise<unknown>;
+  /** A signal that aborts when the key is revoked, for a connection that stays open; the key is watched until `until` aborts. */
+  readonly watch?: (until: AbortSignal) => AbortSignal;
   /** Runs first inside the transaction of a write; throws when the caller's key no longer works. */
   readonly confirm?: (tx: Tx) => Promise<unknown>;
   /** The largest body, in bytes. */

@@ -13,7 +13,7 @@ export interface PublicContext<Deps> {
   readonly check: typeof check;
   /** A request header; null when it was not sent. */
   readonly header: (name: string) => string | null;
-  /** Aborted when the client disconnects. A function, because few handlers wait. */
+  /** Aborted when the client disconnects; of a stream, also when its key is revoked. A function, because few handlers wait. */
   readonly signal: () => AbortSignal;
 }
 

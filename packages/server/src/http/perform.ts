@@ -108,13 +108,37 @@ export class Performer {
     return call.endpoint.method === "GET" ? this.#read(call, caller, params) : this.#write(call, caller, params);
   }
 
-  async #read({ endpoint, handler, request, headers }: Call, { context }: Caller, params: Params): Promise<AnyResponse> {
+  async #read(call: Call, caller: Caller, params: Params): Promise<AnyResponse> {
+    const { endpoint, handler, request, headers } = call;
+    const { context } = caller;
     const input = parseInput(endpoint, params, request.search(), {});
+    if (endpoint.stream) return this.#stream(call, caller, input);
     const output = await (handler as RunAny)(input, { ...context, read: this.#deps.db.read });
-    if (endpoint.stream) return buildStream(output as AsyncIterable<StreamMessage<unknown>>, headers);
     if (typeof output === "string" && endpoint.produces) return buildResponse(200, `${endpoint.produces}; charset=utf-8`, output, headers);
     const json = JSON.stringify(output);
     return endpoint.etag ? withETag(json, request.headers, headers) : buildResponse(200, "application/json", json, headers);
+  }
+
+  /** A response that goes on until the client leaves. A revoked key ends the connection, also one whose client does not read. */
+  async #stream({ handler, request, headers }: Call, { context, watch }: Caller, input: Input): Promise<AnyResponse> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    const left = request.signal();
+    left.addEventListener("abort", end, { once: true });
+    const signals = [left];
+    if (watch) {
+      const revoked = watch(over.signal);
+      revoked.addEventListener("abort", () => request.cut(), { once: true, signal: over.signal });
+      signals.push(revoked);
+    }
+    const signal = AbortSignal.any(signals);
+    try {
+      const messages = await (handler as RunAny)(input, { ...context, signal: () => signal, read: this.#deps.db.read });
+      return buildStream(thenCall(messages as AsyncIterable<StreamMessage<unknown>>, end), headers);
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   async #write({ endpoint, handler, request, headers }: Call, caller: Caller, params: Params): Promise<AnyResponse> {
@@ -124,6 +148,7 @@ export class Performer {
       throw new ApiError("storage_unavailable", lowDisk, { headers: { "retry-after": "30" } });
     if (!endpoint.raw && !(endpoint.form && isForm(request.headers))) checkMediaType(request.headers);
     const bytes = await request.body(caller.maxBody);
+    if (caller.recheck) await caller.recheck();
     // Receiving, reading, parsing, checking and decoding 20 MB of attachments each take up to 60 ms.
     const isLarge = bytes.length > CHUNK_BYTES;
     if (isLarge) await waitForTurn();
@@ -143,5 +168,14 @@ export class Performer {
     const result = await this.#writes.run({ endpoint, handler, input, caller: informed }, claim);
     if (result.replayed) headers.push(["idempotency-replayed", "true"]);
     return buildResponse(result.status, "application/json", result.answer, headers);
+  }
+}
+
+/** The same messages; calls `end` after the last one, or when nobody wants more. */
+async function* thenCall<T>(messages: AsyncIterable<T>, end: () => void): AsyncGenerator<T> {
+  try {
+    yield* messages;
+  } finally {
+    end();
   }
 }

@@ -86,7 +86,10 @@ export async function revokeKey(tx: Tx, deps: KeyDeps, revoker: DeveloperKey, id
   }
   const revokedAt = deps.clock.now();
   await tx.update(keys).set({ revokedAt }).where(mine);
-  tx.afterCommit(() => deps.keyCache.clear());
+  tx.afterCommit(() => {
+    deps.keyCache.clear();
+    deps.keyWatch.checkNow();
+  });
   return toKey({ ...row, revokedAt });
 }
 

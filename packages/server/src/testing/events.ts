@@ -56,7 +56,7 @@ export function createEvents({ sdk, settle, deps, workspaceId }: EventParts): Te
         const left = end - clock.real.now();
         const looked = new AbortController();
         // Begun before the look, so that nothing is missed in between.
-        const changed = eventStream.wait(workspaceId, Math.max(left, 0), looked.signal);
+        const changed = eventStream.followers.wait(workspaceId, Math.max(left, 0), looked.signal);
         try {
           const found = (await all(wanted)).find(({ sequence }) => sequence > after);
           if (found) return found;
