@@ -79,15 +79,9 @@ export const events = {
       ...filters,
       since: Instant.optional().meta({ description: "Only events at this instant or later" }),
       until: Instant.optional().meta({ description: "Only events before this instant" }),
-      after: z.coerce
-        .number()
-        .int()
-        .min(0)
-        .max(Number.MAX_SAFE_INTEGER)
-        .optional()
-        .meta({
-          description: "Only events with a higher sequence, oldest first; 0 for all. Continue with the last sequence you have seen",
-        }),
+      after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().meta({
+        description: "Only events with a higher sequence, oldest first; 0 for all. Continue with the last sequence you have seen",
+      }),
     }),
     output: pageSchema(Event),
     examples: [
