@@ -10,7 +10,7 @@ import { FINISH_JOB, finishCampaign } from "./campaigns/finish.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
 import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
 import { renderRecipients } from "./campaigns/render.ts";
-import { afterExpansion, continueSending } from "./campaigns/sending.ts";
+import { continueSending } from "./campaigns/sending.ts";
 import { SEND_JOB, START_JOB, startScheduled } from "./campaigns/start.ts";
 import { applySuppressions } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
@@ -241,7 +241,7 @@ export function jobsOf(deps: Deps): JobHandlers {
     [CONFIRM_JOB]: sendConfirmation(deps),
     [FOLD_JOB]: foldCounts(deps),
     [CONFIRMATION_JOB]: sendConfirmations(deps),
-    [CLEAR_JOB]: afterExpansion(deps, clearList(deps)),
+    [CLEAR_JOB]: clearList(deps),
     [REBUILD_JOB]: rebuildSegment(deps),
     [CLEAR_SEGMENT_JOB]: clearSegment(deps),
     [CLICKS_JOB]: recordHeldClicks(deps),

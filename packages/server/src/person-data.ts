@@ -90,6 +90,7 @@ export const PERSON_DATA: PersonDataByTable = {
   automationVersions: "nothing",
   automations: "nothing",
   brands: "nothing",
+  campaignAudience: { nothing: "Numbers of contacts, which lead to nobody once these are gone." },
   campaignContents: "nothing",
   campaignLinks: "nothing",
   campaigns: { nothing: "The address it comes from." },

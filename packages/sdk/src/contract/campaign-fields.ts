@@ -33,10 +33,19 @@ export type RecipientType = (typeof RECIPIENT_TYPES)[number];
 
 /**
  * Why a recipient got nothing: the contact's status (`unsubscribed`, `bounced`, `complained`), an entry of the suppression list
- * (`suppressed`), an address that cannot get mail (`invalid`), a contact that was deleted (`deleted`), or a variable the template
- * requires and the contact does not have (`missing_variables`).
+ * (`suppressed`), an address that cannot get mail (`invalid`), a contact that was deleted (`deleted`), an address that another
+ * recipient of the campaign has (`duplicate`), or a variable the template requires and the contact does not have (`missing_variables`).
  */
-export const SKIP_REASONS = ["unsubscribed", "bounced", "complained", "suppressed", "invalid", "deleted", "missing_variables"] as const;
+export const SKIP_REASONS = [
+  "unsubscribed",
+  "bounced",
+  "complained",
+  "suppressed",
+  "invalid",
+  "deleted",
+  "duplicate",
+  "missing_variables",
+] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 /** The names of variants, in the order they are given. */

@@ -80,6 +80,8 @@ export const CampaignStats = z
   .object({
     campaignId: z.string(),
     status: z.enum(CAMPAIGN_STATUSES),
+    /** The contacts that were its audience when sending started, each of which becomes a recipient; null before. */
+    audience: z.int().nullable(),
     ...numbers,
     /** Recipients that were skipped, by reason. */
     skipped: z.object(

@@ -72,6 +72,7 @@ export const Recipient = z
     /** Of the email: see emails.get. */
     emailId: z.string(),
     contactId: z.string().nullable(),
+    /** Empty for a contact that was deleted before it was read, and for a duplicate. */
     to: z.string(),
     status: z.enum(EMAIL_STATUSES),
     /** Why it got nothing; null unless it was skipped. */
@@ -183,7 +184,7 @@ export const campaigns = {
     bucket: "send",
     summary: "Send a draft or scheduled campaign now",
     description:
-      "The recipients and the content are fixed at this instant; later changes of the list, segment or template do not reach the campaign. The response comes at once, and the campaign is SENDING until each recipient had an attempt.",
+      "The audience and the content are fixed at this instant; later changes of the list, segment, template or of who is in them do not reach the campaign. Everybody of the audience becomes a recipient. The response comes at once, and the campaign is SENDING until each recipient had an attempt.",
     output: CampaignDetail,
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
     examples: [{ summary: "Send", params: id }],

@@ -175,6 +175,13 @@ CREATE TABLE "brands" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "campaign_audience" (
+	"campaign_id" text NOT NULL,
+	"last" bigint NOT NULL,
+	"seqs" text NOT NULL,
+	CONSTRAINT "campaign_audience_campaign_id_last_pk" PRIMARY KEY("campaign_id","last")
+);
+--> statement-breakpoint
 CREATE TABLE "campaign_contents" (
 	"campaign_id" text NOT NULL,
 	"variant" text NOT NULL,
@@ -241,7 +248,7 @@ CREATE TABLE "campaigns" (
 	"started_at" bigint,
 	"completed_at" bigint,
 	"run" integer NOT NULL,
-	"audience" json,
+	"audience" integer,
 	"cursor" bigint NOT NULL,
 	"eligible" integer NOT NULL,
 	"expanded_at" bigint,

@@ -193,6 +193,13 @@ CREATE TABLE `brands` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `campaign_audience` (
+	`campaign_id` text NOT NULL,
+	`last` integer NOT NULL,
+	`seqs` text NOT NULL,
+	PRIMARY KEY(`campaign_id`, `last`)
+);
+--> statement-breakpoint
 CREATE TABLE `campaign_contents` (
 	`campaign_id` text NOT NULL,
 	`variant` text NOT NULL,
@@ -261,7 +268,7 @@ CREATE TABLE `campaigns` (
 	`started_at` integer,
 	`completed_at` integer,
 	`run` integer NOT NULL,
-	`audience` text,
+	`audience` integer,
 	`cursor` integer NOT NULL,
 	`eligible` integer NOT NULL,
 	`expanded_at` integer,

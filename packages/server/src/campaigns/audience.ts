@@ -1,14 +1,13 @@
-import type { SkipReason } from "@mailsvc/sdk/contract";
+import type { SegmentRule, SkipReason } from "@mailsvc/sdk/contract";
 import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, lte } from "drizzle-orm";
+import { and, asc, eq, gt } from "drizzle-orm";
 import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { getListRow, loadListSeqs } from "../lists/lists.ts";
-import { getSegmentRow, listNamedLists, selectMatching } from "../segments/segments.ts";
+import { getSegmentRow, groupMatching, type MatchGroup } from "../segments/segments.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
 import type { CampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
-import type { PinnedAudience } from "./tables.ts";
 
 /** A contact as it becomes a recipient. */
 export interface Candidate extends Pick<ContactRow, "seq" | "id" | "email" | "emailKey"> {
@@ -16,81 +15,109 @@ export interface Candidate extends Pick<ContactRow, "seq" | "id" | "email" | "em
   readonly skipReason: SkipReason | null;
 }
 
-/** The next contacts of an audience; `next` is where to continue, null at the end. */
+/** The next part of an audience. */
 export interface AudienceChunk {
+  /** The `seq`s of its contacts, in ascending order. */
+  readonly seqs: readonly number[];
+  /** Those of them that still exist. */
   readonly candidates: readonly Candidate[];
+  /** Where to continue; null at the end. */
   readonly next: number | null;
 }
 
-/** Fixes who gets a campaign: contacts of this instant. Throws ApiError not_found for a segment or list that does not exist. */
-export async function pinAudience(
-  tx: Tx,
-  { workspaceId, segmentId, listId }: Pick<CampaignRow, "workspaceId" | "segmentId" | "listId">,
-): Promise<PinnedAudience> {
-  const { contacts: t } = tx.t;
-  const [newest] = await tx.select({ seq: t.seq }).from(t).where(eq(t.workspaceId, workspaceId)).orderBy(desc(t.seq)).limit(1);
-  const lastSeq = newest?.seq ?? 0;
-  if (listId !== null) return { lastSeq, listSeq: (await getListRow(tx, workspaceId, listId)).seq };
-  if (segmentId === null) return { lastSeq };
-  const { rules } = await getSegmentRow(tx, workspaceId, segmentId);
-  const known = await loadListSeqs(tx, workspaceId);
-  const named = listNamedLists(rules).flatMap((id) => (known.has(id) ? [[id, known.get(id) as number] as const] : []));
-  return { lastSeq, rules, listSeqs: Object.fromEntries(named) };
+/** Who is asked for: what a campaign says of its recipients. */
+export type AudienceQuery = Pick<CampaignRow, "workspaceId" | "segmentId" | "listId">;
+
+/**
+ * Fixes who gets a campaign: writes down the contacts that are its audience in this transaction, some bytes for each. Returns their
+ * number. Throws ApiError not_found for a segment or list that does not exist.
+ */
+export async function pinAudience(tx: Tx, deps: Pick<CampaignDeps, "clock">, campaign: AudienceQuery & { id: string }): Promise<number> {
+  let size = 0;
+  for await (const groups of groupAudience(tx, deps, campaign)) {
+    await tx.insertAll(
+      tx.t.campaignAudience,
+      groups.map(({ last, seqs }) => ({ campaignId: campaign.id, last, seqs })),
+    );
+    size += sumCounts(groups);
+    await tx.breathe();
+  }
+  return size;
+}
+
+/** The number of contacts that a campaign would have as its audience now. Throws ApiError not_found for a segment or list that does not exist. */
+export async function countAudience(read: Reader, deps: Pick<CampaignDeps, "clock">, query: AudienceQuery): Promise<number> {
+  let size = 0;
+  for await (const groups of groupAudience(read, deps, query)) {
+    size += sumCounts(groups);
+    await deps.clock.real.sleep(0);
+  }
+  return size;
 }
 
 /** Reads the next contacts of a campaign's audience after its cursor, each with the reason why it gets nothing. */
 export async function readAudience(deps: Pick<CampaignDeps, "db" | "recipientsAtOnce">, campaign: CampaignRow): Promise<AudienceChunk> {
   const { read } = deps.db;
-  const limit = deps.recipientsAtOnce;
-  const audience = campaign.audience as PinnedAudience;
-  const { contacts: c, listMembers: m } = read.t;
-  const columns = { seq: c.seq, id: c.id, email: c.email, emailKey: c.emailKey, status: c.status };
-  const ofWorkspace = eq(c.workspaceId, campaign.workspaceId);
-  if (audience.rules !== undefined) {
-    const { seqs, next } = await selectMatching(
-      read,
-      { workspaceId: campaign.workspaceId, rules: audience.rules, listSeqs: audience.listSeqs ?? {}, now: campaign.startedAt as number },
-      { after: campaign.cursor, last: audience.lastSeq, limit },
-    );
-    const rows =
-      seqs.length === 0
-        ? []
-        : await read
-            .prepared("contacts_of_audience", (q, _, arg) =>
-              q
-                .select(columns)
-                .from(c)
-                .where(and(eq(c.workspaceId, arg("workspaceId")), read.sqlDialect.amongNumbers(c.seq, arg("seqs"))))
-                .orderBy(asc(c.seq)),
-            )
-            .execute({ workspaceId: campaign.workspaceId, seqs: JSON.stringify(seqs) });
-    return { candidates: await judge(read, campaign.workspaceId, rows), next };
-  }
+  const { workspaceId } = campaign;
+  const { seqs, next } = await readSeqs(read, campaign, deps.recipientsAtOnce);
   const rows =
-    audience.listSeq === undefined
-      ? await read
-          .select(columns)
-          .from(c)
-          .where(and(ofWorkspace, gt(c.seq, campaign.cursor), lte(c.seq, audience.lastSeq)))
-          .orderBy(asc(c.seq))
-          .limit(limit)
+    seqs.length === 0
+      ? []
       : await read
-          .select(columns)
-          .from(m)
-          .innerJoin(c, eq(c.seq, m.contactSeq))
-          .where(
-            and(
-              eq(m.listSeq, audience.listSeq),
-              eq(m.status, "MEMBER"),
-              gt(m.contactSeq, campaign.cursor),
-              lte(m.contactSeq, audience.lastSeq),
-              // Contacts who joined after the start are excluded.
-              lte(m.joinedAt, campaign.startedAt as number),
-            ),
+          .prepared("contacts_of_audience", (q, { contacts: c }, arg) =>
+            q
+              .select({ seq: c.seq, id: c.id, email: c.email, emailKey: c.emailKey, status: c.status })
+              .from(c)
+              .where(and(eq(c.workspaceId, arg("workspaceId")), read.sqlDialect.amongNumbers(c.seq, arg("seqs"))))
+              .orderBy(asc(c.seq)),
           )
-          .orderBy(asc(m.contactSeq))
-          .limit(limit);
-  return { candidates: await judge(read, campaign.workspaceId, rows), next: rows.length === limit ? (rows.at(-1)?.seq ?? null) : null };
+          .execute({ workspaceId, seqs: JSON.stringify(seqs) });
+  return { seqs, candidates: await judge(read, workspaceId, rows), next };
+}
+
+/** Forgets the contacts of an audience, once all of them are recipients. */
+export async function clearAudience(tx: Tx, campaignId: string): Promise<void> {
+  const { campaignAudience: t } = tx.t;
+  await tx.delete(t).where(eq(t.campaignId, campaignId));
+}
+
+async function* groupAudience(
+  q: Tx | Reader,
+  { clock }: Pick<CampaignDeps, "clock">,
+  { workspaceId, segmentId, listId }: AudienceQuery,
+): AsyncGenerator<readonly MatchGroup[]> {
+  let rule: SegmentRule | null = null;
+  if (listId !== null) {
+    await getListRow(q, workspaceId, listId);
+    rule = { field: "lists", operator: "contains", value: listId };
+  } else if (segmentId !== null) rule = (await getSegmentRow(q, workspaceId, segmentId)).rules;
+  yield* groupMatching({ q, workspaceId, now: clock.now(), listSeqs: await loadListSeqs(q, workspaceId) }, rule);
+}
+
+function sumCounts(groups: readonly MatchGroup[]): number {
+  return groups.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Up to `limit` contacts of an audience after the campaign's cursor. */
+async function readSeqs(
+  read: Reader,
+  { id: campaignId, cursor }: CampaignRow,
+  limit: number,
+): Promise<{ seqs: readonly number[]; next: number | null }> {
+  const { campaignAudience: t } = read.t;
+  // Two groups are enough where contacts are dense; in an installation with many workspaces a group may hold one contact only.
+  for (let groups = 2; ; groups *= 4) {
+    const rows = await read
+      .select({ seqs: t.seqs })
+      .from(t)
+      .where(and(eq(t.campaignId, campaignId), gt(t.last, cursor)))
+      .orderBy(asc(t.last))
+      .limit(groups);
+    const after = rows.flatMap((row) => row.seqs.split(",").map(Number)).filter((seq) => seq > cursor);
+    const seqs = after.sort((a, b) => a - b).slice(0, limit);
+    if (seqs.length === limit) return { seqs, next: seqs.at(-1) ?? null };
+    if (rows.length < groups) return { seqs, next: null };
+  }
 }
 
 const BY_SUPPRESSION: Readonly<Record<string, SkipReason>> = { unsubscribe: "unsubscribed", bounce: "bounced", complaint: "complained" };

@@ -6,6 +6,7 @@ import type { JobHandler } from "../queue/queue.ts";
 import type { Parse } from "../templates/templates.ts";
 import { findCampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { readUnread } from "./sending.ts";
 import { enqueueSending, start } from "./start.ts";
 import { changeStatus } from "./states.ts";
 
@@ -62,10 +63,12 @@ export async function cancelCampaign(tx: Tx, deps: CampaignDeps, workspaceId: st
 // Recipients marked in one transaction.
 const CHUNK = 500;
 
-/** Marks the recipients of a cancelled campaign, a few hundred at a time. One that is being handed over is left to its delivery. */
+/** Marks the recipients of a cancelled campaign, a few hundred at a time, once everybody of its audience is one. One that is being handed over is left to its delivery. */
 export function cancelRecipients(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
+    const commit = await readUnread(deps, workspaceId, campaignId);
+    if (commit) return { again: deps.clock.now(), commit };
     const { emails: t } = deps.db.read.t;
     const emails = await deps.db.read
       .select()

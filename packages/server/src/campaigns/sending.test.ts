@@ -98,7 +98,7 @@ test("a list and a segment: the members at the start, and nobody who joins later
   const { deps } = world.app;
   const start = async (id: string) => {
     const row = await getCampaignRow(deps.db.read, world.workspaceId, id);
-    return { ...row, startedAt: deps.clock.now(), audience: await deps.db.tx((tx) => pinAudience(tx, row)) };
+    return { ...row, startedAt: deps.clock.now(), audience: await deps.db.tx((tx) => pinAudience(tx, deps, row)) };
   };
   const [listStart, segmentStart] = [await start(toList.id), await start(toSegment.id)];
   // Before the first step of the sending, people join and leave, come and change.

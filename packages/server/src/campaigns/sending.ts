@@ -1,10 +1,10 @@
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
-import { and, asc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { OF_CAMPAIGN, scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
 import type { EmailTables } from "../emails/tables.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { type AudienceChunk, type Candidate, readAudience } from "./audience.ts";
+import { type AudienceChunk, type Candidate, clearAudience, readAudience } from "./audience.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
 import { addCounts, type Delta } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
@@ -59,41 +59,30 @@ export function continueSending(deps: CampaignDeps): JobHandler {
   };
 }
 
-/** A job that waits while a campaign of its workspace is still reading its audience: the members of a deleted list are deleted after that. */
-export function afterExpansion(deps: CampaignDeps, handler: JobHandler): JobHandler {
-  return async (job) => {
-    const { campaigns: t } = deps.db.read.t;
-    const [reading] = await deps.db.read
-      .select({ id: t.id })
-      .from(t)
-      .where(
-        and(
-          eq(t.workspaceId, String(job.payload.workspaceId)),
-          inArray(t.status, ["SENDING", "PAUSED"]),
-          isNotNull(t.startedAt),
-          isNull(t.expandedAt),
-        ),
-      )
-      .limit(1);
-    return reading ? { again: deps.clock.now() + EXPANSION_WAIT_MS } : handler(job);
-  };
-}
-
-const EXPANSION_WAIT_MS = 1000;
-
 function isUnderWay(campaign: CampaignRow | null, run: unknown): campaign is CampaignRow {
   return campaign !== null && campaign.run === run && (campaign.status === "SENDING" || campaign.status === "PAUSED");
+}
+
+/**
+ * Reads the next contacts of a cancelled campaign that are no recipients yet. Returns the work of a transaction that makes them recipients,
+ * so that everybody of the audience is accounted for, and releases none; null once all are.
+ */
+export async function readUnread(deps: CampaignDeps, workspaceId: string, campaignId: string): Promise<((tx: Tx) => Promise<void>) | null> {
+  const seen = await findCampaignRow(deps.db.read, workspaceId, campaignId);
+  if (seen?.status !== "CANCELLED" || seen.expandedAt !== null) return null;
+  const chunk = await readAudience(deps, seen);
+  return async (tx) => {
+    const campaign = await findCampaignRow(tx, workspaceId, campaignId);
+    if (campaign?.status !== "CANCELLED" || campaign.expandedAt !== null || campaign.cursor !== seen.cursor) return;
+    await save(tx, await addRecipients(tx, deps, campaign, chunk, await loadContents(tx, campaign)));
+  };
 }
 
 async function step(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, chunk: AudienceChunk | null): Promise<void> {
   const now = deps.clock.now();
   const contents = await loadContents(tx, campaign);
   let after = campaign;
-  if (chunk !== null) {
-    const atOnce = campaign.status === "SENDING" && campaign.throttle === null && campaign.abTest === null;
-    const eligible = await addRecipients(tx, deps, campaign, chunk.candidates, contents, atOnce);
-    after = { ...after, eligible, ...(chunk.next === null ? { expandedAt: now } : { cursor: chunk.next }) };
-  }
+  if (chunk !== null) after = await addRecipients(tx, deps, campaign, chunk, contents);
   const expanded = after.expandedAt !== null;
   let nextAt: number | null = expanded ? null : now;
   let released = false;
@@ -138,65 +127,79 @@ function isDue(campaign: CampaignRow, now: number): boolean {
   return isUndecided(campaign) && campaign.abTest?.winner !== "manual" && campaign.decideAt !== null && campaign.decideAt <= now;
 }
 
+/** A contact of the audience that becomes a row. */
+type Recipient = Pick<EmailRow, "to" | "toKey" | "contactId" | "skipReason">;
+
 /**
- * Inserts recipients for contacts, also for those that get nothing; with `atOnce` they are released. Returns how many could get the
- * campaign until now.
+ * Makes the contacts of a chunk recipients, also those that get nothing. While the campaign is sent without a throttle or an A/B test
+ * they are released. Returns the campaign as it is after that, to be saved.
  */
 async function addRecipients(
   tx: Tx,
   deps: CampaignDeps,
   campaign: CampaignRow,
-  candidates: readonly Candidate[],
+  chunk: AudienceChunk,
   contents: Contents,
-  atOnce: boolean,
-): Promise<number> {
-  if (candidates.length === 0) return campaign.eligible;
+): Promise<CampaignRow> {
   const { id: campaignId, workspaceId } = campaign;
-  const { emails: t } = tx.t;
-  // Read a moment ago: who was deleted or erased since must not come back.
-  const seqs = await listPresent(tx, candidates);
-  const known = await listKnown(tx, campaignId, candidates);
   const now = deps.clock.now();
+  const atOnce = campaign.status === "SENDING" && campaign.throttle === null && campaign.abTest === null;
   const deltas: Delta[] = [];
   let { eligible } = campaign;
   const first = [...contents.ids.values()][0] as number;
-  const rows = candidates
-    // An address gets a campaign once, even if its contact was deleted and created again meanwhile.
-    .filter(({ seq, emailKey }) => seqs.has(seq) && !known.has(emailKey))
-    .map(({ id: contactId, email, emailKey, skipReason }): EmailRow => {
-      const variant = skipReason === null ? pickVariant(campaign, eligible) : null;
-      if (skipReason === null) eligible += 1;
-      const status = skipReason === null ? "queued" : "skipped";
-      const releasedAt = atOnce && skipReason === null ? now : null;
-      deltas.push({ campaignId, variant, metric: `status:${status}`, by: 1 });
-      if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
-      return {
-        workspaceId,
-        id: deps.ids("em"),
-        contentsId: contents.ids.get(variant ?? "") ?? first,
-        to: email,
-        toKey: emailKey,
-        status,
-        attempts: 0,
-        inDoubt: false,
-        lastError: null,
-        createdAt: now,
-        scheduledAt: releasedAt,
-        nextAttemptAt: releasedAt,
-        sentAt: null,
-        updatedAt: now,
-        campaignId,
-        contactId,
-        variant,
-        skipReason,
-        unlisted: null,
-      };
-    });
-  await tx.insertAll(t, rows);
+  const recipients = await listRecipients(tx, campaignId, chunk);
+  const rows = recipients.map((recipient): EmailRow => {
+    const { skipReason } = recipient;
+    const variant = skipReason === null ? pickVariant(campaign, eligible) : null;
+    if (skipReason === null) eligible += 1;
+    const status = skipReason === null ? "queued" : "skipped";
+    const releasedAt = atOnce && skipReason === null ? now : null;
+    deltas.push({ campaignId, variant, metric: `status:${status}`, by: 1 });
+    if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
+    return {
+      ...recipient,
+      workspaceId,
+      id: deps.ids("em"),
+      contentsId: contents.ids.get(variant ?? "") ?? first,
+      status,
+      attempts: 0,
+      inDoubt: false,
+      lastError: null,
+      createdAt: now,
+      scheduledAt: releasedAt,
+      nextAttemptAt: releasedAt,
+      sentAt: null,
+      updatedAt: now,
+      campaignId,
+      variant,
+      unlisted: null,
+    };
+  });
+  await tx.insertAll(tx.t.emails, rows);
   await addCounts(tx, deps, deltas, true);
   const emailIds = rows.flatMap(({ id, nextAttemptAt }) => (nextAttemptAt === null ? [] : id));
   await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: contents.bytes });
-  return eligible;
+  if (chunk.next !== null) return { ...campaign, eligible, cursor: chunk.next };
+  await clearAudience(tx, campaignId);
+  return { ...campaign, eligible, expandedAt: now };
+}
+
+/**
+ * One recipient for each contact of a chunk. A contact that was deleted since the start is skipped without its address, which is not
+ * known any more. So is one that took over the address of another recipient: an address gets a campaign once.
+ */
+async function listRecipients(tx: Tx, campaignId: string, { seqs, candidates }: AudienceChunk): Promise<Recipient[]> {
+  const bySeq = new Map(candidates.map((candidate) => [candidate.seq, candidate]));
+  // Read a moment ago: who was deleted or erased since must not come back.
+  const present = await listPresent(tx, candidates);
+  const known = await listKnown(tx, campaignId, candidates);
+  return seqs.map((seq): Recipient => {
+    const candidate = bySeq.get(seq);
+    if (!candidate || !present.has(seq)) return { to: "", toKey: `deleted:${seq}`, contactId: null, skipReason: "deleted" };
+    const { id: contactId, email: to, emailKey: toKey, skipReason } = candidate;
+    if (known.has(toKey)) return { to: "", toKey: `duplicate:${seq}`, contactId, skipReason: "duplicate" };
+    return { to, toKey, contactId, skipReason };
+  });
 }
 
 /** The `seq`s of candidates whose contacts are still there. */

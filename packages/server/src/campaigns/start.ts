@@ -121,7 +121,7 @@ export async function start(
   const fromText = buildFrom(row);
   if (from.includes(row.status)) await assertVerified(tx, deps, workspaceId, parseMailbox(row.fromEmail), "fromEmail");
   const contents = from.includes(row.status) ? await pinContent(tx, parse, row) : [];
-  const audience = from.includes(row.status) ? await pinAudience(tx, row) : null;
+  const audience = from.includes(row.status) ? await pinAudience(tx, deps, row) : null;
   const started = await changeStatus(
     tx,
     deps,

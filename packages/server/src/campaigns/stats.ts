@@ -35,6 +35,7 @@ export async function getStats(
   return {
     campaignId: id,
     status: campaign.status,
+    audience: campaign.audience,
     ...toNumbers(total),
     skipped: Object.fromEntries(SKIP_REASONS.map((reason) => [reason, total.get(`skip:${reason}`) ?? 0])) as Record<SkipReason, number>,
     links: await listLinks(read, id),

@@ -1,17 +1,6 @@
-import type { AbTest, Campaign, CampaignStatus, RecipientType, SegmentRule, Throttle, Utm, VariantName } from "@mailsvc/sdk/contract";
+import type { AbTest, Campaign, CampaignStatus, RecipientType, Throttle, Utm, VariantName } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { PinnedTemplate } from "../templates/templates.ts";
-
-/** Whose rows are read for the recipients of a campaign, as fixed when sending starts. */
-export interface PinnedAudience {
-  /** The `seq` of the newest contact of that instant. */
-  lastSeq: number;
-  /** The list whose members get it. */
-  listSeq?: number;
-  /** The rules of the segment, and the `seq`s of the lists they name. */
-  rules?: SegmentRule;
-  listSeqs?: Record<string, number>;
-}
 
 export function campaignTables(c: ColumnTypes) {
   return {
@@ -48,8 +37,8 @@ export function campaignTables(c: ColumnTypes) {
         completedAt: c.instant("completed_at"),
         /** Incremented whenever a new chain of jobs takes over, which ends the one before. */
         run: c.int("run").notNull(),
-        /** Who gets it; null until sending starts. */
-        audience: c.json<PinnedAudience>("audience"),
+        /** The number of contacts in its audience; null until sending starts. */
+        audience: c.int("audience"),
         /** The `seq` of the last contact that was made a recipient, or skipped. */
         cursor: c.reference("cursor").notNull(),
         /** Recipients so far, except skipped ones: their places in the sample of an A/B test. */
@@ -65,23 +54,7 @@ export function campaignTables(c: ColumnTypes) {
       },
       (t) => [c.index("campaigns_workspace").on(t.workspaceId, t.id), c.index("campaigns_status").on(t.workspaceId, t.status, t.id)],
     ),
-    /** What a campaign sends, fixed when sending starts: one row, or one for each variant of an A/B test. */
-    campaignContents: c.table(
-      "campaign_contents",
-      {
-        campaignId: c.text("campaign_id").notNull(),
-        /** Empty without an A/B test. */
-        variant: c.text("variant").notNull(),
-        /** The row of `contents` that the emails name. */
-        contentsId: c.reference("contents_id").notNull(),
-        previewText: c.text("preview_text"),
-        /** The template with its layout and partials, so that no later change reaches the campaign. */
-        source: c.json<PinnedTemplate>("source").notNull(),
-        /** Of the source and the preview text: under it the compiled template is kept in memory. */
-        hash: c.text("hash"),
-      },
-      (t) => [c.primaryKey({ columns: [t.campaignId, t.variant] }), c.uniqueIndex("campaign_contents_id").on(t.contentsId)],
-    ),
+    ...pinnedTables(c),
     /** Recipients that opened, clicked or unsubscribed: the first time of each, without those by machines. */
     campaignReactions: c.table(
       "campaign_reactions",
@@ -118,6 +91,41 @@ export function campaignTables(c: ColumnTypes) {
         machineClicks: c.int("machine_clicks").notNull(),
       },
       (t) => [c.primaryKey({ columns: [t.campaignId, t.link, t.part] })],
+    ),
+  };
+}
+
+/** What is fixed when sending starts: who gets a campaign, and what it sends. */
+function pinnedTables(c: ColumnTypes) {
+  return {
+    /** Contacts that are the audience of a campaign since it started, in ascending groups; none once all of them are recipients. */
+    campaignAudience: c.table(
+      "campaign_audience",
+      {
+        campaignId: c.text("campaign_id").notNull(),
+        /** The largest of `seqs`. */
+        last: c.reference("last").notNull(),
+        /** The `seq`s of contacts, with commas between them. */
+        seqs: c.text("seqs").notNull(),
+      },
+      (t) => [c.primaryKey({ columns: [t.campaignId, t.last] })],
+    ),
+    /** What a campaign sends, fixed when sending starts: one row, or one for each variant of an A/B test. */
+    campaignContents: c.table(
+      "campaign_contents",
+      {
+        campaignId: c.text("campaign_id").notNull(),
+        /** Empty without an A/B test. */
+        variant: c.text("variant").notNull(),
+        /** The row of `contents` that the emails name. */
+        contentsId: c.reference("contents_id").notNull(),
+        previewText: c.text("preview_text"),
+        /** The template with its layout and partials, so that no later change reaches the campaign. */
+        source: c.json<PinnedTemplate>("source").notNull(),
+        /** Of the source and the preview text: under it the compiled template is kept in memory. */
+        hash: c.text("hash"),
+      },
+      (t) => [c.primaryKey({ columns: [t.campaignId, t.variant] }), c.uniqueIndex("campaign_contents_id").on(t.contentsId)],
     ),
   };
 }

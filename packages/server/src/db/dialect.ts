@@ -30,6 +30,8 @@ export interface SqlDialect {
   among(text: SQLWrapper, list: SQLWrapper): SQL;
   /** The same of a whole number and a JSON array of numbers. */
   amongNumbers(number: SQLWrapper, list: SQLWrapper): SQL;
+  /** The whole numbers of a group as one text, with commas between them, in any order. */
+  joinNumbers(number: SQLWrapper): SQL;
   /** `expression is not true`: maps true to false, and false and null to true. */
   notTrue(expression: SQLWrapper): SQL;
   /**

@@ -1,12 +1,13 @@
 import type { Contact, Page, SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
-import { and, desc, eq, exists, inArray, lt, type SQL, sql } from "drizzle-orm";
-import { type ContactRow, showContact, tagKey } from "../contacts/contacts.ts";
+import { and, desc, eq, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { type ContactRow, showContact } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
 import { loadListSeqs } from "../lists/lists.ts";
-import { compileRule, type RuleContext } from "./compile.ts";
+import type { RuleContext } from "./compile.ts";
 import type { SegmentDeps } from "./deps.ts";
 import { assertListsExist, countMembers, getSegmentRow } from "./segments.ts";
+import { pickSource, type Source } from "./source.ts";
 
 /** The context to compile rules of a workspace against, now. */
 export async function buildRuleContext(read: Reader, { clock }: Pick<SegmentDeps, "clock">, workspaceId: string): Promise<RuleContext> {
@@ -16,18 +17,6 @@ export async function buildRuleContext(read: Reader, { clock }: Pick<SegmentDeps
     now: clock.now(),
     listSeqs: await loadListSeqs(read, workspaceId),
   };
-}
-
-/** Where to look for matches: an index with candidates ordered by `seq`, and the condition to check for each. */
-interface Source {
-  from: SQL;
-  seq: SQL<number>;
-  /** The range of the index. */
-  scope: SQL | undefined;
-  /** The rest of the rule. */
-  rest: SQL | undefined;
-  /** True if an index finds the few candidates directly, without a scan. */
-  few: boolean;
 }
 
 // Candidates per query. Other work runs between two queries: on SQLite a query blocks the process.
@@ -87,55 +76,6 @@ async function readMembers(read: Reader, segmentSeq: number, { below, limit, off
     .limit(limit)
     .offset(offset);
   return rows.map((row) => row.contact);
-}
-
-function comparesAddress(rule: SegmentRule): boolean {
-  return "field" in rule && rule.field === "email" && (rule.operator === "equals" || rule.operator === "in");
-}
-
-/** Picks the index: that of a tag or list which every match has, if the rule requires one, else all contacts. */
-function pickSource(rule: SegmentRule, context: RuleContext): Source {
-  const { q, workspaceId, listSeqs } = context;
-  const { contacts: c, contactTags: t, listMembers: m } = q.t;
-  const rules = "all" in rule ? rule.all : [rule];
-  const at = rules.some(comparesAddress)
-    ? -1
-    : rules.findIndex(
-        (r) => "field" in r && r.operator === "contains" && (r.field === "tags" || (r.field === "lists" && listSeqs.has(String(r.value)))),
-      );
-  const found = rules[at];
-  const compiled = and(...rules.filter((_, i) => i !== at).map((r) => compileRule(context, r)));
-  if (found === undefined || !("field" in found))
-    return {
-      from: sql`${c}`,
-      seq: sql`${c.seq}`.mapWith(Number),
-      scope: eq(c.workspaceId, workspaceId),
-      rest: compiled,
-      few: rules.some(comparesAddress),
-    };
-  const joined = (seq: typeof t.contactSeq | typeof m.contactSeq): SQL | undefined =>
-    compiled &&
-    exists(
-      q
-        .select({ one: sql`1` })
-        .from(c)
-        .where(and(eq(c.seq, seq), compiled)),
-    );
-  if (found.field === "tags")
-    return {
-      from: sql`${t}`,
-      seq: sql`${t.contactSeq}`.mapWith(Number),
-      scope: and(eq(t.workspaceId, workspaceId), eq(t.tagKey, tagKey(String(found.value)))),
-      rest: joined(t.contactSeq),
-      few: false,
-    };
-  return {
-    from: sql`${m}`,
-    seq: sql`${m.contactSeq}`.mapWith(Number),
-    scope: and(eq(m.listSeq, listSeqs.get(String(found.value)) as number), eq(m.status, "MEMBER")),
-    rest: joined(m.contactSeq),
-    few: false,
-  };
 }
 
 /** Visits a source from the newest contact down, a window at a time, while `visit` returns true. */

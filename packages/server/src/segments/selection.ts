@@ -1,15 +1,8 @@
 import type { SegmentRule } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gt, lte } from "drizzle-orm";
+import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import { compileRule } from "./compile.ts";
-
-/** Rules as they were at an instant (ms), with the `seq`s of the lists they name. */
-export interface PinnedRules {
-  readonly workspaceId: string;
-  readonly rules: SegmentRule;
-  readonly listSeqs: Readonly<Record<string, number>>;
-  readonly now: number;
-}
+import type { RuleContext } from "./compile.ts";
+import { pickAll, pickSource } from "./source.ts";
 
 /** Ids of the lists that rules name. */
 export function listNamedLists(rule: SegmentRule): string[] {
@@ -19,38 +12,49 @@ export function listNamedLists(rule: SegmentRule): string[] {
   return rule.field === "lists" && rule.value !== undefined ? [rule.value].flat().map(String) : [];
 }
 
+/** Contacts that match: their `seq`s as a text with commas between them, in any order. */
+export interface MatchGroup {
+  /** The largest of them. */
+  readonly last: number;
+  readonly seqs: string;
+  readonly count: number;
+}
+
 // Contacts compared by one query: a few ms.
 const WINDOW = 5000;
-// Times the number of contacts that are wanted: those compared first.
-const NEAR = 2;
+// A group holds contacts of a range of this many `seq`s: some kB of text.
+const GROUP = sql.raw("1000");
 
 /**
- * The `seq`s of contacts that match, among the next a few thousand after `after` and up to `last`, oldest first, and where to continue;
- * null at the end.
+ * All contacts that match a rule, all of the workspace without one, in ascending groups. Reads a few thousand contacts at a time, so that a caller
+ * can let others run between two of its results.
  */
-export async function selectMatching(
-  read: Reader,
-  { workspaceId, rules, listSeqs, now }: PinnedRules,
-  { after, last, limit }: { after: number; last: number; limit: number },
-): Promise<{ seqs: number[]; next: number | null }> {
-  const { contacts: t } = read.t;
-  const matching = compileRule({ q: read, workspaceId, now, listSeqs: new Map(Object.entries(listSeqs)) }, rules);
-  const select = async (end: number): Promise<number[]> => {
-    const rows = await read
-      .select({ seq: t.seq })
-      .from(t)
-      .where(and(eq(t.workspaceId, workspaceId), gt(t.seq, after), lte(t.seq, end), matching))
-      .orderBy(asc(t.seq))
-      .limit(limit);
-    return rows.map(({ seq }) => seq);
-  };
-  // Where most contacts match, the next few are enough; to count a few thousand would take longer than to read these.
-  const near = await select(Math.min(last, after + NEAR * limit));
-  if (near.length === limit) return { seqs: near, next: near.at(-1) as number };
-  const end = await findWindowEnd(read, workspaceId, after);
-  const seqs = await select(end === null ? last : Math.min(last, end));
-  if (seqs.length === limit) return { seqs, next: seqs.at(-1) as number };
-  return { seqs, next: end === null || end >= last ? null : end };
+export async function* groupMatching(context: RuleContext, rule: SegmentRule | null): AsyncGenerator<readonly MatchGroup[]> {
+  const { q } = context;
+  const { from, seq, scope, rest, few } = rule === null ? pickAll(context) : pickSource(rule, context);
+  for (let after = 0; ; ) {
+    const [end] = few
+      ? []
+      : await q
+          .select({ seq })
+          .from(from)
+          .where(and(scope, gt(seq, after)))
+          .orderBy(asc(seq))
+          .limit(1)
+          .offset(WINDOW - 1);
+    yield await q
+      .select({
+        last: sql<number>`max(${seq})`.mapWith(Number),
+        seqs: sql<string>`${q.sqlDialect.joinNumbers(seq)}`,
+        count: sql<number>`count(*)`.mapWith(Number),
+      })
+      .from(from)
+      .where(and(scope, gt(seq, after), end && lte(seq, end.seq), rest))
+      .groupBy(sql`${seq} / ${GROUP}`)
+      .orderBy(asc(sql`max(${seq})`));
+    if (!end) return;
+    after = end.seq;
+  }
 }
 
 /** Up to which `seq` one query compares contacts after a `seq`; null if it can compare all that are left. */
