@@ -37,8 +37,8 @@ const sizeOf = (name: string): number => statSync(join(folder, name)).size;
 
 test("the log stays small under a load that never pauses", async () => {
   await Promise.all([fill("a"), fill("b")]);
-  // It is emptied from 16 MB on; at 128 MB the writer would have to do it by itself.
-  expect(sizeOf("mailsvc.db-wal")).toBeLessThan(120e6);
+  // It is emptied from 16 MB on; at 128 MB commits wait for that, so a slow machine gets no further than that and one group.
+  expect(sizeOf("mailsvc.db-wal")).toBeLessThan(140e6);
   expect(sizeOf("mailsvc.db")).toBeGreaterThan(16e6);
   expect(await db.read.$count(db.read.t.meta)).toBe(2 * COMMITS * ROWS);
 });
