@@ -4,6 +4,7 @@ import { HOUR } from "../../lib/units.ts";
 import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
 import type { ReportOutcome } from "../report.ts";
 import { badSignature, isSame, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";
+import { claimToken } from "./webhook-tokens.ts";
 
 const MailgunWebhook = z.object({
   signature: z.object({ timestamp: z.union([z.string(), z.number()]).transform(String), token: z.string(), signature: z.string() }),
@@ -29,13 +30,25 @@ type MailgunEvent = z.infer<typeof MailgunWebhook>["event-data"];
 const MAX_AGE_MS = 24 * HOUR;
 const MAX_AHEAD_MS = HOUR / 4;
 
-/** Reads webhooks of Mailgun, by the HMAC of their timestamp and token, within a day. */
-export const readMailgun: ReadWebhook = async ({ clock }, { bytes }, key) => {
+/**
+ * Reads webhooks of Mailgun, by the HMAC of their timestamp and token, within a day. The HMAC does not cover the event, so a token is
+ * accepted with one event only.
+ */
+export const readMailgun: ReadWebhook = async (deps, { bytes }, key) => {
   const { signature: given, "event-data": event } = parseBody(MailgunWebhook, bytes);
   const signature = createHmac("sha256", key).update(`${given.timestamp}${given.token}`).digest("hex");
   if (!isSame(given.signature, signature)) throw badSignature("The signature of this webhook is wrong.");
-  const age = clock.now() - Number(given.timestamp) * 1000;
+  const at = Number(given.timestamp) * 1000;
+  const age = deps.clock.now() - at;
   if (!(age <= MAX_AGE_MS && age >= -MAX_AHEAD_MS)) throw badSignature("The timestamp of this webhook is too old, or lies in the future.");
+  const token = {
+    provider: "mailgun",
+    token: `${given.token} ${signature}`,
+    at,
+    maxAgeMs: MAX_AGE_MS,
+    content: JSON.stringify(event),
+  } as const;
+  if (!(await claimToken(deps, token))) throw badSignature("The token of this webhook came with another event before.");
   const emailId = toEmailId(event.message?.headers?.["message-id"]);
   const outcome = toOutcome(event);
   return emailId === null || outcome === null ? [] : [{ emailId, source: "mailgun", key: `mailgun ${event.id ?? given.token}`, outcome }];

@@ -314,6 +314,40 @@ describe("Mailgun", () => {
     expect(await world.sdk.suppressions.get(TO)).toMatchObject({ reason: "bounce" });
   });
 
+  test("a captured signature is worth nothing with another event, and repeats of the first are accepted", async () => {
+    const { world, send, post, last } = await start();
+    await using _ = world;
+    const [one, two] = [await send(), await send("grace@example.com")];
+    const event = ({ messageId }: { messageId: string }, more: object) => ({
+      message: { headers: { "message-id": messageId.slice(1, -1) } },
+      ...more,
+    });
+    const token = "t".repeat(50);
+    // An event that says nothing about a delivery uses its token up as well.
+    expect((await post("mailgun", signMailgun(event(one, { id: "1", event: "opened" }), now, MAILGUN_KEY, token))).status).toBe(200);
+    const forged = signMailgun(event(two, { id: "2", event: "complained" }), now, MAILGUN_KEY, token);
+    for (const body of [forged, forged.replace('"id":"2"', '"id":"1"')])
+      expect(await post("mailgun", body)).toMatchObject({ status: 401, body: { error: { code: "invalid_signature" } } });
+    expect((await last(two.id)).status).toBe("sent");
+    for (let i = 0; i < 2; i += 1)
+      expect((await post("mailgun", signMailgun(event(one, { id: "1", event: "opened" }), now, MAILGUN_KEY, token))).status).toBe(200);
+  });
+
+  test("tokens are remembered for as long as their signatures are accepted, and not for ever", async () => {
+    const { world, post } = await start();
+    await using _ = world;
+    const { read } = world.app.deps.db;
+    const at = () => Math.floor(world.clock.now() / 1000);
+    const first = at();
+    const body = (id: string, timestamp: number) => signMailgun({ id, event: "opened" }, timestamp, MAILGUN_KEY, "t".repeat(50));
+    expect((await post("mailgun", body("1", first))).status).toBe(200);
+    await world.clock.advance("23h");
+    expect((await post("mailgun", body("2", first))).status).toBe(401);
+    await world.clock.advance("49h");
+    expect((await post("mailgun", body("3", at()))).status).toBe(200);
+    expect(await read.select().from(read.t.inboundReports)).toHaveLength(2);
+  });
+
   test.each([
     ["another key", signMailgun({ event: "delivered" }, now, "other")],
     ["two days old", signMailgun({ event: "delivered" }, now - 2 * 86_400)],
