@@ -16,7 +16,8 @@ const quietHttp = {
   name: "quiet-http",
   setup: (pass) => {
     pass.onResolve({ filter: /^(?:node:)?https?$/ }, ({ path, kind }) =>
-      kind === "require-call" ? { path, external: true } : { path, namespace: "quiet-http" },
+      // A dynamic import of a replaced module would get its default export only.
+      kind === "require-call" || kind === "dynamic-import" ? { path, external: true } : { path, namespace: "quiet-http" },
     );
     pass.onLoad({ filter: /./, namespace: "quiet-http" }, ({ path }) => ({
       contents: `module.exports = require(${JSON.stringify(path)});`,

@@ -71,6 +71,7 @@ function hostOf(pid: string, stop: AbortSignal): Host {
       stop.addEventListener("abort", hear);
       return () => stop.removeEventListener("abort", hear);
     },
+    exitAfter: () => {},
     onParentExit: () => () => {},
   };
 }

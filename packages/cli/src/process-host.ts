@@ -49,6 +49,7 @@ export const processHost: Host = {
     timer.unref();
     return () => clearInterval(timer);
   },
+  exitAfter: (ms) => void setTimeout(() => process.exit(), ms).unref(),
   userId: process.getuid?.(),
   isRunning,
   // What few commands need is loaded by them.

@@ -35,6 +35,8 @@ export interface Host {
   onSignal(fire: (signal: "SIGINT" | "SIGTERM") => void): () => void;
   /** Calls `fire` when the program that started this one has ended. Only for npm and what it runs, never for a shell. */
   onParentExit(fire: () => void): () => void;
+  /** Ends the program after this time if something, such as a connection that hangs, still holds it. */
+  exitAfter(ms: number): void;
   /** The user's numeric id; undefined on Windows. */
   readonly userId?: number | undefined;
   /** Whether a process with this id exists. */

@@ -95,6 +95,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
       setup.onStart?.(fire);
       return () => {};
     },
+    exitAfter: () => {},
     onParentExit: (fire) => {
       setup.onStart?.(() => fire());
       return () => {};

@@ -23,7 +23,7 @@ import type { Mailer } from "./mail/mailer.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { listReadyFiles, removeDevFile, removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { systemDns } from "./senders/dns.ts";
-import { GRACE_MS } from "./shutdown.ts";
+import { GRACE_MS, STOP_MS, stopInTime } from "./shutdown.ts";
 import { version } from "./version.ts";
 
 export interface RunningServer extends Installation {
@@ -38,7 +38,7 @@ export interface RunningServer extends Installation {
   readonly keysFile: string | null;
   /** Call this once a person has seen the keys: removes `keysFile`. */
   keysShown(): void;
-  /** Stops accepting, finishes what runs (10 s at most), closes the database. */
+  /** Stops accepting, finishes what runs, closes the database: within ten seconds, whatever hangs. */
   close(): Promise<void>;
 }
 
@@ -95,7 +95,8 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
   }
   const cleanups: (() => Promise<void> | void)[] = [() => tracing?.close(), () => app.close()];
   const close = async (): Promise<void> => {
-    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    const inTime = await stopInTime(cleanups.splice(0).reverse(), clock.real);
+    if (!inTime) log.warn("the stop took too long, and is left to the end of the process", { ms: STOP_MS });
   };
   try {
     if (config.databaseUrl === null && config.minFreeBytes > 0)
@@ -113,14 +114,11 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       maxConnections: config.maxConnections,
       onConnection: () => backend.connectionAccepted(),
     });
-    cleanups.push(async () => {
-      // At the same time: a mail server that hangs must not add its ten seconds to those of slow requests.
-      const stopped = app.stopWork();
-      await listening.close(GRACE_MS);
-      await stopped;
-    });
+    let closeInbound = async (): Promise<void> => {};
+    // At the same time: a mail server that hangs must not add its seconds to those of slow requests.
+    cleanups.push(async () => void (await Promise.all([app.stopWork(), listening.close(GRACE_MS), closeInbound()])));
     url = listening.url;
-    if (config.inboundSmtp) cleanups.push(await startInbound(app, config.inboundSmtp, log));
+    if (config.inboundSmtp) closeInbound = await startInbound(app, config.inboundSmtp, log);
     const running: RunningServer = {
       url,
       ...app.installation,

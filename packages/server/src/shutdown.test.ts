@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { scriptedMailer } from "../test/scripted-mailer.ts";
 import { realTime } from "./lib/clock.ts";
 import type { Receipt } from "./mail/mailer.ts";
-import { stopWork } from "./shutdown.ts";
+import { GRACE_MS, stopWork } from "./shutdown.ts";
 import { createWorld } from "./testing.ts";
 
 /** A mailer whose messages hang until their connections are cut, and the timers of the shutdown, fired by hand. */
@@ -26,7 +26,7 @@ function setUp() {
   return { mailer, timers, real, hanging: () => cuts.length };
 }
 
-test("a mail server that hangs is cut after ten seconds, and its message is listed as in doubt", async () => {
+test("a mail server that hangs is cut after the grace period, and its message is listed as in doubt", async () => {
   const { mailer, timers, real, hanging } = setUp();
   await using world = await createWorld({ mailer });
   const { queue, clock } = world.app.deps;
@@ -37,7 +37,7 @@ test("a mail server that hangs is cut after ten seconds, and its message is list
     ended = true;
   });
   await new Promise(setImmediate);
-  expect([ended, timers.map(({ ms }) => ms)]).toEqual([false, [10_000]]);
+  expect([ended, timers.map(({ ms }) => ms)]).toEqual([false, [GRACE_MS]]);
   for (const { fire } of timers) fire();
   await stopping;
   expect(await world.sdk.emails.list({ inDoubt: true })).toMatchObject({ data: [{ id, status: "deferred", inDoubt: true }] });

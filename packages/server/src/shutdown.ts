@@ -2,8 +2,11 @@ import type { Clock } from "./lib/clock.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { Queue } from "./queue/queue.ts";
 
-/** How long work under way may take after the call to stop, ms. */
-export const GRACE_MS = 10_000;
+/** How long the whole stop takes at most, ms: `docker stop` kills after ten seconds. */
+export const STOP_MS = 9_500;
+
+/** How long of that requests, jobs and mails under way may take; then their connections are cut, and what is known of them is stored. */
+export const GRACE_MS = 7_000;
 
 /**
  * Stops the workers and closes the mailer. Jobs under way may finish within the grace period; then the connections to the
@@ -14,4 +17,21 @@ export async function stopWork({ queue, mailer, real }: { queue: Queue; mailer: 
   await queue.stop();
   late.cancel();
   await mailer.close(0);
+}
+
+/**
+ * Does the steps of a stop, one after the other, and waits for them until the time is over. What is left then is left to the end of the
+ * process: everything acknowledged is stored already. False if it took too long.
+ */
+export async function stopInTime(steps: readonly (() => Promise<void> | void)[], real: Clock["real"], stopMs = STOP_MS): Promise<boolean> {
+  const all = async (): Promise<boolean> => {
+    for (const step of steps) await step();
+    return true;
+  };
+  return new Promise((resolve, reject) => {
+    const late = real.after(stopMs, () => resolve(false));
+    all()
+      .finally(() => late.cancel())
+      .then(resolve, reject);
+  });
 }

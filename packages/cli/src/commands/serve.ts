@@ -10,6 +10,9 @@ import type { Session } from "../types.ts";
 
 const KEPT_LINES = 20;
 
+// After a stop nothing is waited for that long, such as a last connection to a collector that hangs.
+const EXIT_MS = 200;
+
 // Errors whose message already says how to fix them.
 const USER_ERRORS: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
 type ServeLog = ReturnType<typeof createLog>;
@@ -224,6 +227,7 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
       unwatch();
       if (argv.length === 0) session.out.note(session.term.err.dim("Stopping."));
       await server.close();
+      session.host.exitAfter(EXIT_MS);
     }
   });
 }

@@ -10,7 +10,7 @@ interface SmtpPool {
   send(envelope: Envelope, message: Buffer): Promise<Receipt>;
   /** Connects and logs in: null if that works, else the reason. */
   check(): Promise<string | null>;
-  /** Defers messages that wait. Lets those under way finish for `graceMs` (ten seconds), then cuts their connections. */
+  /** Defers messages that wait. Lets those under way finish for `graceMs` (ten seconds), then cuts all connections, also half open ones. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const CLOSED = deferred("The mailer is closed.");
  * | -------------- | ---------------------------------------- | ----------------------- |
  * | (none)         | a message has a slot                     | opening                 |
  * | opening        | logged in                                | busy                    |
- * | opening        | refused or not reachable                 | (none), message defers  |
+ * | opening        | refused, not reachable, or cut by close  | (none), message defers  |
  * | busy           | outcome known, session reusable          | idle                    |
  * | busy           | found dead before the message was sent   | opening a new one       |
  * | busy           | outcome known, session spent or dead     | (none)                  |
@@ -42,6 +42,8 @@ export function createSmtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPoo
   let free = maxConnections;
   let closed = false;
   let drained = (): void => {};
+  // The time of `close` is over: nothing is waited for any more, also no reply to QUIT.
+  const cut = new AbortController();
 
   // A slot is the right to one connection. It is released once the connection is idle or closed.
   const takeSlot = (): Promise<void> => {
@@ -67,9 +69,10 @@ export function createSmtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPoo
 
   const park = async (session: SmtpSession, clean: boolean): Promise<void> => {
     const usable = session.alive && session.messages < maxMessages && !closed && (clean || (await session.reset()));
-    busy.delete(session);
+    // Until it has ended it can be cut.
     if (!usable || closed) await session.quit();
-    else {
+    busy.delete(session);
+    if (usable && !closed) {
       const leave = (): void => {
         idle.delete(session);
         void session.quit();
@@ -80,7 +83,7 @@ export function createSmtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPoo
   };
 
   const attempt = async (envelope: Envelope, message: Buffer, kept: SmtpSession | undefined): Promise<Receipt> => {
-    const session = kept ?? (await openSession(target, time));
+    const session = kept ?? (await openSession(target, time, cut.signal));
     if (!isSession(session)) {
       giveSlot();
       return session;
@@ -128,6 +131,7 @@ export function createSmtpPool(target: SmtpTarget, time: Clock["real"]): SmtpPoo
         next();
       }
       const late = time.after(graceMs, () => {
+        cut.abort();
         for (const session of busy) session.abort("The mailer was closed.");
       });
       if (free < maxConnections) await new Promise<void>((resolve) => (drained = resolve));

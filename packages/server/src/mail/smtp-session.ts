@@ -51,9 +51,11 @@ const MESSAGE_MS = 600 * SECOND;
 const QUIT_MS = 2 * SECOND;
 const CHUNK = 64 * 1024;
 
-/** Connects, encrypts and logs in. A failure is always `deferred`, because it says nothing about a recipient. */
-export function openSession(target: SmtpTarget, time: Clock["real"]): Promise<SmtpSession | Receipt> {
-  return new Promise((resolve) => {
+/**
+ * Connects, encrypts and logs in, unless that is cut. A failure is always `deferred`, because it says nothing about a recipient.
+ */
+export function openSession(target: SmtpTarget, time: Clock["real"], cut?: AbortSignal): Promise<SmtpSession | Receipt> {
+  return new Promise((opened) => {
     const connection = new SMTPConnection({
       host: target.host,
       port: target.port,
@@ -68,10 +70,17 @@ export function openSession(target: SmtpTarget, time: Clock["real"]): Promise<Sm
       greetingTimeout: target.greetingMs ?? DEFAULTS.greetingMs,
       socketTimeout: target.socketMs ?? DEFAULTS.socketMs,
     }) as Connection;
+    const resolve = (result: SmtpSession | Receipt): void => {
+      cut?.removeEventListener("abort", abort);
+      opened(result);
+    };
     const fail = (failure: SmtpFailure): void => {
       resolve(failureReceipt(failure, "session"));
       connection.close();
     };
+    const abort = (): void => fail({ message: "The mailer was closed." });
+    if (cut?.aborted) return abort();
+    cut?.addEventListener("abort", abort);
     // Stays for the life of the connection: an error on an idle connection only closes it, which `alive` tells.
     connection.on("error", fail);
     connection.once("end", () => resolve(deferred("The mail server closed the connection.")));

@@ -76,6 +76,7 @@ function traceHandlers(handlers: JobHandlers, tracing: Tracing): JobHandlers {
     Object.entries(handlers).map(([kind, handler]) => {
       if (typeof handler === "function") return [kind, traceHandler(handler, tracing)];
       // Several kinds may have one handler, which the queue recognises by its identity. Its parts make their own spans.
+      // It may be an object of a class, of which a copy would lose the methods.
       if (!batches.has(handler))
         batches.set(handler, {
           freeSlots: (lane) => handler.freeSlots(lane),

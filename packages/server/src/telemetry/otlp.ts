@@ -12,11 +12,14 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
+import { realTime } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Span, SpanOptions, Tracing } from "../lib/tracing.ts";
 import type { TracingConfig } from "./config.ts";
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER } as const;
+// How long the last spans may take when the server stops; then they are lost.
+const LAST_EXPORT_MS = 1000;
 const propagator = new W3CTraceContextPropagator();
 
 /** Spans that are exported with OTLP over HTTP, as JSON, to where the variables of OpenTelemetry say. */
@@ -68,7 +71,15 @@ export function createTracing(config: TracingConfig, { version, log }: { version
       return (...args) => active.run(span, () => fn(...args));
     },
     outside: (work) => active.run(undefined, work),
-    close: () => provider.shutdown(),
+    // A collector that is away would be tried again for ten seconds.
+    close: () =>
+      new Promise((resolve, reject) => {
+        const late = realTime.after(LAST_EXPORT_MS, resolve);
+        provider
+          .shutdown()
+          .finally(() => late.cancel())
+          .then(resolve, reject);
+      }),
   };
 }
 
