@@ -24,7 +24,7 @@ export const jobs = {
     method: "GET",
     path: "/api/v1/jobs",
     access: { permission: "jobs:read" },
-    summary: "List background jobs: waiting, running, dead after their last attempt, or of a kind that this version does not know",
+    summary: "List background jobs: waiting, running, dead, or of a kind that this version does not know",
     query: z.object({ ...pageQuery, state: z.enum(JOB_STATES).optional().meta({ description: "Only jobs in this state" }) }),
     output: pageSchema(Job),
     examples: [{ summary: "Dead jobs", query: { state: "dead" } }],
