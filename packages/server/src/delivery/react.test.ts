@@ -25,6 +25,26 @@ test.each([
   expect(email.status).toBe(status);
 });
 
+test("a simulated click is one of the first link, in the event and in the statistics of a campaign", async () => {
+  await using w = await createWorld();
+  await w.sdk.contacts.create({ email: "clicked@simulator.mailsvc.test", firstName: "Ada" });
+  const { id } = await w.sdk.campaigns.create({
+    name: "Launch",
+    subjectLine: "Hello",
+    fromEmail: "news@acme.example",
+    html: '<a href="{{unsubscribeUrl}}">Unsubscribe</a> <a href="https://acme.example/{{firstName}}">Look</a> <a href="https://acme.example/2">2</a>',
+    utm: { source: "news" },
+  });
+  await w.sdk.campaigns.send(id);
+  await w.clock.advance("1m");
+  const url = "https://acme.example/Ada?utm_source=news";
+  const [recipient] = await w.sdk.campaigns.recipients(id).toArray();
+  const { events } = await w.sdk.emails.get(recipient?.emailId ?? "");
+  expect(events.at(-1)).toMatchObject({ type: "email.clicked", data: { simulated: true, url } });
+  expect((await w.sdk.campaigns.stats(id)).links).toEqual([{ url, clicks: 1, uniqueClicks: 1, machineClicks: 0 }]);
+  expect((await w.sdk.campaigns.verify(id)).differences).toEqual([]);
+});
+
 test("reactions of simulated recipients come on time and are marked as simulated", async () => {
   await using w = await createWorld();
   const id = await send(w, "clicked");

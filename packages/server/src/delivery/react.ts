@@ -1,34 +1,63 @@
 import type { EventType } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
 import { findEmail, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { suppress } from "../suppressions/suppressions.ts";
+import { findFirstTarget } from "../tracking/tracking.ts";
 import type { DeliveryDeps } from "./deps.ts";
+import { toPendingMail } from "./load.ts";
+import { transformMails } from "./transform.ts";
 
 /** The job that acts as a simulated recipient. */
 export const REACT_JOB = "email.react";
 
-/** Acts as a simulated recipient some time after delivery: opens, clicks or complains. */
-export function reactToEmail(deps: DeliveryDeps): JobHandler {
-  return async ({ payload }) => ({
-    commit: async (tx) => {
-      const full = await findEmail(tx, String(payload.workspaceId), String(payload.emailId));
-      if (!full) return;
-      const { email } = full;
-      const { workspaceId, toKey, id, campaignId, contactId } = email;
-      const type = payload.type as EventType;
-      const at = deps.clock.now();
-      if (type === "email.complained") {
-        const move = { email, patch: { status: "complained" as const, updatedAt: at } };
-        if (!(await transition(tx, deps, ["sent", "delivered"], move))) return;
-        await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId: id });
-      }
-      // Simulated recipients are people.
-      const machine = type === "email.complained" ? null : false;
-      await recordEvents(tx, deps, [{ workspaceId, type, emailId: id, campaignId, contactId, at, machine, data: { simulated: true } }]);
-      const about = { workspaceId, email: toKey };
-      if (type === "email.opened") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, openedAt: at }]);
-      if (type === "email.clicked") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, clickedAt: at }]);
-    },
-  });
+type ReactDeps = DeliveryDeps & Parameters<typeof findFirstTarget>[0];
+
+interface Reaction {
+  readonly workspaceId: string;
+  readonly emailId: string;
+  readonly type: EventType;
+  /** What a click leads to. */
+  readonly url: string | null;
+}
+
+/** Acts as a simulated recipient some time after delivery: opens, clicks the first link, or complains. */
+export function reactToEmail(deps: ReactDeps): JobHandler {
+  return async ({ payload }) => {
+    const [workspaceId, emailId, type] = [String(payload.workspaceId), String(payload.emailId), payload.type as EventType];
+    const url = type === "email.clicked" ? await findLink(deps, workspaceId, emailId) : null;
+    return { commit: (tx) => react(tx, deps, { workspaceId, emailId, type, url }) };
+  };
+}
+
+async function react(tx: Tx, deps: ReactDeps, { workspaceId, emailId, type, url }: Reaction): Promise<void> {
+  const full = await findEmail(tx, workspaceId, emailId);
+  if (!full) return;
+  const { email } = full;
+  const { toKey, campaignId, contactId } = email;
+  const at = deps.clock.now();
+  if (type === "email.complained") {
+    const move = { email, patch: { status: "complained" as const, updatedAt: at } };
+    if (!(await transition(tx, deps, ["sent", "delivered"], move))) return;
+    await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId });
+  }
+  // Simulated recipients are people.
+  const machine = type === "email.complained" ? null : false;
+  const data = { simulated: true, ...(url !== null && { url }) };
+  await recordEvents(tx, deps, [{ workspaceId, type, emailId, campaignId, contactId, at, machine, data }]);
+  const about = { workspaceId, email: toKey };
+  if (type === "email.opened") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, openedAt: at }]);
+  if (type === "email.clicked") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, clickedAt: at }]);
+}
+
+/** The first link of an email; null if its clicks are not tracked, or it has none. */
+async function findLink(deps: ReactDeps, workspaceId: string, emailId: string): Promise<string | null> {
+  const full = await findEmail(deps.db.read, workspaceId, emailId);
+  const tracking = full?.contents.tracking;
+  if (!full || !tracking?.clicks) return null;
+  // As the recipient got it, but with the targets of its links.
+  const plain = toPendingMail(full.email, { ...full.contents, tracking: null });
+  const [made] = await transformMails(deps, [plain]);
+  return made && "mail" in made && made.mail.html !== null ? findFirstTarget(deps, made.mail.html, tracking) : null;
 }

@@ -60,6 +60,20 @@ export async function trackMails(deps: TrackingDeps, mails: readonly PendingMail
   }
 }
 
+/** The first link of a mail that is tracked, as its clicks name it; null if there is none. `html` is as it was before `trackMails`. */
+export async function findFirstTarget(
+  { baseUrl }: Pick<TrackingDeps, "baseUrl">,
+  html: string,
+  tracking: Tracking,
+): Promise<string | null> {
+  const own = [`${baseUrl()}/`, UNSUBSCRIBE_URL];
+  for (const cut of (await cutHtml(html)).cuts) {
+    const target = toTarget(cut, tracking, own);
+    if (target !== null) return target;
+  }
+  return null;
+}
+
 /** A mail of whose HTML something is tracked. */
 interface Tracked {
   readonly mail: PendingMail;
