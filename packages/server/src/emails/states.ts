@@ -64,7 +64,8 @@ export type StatusListener = (tx: Tx, changes: readonly StatusChange[]) => Promi
  * `along` writes, once it is known which were moved, is sent together with the events.
  *
  * An email that goes out at once leaves `queued` a few milliseconds after it was accepted, so its `email.queued` event is
- * written then: it would cost accepting it a third more. A scheduled email has the event from the start.
+ * written then: it would cost accepting it a third more. A scheduled email has the event from the start. A recipient of a campaign has
+ * none: campaign.started says it for all of them.
  */
 export async function moveEmails(
   tx: Tx,
@@ -77,7 +78,7 @@ export async function moveEmails(
   const changes: StatusChange[] = [];
   for (const [i, { email, patch, events: own = [] }] of moves.entries()) {
     if (!moved[i]) continue;
-    if (email.status === "queued" && email.scheduledAt === null) events.push(toQueuedEvent(email));
+    if (email.status === "queued" && email.scheduledAt === null && email.campaignId === null) events.push(toQueuedEvent(email));
     for (const { type, data = null } of own) events.push({ ...toSubject(email), type, at: patch.updatedAt, data });
     if (email.status !== patch.status) changes.push({ email, from: email.status, to: patch.status, skipReason: patch.skipReason ?? null });
   }
