@@ -66,6 +66,18 @@ export const CampaignDetail = Campaign.extend({
 }).meta({ id: "CampaignDetail" });
 export type CampaignDetail = z.infer<typeof CampaignDetail>;
 
+/** Who would get a campaign if it were sent now. */
+export const CampaignAudience = z
+  .object({
+    /** Its audience: each becomes a recipient. */
+    contacts: z.int(),
+    /** Those of them who are subscribed; the others are skipped. */
+    subscribed: z.int(),
+    computedAt: Instant,
+  })
+  .meta({ id: "CampaignAudience" });
+export type CampaignAudience = z.infer<typeof CampaignAudience>;
+
 /** A recipient of a campaign: the email for one contact, sent or not. */
 export const Recipient = z
   .object({
@@ -175,6 +187,17 @@ export const campaigns = {
     output: CampaignDetail,
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
     examples: [{ summary: "At an instant", params: id, body: { scheduledAt: "2030-03-01T09:00:00Z" } }],
+  }),
+  audience: endpoint({
+    method: "GET",
+    path: "/api/v1/campaigns/:id/audience",
+    access: { permission: "campaigns:read" },
+    summary: "Count who would get a campaign if it were sent now",
+    description:
+      "Compares all contacts that may match: a second or two for a million. Once sending has started, `audience` of campaigns.stats has the number at the start.",
+    output: CampaignAudience,
+    errors: ["not_found"],
+    examples: [{ summary: "Before sending", params: id }],
   }),
   send: endpoint({
     method: "POST",

@@ -106,3 +106,28 @@ describe.each(["all", "list", "segment"] as const)("a campaign to %s", (kind) =>
     expect(await listMailed(world)).toEqual([]);
   });
 });
+
+test("the audience of a draft is counted as it is now, with those who are subscribed", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const emails = await addContacts(world, 6);
+  const list = await sdk.lists.create({ name: "News" });
+  await sdk.lists.add(list.id, { contacts: emails.slice(0, 3) });
+  const segment = await sdk.segments.create({
+    name: "Gold",
+    rules: { field: "customFields.plan", operator: "equals", value: "gold" },
+  });
+  await sdk.contacts.update(await findId(world, emails[0] ?? ""), { status: "UNSUBSCRIBED" });
+  const toAll = await createCampaign(world);
+  const toList = await createCampaign(world, { recipientType: "list", listId: list.id });
+  const toSegment = await createCampaign(world, { recipientType: "segment", segmentId: segment.id });
+  const computedAt = "2026-01-01T00:00:00.000Z";
+  expect(await sdk.campaigns.audience(toAll.id)).toEqual({ contacts: 6, subscribed: 5, computedAt });
+  expect(await sdk.campaigns.audience(toList.id)).toEqual({ contacts: 3, subscribed: 2, computedAt });
+  expect(await sdk.campaigns.audience(toSegment.id)).toEqual({ contacts: 3, subscribed: 2, computedAt });
+  await sdk.campaigns.send(toList.id);
+  await world.settle();
+  expect(await checkRecipients(world, toList.id)).toEqual({ delivered: 2, skipped: 1 });
+  await sdk.segments.delete(segment.id);
+  await expect(sdk.campaigns.audience(toSegment.id)).rejects.toMatchObject({ code: "not_found" });
+});

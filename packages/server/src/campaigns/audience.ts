@@ -1,12 +1,13 @@
-import type { SegmentRule, SkipReason } from "@mailsvc/sdk/contract";
+import type { CampaignAudience, SegmentRule, SkipReason } from "@mailsvc/sdk/contract";
 import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt } from "drizzle-orm";
 import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { iso } from "../lib/clock.ts";
 import { getListRow, loadListSeqs } from "../lists/lists.ts";
 import { getSegmentRow, groupMatching, type MatchGroup } from "../segments/segments.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
-import type { CampaignRow } from "./campaigns.ts";
+import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 
 /** A contact as it becomes a recipient. */
@@ -45,14 +46,26 @@ export async function pinAudience(tx: Tx, deps: Pick<CampaignDeps, "clock">, cam
   return size;
 }
 
-/** The number of contacts that a campaign would have as its audience now. Throws ApiError not_found for a segment or list that does not exist. */
-export async function countAudience(read: Reader, deps: Pick<CampaignDeps, "clock">, query: AudienceQuery): Promise<number> {
-  let size = 0;
-  for await (const groups of groupAudience(read, deps, query)) {
-    size += sumCounts(groups);
-    await deps.clock.real.sleep(0);
-  }
-  return size;
+/** Counts who would get a campaign if it were sent now. Throws ApiError not_found for the campaign, its segment or its list. */
+export async function estimateAudience(
+  read: Reader,
+  deps: Pick<CampaignDeps, "clock">,
+  workspaceId: string,
+  id: string,
+): Promise<CampaignAudience> {
+  const campaign = await getCampaignRow(read, workspaceId, id);
+  const count = async (also?: SegmentRule): Promise<number> => {
+    let size = 0;
+    for await (const groups of groupAudience(read, deps, campaign, also)) {
+      size += sumCounts(groups);
+      // Other work runs between two queries: on SQLite a query blocks the process.
+      await deps.clock.real.sleep(0);
+    }
+    return size;
+  };
+  const contacts = await count();
+  const subscribed = await count({ field: "status", operator: "equals", value: "SUBSCRIBED" });
+  return { contacts, subscribed, computedAt: iso(deps.clock.now()) };
 }
 
 /** Reads the next contacts of a campaign's audience after its cursor, each with the reason why it gets nothing. */
@@ -84,14 +97,22 @@ export async function clearAudience(tx: Tx, campaignId: string): Promise<void> {
 async function* groupAudience(
   q: Tx | Reader,
   { clock }: Pick<CampaignDeps, "clock">,
-  { workspaceId, segmentId, listId }: AudienceQuery,
+  query: AudienceQuery,
+  also?: SegmentRule,
 ): AsyncGenerator<readonly MatchGroup[]> {
-  let rule: SegmentRule | null = null;
-  if (listId !== null) {
-    await getListRow(q, workspaceId, listId);
-    rule = { field: "lists", operator: "contains", value: listId };
-  } else if (segmentId !== null) rule = (await getSegmentRow(q, workspaceId, segmentId)).rules;
+  const { workspaceId } = query;
+  const rules = [...(await listRules(q, query)), ...(also ? [also] : [])];
+  const [only = null] = rules;
+  const rule = rules.length > 1 ? { all: rules } : only;
   yield* groupMatching({ q, workspaceId, now: clock.now(), listSeqs: await loadListSeqs(q, workspaceId) }, rule);
+}
+
+/** What a contact of the audience matches: nothing, the list or the segment. */
+async function listRules(q: Tx | Reader, { workspaceId, segmentId, listId }: AudienceQuery): Promise<SegmentRule[]> {
+  if (segmentId !== null) return [(await getSegmentRow(q, workspaceId, segmentId)).rules];
+  if (listId === null) return [];
+  await getListRow(q, workspaceId, listId);
+  return [{ field: "lists", operator: "contains", value: listId }];
 }
 
 function sumCounts(groups: readonly MatchGroup[]): number {

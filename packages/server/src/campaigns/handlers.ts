@@ -1,6 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
+import { estimateAudience } from "./audience.ts";
 import { getCampaign, listCampaigns } from "./campaigns.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "./control.ts";
 import type { CampaignDeps } from "./deps.ts";
@@ -19,6 +20,7 @@ export const campaignHandlers: Handlers<typeof contract.campaigns, CampaignDeps>
   update: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => updateCampaign(tx, deps, workspaceId, input, parse) },
   delete: ({ id }, { tx, workspaceId }) => deleteCampaign(tx, workspaceId, id),
   schedule: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => scheduleCampaign(tx, deps, workspaceId, input, parse) },
+  audience: ({ id }, { read, deps, workspaceId }) => estimateAudience(read, deps, workspaceId, id),
   send: { prepare, run: ({ id }, { tx, deps, workspaceId }, parse: Parse) => sendCampaign(tx, deps, workspaceId, id, parse) },
   pause: ({ id }, { tx, deps, workspaceId }) => pauseCampaign(tx, deps, workspaceId, id),
   resume: { prepare, run: ({ id }, { tx, deps, workspaceId }, parse: Parse) => resumeCampaign(tx, deps, workspaceId, id, parse) },
