@@ -26,7 +26,7 @@ test("a table gives up spare columns, the greatest number first, before it cuts 
   expect(shown(120)[0]).toMatch(/^ID +NAME +AMOUNT +KEY +AT/);
   expect(shown(90)[0]).toMatch(/^ID +NAME +AMOUNT +AT/);
   expect(shown(64)[0]).toMatch(/^ID +NAME +AMOUNT$/);
-  for (const width of [120, 90, 80, 64, 50]) {
+  for (const width of [120, 90, 80, 64, 50, 40, 32]) {
     const lines = shown(width);
     for (const line of lines) expect(measureWidth(line), line).toBeLessThanOrEqual(width);
     expect(lines[1]).toContain(id);

@@ -29,8 +29,11 @@ interface LaidOutColumn<Row> {
 
 /** Renders a table: dim header, aligned columns, cut to `width`. Makes all cells safe. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: Style, width: number): string {
-  const kept = dropColumns(
-    columns.map((column) => layOut(rows, column)),
+  const kept = dropUntilFit(
+    dropColumns(
+      columns.map((column) => layOut(rows, column)),
+      width,
+    ),
     width,
   );
   const widths = shrinkColumns(
@@ -129,6 +132,18 @@ function dropColumns<Row>(all: readonly LaidOutColumn<Row>[], columns: number): 
       kept.findLastIndex(({ column }) => column.priority === least),
       1,
     );
+  }
+  return kept;
+}
+
+// Drops the last columns that can be narrowed, then the last ones, until the others fit. The first column, the id, stays whole.
+function dropUntilFit<Row>(all: readonly LaidOutColumn<Row>[], columns: number): LaidOutColumn<Row>[] {
+  const kept = [...all];
+  const needed = (): number =>
+    kept.reduce((sum, { column, width }) => sum + GAP + (column.flexible ? Math.min(width, MIN_FLEXIBLE) : width), -GAP);
+  while (kept.length > 1 && needed() > columns) {
+    const flexible = kept.findLastIndex(({ column }, i) => i > 0 && column.flexible === true);
+    kept.splice(flexible > 0 ? flexible : -1, 1);
   }
   return kept;
 }
