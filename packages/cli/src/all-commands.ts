@@ -13,6 +13,7 @@ import { commandsCommand } from "./commands/commands.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { emailGetCommand } from "./commands/email-get.ts";
 import { envCommand } from "./commands/env.ts";
 import { errorsCommand } from "./commands/errors.ts";
 import { exportCommand } from "./commands/export.ts";
@@ -46,6 +47,7 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
   "campaigns.create": campaignFieldsCommand,
   "campaigns.update": campaignFieldsCommand,
   "campaigns.send": campaignSendCommand,
+  "emails.get": emailGetCommand,
   "emails.send": sendCommand,
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,

@@ -292,6 +292,39 @@ describe("what the program itself does", () => {
     expect((await send("bounced+2@simulator.mailsvc.test", "ada@example.com")).code).toBe(EXIT.partial);
   });
 
+  test("an email that waits says for what, with the command that goes on", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    const operator = { env: { MAILSVC_OPERATOR_KEY: world.operatorKey } };
+    const send = (setup = {}) =>
+      mailsvc(["send", "--from", "a@acme.test", "--to", "ada@example.com", "--subject", "s", "--text", "t", "--wait", "100ms"], setup);
+    await mailsvc(["queue", "pause"], operator);
+    const paused = await send();
+    expect(paused).toMatchObject({ code: 10, stderr: expect.stringContaining("All sending is paused since") });
+    expect(paused.stderr).toContain("mailsvc queue resume");
+    const { stderr } = await mailsvc(["emails", "get", paused.json.id]);
+    expect(stderr).toContain("Go on with: mailsvc queue resume");
+    await mailsvc(["queue", "resume"], operator);
+    await mailsvc(["queue", "hold", "--domain", "example.com"], operator);
+    const held = await send(operator);
+    expect(held).toMatchObject({ code: 10, stderr: expect.stringContaining("Mail to example.com is held.") });
+    expect(held.stderr).toContain("mailsvc queue release --domain example.com");
+    await mailsvc(["queue", "release", "--domain", "example.com"], operator);
+    const late = await mailsvc([
+      "send",
+      "--from",
+      "a@acme.test",
+      "--to",
+      "b@example.com",
+      "--subject",
+      "s",
+      "--text",
+      "t",
+      "--schedule",
+      "in 1h",
+    ]);
+    expect((await mailsvc(["emails", "get", late.json.id])).stderr).toContain("Go on with: mailsvc clock thaw");
+  });
+
   test("commands shows a part of the tree, indented, with the global options once", async () => {
     const { json, stdout } = await cli(["commands", "emails", "--json"]);
     expect(json.commands.map((c: { name: string }) => c.name)).toEqual(["list", "get", "cancel", "reschedule"]);

@@ -5,6 +5,7 @@ import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Failure, Session } from "../types.ts";
 import { paintStatus } from "../views/status.ts";
+import { findObstacle } from "./obstacle.ts";
 
 const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2000;
@@ -24,11 +25,15 @@ export async function waitAndShow(session: Session, data: unknown, limitMs: numb
   await session.out.data({ ...(data as object), emails }, () => formatReport(session, emails));
   const open = emails.filter((e) => WAITING.has(e.status as EmailStatus));
   if (open.length === 0) return getExit(emails);
+  const obstacle = await findObstacle(
+    session,
+    open.map(({ to }) => to),
+  );
   const late: Failure = {
     code: "timeout",
     message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but not delivered after ${limitMs / 1000} s.`,
     exit: EXIT.network,
-    next: `mailsvc emails get ${open[0]?.id}`,
+    ...(obstacle ? { hint: obstacle.reason, next: obstacle.next } : { next: `mailsvc emails get ${open[0]?.id}` }),
   };
   session.out.fail(late, session.globals.json);
   return EXIT.network;

@@ -19,6 +19,7 @@ const glance = (mode: "running" | "frozen"): ServerSnapshot => ({
   mails: [mail(1), mail(2)],
   total: 2,
   faults: 1,
+  obstacle: "All sending is paused since 2026-01-01T00:00:00.000Z. Go on with: mailsvc queue resume",
   undelivered: [
     {
       ...({ id: "em_1", subject: "Lost" } as ServerSnapshot["undelivered"][number]),
@@ -72,6 +73,7 @@ describe("the live screen", () => {
       "http://127.0.0.1:2526",
       "ms_live_x",
       "2030-01-01 12:00:00 UTC frozen",
+      "waits    All sending is paused since",
       "email.deliver (1 waiting)",
       "1 fault rule",
       "ada2@example.com",

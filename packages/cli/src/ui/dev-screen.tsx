@@ -105,11 +105,16 @@ export function DevScreen({ url, apiKey, profiles, server, sleep, log }: DevScre
         <Line name="key">{safeText(apiKey)}</Line>
       ) : null}
       <Clock snapshot={snapshot} />
+      {snapshot?.obstacle ? (
+        <Line name="waits">
+          <Text color="yellow">{snapshot.obstacle}</Text>
+        </Line>
+      ) : null}
       <Text> </Text>
       <Inbox
         snapshot={snapshot}
         columns={columns - 2}
-        rows={Math.max(1, rows - FRAME_LINES - logLines.length - (snapshot?.undelivered.length ?? 0))}
+        rows={Math.max(1, rows - FRAME_LINES - logLines.length - (snapshot?.undelivered.length ?? 0) - (snapshot?.obstacle ? 1 : 0))}
       />
       <Undelivered snapshot={snapshot} columns={columns - 2} />
       <Text> </Text>

@@ -1,4 +1,5 @@
 import { type CapturedMail, type ClockState, contract, type Email, type EmailStatus, type Endpoint } from "@mailsvc/sdk/contract";
+import { findObstacle, formatObstacle } from "../commands/obstacle.ts";
 import { toFailure } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
@@ -10,6 +11,8 @@ export interface ServerSnapshot {
   /** Total number of captured mails. */
   total: number;
   faults: number;
+  /** Why mail waits, and what to do; null when it does not. */
+  obstacle: string | null;
   /** Emails that did not arrive, newest first, and how many there are. */
   undelivered: readonly Email[];
   undeliveredTotal: number;
@@ -41,10 +44,11 @@ export function connectDevServer(session: Session): DevServer {
     (await session.send(buildCall(endpoint, [], query, body))).data;
   return {
     poll: async () => {
-      const [clock, inbox, faults, ...lists] = await Promise.all([
+      const [clock, inbox, faults, obstacle, ...lists] = await Promise.all([
         ask(contract.clock.show),
         ask(contract.inbox.list, { limit: SHOWN_MAILS }),
         ask(contract.faults.list),
+        findObstacle(session, null),
         ...UNDELIVERED.map((status) => ask(contract.emails.list, { status, limit: SHOWN_UNDELIVERED })),
       ]);
       const { data, pagination } = inbox as ListPage<CapturedMail>;
@@ -53,6 +57,7 @@ export function connectDevServer(session: Session): DevServer {
         clock: clock as ClockState,
         mails: data,
         total: pagination.total,
+        obstacle: obstacle && formatObstacle(obstacle),
         faults: (faults as { data: unknown[] }).data.length,
         undelivered: pages
           .flatMap((page) => page.data)
