@@ -208,6 +208,21 @@ describe("doctor", () => {
     expect(listed.json.data).toMatchObject([{ kind: "wakeup.renamed", state: "unhandled" }]);
   });
 
+  test("a workspace without a name of its own is a warning, and so is a campaign that leaves from it", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    expect((await mailsvc(["doctor"])).json.checks).not.toContainEqual(expect.objectContaining({ name: "name" }));
+    await world.sdk.brand.update({ name: "default" });
+    const { code, json } = await mailsvc(["doctor"]);
+    expect(code).toBe(0);
+    expect(json.checks).toContainEqual({
+      name: "name",
+      status: "warn",
+      detail: "mail and pages name no sender",
+      hint: 'Name it: mailsvc brand update --name "Acme"',
+    });
+    expect((await mailsvc(["campaigns", "send", "cmp_none"])).stderr).toContain('mailsvc brand update --name "Acme"');
+  });
+
   test("a config file others may read is a warning, with the command that closes it", async () => {
     const home = withProfiles();
     chmodSync(configOf(home), 0o644);

@@ -21,6 +21,8 @@ export interface Config {
   readonly smtpUrl: string | null;
   readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
   readonly mailFrom: string;
+  /** What people outside are shown as the name of the first workspace; null until it is given. */
+  readonly name: string | null;
   /** Domains and addresses that the first workspace may send from without proof, in the form senders are stored in. */
   readonly trustedSenders: readonly string[];
   readonly publicUrl: string | null;
@@ -104,6 +106,7 @@ export function readConfig({
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
     dkim: readDkim(value("dkim")),
     mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),
+    name: readName(value("name")),
     trustedSenders: readTrustedSenders(value("trust-sender")),
     publicUrl: readBaseUrl("public-url", value("public-url")),
     trackingUrl: readBaseUrl("tracking-url", value("tracking-url")),
@@ -250,6 +253,13 @@ function readMailFrom(text: string): string {
   } catch (error) {
     throw new ConfigError(`--mail-from: ${(error as Error).message}`);
   }
+}
+
+function readName(text: string | undefined): string | null {
+  const name = text?.trim();
+  if (name === undefined) return null;
+  if (name === "" || name.length > 200 || /\p{Cc}/u.test(name)) throw new ConfigError("--name takes 1 to 200 characters in one line.");
+  return name;
 }
 
 function readTrustedSenders(text: string | undefined): string[] {

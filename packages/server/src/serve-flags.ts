@@ -33,6 +33,12 @@ export const SERVE_FLAGS = [
   },
   { name: "mail-from", value: "ADDRESS", env: "MAILSVC_MAIL_FROM", summary: "sender of the service's own mail, e.g. confirmations" },
   {
+    name: "name",
+    value: "NAME",
+    env: "MAILSVC_NAME",
+    summary: "name of the first workspace that stands in footers of mail and on pages, until the brand has another one",
+  },
+  {
     name: "trust-sender",
     value: "DOMAIN",
     env: "MAILSVC_TRUST_SENDER",

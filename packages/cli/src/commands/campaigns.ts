@@ -11,6 +11,7 @@ import { buildCall } from "../runtime/request.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 import { listStates } from "../views/campaigns.ts";
 import { printResult } from "../views/show.ts";
+import { lacksName, NAME_BRAND } from "./brand-name.ts";
 
 /** What may be given by its name, and the fields that it sets. */
 const NAMED: readonly { flag: string; field: string; about: string; by: Endpoint; recipientType?: string }[] = [
@@ -56,10 +57,17 @@ const PACE_MS = 5000;
 
 /** `mailsvc campaigns send`: with --watch, shows live numbers until each recipient had an attempt. */
 export function campaignSendCommand(spec: CommandSpec, run: Run): Command {
-  const command = buildEndpointCommand(spec, run, undefined, async (session, data, flags) =>
+  const command = buildEndpointCommand(spec, run, warnOfMissingName, async (session, data, flags) =>
     flags["watch"] === true ? watch(session, data as Campaign) : null,
   );
   return command.option("--watch", "Show live numbers until each recipient had an attempt, then the statistics");
+}
+
+async function warnOfMissingName(session: Session): Promise<void> {
+  if (session.globals.dryRun || !(await lacksName(session))) return;
+  session.out.note(
+    `${session.term.err.yellow("warning")} Your brand has no name: footers name the sender of the campaign, pages nobody. Name it: ${NAME_BRAND}`,
+  );
 }
 
 /** Follows a campaign until it is no longer SENDING, and prints its statistics. */

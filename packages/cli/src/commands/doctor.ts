@@ -8,6 +8,7 @@ import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Failure, Session } from "../types.ts";
 import { paintStatus } from "../views/status.ts";
+import { lacksName, NAME_BRAND } from "./brand-name.ts";
 
 /** One check and its result. */
 interface Check {
@@ -112,6 +113,7 @@ async function checkAccount(session: Session): Promise<Finding[]> {
       same
         ? passed("version", about.version)
         : warning("version", `the server is ${about.version}, this program is ${session.host.version}`, "Use the same version for both."),
+      ...(await checkBrand(session)),
       ...(about.pausedAt ? [warning("sending", `all sending is paused since ${about.pausedAt}`, "Resume it: mailsvc queue resume")] : []),
       ...(about.unhandledJobs
         ? [
@@ -131,6 +133,11 @@ async function checkAccount(session: Session): Promise<Finding[]> {
   } catch (error) {
     return [failed("key", toFailure(error)), skipped("mailer", "needs a valid key")];
   }
+}
+
+/** A warning while nobody has named the first workspace; nothing for a key that may not read the brand. */
+async function checkBrand(session: Session): Promise<Finding[]> {
+  return (await lacksName(session)) ? [warning("name", "mail and pages name no sender", `Name it: ${NAME_BRAND}`)] : [];
 }
 
 async function diagnose(session: Session): Promise<Finding[]> {

@@ -1,5 +1,5 @@
 import { escapeHtml } from "./escape.ts";
-import type { PageBrand } from "./page.ts";
+import { NO_NAME, type PageBrand } from "./page.ts";
 import { getButtonColors } from "./theme.ts";
 
 /** A short mail of the service, with one thing to do. Everything in it is text. */
@@ -44,6 +44,7 @@ ${renderFooter(brand, unsubscribeUrl)}</div>
 }
 
 function renderHeader({ name, logo }: PageBrand, baseUrl: string): string {
+  if (name === NO_NAME && logo === null) return "";
   const text = escapeHtml(name);
   const shown =
     logo === null
@@ -54,7 +55,7 @@ function renderHeader({ name, logo }: PageBrand, baseUrl: string): string {
 
 function renderFooter(brand: PageBrand | null, unsubscribeUrl: string | undefined): string {
   const parts = [
-    ...(brand === null ? [] : [`<bdi>${escapeHtml(brand.name)}</bdi>`]),
+    ...(brand === null || brand.name === NO_NAME ? [] : [`<bdi>${escapeHtml(brand.name)}</bdi>`]),
     ...(unsubscribeUrl === undefined ? [] : [`<a href="${escapeHtml(unsubscribeUrl)}" style="color:#5c6470">Unsubscribe</a>`]),
   ];
   if (parts.length === 0) return "";
@@ -62,7 +63,10 @@ function renderFooter(brand: PageBrand | null, unsubscribeUrl: string | undefine
 }
 
 function renderText({ brand, text, name, button, notes, unsubscribeUrl }: MailContent): string {
-  const end = [...(brand === null ? [] : [brand.name]), ...(unsubscribeUrl === undefined ? [] : [`Unsubscribe: ${unsubscribeUrl}`])];
+  const end = [
+    ...(brand === null || brand.name === NO_NAME ? [] : [brand.name]),
+    ...(unsubscribeUrl === undefined ? [] : [`Unsubscribe: ${unsubscribeUrl}`]),
+  ];
   const parts = [text, name, `${button.label}:\n${button.url}`, ...notes, ...(end.length === 0 ? [] : [["-- ", ...end].join("\n")])];
   return `${parts.join("\n\n")}\n`;
 }

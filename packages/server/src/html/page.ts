@@ -76,10 +76,13 @@ ${brand === null ? "" : renderFooter(brand, unsubscribePath)}</body></html>
   return { html, policy: buildPolicy(style) };
 }
 
+/** Stands in sentences for a brand that has no name yet; its pages and mails have no heading and no footer with a name. */
+export const NO_NAME = "this sender";
+
 /** A short page that says or asks one thing, such as what a link in a mail leads to. `body` is HTML, `title` is text. */
 export function renderMessage(title: string, body: string, brand: PageBrand | null = null): RenderedPage {
   const main = `<div class="message"><h1>${escapeHtml(title)}</h1>${body}</div>`;
-  return renderPage({ brand, title: brand === null ? title : `${title} · ${brand.name}`, main });
+  return renderPage({ brand, title: brand === null || brand.name === NO_NAME ? title : `${title} · ${brand.name}`, main });
 }
 
 /** What a `PublicPage` answers with a page that belongs to one person: neither caches nor search engines keep it. */
@@ -108,6 +111,7 @@ function getDirection(locale: string): "ltr" | "rtl" {
 }
 
 function renderHeader({ name, logo }: PageBrand): string {
+  if (name === NO_NAME && logo === null) return "";
   const shown = logo === null ? `<b>${escapeHtml(name)}</b>` : `<img src="${escapeHtml(logo)}" alt="${escapeHtml(name)}">`;
   return `<header class="top"><div class="frame">${shown}</div></header>\n`;
 }
@@ -115,9 +119,12 @@ function renderHeader({ name, logo }: PageBrand): string {
 function renderFooter({ name, website }: PageBrand, unsubscribePath: string | undefined): string {
   const text = `<bdi>${escapeHtml(name)}</bdi>`;
   const safe = website !== null && /^https?:\/\//.test(website);
-  const shown = safe ? `<a href="${escapeHtml(website)}" rel="noopener noreferrer">${text}</a>` : text;
-  const unsubscribe = unsubscribePath === undefined ? "" : ` · <a href="${escapeHtml(unsubscribePath)}">Unsubscribe</a>`;
-  return `<footer class="bottom"><div class="frame">${shown}${unsubscribe}</div></footer>`;
+  const link = safe ? `<a href="${escapeHtml(website)}" rel="noopener noreferrer">${text}</a>` : text;
+  const parts = [
+    ...(name === NO_NAME ? [] : [link]),
+    ...(unsubscribePath === undefined ? [] : [`<a href="${escapeHtml(unsubscribePath)}">Unsubscribe</a>`]),
+  ];
+  return parts.length === 0 ? "" : `<footer class="bottom"><div class="frame">${parts.join(" · ")}</div></footer>`;
 }
 
 /** The Content-Security-Policy of pages whose style sheet is not known where they are served. */

@@ -4,4 +4,5 @@ import type { WorkspaceDeps } from "../workspaces/deps.ts";
 /** What the installation needs. */
 export interface InstallationDeps extends WorkspaceDeps {
   readonly db: Db;
+  readonly config: WorkspaceDeps["config"] & { readonly name: string | null };
 }

@@ -1,11 +1,11 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { hashKey, makeKey, OPERATOR_KEY } from "../keys/keys.ts";
 import { makeKeyText, parseKey } from "../lib/key-file.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
-import { createWorkspace } from "../workspaces/workspaces.ts";
+import { createWorkspace, UNNAMED_WORKSPACE } from "../workspaces/workspaces.ts";
 import type { Installation, Profile, WorkspaceAccess } from "./access.ts";
 import type { InstallationDeps } from "./deps.ts";
 import type { FirstKeyStore } from "./first-keys.ts";
@@ -35,7 +35,10 @@ interface DevCredentials {
  */
 export async function ensureInstallation(deps: InstallationDeps, store: FirstKeyStore | null = null): Promise<Installation> {
   const workspaceId = await readFact(deps.db, FIRST_WORKSPACE);
-  if (workspaceId !== null) return readInstallation(deps, workspaceId, store);
+  if (workspaceId !== null) {
+    await nameWorkspace(deps, workspaceId);
+    return readInstallation(deps, workspaceId, store);
+  }
   const saved = store?.load() ?? null;
   try {
     return await deps.db.tx(async (tx) => {
@@ -95,7 +98,7 @@ export async function assertSeal(db: Db, seal: Seal): Promise<void> {
 async function seedInstallation(tx: Tx, deps: InstallationDeps, before: Installation | null): Promise<Installation> {
   const { config, random } = deps;
   const known = { id: before?.workspaceId, apiKey: before?.apiKey ?? undefined };
-  const { id, apiKey } = await createWorkspace(tx, deps, { name: config.dev ? "brand" : "default", ...known });
+  const { id, apiKey } = await createWorkspace(tx, deps, { name: config.dev ? "brand" : (config.name ?? UNNAMED_WORKSPACE), ...known });
   const operatorKey = before?.operatorKey ?? makeKey(random, "op");
   await insertFact(tx, FIRST_WORKSPACE, id);
   await insertFact(tx, OPERATOR_KEY, hashKey(operatorKey));
@@ -107,6 +110,19 @@ async function seedInstallation(tx: Tx, deps: InstallationDeps, before: Installa
   const credentials: DevCredentials = { operatorKey, profiles };
   await insertFact(tx, DEV_CREDENTIALS, JSON.stringify(credentials));
   return { ...brand, operatorKey, profiles };
+}
+
+/** Gives the first workspace the name of --name, unless somebody has named it already. */
+async function nameWorkspace({ config, db }: InstallationDeps, workspaceId: string): Promise<void> {
+  const { name } = config;
+  if (name === null) return;
+  await db.tx(async (tx) => {
+    const { workspaces } = tx.t;
+    await tx
+      .update(workspaces)
+      .set({ name })
+      .where(and(eq(workspaces.id, workspaceId), eq(workspaces.name, UNNAMED_WORKSPACE)));
+  });
 }
 
 async function readInstallation({ config, db }: InstallationDeps, workspaceId: string, store: FirstKeyStore | null): Promise<Installation> {

@@ -70,3 +70,18 @@ test("a lost operator key is replaced by another one, and the lost one is refuse
     (await fetch(`${again.url}/api/v1/workspaces`, { headers: { authorization: `Bearer ${key}` } })).status;
   expect([await list(recovered), await list(operatorKey)]).toEqual([200, 401]);
 });
+
+test("--name names the first workspace, also one that has no name of its own yet, and no other", async () => {
+  const first = await start();
+  const nameOf = async (server: RunningServer): Promise<string> => {
+    const { body } = await whoami(server, first.apiKey ?? "");
+    return (body as { workspace: { name: string } }).workspace.name;
+  };
+  expect(await nameOf(first)).toBe("default");
+  await first.close();
+  const named = await start({ name: "Acme" });
+  expect(await nameOf(named)).toBe("Acme");
+  await named.close();
+  expect(await nameOf(await start({ name: "Other" }))).toBe("Acme");
+  expect(() => config({ name: "A\nB" })).toThrow("--name takes 1 to 200 characters");
+});

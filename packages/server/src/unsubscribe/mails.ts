@@ -1,9 +1,10 @@
+import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { findBodyEnd } from "../html/body-end.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
-import { getPageBrand, listBrandNames } from "../workspaces/workspaces.ts";
+import { listBrandNames } from "../workspaces/workspaces.ts";
 import type { UnsubscribeDeps } from "./deps.ts";
 import { getUnsubscribePrefix, makeUnsubscribeUrl } from "./link.ts";
 
@@ -33,7 +34,7 @@ export async function addUnsubscribe(read: Reader, deps: UnsubscribeDeps, mails:
     const url = makeUnsubscribeUrl(deps, { workspaceId, email: email.to, emailId: email.id });
     mail.headers = withUnsubscribe(mail.headers, url, deps.returnPath.unsubscribeAddress(email.id));
     // Only a campaign gets footers, and each of its workspaces was looked up.
-    const sender = senders.get(workspaceId) ?? "";
+    const sender = senders.get(workspaceId) ?? findDisplayName(mail.contents.from);
     if (html !== null && inHtml) mail.html = html.replaceAll(UNSUBSCRIBE_URL, url);
     else if (html !== null && isCampaign && !holdsUrl(html, prefix)) mail.html = await addFooter(html, sender, url);
     if (text !== null && inText) mail.text = text.replaceAll(UNSUBSCRIBE_URL, url);
@@ -49,7 +50,7 @@ export async function offerUnsubscribe<Bodies extends { readonly html: string | 
 ): Promise<Pick<Bodies, "html" | "text">> {
   const lacks = (body: string | null): body is string => body !== null && !body.includes(UNSUBSCRIBE_URL);
   if (!lacks(html) && !lacks(text)) return { html, text };
-  const { name } = await getPageBrand(read, workspaceId);
+  const name = (await listBrandNames(read, [workspaceId])).get(workspaceId) ?? null;
   return {
     html: lacks(html) ? await addFooter(html, name, UNSUBSCRIBE_URL) : html,
     text: lacks(text) ? addTextFooter(text, name, UNSUBSCRIBE_URL) : text,
@@ -70,12 +71,17 @@ function withUnsubscribe(headers: PendingMail["headers"], url: string, mailto: s
   return { ...Object.fromEntries(others), ...makeUnsubscribeHeaders(url, mailto) };
 }
 
-function addTextFooter(text: string, sender: string, url: string): string {
-  return `${text.trimEnd()}\n\n-- \n${sender}\nUnsubscribe: ${url}\n`;
+/** The name that a sender gives itself in `Acme <news@acme.example>`; null for an address alone. */
+function findDisplayName(from: string): string | null {
+  return parseMailbox(from).name || null;
 }
 
-async function addFooter(html: string, sender: string, url: string): Promise<string> {
+function addTextFooter(text: string, sender: string | null, url: string): string {
+  return `${text.trimEnd()}\n\n-- \n${sender === null ? "" : `${sender}\n`}Unsubscribe: ${url}\n`;
+}
+
+async function addFooter(html: string, sender: string | null, url: string): Promise<string> {
   const at = await findBodyEnd(html);
-  const footer = `<p style="margin:32px 0 16px;color:#5c6470;font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:center">${escapeHtml(sender)} · <a href="${escapeHtml(url)}" style="color:#5c6470">Unsubscribe</a></p>`;
+  const footer = `<p style="margin:32px 0 16px;color:#5c6470;font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;text-align:center">${sender === null ? "" : `${escapeHtml(sender)} · `}<a href="${escapeHtml(url)}" style="color:#5c6470">Unsubscribe</a></p>`;
   return html.slice(0, at) + footer + html.slice(at);
 }

@@ -224,6 +224,30 @@ test("a scanner that gets every link of a mail unsubscribes nobody", async () =>
   expect((await events()).filter(({ data }) => data.machine === false)).toEqual([]);
 });
 
+test("the name that the service gave a workspace itself reaches nobody: mail names its sender, pages name nobody", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  await sdk.brand.update({ name: "default" });
+  await addContacts(world, 1);
+  const bodies = { html: "<html><body><p>News</p></body></html>", text: "News" };
+  for (const sender of [{ fromName: "Acme" }, {}]) {
+    const { id } = await createCampaign(world, { ...bodies, ...sender });
+    await sdk.campaigns.send(id);
+    await world.settle();
+  }
+  const mails = await Promise.all((await world.inbox.all()).map(({ id }) => sdk.inbox.get(id)));
+  const named = mails.find(({ from }) => from.includes("Acme"));
+  const unnamed = mails.find(({ from }) => !from.includes("Acme"));
+  const url = URL_IN_MAIL.exec(unnamed?.text ?? "")?.[0] ?? "";
+  expect(named?.text).toMatch(/News\n\n-- \nAcme\nUnsubscribe: http/);
+  expect(named?.html).toContain("Acme · <a href=");
+  expect(unnamed?.text).toContain(`News\n\n-- \nUnsubscribe: ${url}`);
+  const page = await (await world.fetch(url)).text();
+  expect(page).toContain('Stop marketing email from <b dir="auto">this sender</b>');
+  for (const shown of [named?.html, named?.text, unnamed?.html, unnamed?.text, page]) expect(shown).not.toContain("default ·");
+  expect(page).not.toContain(">default<");
+});
+
 test("every mail of a campaign offers to unsubscribe, and the events name the campaign", async () => {
   await using world = await createWorld();
   const { sdk } = world;

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import type { PageBrand } from "../html/page.ts";
+import { NO_NAME, type PageBrand } from "../html/page.ts";
 import { assetPath } from "../html/urls.ts";
 import { notFound } from "../lib/api-error.ts";
 import type { WorkspaceTables } from "./tables.ts";
@@ -9,6 +9,9 @@ import type { WorkspaceTables } from "./tables.ts";
 type BrandQuery = Reader<WorkspaceTables> | Tx<WorkspaceTables>;
 
 export type BrandRow = WorkspaceTables["brands"]["$inferSelect"];
+
+/** What the first workspace is called until somebody names it. Nobody outside is shown this name. */
+export const UNNAMED_WORKSPACE = "default";
 
 const NO_COLORS = { primary: null, secondary: null, accent: null, background: null, text: null };
 
@@ -33,8 +36,8 @@ export async function getBrand(q: BrandQuery, workspaceId: string): Promise<Bran
   };
 }
 
-/** The names of the brands of workspaces, as `getBrand` has them. Throws ApiError not_found. */
-export async function listBrandNames(read: Reader, workspaceIds: readonly string[]): Promise<Map<string, string>> {
+/** The names of the brands of workspaces; null for one that nobody has named yet. Throws ApiError not_found. */
+export async function listBrandNames(read: Reader, workspaceIds: readonly string[]): Promise<Map<string, string | null>> {
   if (workspaceIds.length === 0) return new Map();
   const rows = await read
     .prepared("names_of_brands", (q, { brands, workspaces }, arg) =>
@@ -45,7 +48,7 @@ export async function listBrandNames(read: Reader, workspaceIds: readonly string
         .where(read.sqlDialect.among(workspaces.id, arg("ids"))),
     )
     .execute({ ids: JSON.stringify(workspaceIds) });
-  const names = new Map(rows.map(({ id, workspace, brand }) => [id, brand ?? workspace]));
+  const names = new Map(rows.map(({ id, workspace, brand }) => [id, toShownName(brand ?? workspace)]));
   for (const id of workspaceIds) if (!names.has(id)) throw notFound("workspace", id);
   return names;
 }
@@ -53,5 +56,9 @@ export async function listBrandNames(read: Reader, workspaceIds: readonly string
 /** What pages and mails of this server show of a brand. Throws ApiError not_found. */
 export async function getPageBrand(q: BrandQuery, workspaceId: string): Promise<PageBrand> {
   const { name, website, logoAssetId, colors, fonts, locale } = await getBrand(q, workspaceId);
-  return { name, website, logo: logoAssetId === null ? null : assetPath(logoAssetId), colors, fonts, locale };
+  return { name: toShownName(name) ?? NO_NAME, website, logo: logoAssetId === null ? null : assetPath(logoAssetId), colors, fonts, locale };
+}
+
+function toShownName(name: string): string | null {
+  return name === UNNAMED_WORKSPACE ? null : name;
 }

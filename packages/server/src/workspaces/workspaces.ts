@@ -8,7 +8,7 @@ import { iso } from "../lib/clock.ts";
 import type { WorkspaceDeps } from "./deps.ts";
 import type { WorkspaceTables } from "./tables.ts";
 
-export { type BrandRow, getBrand, getPageBrand, listBrandNames } from "./brand.ts";
+export { type BrandRow, getBrand, getPageBrand, listBrandNames, UNNAMED_WORKSPACE } from "./brand.ts";
 
 type Row = WorkspaceTables["workspaces"]["$inferSelect"];
 
