@@ -47,10 +47,10 @@ export class Intake {
 
   async handle(body: Uint8Array | string, headers: RequestHeaders, options: HandleOptions): Promise<Reply> {
     const { settings, log, activations } = this.#deps;
-    const { secret, mode, clock } = settings;
+    const { secret, mode } = settings;
     const secrets = typeof secret === "function" ? await secret() : secret;
     if (typeof secret === "function") assertSecrets(secrets);
-    const received = receive(body, headers, secrets, (clock ?? systemClock).now());
+    const received = receive(body, headers, secrets);
     if ("refusal" in received) return received.refusal as Reply;
     const key = eventKey(received);
     if (mode === "inbox" && (await log.has(key))) return reply(200, { received: true, duplicate: true });

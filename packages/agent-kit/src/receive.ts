@@ -25,10 +25,9 @@ export function receive(
   body: Uint8Array | string,
   headers: RequestHeaders,
   secrets: string | readonly string[],
-  now: number,
 ): AgentEvent | UnknownEvent | { refusal: Reply } {
   if (body.length > MAX_BODY) return { refusal: reply(413, { error: "payload_too_large" }) };
-  if (!isSigned(body, headers, secrets, now)) {
+  if (!isSigned(body, headers, secrets)) {
     const hint = "The signature does not match: check the secret of the listing, and that the raw bytes of the body are verified.";
     return { refusal: reply(401, { error: "invalid_signature", hint }) };
   }
@@ -52,17 +51,18 @@ export function assertSecrets(secrets: string | readonly string[]): void {
 }
 
 /**
- * Whether one of the two signatures is valid. During a rotation X-Service-Signature is made with the old secret and webhook-signature
- * with both, so a receiver that knows only the new one accepts the second.
+ * Whether one of the two signatures is valid. During a rotation X-Service-Signature is made with the new secret and webhook-signature
+ * with both, so a receiver that knows only the old one accepts the second. The time of a request is that of the machines, not of the
+ * agent's clock, which a test may have moved.
  */
-function isSigned(body: Uint8Array | string, headers: RequestHeaders, secrets: string | readonly string[], now: number): boolean {
+function isSigned(body: Uint8Array | string, headers: RequestHeaders, secrets: string | readonly string[]): boolean {
   // Without id and timestamp, so that the other form is not accepted in this header.
   const spec = { body, signature: readHeader(headers, SIGNATURE_HEADER), id: null, timestamp: null, secrets };
   if (verifySignature(spec) !== null) return true;
   const [signature, id, timestamp] = ["signature", "id", "timestamp"].map((name) => readHeader(headers, `webhook-${name}`));
   if (typeof signature !== "string" || !/^v\d/.test(signature)) return false;
   const single = (value: typeof id): string | null => (typeof value === "string" ? value : null);
-  return verifySignature({ body, signature, id: single(id), timestamp: single(timestamp), secrets, now }) !== null;
+  return verifySignature({ body, signature, id: single(id), timestamp: single(timestamp), secrets }) !== null;
 }
 
 function readHeader(headers: RequestHeaders, name: string): string | readonly string[] | null {

@@ -22,7 +22,7 @@ export function manualTime(): ManualTime {
   return {
     now: () => now,
     after: (ms, _name, fire) => after(ms, fire),
-    real: { now: () => now, after, sleep: (ms) => new Promise((done) => after(ms, done)) },
+    real: { now: () => now, date: () => now, after, sleep: (ms) => new Promise((done) => after(ms, done)) },
     get timers() {
       return timers.size;
     },

@@ -7,6 +7,7 @@ const setUp = () => {
   const timers: { ms: number; fire: () => void; cancelled: boolean }[] = [];
   const real: Clock["real"] = {
     now: () => 0,
+    date: () => 0,
     sleep: async () => {},
     after: (ms, fire) => {
       const timer = { ms, fire, cancelled: false };

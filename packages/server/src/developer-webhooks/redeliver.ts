@@ -5,7 +5,7 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { perMinute, type Rate } from "../lib/rate.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { type Attempt, HINTS, recordManualAttempt, reviveEvents } from "../webhooks/webhooks.ts";
+import { type Attempt, explainAttempt, recordManualAttempt, reviveEvents } from "../webhooks/webhooks.ts";
 import { getDelivery, getDeliveryRow } from "./deliveries.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
 import { composeEvents, toEndpointByHand } from "./endpoint.ts";
@@ -32,7 +32,7 @@ export async function testWebhook(read: Reader, deps: DeveloperWebhookDeps, work
   const body = JSON.stringify({ id: eventId, sequence: 0, type, at: iso(at), ...nobody, data: { webhookId: id } });
   const attempt = await deps.webhooks.send(toEndpointByHand(deps, webhook), { id: eventId, type, at, attempt: 1, body });
   const { ms, class: kind, httpStatus, message, answer } = attempt;
-  return { ok: kind === "ok", eventId, ms, class: kind, httpStatus, message, hint: HINTS[kind], answer };
+  return { ok: kind === "ok", eventId, ms, class: kind, httpStatus, message, hint: explainAttempt({ class: kind, answer }), answer };
 }
 
 /** Sends an event by hand, before the transaction. Throws ApiError not_found, invalid_state or rate_limited. */

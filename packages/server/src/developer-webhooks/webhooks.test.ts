@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { webhooks } from "@mailsvc/sdk";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { receiver } from "../../test/receiver.ts";
@@ -126,6 +127,38 @@ test("after the overlap the new secret alone signs", async () => {
   expect(() => new StandardWebhook(secret).verify(body, headers as Record<string, string>)).toThrow();
   expect(new StandardWebhook(rotated.secret).verify(body, headers as Record<string, string>)).toMatchObject({ type: "email.sent" });
   expect(await world.sdk.webhooks.get(id)).toMatchObject({ secretRotatesAt: null });
+});
+
+test("webhooks verify after the clock has moved by 30 days, with the SDK and with Standard Webhooks", async () => {
+  await using world = await createWorld();
+  await using hook = await receiver();
+  const { secret } = await world.sdk.webhooks.create({ url: hook.url });
+  await world.clock.advance("30d");
+  await record(world, 1);
+  await world.settle();
+  const { body, headers } = hook.received[0] as (typeof hook.received)[number];
+  const event = await webhooks.unwrap(body, headers, secret);
+  // The product's time is in the event.
+  expect(event).toMatchObject({ type: "email.sent", at: new Date(world.clock.now()).toISOString() });
+  expect(new StandardWebhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ id: event.id });
+});
+
+test("a delivery that a receiver refused for its time says so in its hint", async () => {
+  await using world = await createWorld();
+  await using hook = await receiver();
+  const { id, secret } = await world.sdk.webhooks.create({ url: hook.url });
+  const hints: string[] = [];
+  for (const minutes of [-10, 10]) {
+    const now = (): number => Date.now() + minutes * 60_000;
+    hook.react =
+      ({ body, headers }) =>
+      async (response) => {
+        const error = await webhooks.unwrap(body, headers, secret, { now }).catch((reason: unknown) => reason);
+        response.writeHead(401).end(String(error));
+      };
+    hints.push((await world.sdk.webhooks.test(id)).hint);
+  }
+  expect(hints).toEqual([expect.stringContaining("too_new"), expect.stringContaining("too_old")]);
 });
 
 test("an event that fails is tried eight times in 27.6 hours, as the documentation says", async () => {

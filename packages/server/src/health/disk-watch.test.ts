@@ -12,6 +12,7 @@ function manualTime() {
   let fire: (() => void) | null = null;
   const real: Clock["real"] = {
     now: () => 0,
+    date: () => 0,
     after: (_ms, fn) => {
       fire = fn;
       return { cancel: () => (fire = null) };

@@ -9,7 +9,10 @@ function setUp() {
     warn: () => {},
     error: (message: string, facts?: Record<string, unknown>) => void logged.push([message, facts]),
   };
-  const storage = new StorageHealth({ now: () => time.now, after: () => ({ cancel: () => {} }), sleep: async () => {} }, log);
+  const storage = new StorageHealth(
+    { now: () => time.now, date: () => time.now, after: () => ({ cancel: () => {} }), sleep: async () => {} },
+    log,
+  );
   return { time, logged, storage };
 }
 

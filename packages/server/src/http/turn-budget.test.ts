@@ -6,7 +6,7 @@ import { TurnBudget } from "./turn-budget.ts";
 function setUp() {
   let now = 0;
   const served: number[] = [];
-  const budget = new TurnBudget({ now: () => now, after: () => ({ cancel: () => {} }), sleep: async () => {} });
+  const budget = new TurnBudget({ now: () => now, date: () => now, after: () => ({ cancel: () => {} }), sleep: async () => {} });
   const ask = (id: number, ms: number): void =>
     budget.run(() => {
       // The work of a request happens after its first await.

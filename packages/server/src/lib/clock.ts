@@ -18,6 +18,8 @@ export interface Clock {
   readonly real: {
     /** Milliseconds of a monotonic clock. */
     now(): number;
+    /** Milliseconds since 1970 by the clock of the machine: the time that other machines have. */
+    date(): number;
     after(ms: number, fire: () => void): Timer;
     sleep(ms: number): Promise<void>;
   };
@@ -29,6 +31,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 /** Real time, which nothing can control. */
 export const realTime: Clock["real"] = {
   now: () => performance.now(),
+  date: () => Date.now(),
   after: (ms, fire) => realTimer(ms, fire, false),
   sleep: (ms) => new Promise((done) => realTimer(ms, done, true)),
 };

@@ -16,11 +16,30 @@ export interface Attempt {
   readonly retryAfter: number | null;
 }
 
-/** What the owner of the webhook can do about each outcome. */
-export const HINTS: Readonly<Record<AttemptClass, string>> = {
+/** What the owner of the webhook can do about an attempt, from how it ended and what the webhook answered. */
+export function explainAttempt({ class: kind, answer }: Pick<Attempt, "class" | "answer">): string {
+  if (kind === "signature_rejected" && answer !== null) for (const [said, hint] of CLOCK_HINTS) if (said.test(answer)) return hint;
+  return HINTS[kind];
+}
+
+const REAL_TIME = "webhook-timestamp is the real time of the attempt, also while `mailsvc clock` shows another one.";
+
+/** What receivers answer that compare webhook-timestamp with their own clock; ours and those of Standard Webhooks. */
+const CLOCK_HINTS: readonly (readonly [said: RegExp, hint: string])[] = [
+  [
+    /too[_ ]new|from the future/i,
+    `Your webhook answered 401 because our request is too new for its clock (too_new). ${REAL_TIME} Set the clock of the receiver's machine.`,
+  ],
+  [
+    /too[_ ]old|seconds old/i,
+    `Your webhook answered 401 because our request is too old for its clock (too_old). ${REAL_TIME} Set the clock of the receiver's machine, and verify a request when it arrives.`,
+  ],
+];
+
+const HINTS: Readonly<Record<AttemptClass, string>> = {
   ok: "Your webhook works.",
   signature_rejected:
-    "Your webhook answered 401: it does not accept our signature. Check AGENT_WEBHOOK_SECRET, and verify the raw bytes of the body before any JSON parsing.",
+    "Your webhook answered 401: it does not accept our signature. Check the secret that it verifies with (of an agent: AGENT_WEBHOOK_SECRET), and verify the raw bytes of the body before any JSON parsing.",
   http_status: "Your webhook answered with an error. Answer 2xx as soon as the event is stored, and process it afterwards.",
   redirect: "Your webhook answered with a redirect, which is not followed. Set the webhook's URL to the final one.",
   timeout: "Your webhook did not respond in full within 8 seconds. Store the event, answer 200, and process it afterwards.",

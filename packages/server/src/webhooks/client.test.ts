@@ -15,6 +15,7 @@ const manualTime = (): Clock["real"] & { advance(ms: number): void } => {
   const timers = new Set<{ at: number; fire: () => void }>();
   return {
     now: () => now,
+    date: () => now,
     after: (ms, fire) => {
       const timer = { at: now + ms, fire };
       timers.add(timer);

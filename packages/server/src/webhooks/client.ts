@@ -111,7 +111,7 @@ export class EndpointClient {
       ...classifyStatus(status),
       httpStatus: status,
       answer,
-      retryAfter: parseRetryAfter(retryAfter, this.#parts.clock.now()),
+      retryAfter: parseRetryAfter(retryAfter, this.#parts.clock.real.date()),
     };
   }
 

@@ -73,6 +73,7 @@ function fakeTime(): Clock["real"] & { advance(ms: number): void; readonly pendi
   return {
     pending,
     now: () => now,
+    date: () => now,
     after: (ms, fire) => {
       const timer = (): void => fire();
       pending.set(timer, now + ms);

@@ -13,9 +13,9 @@ export interface EndpointSecrets {
 
 /** The secrets that sign at a moment. */
 export interface SigningSecrets {
-  /** Signs X-Service-Signature, which holds one signature only. */
+  /** The only one, or during a rotation the old one. */
   readonly current: string;
-  /** During a rotation, the secret that replaces it. It signs too where a header holds several signatures. */
+  /** During a rotation, the secret that replaces it. Both sign then. */
   readonly next: string | null;
 }
 

@@ -70,7 +70,8 @@ export class WebhookSender {
     const now = clock.now();
     const signer = this.#getSigner(endpoint, now);
     const bytes = Buffer.from(message.body);
-    const headers = signer.headers(message, bytes, now);
+    // Receivers compare it with their own clocks, so it is the machine's time, wherever a developer has moved the product's.
+    const headers = signer.headers(message, bytes, clock.real.date());
     headers.push("user-agent", `mailsvc/${version}`);
     if (!tracing) return client.attempt(headers, bytes, signer.secrets);
     const attributes = {

@@ -2,7 +2,7 @@ import type { DeliveryAttempt } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
-import { HINTS } from "./attempt.ts";
+import { explainAttempt } from "./attempt.ts";
 import { type EventRow, isHead } from "./streams.ts";
 import type { OutboxName, WebhookTables } from "./tables.ts";
 
@@ -65,5 +65,5 @@ export async function listAttempts(q: Reader | Tx, row: EventRow): Promise<Deliv
 }
 
 function showAttempt({ attempt, at, ms, class: kind, httpStatus, message, answer }: Omit<AttemptRow, "id" | "eventId">): DeliveryAttempt {
-  return { attempt, at: iso(at), ms, class: kind, httpStatus, message, hint: HINTS[kind], answer };
+  return { attempt, at: iso(at), ms, class: kind, httpStatus, message, hint: explainAttempt({ class: kind, answer }), answer };
 }

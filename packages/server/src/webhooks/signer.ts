@@ -26,20 +26,24 @@ export class Signer {
   }
 
   /**
-   * The headers of an attempt that begins `now`, names and values in turns: the signature of docs/agents-webhooks.md#signatures, and the
-   * three headers of Standard Webhooks, signed with both secrets during a rotation. X-Service-Timestamp is the event's time, the same on
+   * The headers of an attempt that is sent at `sentAt` (real time, ms), names and values in turns: the signature of
+   * docs/agents-webhooks.md#signatures, and the three headers of Standard Webhooks. X-Service-Timestamp is the event's time, the same on
    * every attempt; webhook-timestamp is the attempt's.
+   *
+   * During a rotation webhook-signature holds a signature with each secret. X-Service-Signature holds one: that of the new secret, and
+   * X-Service-Signature-Previous that of the old one.
    */
-  headers({ id, type, at, attempt }: Message, bytes: Uint8Array, now: number): string[] {
-    const seconds = String(Math.floor(now / 1000));
+  headers({ id, type, at, attempt }: Message, bytes: Uint8Array, sentAt: number): string[] {
+    const seconds = String(Math.floor(sentAt / 1000));
     const prefix = `${id}.${seconds}.`;
     const sign = ({ standard }: Keys): string => `v1,${createHmac("sha256", standard).update(prefix).update(bytes).digest("base64")}`;
+    const hex = ({ spec }: Keys): string => createHmac("sha256", spec).update(bytes).digest("hex");
     const standard = this.#next === null ? sign(this.#current) : `${sign(this.#current)} ${sign(this.#next)}`;
     // biome-ignore format: a name and its value per line
-    return [
+    const headers = [
       "content-type", "application/json",
       "accept-encoding", "identity",
-      "x-service-signature", createHmac("sha256", this.#current.spec).update(bytes).digest("hex"),
+      "x-service-signature", hex(this.#next ?? this.#current),
       "x-service-event-id", id,
       "x-service-event-type", type,
       "x-service-timestamp", iso(at),
@@ -48,6 +52,8 @@ export class Signer {
       "webhook-timestamp", seconds,
       "webhook-signature", standard,
     ];
+    if (this.#next !== null) headers.push("x-service-signature-previous", hex(this.#current));
+    return headers;
   }
 }
 

@@ -1,5 +1,5 @@
 /** What other rooms use of the delivery engine. */
-export { type Attempt, HINTS } from "./attempt.ts";
+export { type Attempt, explainAttempt } from "./attempt.ts";
 export type { Endpoint, Failure, LoadEndpoint, WebhookPolicy } from "./endpoint.ts";
 export {
   type NewWebhookEvent,

@@ -3,7 +3,7 @@ import type { Reader } from "../../db/db.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { perMinute } from "../../lib/rate.ts";
-import { HINTS } from "../../webhooks/webhooks.ts";
+import { explainAttempt } from "../../webhooks/webhooks.ts";
 import { getListingRow } from "../listings/listings.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 import { toAgentEndpoint } from "./endpoint.ts";
@@ -21,7 +21,7 @@ export async function testWebhook(read: Reader, deps: AgentWebhookDeps, workspac
   const body = JSON.stringify({ id, type, activationId: TEST_ACTIVATION, runId: null, sequence: 0, timestamp: iso(at), test: true });
   const attempt = await deps.webhooks.send(toAgentEndpoint(deps, listing), { id, type, at, attempt: 1, body });
   const { ms, class: kind, httpStatus, message, answer } = attempt;
-  return { ok: kind === "ok", eventId: id, ms, class: kind, httpStatus, message, hint: HINTS[kind], answer };
+  return { ok: kind === "ok", eventId: id, ms, class: kind, httpStatus, message, hint: explainAttempt({ class: kind, answer }), answer };
 }
 
 async function assertRate({ limiter }: AgentWebhookDeps, workspaceId: string): Promise<void> {

@@ -20,6 +20,7 @@ const machine = () => {
     after: () => ({ cancel: () => {} }),
     real: {
       now: () => real,
+      date: () => wall,
       after: (ms, fire) => {
         const timer = { at: real + ms, fire };
         timers.push(timer);
