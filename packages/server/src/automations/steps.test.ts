@@ -340,3 +340,34 @@ test("a loop goes round until the bound, and an entry that it fails says so", as
   expect(entry.path).toHaveLength(1000);
   expect(await sdk.automations.get(id)).toMatchObject({ goalConversions: 1, totalCompleted: 0 });
 });
+
+test("an event that comes after the timeout of wait_for_event is too late, also while the automation is paused", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id } = await sdk.automations.create({
+    name: "Bought?",
+    trigger: { type: "contact.created" },
+    steps: [
+      { id: "wait", type: "wait_for_event", event: { type: "event", name: "purchase" }, timeout: "2d" },
+      { id: "bought", type: "add_tag", tag: "bought" },
+      { id: "not-bought", type: "add_tag", tag: "not-bought" },
+    ],
+    connections: [
+      { from: "trigger", to: "wait" },
+      { from: "wait", to: "bought", branch: "event" },
+      { from: "wait", to: "not-bought", branch: "timeout" },
+    ],
+  });
+  await sdk.automations.activate(id);
+  for (const name of ["early", "late"]) await sdk.contacts.create({ email: `${name}@example.com` });
+  await world.settle();
+  await sdk.automations.pause(id);
+  await world.clock.advance("1d");
+  await sdk.events.track({ name: "purchase", contact: "early@example.com" });
+  await world.clock.advance("8d");
+  await sdk.events.track({ name: "purchase", contact: "late@example.com" });
+  await sdk.automations.activate(id);
+  await world.settle();
+  const tagsOf = async (name: string) => (await sdk.contacts.list({ search: `${name}@example.com` })).data[0]?.tags;
+  expect([await tagsOf("early"), await tagsOf("late")]).toEqual([["bought"], ["not-bought"]]);
+});

@@ -7,7 +7,10 @@ import type { EntryRow } from "./entries.ts";
 import { getVersionRow, type VersionRow } from "./store.ts";
 import { passesFilter, toEntryEvent } from "./triggers.ts";
 
-/** Lets entries go on that wait for one of these events, given by their keys. The events are those of one workspace. */
+/**
+ * Lets entries go on that wait for one of these events, given by their keys. The events are those of one workspace. What happens when the
+ * timeout is over comes too late, also if the entry still stands there because its automation is paused or the worker is behind.
+ */
 export async function endWaits(tx: Tx, deps: AutomationDeps, eventsByKey: ReadonlyMap<string, readonly NewEvent[]>): Promise<void> {
   const { automationEntries: e } = tx.t;
   const contacts = [...new Set([...eventsByKey.values()].flat().map(({ contactId }) => contactId ?? ""))];
@@ -21,7 +24,7 @@ export async function endWaits(tx: Tx, deps: AutomationDeps, eventsByKey: Readon
     if (step?.type !== "wait_for_event") return [];
     const event = eventsByKey
       .get(entry.waitsFor ?? "")
-      ?.findLast((one) => one.contactId === entry.contactId && passesFilter(step.event, one));
+      ?.findLast((one) => one.contactId === entry.contactId && one.at < (entry.dueAt ?? 0) && passesFilter(step.event, one));
     return event ? [{ entry, event: toEntryEvent(event) ?? entry.event }] : [];
   });
   await tx.updateAll(
