@@ -52,11 +52,19 @@ const filters = {
 
 const read = { permission: "events:read" } as const;
 
+// A billion of the smallest currencies is an ordinary order. In hundredths, sums of hundreds of such values are still exact.
+const MAX_VALUE = 100_000_000_000;
+
 /** What `events.track` takes. */
 export const trackedEventFields = {
   name: TrackedName,
   contact: z.string().min(1).max(254).meta({ description: "Id or address of the contact" }),
-  value: z.number().min(0).max(1_000_000).optional().meta({ description: "What it is worth, such as the total of an order" }),
+  value: z
+    .number()
+    .min(0)
+    .max(MAX_VALUE)
+    .optional()
+    .meta({ description: "What it is worth in whole units of the currency, such as the total of an order" }),
   currency: Currency.optional(),
   properties: freeData(
     "properties",

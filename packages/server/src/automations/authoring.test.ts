@@ -1,5 +1,6 @@
 import type { NewAutomation } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
+import { secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const from = "news@acme.example";
@@ -290,3 +291,33 @@ async function recount({ sdk }: TestWorld, id: string) {
   }
   return { ...totals, steps: Object.fromEntries(steps.map((step) => [step.stepId, step])) };
 }
+
+test("a condition on a list of another workspace is refused, and the step is named", async () => {
+  await using world = await createWorld();
+  const other = await secondWorkspace(world);
+  const mine = await world.sdk.lists.create({ name: "Mine" });
+  const theirs = await other.sdk.lists.create({ name: "Theirs" });
+  const create = (listId: string) =>
+    world.sdk.automations.create({
+      name: `On ${listId}`,
+      trigger: { type: "contact.created" },
+      steps: [
+        { id: "is-member", type: "condition", rule: { field: "lists", operator: "contains", value: listId } },
+        { id: "tag", type: "add_tag", tag: "member" },
+      ],
+      connections: [
+        { from: "trigger", to: "is-member" },
+        { from: "is-member", to: "tag", branch: "yes" },
+      ],
+    });
+  await expect(create(theirs.id)).rejects.toMatchObject({ code: "validation_error", details: [{ path: "steps[0].rule" }] });
+  await expect(create(mine.id)).resolves.toMatchObject({ status: "DRAFT" });
+});
+
+test("an order of a few million rupiah can be tracked", async () => {
+  await using world = await createWorld();
+  await world.sdk.contacts.create({ email: "ada@example.com" });
+  const purchase = { name: "purchase", contact: "ada@example.com", value: 48_500_000, currency: "IDR" };
+  expect(await world.sdk.events.track(purchase)).toMatchObject({ name: "purchase" });
+  expect((await world.sdk.events.list({ type: "contact.tracked" })).data[0]?.data).toMatchObject({ value: 48_500_000 });
+});
