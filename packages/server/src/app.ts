@@ -5,6 +5,7 @@ import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
 import type { Deps } from "./deps.ts";
+import { restoreClock } from "./dev/kept-clock.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
@@ -212,6 +213,7 @@ function composeMailer({ backend, clock, log, mailer, tracing }: AppParts, ids: 
 
 /** A clock that was moved forward stays so over a restart: stored times must not lie in the future. */
 async function keepTime(clock: ControllableClock, { read }: Db): Promise<void> {
+  await restoreClock(read, clock);
   const signs = await Promise.all([findLastEventTime(read), findLastMailTime(read), findLatestEventAt(read), lastAliveAt(read)]);
   clock.reset(Math.max(clock.now(), ...signs.map((at) => at ?? 0)), clock.mode);
 }

@@ -4,31 +4,37 @@ import { invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { FiredTimer } from "../lib/controllable-clock.ts";
 import type { DevDeps } from "./deps.ts";
+import { keepClock } from "./kept-clock.ts";
 import type { DevWorld } from "./world.ts";
 
 // Far beyond every schedule and retention, and still a valid date.
 const MAX_ADVANCE = 10 * 366 * 86_400_000;
 
 export function clockHandlers(world: DevWorld): Handlers<typeof contract.clock, DevDeps> {
+  /** The state of the clock after a change, which is kept with the data. */
+  const keep = async ({ db }: DevDeps, fired: FiredTimer[] = []): Promise<ClockState> => {
+    await keepClock(db, world.clock);
+    return toClockState(world, fired);
+  };
   return {
     show: async () => toClockState(world),
     freeze: async ({ at }, { deps }) => {
       if (at !== undefined) await advanceTo(world, Date.parse(at), "at", deps.queue.idle);
       world.clock.freeze();
-      return toClockState(world);
+      return keep(deps);
     },
     advance: async ({ by, to }, { deps }) => {
       const target = by === undefined ? Date.parse(to as string) : world.clock.now() + durationMs(by);
-      return toClockState(world, await advanceTo(world, target, by === undefined ? "to" : "by", deps.queue.idle));
+      return keep(deps, await advanceTo(world, target, by === undefined ? "to" : "by", deps.queue.idle));
     },
     next: async (_input, { deps }) => {
       await deps.queue.idle();
       const next = world.clock.next();
-      return toClockState(world, next ? await world.clock.advanceTo(next.at, deps.queue.idle) : []);
+      return keep(deps, next ? await world.clock.advanceTo(next.at, deps.queue.idle) : []);
     },
-    thaw: async () => {
+    thaw: async (_input, { deps }) => {
       world.clock.thaw();
-      return toClockState(world);
+      return keep(deps);
     },
   };
 }

@@ -31,6 +31,28 @@ test("a dev server that is started again goes on where its clock stood, and mail
   rmSync(data, { recursive: true });
 });
 
+test("a frozen clock stays frozen over a restart, and one that was moved stays as far ahead, without any record", async () => {
+  const data = mkdtempSync(join(tmpdir(), "mailsvc-restart-"));
+  const start = async () => {
+    const server = await serve(readConfig({ flags: { data, port: "0" }, env: {}, dev: true }), silentLog);
+    return { server, sdk: new Mailsvc({ baseUrl: server.url, apiKey: server.apiKey ?? "" }) };
+  };
+  const first = await start();
+  const frozen = await first.sdk.clock.freeze({ at: "2031-01-01T00:00:00.000Z" });
+  await first.server.close();
+  const second = await start();
+  expect(await second.sdk.clock.show()).toMatchObject({ mode: "frozen", now: frozen.now });
+  await second.sdk.clock.thaw();
+  await second.server.close();
+  const third = await start();
+  const { mode, now } = await third.sdk.clock.show();
+  expect(mode).toBe("running");
+  expect(Date.parse(now) - Date.parse(frozen.now)).toBeGreaterThanOrEqual(0);
+  expect(Date.parse(now) - Date.parse(frozen.now)).toBeLessThan(600_000);
+  await third.server.close();
+  rmSync(data, { recursive: true });
+});
+
 test("an event that was pending when a dev server stopped is delivered after its restart", async () => {
   const data = mkdtempSync(join(tmpdir(), "mailsvc-restart-"));
   const start = () => serve(readConfig({ flags: { data, port: "0" }, env: {}, dev: true }), silentLog);

@@ -9,9 +9,11 @@ import { iso } from "../lib/clock.ts";
 export interface StoredClock {
   now: number;
   mode: "running" | "frozen";
+  /** What the clock of the machine said then, ms since 1970. */
+  date: number;
 }
 
-/** The fact under which a snapshot stores the clock. */
+/** The fact under which the clock is stored. */
 export const CLOCK_FACT = "clock";
 
 /** Saved states of the whole database, by name. Workers must be stopped meanwhile. */

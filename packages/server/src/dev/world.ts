@@ -3,7 +3,8 @@ import type { FaultInjector } from "../http/fault-injection.ts";
 import { resetInstallation } from "../installation/installation.ts";
 import type { ControllableClock } from "../lib/controllable-clock.ts";
 import type { DevDeps } from "./deps.ts";
-import type { Snapshots, StoredClock } from "./snapshots.ts";
+import { keepClock, markClock } from "./kept-clock.ts";
+import type { Snapshots } from "./snapshots.ts";
 
 /** What the dev endpoints do to the whole installation. */
 export interface DevWorld {
@@ -30,7 +31,6 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
   const began = { mode: clock.mode, at: clock.now(), real: clock.real.now() };
   /** The instant of the clock as if it had never been controlled. */
   const uncontrolledNow = (): number => began.at + (began.mode === "frozen" ? 0 : Math.floor(clock.real.now() - began.real));
-  const mark = (): StoredClock => ({ now: clock.now(), mode: clock.mode });
 
   /** Changes the data while the workers are stopped. */
   const whileStopped = async <T>(change: () => Promise<T>): Promise<T> => {
@@ -47,11 +47,12 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
     clock,
     faults,
     snapshots: () => snapshots.list(),
-    snapshot: (name) => whileStopped(() => snapshots.take(name, mark())),
+    snapshot: (name) => whileStopped(() => snapshots.take(name, markClock(clock))),
     restore: (name) =>
       whileStopped(async () => {
         const { snapshot, clock: at } = await snapshots.restore(name);
         if (at) clock.reset(at.now, at.mode);
+        await keepClock(deps.db, clock);
         return snapshot;
       }),
     reset: () =>
