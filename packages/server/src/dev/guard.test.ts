@@ -52,3 +52,18 @@ describe("who may call /__dev", () => {
     expect(() => guardDev(request(headers as Record<string, string>), address)).toThrow("programs on this machine");
   });
 });
+
+test.each([
+  ["a form", { "content-type": "text/plain" }, 415],
+  ["a form with an upload", { "content-type": "multipart/form-data; boundary=x" }, 415],
+  ["a page of another site", { "sec-fetch-site": "cross-site" }, 403],
+  ["a page of another port", { "sec-fetch-site": "same-site" }, 403],
+  ["its own page", { "sec-fetch-site": "same-origin", "content-type": "application/json" }, 200],
+  ["a program without a body", {}, 200],
+])("a reset by %s", async (_name, headers, status) => {
+  await using world = await createWorld();
+  await world.sdk.contacts.create({ email: "ada@example.com" });
+  const response = await world.fetch(`${world.url}/__dev/reset`, { method: "POST", headers: headers as Record<string, string> });
+  expect(response.status).toBe(status);
+  expect((await world.sdk.contacts.list()).data).toHaveLength(status === 200 ? 0 : 1);
+});

@@ -13,7 +13,7 @@ import { ForgeryLimiter } from "./forgery-limiter.ts";
 import type { PublicContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
 import { parseClaim } from "./idempotency.ts";
-import { guardDev } from "./public/dev-guard.ts";
+import { guardDev, guardDevWrite } from "./public/dev-guard.ts";
 import { type AnyResponse, buildResponse, buildStream, StaticDocuments, withETag } from "./response.ts";
 import { Writes } from "./transaction.ts";
 import { UploadLimiter } from "./upload-limiter.ts";
@@ -74,6 +74,7 @@ export class Performer {
     const { request, endpoint, headers } = call;
     const dev = endpoint.access === "dev";
     if (dev) guardDev(request, request.remoteAddress);
+    if (dev && endpoint.method !== "GET") guardDevWrite(request);
     const maxBody = dev ? this.#deps.config.maxBodyBytes : Math.min(this.#deps.config.maxBodyBytes, PUBLIC_BODY_BYTES);
     if (endpoint.raw) {
       const address = getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for"));

@@ -5,6 +5,21 @@ const LOOPBACK = /^(?:::1|::ffff:127\.\d+\.\d+\.\d+|127\.\d+\.\d+\.\d+)$/;
 const LOCAL_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 /**
+ * Admits to changes through `/__dev` only what a page of another site cannot send without asking first: a browser tells where a request
+ * comes from, and forms have other types than JSON. Throws ApiError forbidden or unsupported_media_type.
+ */
+export function guardDevWrite({ headers }: { headers: HeaderReader }): void {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none")
+    throw new ApiError("forbidden", "/__dev is open to programs on this machine only.", {
+      hint: "Call it from its own pages or a program.",
+    });
+  const type = headers.get("content-type");
+  if (type !== null && !/^application\/json(?:\s*;|$)/i.test(type))
+    throw new ApiError("unsupported_media_type", `Unsupported Content-Type ${type.slice(0, 80)}. Send application/json.`);
+}
+
+/**
  * Admits only this machine to `/__dev`: the connection must come from loopback, the Host header must name this machine (which
  * stops DNS rebinding), and the Origin must not be another site. Throws ApiError forbidden.
  */
