@@ -32,7 +32,7 @@ export class SnsClient {
    * too many certificates were asked for: Amazon repeats its message.
    */
   async getKey(topic: string, url: string): Promise<KeyObject> {
-    if (!isSnsOf(topic, url) || !CERTIFICATE_PATH.test(new URL(url).pathname))
+    if (!isSnsOf(topic, url) || !isCertificate(new URL(url)))
       throw badSignature("The SigningCertURL does not lead to Amazon SNS in the region of the topic.");
     const known = this.#keys.get(url);
     if (known) return known;
@@ -63,6 +63,11 @@ export class SnsClient {
       throw new ApiError("not_ready", "Amazon SNS could not be reached.", { cause });
     }
   }
+}
+
+/** Without a query: each other one would be a new address of the same certificate, fetched and kept again. */
+function isCertificate({ pathname, search, hash }: URL): boolean {
+  return CERTIFICATE_PATH.test(pathname) && search === "" && hash === "";
 }
 
 /** `arn:aws:sns:eu-west-1:123456789012:bounces` belongs to sns.eu-west-1.amazonaws.com. */
