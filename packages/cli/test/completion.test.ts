@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SHELLS } from "../src/commands/completion.ts";
 import { cli, folder } from "./harness.ts";
+import { startCliWithServer } from "./world.ts";
 
 const offers = async (words: readonly string[], home?: string): Promise<string[]> => {
   const { stdout } = await cli(["__complete", "--", ...words], home === undefined ? {} : { home });
@@ -27,6 +28,13 @@ describe("what is offered", () => {
     expect(await offers(["emails", "list", "--status", "de"])).toEqual(["delivered", "deferred"]);
     expect(await offers(["emails", "list", "--status=bou"])).toEqual(["--status=bounced"]);
     expect(await offers(["keys", "create", "--permission", "keys:"])).toEqual(["keys:read", "keys:write"]);
+  });
+
+  test("the ids of emails, explained by recipient and subject", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    const sent = await world.sdk.emails.send({ from: "a@acme.test", to: "ada@example.com", subject: "Hello", text: "Hi" });
+    const { stdout } = await mailsvc(["__complete", "--", "emails", "get", ""]);
+    expect(stdout).toContain(`${sent.id}\tada@example.com Hello`);
   });
 
   test("profiles, settings, shells and files", async () => {

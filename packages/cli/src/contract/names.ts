@@ -33,6 +33,14 @@ const NAMED: Readonly<Record<string, NamedNoun>> = {
   keys: { label: "name", list: contract.keys.list, query: () => ({ revoked: "false" }), name: (row) => row["name"] },
 };
 
+/** Emails have no name that one could give for an id: their subjects only explain the ids. */
+const EMAILS: NamedNoun = {
+  label: "subject",
+  list: contract.emails.list,
+  query: () => ({}),
+  name: (row) => `${String(row["to"])} ${String(row["subject"])}`,
+};
+
 const ID = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
 const PAGE = 100;
 // More names than this do not fit on a screen of suggestions.
@@ -67,7 +75,7 @@ export async function resolveNames(session: Session, { path }: Endpoint, ids: re
 
 /** Names that start with `prefix`, for completion. Empty when the server does not answer quickly. */
 export async function suggestNames(session: Session, path: string, prefix: string): Promise<{ value: string; about: string }[]> {
-  const noun = findNoun(path);
+  const noun = findNoun(path) ?? (path.startsWith("/api/v1/emails/:id") ? EMAILS : null);
   if (!noun) return [];
   try {
     const query = { limit: MAX_SUGGESTIONS, ...(prefix === "" ? {} : noun.query(prefix)) };
