@@ -71,7 +71,7 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
            now() + interval '900 days', 10, case when ${isRare(3)} then 10 else 0 end, now(), now() from ${rows}`,
       ]
     : [
-        `insert into jobs (kind, payload, bundle, state, run_at, attempts, max_attempts, created_at)
+        `insert into jobs (kind, payload, state, run_at, attempts, max_attempts, created_at)
          select 'email.deliver', json_object(${payload}), 0, case when ${isRare(3)} then 'dead' else 'ready' end, 2500000000000 + i, 0, 10, ${at} from ${rows}`,
       ];
   return [...statements, ...jobs];

@@ -100,6 +100,10 @@ export interface DbHealth {
   readonly reason: string | null;
 }
 
+export interface TxOptions {
+  readonly insertsOnly?: boolean;
+}
+
 /** An open database. */
 export interface Db {
   readonly engine: "sqlite" | "postgres";
@@ -108,10 +112,10 @@ export interface Db {
    * Runs `fn` in a transaction. The promise settles only after COMMIT (durable) or rollback. `fn` may run twice, when another
    * transaction of the same commit fails or after a conflict, so it must do nothing but its queries.
    *
-   * Transactions of a `kind` that only insert rows and look rows up share commits on Postgres, as all do on SQLite; `kind` is any
-   * object, by which the database remembers whether such transactions do.
+   * With `insertsOnly` the caller expects that `fn` only inserts rows and looks rows up: such transactions share commits on Postgres,
+   * as all do on SQLite. One that does more runs twice there.
    */
-  tx<T>(fn: (tx: Tx) => Promise<T>, kind?: object): Promise<T>;
+  tx<T>(fn: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T>;
   /** Whether writes succeed at the moment: false while the disk is full or the database is read-only. */
   health(): DbHealth;
   /** True for an error which says that the database cannot work at the moment. */

@@ -4,9 +4,9 @@ import { describeDb } from "../../test/describe-db.ts";
 import type { Tx } from "./db.ts";
 import { MisplacedQuery, StorageUnavailable, UniqueViolation } from "./errors.ts";
 
-// Transactions of a kind share commits as long as they only insert rows and look rows up.
+// Transactions that only insert rows and look rows up share commits.
 describeDb("transactions that share a commit", (t) => {
-  const kind = {};
+  const shared = { insertsOnly: true };
   const boom = new Error("boom");
   const put = (tx: Tx, name: string, value = "1") => tx.insertAll(tx.t.meta, [{ name, value }]);
   const names = async (): Promise<string[]> =>
@@ -19,7 +19,7 @@ describeDb("transactions that share a commit", (t) => {
         t.db.tx(async (tx) => {
           await put(tx, `row-${i}`);
           return i;
-        }, kind),
+        }, shared),
       ),
     );
     expect(results).toEqual(Array.from({ length: 300 }, (_, i) => i));
@@ -30,7 +30,7 @@ describeDb("transactions that share a commit", (t) => {
     const { meta } = t.db.read.t;
     const seen = await Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
-        await t.db.tx((tx) => put(tx, `row-${i}`), kind);
+        await t.db.tx((tx) => put(tx, `row-${i}`), shared);
         return t.db.read.$count(meta, eq(meta.name, `row-${i}`));
       }),
     );
@@ -43,7 +43,7 @@ describeDb("transactions that share a commit", (t) => {
         t.db.tx(async (tx) => {
           await put(tx, `caller-${String(i).padStart(2, "0")}`);
           if (i % 3 === 1) throw boom;
-        }, kind),
+        }, shared),
       ),
     );
     expect(ends.filter((end) => end.status === "rejected").map((end) => end.reason)).toEqual(Array.from({ length: 10 }, () => boom));
@@ -57,7 +57,7 @@ describeDb("transactions that share a commit", (t) => {
         t.db.tx(async (tx) => {
           await put(tx, `${name}-before`);
           await put(tx, name);
-        }, kind),
+        }, shared),
       ),
     );
     expect(ends.map((end) => end.status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled"]);
@@ -66,7 +66,7 @@ describeDb("transactions that share a commit", (t) => {
   });
 
   test("of which several take the same key: one gets it", async () => {
-    const ends = await Promise.allSettled(Array.from({ length: 8 }, () => t.db.tx((tx) => put(tx, "same"), kind)));
+    const ends = await Promise.allSettled(Array.from({ length: 8 }, () => t.db.tx((tx) => put(tx, "same"), shared)));
     expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(1);
     for (const end of ends) if (end.status === "rejected") expect(end.reason).toBeInstanceOf(UniqueViolation);
     expect(await names()).toEqual(["same"]);
@@ -74,14 +74,14 @@ describeDb("transactions that share a commit", (t) => {
 
   test("of which one writes a row that cannot be stored: only that one fails", async () => {
     const ends = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, i) => t.db.tx((tx) => put(tx, `row-${i}`, i === 7 ? (null as unknown as string) : "1"), kind)),
+      Array.from({ length: 20 }, (_, i) => t.db.tx((tx) => put(tx, `row-${i}`, i === 7 ? (null as unknown as string) : "1"), shared)),
     );
     expect(ends.flatMap((end, i) => (end.status === "rejected" ? [i] : []))).toEqual([7]);
     expect(await names()).toHaveLength(19);
   });
 
-  test("that read and change a row lose nothing, though they are of a kind that first only inserted", async () => {
-    await t.db.tx((tx) => put(tx, "counter", "0"), kind);
+  test("that read and change a row lose nothing, though they were expected only to insert", async () => {
+    await t.db.tx((tx) => put(tx, "counter", "0"), shared);
     const { meta } = t.db.read.t;
     const increment = (i: number) =>
       t.db.tx(async (tx) => {
@@ -91,7 +91,7 @@ describeDb("transactions that share a commit", (t) => {
           .update(meta)
           .set({ value: String(Number(row?.value) + 1) })
           .where(eq(meta.name, "counter"));
-      }, kind);
+      }, shared);
     await Promise.all(Array.from({ length: 100 }, (_, i) => increment(i)));
     expect((await t.db.read.select().from(meta).where(eq(meta.name, "counter")))[0]?.value).toBe("100");
     expect(await names()).toHaveLength(101);
@@ -104,7 +104,7 @@ describeDb("transactions that share a commit", (t) => {
         .then(() => tx.select().from(tx.t.meta))
         .catch(() => []);
       return rows.length;
-    }, kind);
+    }, shared);
     expect(sum).toBe(1);
   });
 
@@ -118,7 +118,7 @@ describeDb("transactions that share a commit", (t) => {
           if (i === 2) throw boom;
           if (i === 4) await tx.select().from(tx.t.meta);
           expect(ran).not.toContain(i);
-        }, kind),
+        }, shared),
       ),
     );
     expect(ends.filter((end) => end.status === "fulfilled")).toHaveLength(5);
@@ -133,7 +133,7 @@ describeDb("transactions that share a commit", (t) => {
           const before = await tx.lookUp(tx.t.meta, [{ name: "a" }, { name: `own-${i}` }]);
           await put(tx, `own-${i}`);
           return [before, await tx.lookUp(tx.t.meta, [{ name: `own-${i}` }])];
-        }, kind),
+        }, shared),
       ),
     );
     expect(found).toEqual(
@@ -147,7 +147,7 @@ describeDb("transactions that share a commit", (t) => {
       { ...key, id: "1", hash: "1", createdAt: 8_640_000_000_000_000 },
       { ...key, id: "2", hash: "2", createdAt: -1 },
     ];
-    await t.db.tx((tx) => tx.insertAll(tx.t.keys, rows), kind);
+    await t.db.tx((tx) => tx.insertAll(tx.t.keys, rows), shared);
     const { keys } = t.db.read.t;
     expect(await t.db.read.lookUp(keys, [{ id: "2" }, { id: "none" }, { id: "1" }])).toEqual([[rows[1]], [], [rows[0]]]);
     expect((await t.db.read.lookUp(keys, [{ workspaceId: "ws" }]))[0]).toHaveLength(2);
@@ -156,7 +156,7 @@ describeDb("transactions that share a commit", (t) => {
 
   test("number their rows, each with its own numbers", async () => {
     const numbers = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => tx.insertNumbered(tx.t.events, [event(`a${i}`), event(`b${i}`)]), kind)),
+      Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => tx.insertNumbered(tx.t.events, [event(`a${i}`), event(`b${i}`)]), shared)),
     );
     expect(new Set(numbers.flat()).size).toBe(20);
     const { events } = t.db.read.t;
@@ -172,8 +172,8 @@ describeDb("transactions that share a commit", (t) => {
   });
 
   test("without rows are answered as well", async () => {
-    expect(await t.db.tx(async () => 42, kind)).toBe(42);
-    await expect(t.db.tx(() => Promise.reject(boom), kind)).rejects.toBe(boom);
+    expect(await t.db.tx(async () => 42, shared)).toBe(42);
+    await expect(t.db.tx(() => Promise.reject(boom), shared)).rejects.toBe(boom);
   });
 
   test("refuse queries outside them, inside them and after their end", async () => {
@@ -181,19 +181,19 @@ describeDb("transactions that share a commit", (t) => {
     await t.db.tx(async (tx) => {
       leaked = tx;
       await put(tx, "a");
-    }, kind);
+    }, shared);
     await expect((async () => leaked && put(leaked, "late"))()).rejects.toThrow(MisplacedQuery);
-    await expect(t.db.tx(async () => void (await t.db.read.lookUp(t.db.read.t.meta, [{ name: "a" }])), kind)).rejects.toThrow(
+    await expect(t.db.tx(async () => void (await t.db.read.lookUp(t.db.read.t.meta, [{ name: "a" }])), shared)).rejects.toThrow(
       MisplacedQuery,
     );
-    await expect(t.db.tx(async () => t.db.tx((inner) => put(inner, "b"), kind), kind)).rejects.toThrow(MisplacedQuery);
+    await expect(t.db.tx(async () => t.db.tx((inner) => put(inner, "b"), shared), shared)).rejects.toThrow(MisplacedQuery);
     expect(await names()).toEqual(["a"]);
   });
 
   test("are finished before the database closes, and refused afterwards", async () => {
-    const pending = Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => put(tx, `row-${i}`), kind));
+    const pending = Array.from({ length: 10 }, (_, i) => t.db.tx((tx) => put(tx, `row-${i}`), shared));
     await t.db.close();
     await Promise.all(pending);
-    await expect(t.db.tx((tx) => put(tx, "late"), kind)).rejects.toThrow(StorageUnavailable);
+    await expect(t.db.tx((tx) => put(tx, "late"), shared)).rejects.toThrow(StorageUnavailable);
   });
 });

@@ -11,11 +11,13 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   send: {
     prepare: (input) => (input.attachments ? decodeAttachments(input.attachments) : []),
     run: (input, { tx, deps, workspaceId }, files: DecodedAttachments) => send(input, tx, deps, workspaceId, files),
+    insertsOnly: true,
   },
   sendTemplate: {
     prepare: ({ slug, template, ...input }, { read, deps, workspaceId }) =>
       prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug ?? template ?? "", input),
     run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
+    insertsOnly: true,
   },
   list: (input, { read, workspaceId }) => listEmails(read, workspaceId, input),
   get: ({ id }, { read, workspaceId }) => getEmail(read, workspaceId, id),
@@ -29,10 +31,12 @@ export const templateSendHandlers: Pick<Handlers<typeof contract.templates, Emai
     prepare: ({ slug, ...input }, { read, deps, workspaceId }) =>
       prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug, input),
     run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
+    insertsOnly: true,
   },
   test: {
     prepare: ({ id, version, ...input }, { read, deps, workspaceId }) =>
       prepareTestSend(input, () => resolveById(read, deps.compiledTemplates, workspaceId, id, version)),
     run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
+    insertsOnly: true,
   },
 };

@@ -7,7 +7,9 @@ import type { HttpRequest } from "./request.ts";
 
 export type Input = Record<string, unknown>;
 export type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
-export type AnyHandler = RunAny | { prepare: RunAny; run: RunAny; undo?: (ctx: object, prepared: unknown) => Promise<void> };
+export type AnyHandler =
+  | RunAny
+  | { prepare: RunAny; run: RunAny; insertsOnly?: true; undo?: (ctx: object, prepared: unknown) => Promise<void> };
 
 /** A request to an endpoint, on its way to the handler. */
 export interface Call {

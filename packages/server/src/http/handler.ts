@@ -86,6 +86,8 @@ interface Prepared<E extends Endpoint, P, Before, Within> {
   readonly prepare: (input: HandlerInput<E>, ctx: Before) => Promise<P> | P;
   readonly run: (input: HandlerInput<E>, ctx: Within, prepared: P) => Promise<HandlerOutput<E>>;
   readonly undo?: (ctx: Before, prepared: P) => Promise<void>;
+  /** `run` only inserts rows and looks rows up, as a rule: see `Db.tx`. */
+  readonly insertsOnly?: true;
 }
 
 type Write<E extends Endpoint, Before, Within> =

@@ -102,11 +102,12 @@ export class Writes {
     }
   }
 
-  #transact<T>({ endpoint, caller }: Write, fn: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#deps.db.tx(async (tx) => {
+  #transact<T>({ handler, caller }: Write, fn: (tx: Tx) => Promise<T>): Promise<T> {
+    const work = async (tx: Tx): Promise<T> => {
       if (caller.confirm) await caller.confirm(tx);
       return fn(tx);
-    }, endpoint);
+    };
+    return this.#deps.db.tx(work, { insertsOnly: "insertsOnly" in handler });
   }
 
   async #execute({ endpoint, handler, input, caller }: Write, tx: Tx, prepared: unknown): Promise<StoredAnswer> {

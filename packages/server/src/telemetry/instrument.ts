@@ -16,9 +16,9 @@ export function traceTransactions(db: Db, tracing: Tracing): Db {
     get read() {
       return db.read;
     },
-    tx: (fn, kind) => {
+    tx: (fn, options) => {
       const bound = tracing.bind(fn);
-      return tracing.outside(() => db.tx(bound, kind));
+      return tracing.outside(() => db.tx(bound, options));
     },
     health: () => db.health(),
     isUnavailable: (error) => db.isUnavailable(error),

@@ -1,7 +1,7 @@
 import type { InferSelectModel } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type pg from "pg";
-import type { DatabaseSchema, Db, DbHealth, Reader } from "../db.ts";
+import type { DatabaseSchema, Db, DbHealth, Reader, TxOptions } from "../db.ts";
 import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
 import { currentScope } from "../scope.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.ts";
@@ -31,7 +31,7 @@ export interface PostgresOptions {
 export interface PostgresDb extends Db {
   readonly engine: "postgres";
   readonly read: Reader & { readonly raw: Raw };
-  tx<T>(fn: (tx: PgTx) => Promise<T>, kind?: object): Promise<T>;
+  tx<T>(fn: (tx: PgTx) => Promise<T>, options?: TxOptions): Promise<T>;
   /** How many connections all processes together may open, and how many are open; the pool of this process is counted whole. */
   connectionBudget(): Promise<ConnectionBudget>;
   /** Throws StorageUnavailable unless the database has exactly the tables of this version. */
@@ -100,8 +100,8 @@ class PostgresDatabase implements PostgresDb {
   #closed = false;
 
   // `tx`, `isUnavailable` and `close` are passed on alone, so they are bound.
-  readonly tx: PostgresDb["tx"] = (fn, kind) => {
-    const run = this.#run(fn, kind);
+  readonly tx: PostgresDb["tx"] = (fn, options) => {
+    const run = this.#run(fn, options);
     this.#running.add(run);
     const forget = (): void => void this.#running.delete(run);
     run.then(forget, forget);
@@ -159,10 +159,10 @@ class PostgresDatabase implements PostgresDb {
     return { open: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
-  async #run<T>(work: Work<T>, kind: object | undefined): Promise<T> {
+  async #run<T>(work: Work<T>, { insertsOnly = false }: TxOptions = {}): Promise<T> {
     if (currentScope.getStore()?.open) throw new MisplacedQuery("A transaction was opened inside another one: use the one you were given.");
     this.#assertOpen();
-    return kind ? this.#shared.run(work, kind) : this.#transactions.run(work);
+    return insertsOnly ? this.#shared.run(work) : this.#transactions.run(work);
   }
 
   #openReader(statements: TableStatements): PostgresDb["read"] {

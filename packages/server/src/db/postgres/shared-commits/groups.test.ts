@@ -25,14 +25,14 @@ const open = async (): Promise<PostgresDb> => {
   return db;
 };
 
-const kind = {};
+const shared = { insertsOnly: true };
 
 /** Writes a row for a request into two tables; neither has a key that would keep it from being written twice. */
 const write = (db: PostgresDb, request: string, type = "plain"): Promise<void> =>
   db.tx(async (tx) => {
     await tx.insertAll(tx.t.events, [{ workspaceId: request, type, emailId: null, contactId: null, at: 1, data: null }]);
     await tx.insertAll(tx.t.events, [{ workspaceId: `${request} again`, type, emailId: null, contactId: null, at: 1, data: null }]);
-  }, kind);
+  }, shared);
 
 /** How often each request was stored. Throws if only half of one was. */
 const countStored = async (db: PostgresDb): Promise<Map<string, number>> => {
@@ -122,7 +122,7 @@ test("a serialization failure in a group makes its own member run again, and no 
         db.tx(async (tx) => {
           runs.set(i, (runs.get(i) ?? 0) + 1);
           await tx.insertAll(tx.t.meta, [{ name: `row-${i}`, value: i === 21 ? "unlucky" : "lucky" }]);
-        }, kind),
+        }, shared),
       ),
     );
     expect(await db.read.$count(db.read.t.meta)).toBe(60);
@@ -141,7 +141,7 @@ test("a text that cannot be stored, or looked up, hurts nobody else", async () =
       db.tx(async (tx) => {
         await tx.lookUp(tx.t.meta, [{ name: i === 3 ? "\0" : `${i}` }]);
         await tx.insertAll(tx.t.meta, [{ name: `row-${i}`, value: i === 9 ? "\0" : "1" }]);
-      }, kind),
+      }, shared),
     ),
   );
   expect(ends.flatMap((end, i) => (end.status === "rejected" ? [[i, (end.reason as Error).name]] : []))).toEqual([

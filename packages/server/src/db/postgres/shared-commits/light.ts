@@ -25,14 +25,6 @@ interface LightParts {
   readonly tables: Schema;
   readonly statements: TableStatements;
   readonly reads: SharedReads;
-  /** How many rows it is likely to number, by table. */
-  readonly likely: ReadonlyMap<PgTable, number>;
-}
-
-/** Numbers of a table's counter that were taken before they are needed. */
-interface Early {
-  readonly n: number;
-  readonly numbers: Promise<number[]>;
 }
 
 /**
@@ -49,15 +41,12 @@ export class LightTransaction {
   readonly tx: PgTx;
   readonly rows: CollectedRows = new Map();
   readonly #parts: LightParts;
-  readonly #taken = new Map<PgTable, number>();
   readonly #written = new Set<PgTable>();
-  readonly #early: Map<PgTable, Early>;
   #size = 0;
   #failed = false;
 
   constructor(parts: LightParts) {
     this.#parts = parts;
-    this.#early = this.#takeEarly();
     this.tx = this.#openTx();
   }
 
@@ -69,11 +58,6 @@ export class LightTransaction {
   /** The length of the texts in the rows, roughly. */
   get size(): number {
     return this.#size;
-  }
-
-  /** How many rows it has numbered, by table. */
-  get numbers(): ReadonlyMap<PgTable, number> {
-    return this.#taken;
   }
 
   #openTx(): PgTx {
@@ -108,7 +92,7 @@ export class LightTransaction {
   async #insertNumbered(table: PgTable, rows: readonly Row[]): Promise<number[]> {
     this.#guard();
     if (rows.length === 0) return [];
-    const numbers = await this.#takeNumbers(table, rows.length);
+    const numbers = await this.#askNumbers(table, rows.length);
     const { key } = this.#parts.statements.getCounter(table);
     this.#insertAll(
       table,
@@ -130,22 +114,6 @@ export class LightTransaction {
     if (this.#size > MAX_SIZE) this.#refuse();
     for (const value of values) this.#size += typeof value === "string" ? value.length : value instanceof Uint8Array ? 2 * value.length : 8;
     collectRow(this.rows, insert, values);
-  }
-
-  /** Takes numbers together with the first lookup, because rows usually need them after that. */
-  #takeEarly(): Map<PgTable, Early> {
-    const { likely, reads, statements } = this.#parts;
-    const early = new Map([...likely].map(([table, n]) => [table, { n, numbers: reads.ask(statements.toNumberQuery(table), n) }]));
-    // Failures are reported where the numbers are used.
-    for (const { numbers } of early.values()) numbers.catch(() => {});
-    return early;
-  }
-
-  #takeNumbers(table: PgTable, n: number): Promise<number[]> {
-    this.#taken.set(table, (this.#taken.get(table) ?? 0) + n);
-    const early = this.#early.get(table);
-    this.#early.delete(table);
-    return early?.n === n ? early.numbers : this.#askNumbers(table, n);
   }
 
   #askNumbers(table: PgTable, n: number): Promise<number[]> {

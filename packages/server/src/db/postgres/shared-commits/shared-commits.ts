@@ -7,14 +7,12 @@ import type { Row } from "../arrays.ts";
 import type { TableStatements } from "../table-statements.ts";
 import type { PgTx, Transactions, Work } from "../transactions.ts";
 import { Groups } from "./groups.ts";
-import { KindMemory } from "./kinds.ts";
 import { LightTransaction } from "./light.ts";
 import { SharedReads } from "./shared-reads.ts";
 
 /*
- * The only door of this folder. The others are, in reading order: `light.ts` collects the rows of one transaction, `kinds.ts` remembers
- * which transactions need more than that, `groups.ts` commits the rows of many, `shared-reads.ts` answers the lookups of many, and
- * `batcher.ts` decides when either is sent.
+ * The only door of this folder. The others are, in reading order: `light.ts` collects the rows of one transaction, `groups.ts`
+ * commits the rows of many, `shared-reads.ts` answers the lookups of many, and `batcher.ts` decides when either is sent.
  */
 
 interface SharedCommitsParts {
@@ -30,8 +28,7 @@ interface SharedCommitsParts {
  *
  * | transaction is | trigger                                              | becomes                                   |
  * | -------------- | ---------------------------------------------------- | ----------------------------------------- |
- * | new            | its kind needed more the last times                  | ordinary                                  |
- * | new            | otherwise                                            | light                                     |
+ * | new            | `run`                                                | light                                     |
  * | light          | it makes any query but `insert…`, `next…`, `lookUp`  | ordinary: runs again                      |
  * | light          | it throws                                            | rejected; nothing was sent                |
  * | light          | it ends without rows                                 | committed                                 |
@@ -44,7 +41,6 @@ export class SharedCommits {
   readonly #parts: SharedCommitsParts;
   readonly #reads: SharedReads;
   readonly #groups: Groups;
-  readonly #kinds = new KindMemory();
 
   constructor(parts: SharedCommitsParts) {
     this.#parts = parts;
@@ -57,21 +53,16 @@ export class SharedCommits {
     return this.#groups.stats;
   }
 
-  /** Runs a transaction, sharing its commit where that is possible. `kind` stands for all transactions that do the same. */
-  async run<T>(work: Work<T>, kind: object): Promise<T> {
+  /** Runs a transaction, sharing its commit where that is possible. */
+  async run<T>(work: Work<T>): Promise<T> {
     const { tables, statements, transactions } = this.#parts;
-    if (!this.#kinds.mayBeLight(kind)) return transactions.run(work);
     const scope = newScope();
-    const light = new LightTransaction({ scope, tables, statements, reads: this.#reads, likely: this.#kinds.numbersOf(kind) });
+    const light = new LightTransaction({ scope, tables, statements, reads: this.#reads });
     const ended = await currentScope.run(scope, () => settle(work, light.tx));
     scope.open = false;
     // What it caught does not matter: it was refused a query that it needs.
-    if (light.failed) {
-      this.#kinds.failed(kind);
-      return transactions.run(work);
-    }
+    if (light.failed) return transactions.run(work);
     if ("error" in ended) throw storageError(ended.error);
-    this.#kinds.succeeded(kind, light.numbers);
     const { value } = ended;
     return new Promise<T>((resolve, reject) => {
       const commit = (): void => {
