@@ -64,7 +64,7 @@ export function createSession({ connection, schema, guard, breathe }: SessionPar
   const prepared = <Prepared>(name: string, build: BuildStatement<Schema, Prepared>): Prepared => {
     let statement = statements.get(name);
     if (statement === undefined) {
-      statement = bindOnce(build(queries, tables, sql.placeholder).prepare(name), client.prepare);
+      statement = bindOnce(build(queries, tables, sql.placeholder).prepare(name));
       statements.set(name, statement);
     }
     return statement as Prepared;

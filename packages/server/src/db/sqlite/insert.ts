@@ -6,10 +6,6 @@ import type { Tx } from "../db.ts";
 const ROWS_PER_TURN = 2000;
 // Rows of one statement, the most first: with 50 instead of 10, an event costs 3.1 instead of 3.8 µs of SQLite.
 const SIZES = [50, 10, 1] as const;
-// The nulls of a row are the bits of one number.
-const MAX_COLUMNS = 52;
-// Statements kept for one set of columns: one for each set of them that were null together.
-const MAX_STATEMENTS = 64;
 
 type Row = Readonly<Record<string, unknown>>;
 type Run = (...params: unknown[]) => unknown;
@@ -71,7 +67,6 @@ class TableInserts {
   constructor(table: PgTable, { compile, compileNumber }: InsertParts) {
     const columns = Object.entries(getTableColumns(table));
     const name = getTableName(table);
-    if (columns.length > MAX_COLUMNS) throw new Error(`${name} has more than ${MAX_COLUMNS} columns.`);
     const fields = columns.map(([key, column]) => ({ key, name: column.name, encode: findEncoder(column) }));
     const [key, counter] = columns.find(([, column]) => column.primary && column.dataType === "number") ?? [];
     this.#name = name;
@@ -112,13 +107,13 @@ interface Field {
   readonly encode: ((value: unknown) => unknown) | null;
 }
 
-/** Inserts rows with the same columns. Nulls are part of a statement, because binding one costs as much as binding a value. */
+/** Inserts rows with the same columns. */
 class RowInserts {
   readonly #table: string;
   readonly #fields: readonly Field[];
   readonly #compile: (sql: string) => Run;
-  /** The functions that insert 1, 10 or 50 rows, by the columns that are null in all of them: a bit for each column. */
-  readonly #statements = new Map<number, Map<number, Run>>();
+  /** The functions that insert 1, 10 or 50 rows. */
+  readonly #statements = new Map<number, Run>();
 
   constructor(table: string, fields: readonly Field[], compile: (sql: string) => Run) {
     this.#table = table;
@@ -127,40 +122,19 @@ class RowInserts {
   }
 
   insert(rows: readonly Row[]): void {
-    let nulls = 0;
-    const written: Field[] = [];
-    for (const field of this.#fields) {
-      const absent = isNull(rows, field.key);
-      nulls = nulls * 2 + (absent ? 1 : 0);
-      if (!absent) written.push(field);
-    }
-    const statements = this.#findStatements(nulls);
     for (let at = 0; at < rows.length; ) {
       const size = SIZES.find((n) => n <= rows.length - at) ?? 1;
-      let run = statements.get(size);
-      if (!run) {
-        run = this.#compile(this.#write(size, written));
-        statements.set(size, run);
-      }
-      run(...toParams(rows.slice(at, at + size), written));
+      const run = this.#statements.get(size) ?? this.#compile(this.#write(size));
+      this.#statements.set(size, run);
+      run(...toParams(rows.slice(at, at + size), this.#fields));
       at += size;
     }
   }
 
-  #findStatements(nulls: number): Map<number, Run> {
-    let statements = this.#statements.get(nulls);
-    if (!statements) {
-      if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
-      statements = new Map();
-      this.#statements.set(nulls, statements);
-    }
-    return statements;
-  }
-
   /** The text of the statement for `n` rows. */
-  #write(n: number, written: readonly Field[]): string {
+  #write(n: number): string {
     const columns = this.#fields.map(({ name }) => `"${name}"`);
-    const values = `(${this.#fields.map((field) => (written.includes(field) ? "?" : "null")).join(", ")})`;
+    const values = `(${this.#fields.map(() => "?").join(", ")})`;
     return `insert into "${this.#table}" (${columns.join(", ")}) values ${Array(n).fill(values).join(", ")}`;
   }
 }
@@ -173,10 +147,6 @@ function toParams(rows: readonly Row[], fields: readonly Field[]): unknown[] {
       params.push(value === null || encode === null ? value : encode(value));
     }
   return params;
-}
-
-function isNull(rows: readonly Row[], key: string): boolean {
-  return rows.every((row) => (row[key] ?? null) === null);
 }
 
 function findEncoder(column: PgColumn): Field["encode"] {
