@@ -72,7 +72,7 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
       ]
     : [
         `insert into jobs (kind, payload, state, run_at, attempts, max_attempts, created_at)
-         select 'email.deliver', json_object(${payload}), 0, case when ${isRare(3)} then 'dead' else 'ready' end, 2500000000000 + i, 0, 10, ${at} from ${rows}`,
+         select 'email.deliver', json_object(${payload}), case when ${isRare(3)} then 'dead' else 'ready' end, 2500000000000 + i, 0, 10, ${at} from ${rows}`,
       ];
   return [...statements, ...jobs];
 }

@@ -156,28 +156,18 @@ export function addTotals(totals: readonly Total[]): Total {
   return { total: totals.reduce((sum, { total }) => sum + total, 0), isMinimum: totals.some(({ isMinimum }) => isMinimum) };
 }
 
-/** The slice of a list that a page shows: rows with an id below `before`, `limit` of them after `offset`. */
-export interface Slice {
-  before: string | null;
+/** The slice of a list that a page shows: `limit` rows after `offset`, beyond the place `before` if there is one. */
+interface SliceAfter<Place> {
+  before: Place | null;
   limit: number;
   offset: number;
 }
 
-/**
- * `listPage` for lists that need their own queries: `rows` reads a slice, `count` the total. One row more than the page
- * holds is read to learn whether there is a next page.
- */
-export async function paginateById<Row extends { id: string }, Item>(
-  input: PageInput,
-  rows: (slice: Slice) => Promise<Row[]>,
-  count: () => Promise<Total | number>,
-  toItem: (row: Row) => Item,
-): Promise<Page<Item>> {
-  const before = input.cursor === undefined ? null : decodeId(input.cursor);
-  const found = await rows({ before, limit: input.limit + 1, offset: before === null ? offsetOf(input) : 0 });
-  if (before !== null && found[0] && prefixOf(found[0].id) !== prefixOf(before)) throw foreignCursor();
-  return buildPage(input, found, await count(), toItem, (row) => row.id);
-}
+/** The slice of a list by ids: rows with a smaller one than `before`. */
+export type Slice = SliceAfter<string>;
+
+/** The slice of a list by time, newest first: rows before an instant, and those at the instant with a smaller key. */
+export type TimeSlice = SliceAfter<{ at: number; key: number }>;
 
 /** The slice of a list by sequence numbers, largest first: rows with a number below `below`. */
 export interface SeqSlice {
@@ -186,64 +176,66 @@ export interface SeqSlice {
   offset: number;
 }
 
+/** A page of a list whose cursors `toPlace` reads. One row more than the page holds is read to learn whether there is a next page. */
+async function paginate<Place, Row, Item>(
+  input: PageInput,
+  { toPlace, toCursor }: { toPlace: (cursor: string) => Place; toCursor: (row: Row) => string },
+  rows: (slice: SliceAfter<Place>) => Promise<Row[]>,
+  count: () => Promise<Total | number>,
+  toItem: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const before = input.cursor === undefined ? null : toPlace(input.cursor);
+  const found = await rows({ before, limit: input.limit + 1, offset: before === null ? offsetOf(input) : 0 });
+  return buildPage(input, found, await count(), toItem, toCursor);
+}
+
+/** `listPage` for lists that need their own queries: `rows` reads a slice, `count` the total. */
+export function paginateById<Row extends { id: string }, Item>(
+  input: PageInput,
+  rows: (slice: Slice) => Promise<Row[]>,
+  count: () => Promise<Total | number>,
+  toItem: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const ofThisList = async (slice: Slice): Promise<Row[]> => {
+    const found = await rows(slice);
+    if (slice.before !== null && found[0] && prefixOf(found[0].id) !== prefixOf(slice.before)) throw foreignCursor();
+    return found;
+  };
+  return paginate(input, { toPlace: decodeId, toCursor: ({ id }: Row) => id }, ofThisList, count, toItem);
+}
+
 /** `paginateById` for a list sorted by sequence number, largest first. */
-export async function paginateBySeq<Row extends { seq: number }, Item>(
+export function paginateBySeq<Row extends { seq: number }, Item>(
   input: PageInput,
   rows: (slice: SeqSlice) => Promise<Row[]>,
   count: () => Promise<Total | number>,
   toItem: (row: Row) => Item,
 ): Promise<Page<Item>> {
-  const below = input.cursor === undefined ? null : decodeSeq(input.cursor);
-  const found = await rows({
-    below: below ?? Number.MAX_SAFE_INTEGER,
-    limit: input.limit + 1,
-    offset: below === null ? offsetOf(input) : 0,
-  });
-  return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
+  return paginate(input, BY_SEQ, ({ before, ...rest }) => rows({ below: before ?? Number.MAX_SAFE_INTEGER, ...rest }), count, toItem);
 }
 
-/** The slice of a list by time, newest first: rows before an instant, and those at the instant with a smaller key. */
-export interface TimeSlice {
-  before: { at: number; key: number } | null;
-  limit: number;
-  offset: number;
+/** The same, smallest first, after the number `after`: a client that follows the list continues after the last row it saw. */
+export function paginateAscending<Row extends { seq: number }, Item>(
+  input: PageInput,
+  after: number,
+  rows: (slice: { above: number; limit: number; offset: number }) => Promise<Row[]>,
+  count: () => Promise<Total | number>,
+  toItem: (row: Row) => Item,
+): Promise<Page<Item>> {
+  return paginate(input, BY_SEQ, ({ before, ...rest }) => rows({ above: Math.max(after, before ?? 0), ...rest }), count, toItem);
 }
 
 /** `paginateById` for a list sorted by time and key, newest first. */
-export async function paginateByTime<Row extends { at: number; key: number }, Item>(
+export function paginateByTime<Row extends { at: number; key: number }, Item>(
   input: PageInput,
   rows: (slice: TimeSlice) => Promise<Row[]>,
   count: () => Promise<Total | number>,
   toItem: (row: Row) => Item,
 ): Promise<Page<Item>> {
-  const before = input.cursor === undefined ? null : decodeTime(input.cursor);
-  const found = await rows({ before, limit: input.limit + 1, offset: before === null ? offsetOf(input) : 0 });
-  return buildPage(input, found, await count(), toItem, ({ at, key }) => `@${at}.${key}`);
+  return paginate(input, { toPlace: decodeTime, toCursor: ({ at, key }: Row) => `@${at}.${key}` }, rows, count, toItem);
 }
 
-/** The slice of a list by sequence numbers, smallest first: rows with a number above `above`. */
-interface AscendingSlice {
-  above: number;
-  limit: number;
-  offset: number;
-}
-
-/** `paginateBySeq`, smallest first, after the number `after`: a client that follows the list continues after the last row it saw. */
-export async function paginateAscending<Row extends { seq: number }, Item>(
-  input: PageInput,
-  after: number,
-  rows: (slice: AscendingSlice) => Promise<Row[]>,
-  count: () => Promise<Total | number>,
-  toItem: (row: Row) => Item,
-): Promise<Page<Item>> {
-  const above = input.cursor === undefined ? null : decodeSeq(input.cursor);
-  const found = await rows({
-    above: Math.max(after, above ?? 0),
-    limit: input.limit + 1,
-    offset: above === null ? offsetOf(input) : 0,
-  });
-  return buildPage(input, found, await count(), toItem, (row) => `#${row.seq}`);
-}
+const BY_SEQ = { toPlace: decodeSeq, toCursor: ({ seq }: { seq: number }) => `#${seq}` };
 
 /** The cursor of a list by sequence numbers that continues after this one. */
 export function toSeqCursor(seq: number): string {
