@@ -10,9 +10,9 @@ import {
   mapContactTexts,
   TRIGGER_STEP,
 } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
 import { type ContactRow, findContactByEmail, getContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { loadContactViews } from "../segments/segments.ts";
@@ -130,10 +130,7 @@ async function findPublishedVersion(read: Reader, workspaceId: string, templateI
 /** Why a contact could not enter at an instant (ms), whatever the state of the automation; null if it could. */
 async function explainNoEntry(read: Reader, automation: AutomationRow, contact: ContactRow, at: number): Promise<string | null> {
   const { automationContacts: t } = read.t;
-  const [before] = await read
-    .select()
-    .from(t)
-    .where(and(eq(t.automationId, automation.id), eq(t.contactId, contact.id)));
+  const [before] = await findRows(read, t, { automationId: automation.id, contactId: contact.id });
   if (!before) return null;
   if (before.inside) return "inside";
   if (!automation.allowReEntry) return "entered_before";

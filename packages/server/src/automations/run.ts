@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNull, lte } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { yieldToEventLoop } from "../lib/turn.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { takeSteps } from "./batch.ts";
@@ -82,7 +83,7 @@ async function runBatch(deps: AutomationDeps, automationId: string, due: readonl
 /** The definitions of these entries, by version. */
 async function loadPlans(deps: AutomationDeps, automationId: string, due: readonly Due[]): Promise<Map<number, Plan>> {
   const { automations: a } = deps.db.read.t;
-  const [automation] = await deps.db.read.select({ workspaceId: a.workspaceId }).from(a).where(eq(a.id, automationId));
+  const [automation] = await findRows(deps.db.read, a, { id: automationId });
   const plans = new Map<number, Plan>();
   if (automation)
     for (const version of new Set(due.map((one) => one.version)))

@@ -1,5 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import type { AutomationTables } from "./tables.ts";
 
@@ -40,10 +41,7 @@ export async function getUnarchivedRow(q: Tx | Reader, workspaceId: string, id: 
 /** A version of a definition, by its number; it exists as long as its automation. */
 export async function getVersionRow(q: Tx | Reader, automationId: string, version: number): Promise<VersionRow> {
   const { automationVersions: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.automationId, automationId), eq(t.version, version)));
+  const [row] = await findRows(q, t, { automationId, version });
   if (!row) throw new Error(`The automation ${automationId} has no version ${version}.`);
   return row;
 }

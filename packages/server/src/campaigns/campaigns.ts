@@ -2,6 +2,7 @@ import type { Campaign, CampaignDetail, CampaignStatus, Page } from "@mailsvc/sd
 import { CAMPAIGN_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -24,14 +25,7 @@ export async function getCampaignRow(q: Tx | Reader, workspaceId: string, id: st
 
 /** One campaign, for jobs; null if it was deleted. */
 export async function findCampaignRow(q: Tx | Reader, workspaceId: string, id: string): Promise<CampaignRow | null> {
-  const [row] = await q
-    .prepared("find_campaign", (build, { campaigns: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.id, arg("id")))),
-    )
-    .execute({ workspaceId, id });
+  const [row] = await findRows(q, q.t.campaigns, { workspaceId, id });
   return row ?? null;
 }
 

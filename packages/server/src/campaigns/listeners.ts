@@ -1,5 +1,6 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { findAmong } from "../db/find.ts";
 import type { StatusChange } from "../emails/emails.ts";
 import type { NewEvent } from "../events/events.ts";
 import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
@@ -64,15 +65,8 @@ async function countRecipientEvents(tx: Tx, deps: CampaignDeps, events: readonly
 async function loadVariants(tx: Tx, events: readonly RecipientEvent[]): Promise<Map<string, string | null>> {
   const found = new Map<string, string | null>();
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
-    const rows = await tx
-      .prepared("variants_of_recipients", (q, { emails: t }, arg) =>
-        q
-          .select({ id: t.id, variant: t.variant })
-          .from(t)
-          .where(and(eq(t.workspaceId, arg("workspaceId")), tx.sqlDialect.among(t.id, arg("ids")))),
-      )
-      .execute({ workspaceId, ids: JSON.stringify(own.map(({ emailId }) => emailId)) });
-    for (const { id, variant } of rows) found.set(id, variant);
+    const keys = own.map(({ emailId: id }) => ({ workspaceId, id }));
+    for (const { id, variant } of await findAmong(tx, tx.t.emails, keys)) found.set(id, variant);
   }
   return found;
 }

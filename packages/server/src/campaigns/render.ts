@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mapContactTexts } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
+import { findAmong } from "../db/find.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { ApiError } from "../lib/api-error.ts";
 import {
@@ -110,15 +110,11 @@ async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promi
 
 async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, Recipient>> {
   const ids = [...new Set(mails.flatMap(({ email }) => email.contactId ?? []))];
-  const rows = await read
-    .prepared("contacts_to_render", (q, { contacts: t }, arg) => {
-      const { id, status, email, tags, customFields } = t;
-      return q
-        .select({ id, status, email, ...mapContactTexts((field) => t[field]), tags, customFields })
-        .from(t)
-        .where(read.sqlDialect.among(id, arg("ids")));
-    })
-    .execute({ ids: JSON.stringify(ids) });
+  const rows = await findAmong(
+    read,
+    read.t.contacts,
+    ids.map((id) => ({ id })),
+  );
   return new Map(rows.map((row) => [row.id, row]));
 }
 

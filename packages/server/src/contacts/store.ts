@@ -1,5 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findAmong, findRows } from "../db/find.ts";
 import { setAllBut } from "../db/statements.ts";
 import { tagKeys } from "./normalize.ts";
 import type { ContactTables } from "./tables.ts";
@@ -7,37 +8,22 @@ import type { ContactTables } from "./tables.ts";
 export type ContactRow = ContactTables["contacts"]["$inferSelect"];
 
 export async function findById(q: Tx | Reader, workspaceId: string, id: string): Promise<ContactRow | null> {
-  const [row] = await q
-    .prepared("find_contact", (build, { contacts: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(and(eq(t.id, arg("id")), eq(t.workspaceId, arg("workspaceId")))),
-    )
-    .execute({ workspaceId, id });
+  const [row] = await findRows(q, q.t.contacts, { workspaceId, id });
   return row ?? null;
 }
 
 export async function findByEmailKey(q: Tx | Reader, workspaceId: string, emailKey: string): Promise<ContactRow | null> {
-  const [row] = await q
-    .prepared("find_contact_by_email", (build, { contacts: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.emailKey, arg("emailKey")))),
-    )
-    .execute({ workspaceId, emailKey });
+  const [row] = await findRows(q, q.t.contacts, { workspaceId, emailKey });
   return row ?? null;
 }
 
 /** The contacts with these addresses (as from `addressKey`), by address; a thousand at most. */
 export async function findByEmailKeys(q: Tx | Reader, workspaceId: string, emailKeys: readonly string[]): Promise<Map<string, ContactRow>> {
-  if (emailKeys.length === 0) return new Map();
-  const { contacts: t } = q.t;
-  const rows = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.emailKey, [...emailKeys])));
+  const rows = await findAmong(
+    q,
+    q.t.contacts,
+    emailKeys.map((emailKey) => ({ workspaceId, emailKey })),
+  );
   return new Map(rows.map((row) => [row.emailKey, row]));
 }
 

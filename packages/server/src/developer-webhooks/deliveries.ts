@@ -1,6 +1,7 @@
 import type { AgentEventState, EventType, Page, WebhookDelivery, WebhookDeliveryDetail } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, isNotNull, isNull, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../db/pagination.ts";
 import { toEventId } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -47,10 +48,7 @@ export async function listDeliveries(
 /** A delivery to a webhook. Throws ApiError not_found. */
 export async function getDeliveryRow(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<EventRow> {
   const { webhookDeliveries: e } = q.t;
-  const [row] = await q
-    .select()
-    .from(e)
-    .where(and(eq(e.id, id), eq(e.endpointId, webhook.id)));
+  const [row] = await findRows(q, e, { id, endpointId: webhook.id });
   if (!row) throw notFound("delivery", id);
   return row;
 }

@@ -1,6 +1,7 @@
 import { WEBHOOK_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { readByKeys, recordEvents, showEvent } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../lib/units.ts";
@@ -36,7 +37,7 @@ function toEndpoint(deps: DeveloperWebhookDeps, row: WebhookRow): Endpoint | und
 /** Finds a developer's webhook for the delivery engine. */
 export async function loadDeveloperEndpoint(tx: Tx, deps: DeveloperWebhookDeps, id: string): Promise<Endpoint | undefined> {
   const { developerWebhooks: w } = tx.t;
-  const [row] = await tx.select().from(w).where(eq(w.id, id));
+  const [row] = await findRows(tx, w, { id });
   return row && toEndpoint(deps, row);
 }
 
@@ -88,7 +89,7 @@ async function recordFailure(
   { endpointId, attempt, tries, exhausted }: Failure,
 ): Promise<"aside" | undefined> {
   const { developerWebhooks: w } = tx.t;
-  const [row] = await tx.select().from(w).where(eq(w.id, endpointId));
+  const [row] = await findRows(tx, w, { id: endpointId });
   if (!row) return undefined;
   const now = deps.clock.now();
   const failingSince = row.failingSince ?? attempt.at;

@@ -1,5 +1,6 @@
 import { parseMailbox, WEBHOOK_LIMITS } from "@mailsvc/sdk/contract";
 import { asc, eq, inArray } from "drizzle-orm";
+import { findRows } from "../db/find.ts";
 import { escapeHtml } from "../html/escape.ts";
 import { type OutgoingMail, recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -36,10 +37,7 @@ export function clearDeliveries(deps: DeveloperWebhookDeps): JobHandler {
 export function alertOwner(deps: DeveloperWebhookDeps): JobHandler {
   return async ({ payload, attempt }) => {
     const { developerWebhooks: w } = deps.db.read.t;
-    const [row] = await deps.db.read
-      .select()
-      .from(w)
-      .where(eq(w.id, String(payload.webhookId)));
+    const [row] = await findRows(deps.db.read, w, { id: String(payload.webhookId) });
     // Resumed meanwhile, or the alert address was removed.
     if (row?.status !== "disabled" || row.alertEmail === null) return {};
     const receipt = await deps.mailer.send(buildAlert(deps, row, row.alertEmail, attempt));

@@ -1,6 +1,7 @@
 import type { Webhook, WebhookDeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt, gte, inArray, isNotNull, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { perMinute, type Rate } from "../lib/rate.ts";
@@ -94,7 +95,7 @@ export function redeliverEvents(deps: DeveloperWebhookDeps): JobHandler {
     commit: async (tx) => {
       const { webhookId, from, to, all, after } = payload as { webhookId: string; from: number; to: number; all: boolean; after: number };
       const { developerWebhooks: w } = tx.t;
-      const [webhook] = await tx.select().from(w).where(eq(w.id, webhookId));
+      const [webhook] = await findRows(tx, w, { id: webhookId });
       if (!webhook || webhook.status === "disabled") return;
       const events = await listEvents(tx, webhook, { from, to, after });
       await sendEvents(tx, deps, webhook, events, all);

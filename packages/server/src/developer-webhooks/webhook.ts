@@ -1,6 +1,6 @@
 import type { AttemptClass, Webhook, WebhookStatus } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { DeveloperWebhookTables } from "./tables.ts";
@@ -35,10 +35,7 @@ export const RECEIVING: readonly WebhookStatus[] = ["enabled", "paused"];
 /** A webhook of a workspace. Throws ApiError not_found. */
 export async function getWebhookRow(q: Reader | Tx, workspaceId: string, id: string): Promise<WebhookRow> {
   const { developerWebhooks: w } = q.t;
-  const [row] = await q
-    .select()
-    .from(w)
-    .where(and(eq(w.workspaceId, workspaceId), eq(w.id, id)));
+  const [row] = await findRows(q, w, { workspaceId, id });
   if (!row) throw notFound("webhook", id);
   return row;
 }

@@ -1,7 +1,8 @@
 import type { SendRequest } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { z } from "zod";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { invalid } from "../lib/api-error.ts";
 import { joinParts, splitIntoParts } from "../lib/parts.ts";
 import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
@@ -61,10 +62,7 @@ export async function findAttachments(read: Reader, { id, filesOf }: Pick<Conten
   const files: AttachmentRow[] = [];
   for (const row of rows) {
     const content = await joinParts(row.content, row.size, async (part) => {
-      const [found] = await read
-        .select({ content: parts.content })
-        .from(parts)
-        .where(and(eq(parts.contentsId, row.contentsId), eq(parts.position, row.position), eq(parts.part, part)));
+      const [found] = await findRows(read, parts, { contentsId: row.contentsId, position: row.position, part });
       if (!found) throw new Error("The attachment was deleted meanwhile.");
       return found.content;
     });

@@ -1,6 +1,7 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { and, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findAmong } from "../db/find.ts";
 import {
   addTotals,
   type ChosenFilters,
@@ -154,26 +155,20 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
 
 /** Emails by their ids, without their contents. */
 export function findEmailRows(q: Reader, workspaceId: string, ids: readonly string[]): Promise<EmailRow[]> {
-  return q
-    .prepared("find_email_rows", (build, { emails }, arg) =>
-      build
-        .select()
-        .from(emails)
-        .where(and(eq(emails.workspaceId, arg("workspaceId")), q.sqlDialect.among(emails.id, arg("ids")))),
-    )
-    .execute({ workspaceId, ids: JSON.stringify(ids) });
+  return findAmong(
+    q,
+    q.t.emails,
+    ids.map((id) => ({ workspaceId, id })),
+  );
 }
 
 /** Contents by their ids. */
 export function findContents(q: Reader | Tx, ids: readonly number[]): Promise<ContentsRow[]> {
-  return q
-    .prepared("find_contents", (build, { contents: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(q.sqlDialect.amongNumbers(t.id, arg("ids"))),
-    )
-    .execute({ ids: JSON.stringify(ids) });
+  return findAmong(
+    q,
+    q.t.contents,
+    ids.map((id) => ({ id })),
+  );
 }
 
 interface EmailFilter {

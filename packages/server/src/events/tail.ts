@@ -1,6 +1,6 @@
 import { type Event, parseAddress, parseEventTypes, type StreamMessage } from "@mailsvc/sdk/contract";
-import { eq } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { invalid } from "../lib/api-error.ts";
 import type { EventTailDeps } from "./deps.ts";
 
@@ -76,7 +76,7 @@ export async function followEvents(read: Reader, deps: EventTailDeps, request: T
 async function findNext(read: Reader, { eventStream }: EventTailDeps, workspaceId: string): Promise<number> {
   await eventStream.catchUp();
   const { eventStreams: s } = read.t;
-  const [stream] = await read.select({ last: s.last }).from(s).where(eq(s.workspaceId, workspaceId));
+  const [stream] = await findRows(read, s, { workspaceId });
   return (stream?.last ?? 0) + 1;
 }
 

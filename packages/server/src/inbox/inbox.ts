@@ -4,6 +4,7 @@ import { and, asc, desc, eq, gt } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
+import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -48,7 +49,7 @@ export async function findLastMailTime(read: Reader): Promise<number | null> {
 
 /** One captured mail. Throws ApiError not_found. */
 export async function getMail(read: Reader, id: string): Promise<Row> {
-  const [row] = await read.select().from(read.t.inbox).where(eq(read.t.inbox.id, id));
+  const [row] = await findRows(read, read.t.inbox, { id });
   if (!row) throw notFound("captured mail", id);
   return joinRow(read, row);
 }
@@ -82,10 +83,7 @@ export function clearMail(db: Db): Promise<number> {
 async function joinRow(read: Reader, row: Row): Promise<Row> {
   const { inboxParts: t } = read.t;
   const raw = await joinParts(row.raw, row.size, async (part) => {
-    const [found] = await read
-      .select({ raw: t.raw })
-      .from(t)
-      .where(and(eq(t.mailId, row.id), eq(t.part, part)));
+    const [found] = await findRows(read, t, { mailId: row.id, part });
     if (!found) throw notFound("captured mail", row.id);
     return found.raw;
   });

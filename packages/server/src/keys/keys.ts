@@ -1,6 +1,7 @@
 import type { Key, Page, Permission } from "@mailsvc/sdk/contract";
 import { and, eq, isNotNull, isNull, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { DeveloperKey } from "../http/auth.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -105,7 +106,7 @@ export function listKeys(read: Reader, workspaceId: string, input: PageInput & {
 
 /** One key. Throws ApiError not_found. */
 export async function getKey(read: Reader, id: string): Promise<Key> {
-  const [row] = await read.select().from(read.t.keys).where(eq(read.t.keys.id, id));
+  const [row] = await findRows(read, read.t.keys, { id });
   if (!row) throw notFound("key", id);
   return toKey(row);
 }

@@ -4,6 +4,7 @@ import { and, desc, eq, inArray, lt } from "drizzle-orm";
 import { type ContactRow, showContact, toSearchTerm } from "../contacts/contacts.ts";
 import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { findAmong } from "../db/find.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -212,21 +213,10 @@ export async function listMembers(read: Reader, workspaceId: string, listId: str
 async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
   const keys = refs.map((ref) => (ref.includes("@") ? addressKey(ref) : null));
   const found = new Map<string, ContactRow>();
-  const lookUp = async (column: "id" | "emailKey", values: readonly string[]): Promise<void> => {
-    if (values.length === 0) return;
-    const name = `contacts_of_list_by_${column}`;
-    const rows = await q
-      .prepared(name, (build, { contacts: t }, arg) =>
-        build
-          .select()
-          .from(t)
-          .where(and(eq(t.workspaceId, arg("workspaceId")), q.sqlDialect.among(t[column], arg("values")))),
-      )
-      .execute({ workspaceId, values: JSON.stringify(values) });
-    for (const row of rows) found.set(row[column], row);
-  };
-  await lookUp("id", [...new Set(refs.filter((_, i) => keys[i] === null))]);
-  await lookUp("emailKey", [...new Set(keys.filter((key) => key !== null))]);
+  const ids = refs.filter((_, i) => keys[i] === null).map((id) => ({ workspaceId, id }));
+  for (const row of await findAmong(q, q.t.contacts, ids)) found.set(row.id, row);
+  const addresses = keys.filter((key) => key !== null).map((emailKey) => ({ workspaceId, emailKey }));
+  for (const row of await findAmong(q, q.t.contacts, addresses)) found.set(row.emailKey, row);
   return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
 }
 
@@ -252,15 +242,11 @@ function buildMember(list: ListRow, contactSeq: number, before: MemberRow | unde
 }
 
 async function loadMembers(q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> {
-  if (seqs.length === 0) return new Map();
-  const rows = await q
-    .prepared("members_of_list", (build, { listMembers: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(and(eq(t.listSeq, arg("listSeq")), q.sqlDialect.amongNumbers(t.contactSeq, arg("seqs")))),
-    )
-    .execute({ listSeq: list.seq, seqs: JSON.stringify(seqs) });
+  const rows = await findAmong(
+    q,
+    q.t.listMembers,
+    seqs.map((contactSeq) => ({ listSeq: list.seq, contactSeq })),
+  );
   return new Map(rows.map((row) => [row.contactSeq, row]));
 }
 

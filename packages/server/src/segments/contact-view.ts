@@ -2,6 +2,7 @@ import { mapContactTexts } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import { type ContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { findAmong } from "../db/find.ts";
 import type { ContactView } from "./evaluate.ts";
 
 /** A contact with its view for rules. */
@@ -13,11 +14,18 @@ interface LoadedContact {
 /** Loads contacts with what rules can ask about them, by `seq`; a thousand at most. Contacts of other workspaces are skipped. */
 export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs: readonly number[]): Promise<Map<number, LoadedContact>> {
   if (seqs.length === 0) return new Map();
-  const keys = { workspaceId, seqs: JSON.stringify(seqs) };
   const [contacts, engagements, memberships] = await Promise.all([
-    selectContacts(q).execute(keys),
-    selectEngagements(q).execute(keys),
-    selectLists(q).execute(keys),
+    findAmong(
+      q,
+      q.t.contacts,
+      seqs.map((seq) => ({ workspaceId, seq })),
+    ),
+    findAmong(
+      q,
+      q.t.engagement,
+      seqs.map((contactSeq) => ({ contactSeq })),
+    ),
+    selectLists(q).execute({ seqs: JSON.stringify(seqs) }),
   ]);
   const lists = new Map<number, string[]>();
   for (const { seq, id } of memberships) lists.set(seq, [...(lists.get(seq) ?? []), id]);
@@ -46,24 +54,6 @@ export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs
         },
       ];
     }),
-  );
-}
-
-function selectContacts(q: Tx | Reader) {
-  return q.prepared("contacts_of_views", (build, { contacts: t }, arg) =>
-    build
-      .select()
-      .from(t)
-      .where(and(eq(t.workspaceId, arg("workspaceId")), q.sqlDialect.amongNumbers(t.seq, arg("seqs")))),
-  );
-}
-
-function selectEngagements(q: Tx | Reader) {
-  return q.prepared("engagement_of_views", (build, { engagement: t }, arg) =>
-    build
-      .select()
-      .from(t)
-      .where(q.sqlDialect.amongNumbers(t.contactSeq, arg("seqs"))),
   );
 }
 

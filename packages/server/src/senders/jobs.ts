@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { findRows } from "../db/find.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildConfirmationMail } from "./confirmation.ts";
@@ -44,9 +44,6 @@ export function sendConfirmation(deps: SenderDeps): JobHandler {
 
 async function findPending({ db }: SenderDeps, senderId: unknown): Promise<SenderRow | null> {
   const { senders } = db.read.t;
-  const [row] = await db.read
-    .select()
-    .from(senders)
-    .where(eq(senders.id, String(senderId)));
+  const [row] = await findRows(db.read, senders, { id: String(senderId) });
   return row?.status === "PENDING" ? row : null;
 }

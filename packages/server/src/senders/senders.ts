@@ -2,6 +2,7 @@ import { type Mailbox, type Page, parseAddress, type Sender, toDomain } from "@m
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
+import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, brokenLink, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -64,10 +65,7 @@ export async function addSender(
 /** One sender. Throws ApiError not_found. */
 export async function getSenderRow(q: Tx | Reader, workspaceId: string, id: string): Promise<SenderRow> {
   const { senders } = q.t;
-  const [row] = await q
-    .select()
-    .from(senders)
-    .where(and(eq(senders.workspaceId, workspaceId), eq(senders.id, id)));
+  const [row] = await findRows(q, senders, { workspaceId, id });
   if (!row) throw notFound("sender", id);
   return row;
 }
@@ -108,10 +106,7 @@ export async function recordVerification(tx: Tx, deps: SenderDeps, row: SenderRo
 
 /** The sender of a confirmation link. Throws ApiError not_found. */
 export async function getSenderRowByToken(q: Tx | Reader, token: string): Promise<SenderRow> {
-  const [row] = await q
-    .select()
-    .from(q.t.senders)
-    .where(and(eq(q.t.senders.token, token), eq(q.t.senders.kind, "address")));
+  const [row] = await findRows(q, q.t.senders, { token, kind: "address" });
   if (!row) throw brokenLink("This link is invalid, or the sender was removed.", "Request a new confirmation email.");
   return row;
 }

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import type { SuppressionDeps } from "./deps.ts";
 
 /**
@@ -21,10 +22,7 @@ export async function hashAddresses(q: Tx | Reader, workspaceId: string, emails:
 /** True if some addresses of a workspace are stored as hashes. */
 export async function hasErasedAddresses(q: Tx | Reader, workspaceId: string): Promise<boolean> {
   const { suppressions: t } = q.t;
-  const rows = await q
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.email, ERASED_MARKER)));
+  const rows = await findRows(q, t, { workspaceId, email: ERASED_MARKER });
   return rows.length > 0;
 }
 
@@ -64,6 +62,6 @@ function hashAddress(key: string, workspaceId: string, email: string): string {
 
 async function findErasureKey(q: Tx | Reader): Promise<string | null> {
   const { meta } = q.t;
-  const [row] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, KEY));
+  const [row] = await findRows(q, meta, { name: KEY });
   return row?.value ?? null;
 }

@@ -2,6 +2,7 @@ import type { Page } from "@mailsvc/sdk/contract";
 import { and, eq, lt, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
+import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import type { TemplateTables } from "./tables.ts";
 
@@ -13,35 +14,18 @@ export const DRAFT = 0;
 
 export async function findTemplateById(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow | null> {
   const { templates: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  const [row] = await findRows(q, t, { workspaceId, id });
   return row ?? null;
 }
 
 /** Prepared, since each send reads its template and the parts of it. */
 export async function findTemplateBySlug(q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> {
-  const [row] = await q
-    .prepared("template_by_slug", (build, { templates: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.slug, arg("slug")))),
-    )
-    .execute({ workspaceId, slug });
+  const [row] = await findRows(q, q.t.templates, { workspaceId, slug });
   return row ?? null;
 }
 
 export async function findVersionRow(q: Tx | Reader, templateId: string, version: number): Promise<VersionRow | null> {
-  const [row] = await q
-    .prepared("template_version", (build, { templateVersions: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(and(eq(t.templateId, arg("templateId")), eq(t.version, arg("version")))),
-    )
-    .execute({ templateId, version });
+  const [row] = await findRows(q, q.t.templateVersions, { templateId, version });
   return row ?? null;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { and, eq, inArray, or } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Macs } from "../lib/macs.ts";
 import type { TrackingDeps } from "./deps.ts";
@@ -95,7 +96,7 @@ export class TrackedLinks {
     const known = this.#links.get(id);
     if (known) return known;
     const { trackedLinks: t } = q.t;
-    const [row] = await q.select({ workspaceId: t.workspaceId, url: t.url }).from(t).where(eq(t.id, id));
+    const [row] = await findRows(q, t, { id });
     if (!row || row.url === ERASED) return null;
     this.#remember(id, row);
     return row;

@@ -1,5 +1,6 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import type { Attempt } from "./attempt.ts";
 import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -176,7 +177,7 @@ async function recordAttemptOnly(tx: Tx, outbox: OutboxName, id: string, attempt
 /** Moves an event's last attempt to the earlier ones, before another one takes its place. */
 async function archiveLastAttempt(tx: Tx, outbox: OutboxName, id: string): Promise<void> {
   const { [outbox]: e, webhookAttempts: a } = tx.t;
-  const [row] = await tx.select().from(e).where(eq(e.id, id));
+  const [row] = await findRows(tx, e, { id });
   if (!row || row.lastAttempt === null || row.lastAt === null || row.lastClass === null) return;
   await tx.insert(a).values({
     eventId: id,

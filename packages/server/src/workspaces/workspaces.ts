@@ -1,6 +1,7 @@
 import type { Page, Workspace } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { createKey } from "../keys/keys.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -31,7 +32,7 @@ export async function createWorkspace(
 
 /** One workspace. Throws ApiError not_found. */
 export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspace> {
-  const [row] = await q.select().from(q.t.workspaces).where(eq(q.t.workspaces.id, id));
+  const [row] = await findRows(q, q.t.workspaces, { id });
   if (!row) throw notFound("workspace", id);
   return toWorkspace(row);
 }

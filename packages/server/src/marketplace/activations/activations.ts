@@ -2,6 +2,7 @@ import type { Activation, AgentScope, ListingActivation, PauseReason } from "@ma
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
+import { findRows } from "../../db/find.ts";
 import { hashKey, makeKey, previewKey } from "../../keys/keys.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { addMonth } from "../../lib/month.ts";
@@ -163,7 +164,7 @@ function notClearable(reasons: readonly PauseReason[]): ApiError {
 }
 
 async function getOfferedListing(tx: Tx, slug: string, now: number): Promise<ListingRow> {
-  const [listing] = await tx.select().from(tx.t.listings).where(eq(tx.t.listings.slug, slug));
+  const [listing] = await findRows(tx, tx.t.listings, { slug });
   if (!listing || !isListed(listing, now))
     throw new ApiError("not_found", `There is no agent ${slug} in the catalog.`, { hint: "See what is on offer: mailsvc catalog list" });
   return listing;
@@ -191,10 +192,7 @@ function alreadyActive(id: string): ApiError {
  */
 async function endOrphaned(tx: Tx, deps: ActivationDeps, workspaceId: string, listing: ListingRow): Promise<void> {
   const { activations: a } = tx.t;
-  const [row] = await tx
-    .select()
-    .from(a)
-    .where(and(eq(a.workspaceId, workspaceId), eq(a.living, listing.id)));
+  const [row] = await findRows(tx, a, { workspaceId, living: listing.id });
   if (!row) return;
   if (!isOrphaned({ activation: row, listing }, deps.clock.now())) throw alreadyActive(row.id);
   await endActivations(tx, deps, [row.id], "admin_revoke");

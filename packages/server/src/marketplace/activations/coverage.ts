@@ -1,6 +1,7 @@
 import { DEFAULT_PLAN, PLANS, type PlanChange, type PlanName, UNCOVERED_DAYS } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { ActivationDeps } from "./deps.ts";
@@ -36,7 +37,7 @@ export function lockWorkspace(tx: Tx, workspaceId: string): Promise<void> {
 
 /** The plan of a workspace; the default plan when it has chosen none. */
 export async function getPlan(q: Reader | Tx, workspaceId: string): Promise<{ plan: PlanName; changedAt: number | null }> {
-  const [row] = await q.select().from(q.t.plans).where(eq(q.t.plans.workspaceId, workspaceId));
+  const [row] = await findRows(q, q.t.plans, { workspaceId });
   return row ?? { plan: DEFAULT_PLAN, changedAt: null };
 }
 
@@ -118,7 +119,7 @@ export function deactivateUncovered(deps: ActivationDeps): JobHandler {
     const id = String(payload.activationId);
     const uncoveredSince = async (q: Reader | Tx): Promise<number | null> => {
       const { activations: a } = q.t;
-      const [row] = await q.select({ uncoveredAt: a.uncoveredAt }).from(a).where(eq(a.id, id));
+      const [row] = await findRows(q, a, { id });
       return row?.uncoveredAt ?? null;
     };
     const uncoveredAt = await uncoveredSince(db.read);

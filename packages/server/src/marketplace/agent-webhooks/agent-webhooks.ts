@@ -1,5 +1,6 @@
 import { AGENT_EVENT_TYPES, AGENT_EVENTS, type AgentEvent, type AgentEventType } from "@mailsvc/sdk/contract";
 import { asc, eq, inArray, sql } from "drizzle-orm";
+import { findRows } from "../../db/find.ts";
 import { iso } from "../../lib/clock.ts";
 import { type NewWebhookEvent, releaseStreams, reviveDeadEvents, withdrawEvents, writeEvents } from "../../webhooks/webhooks.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
@@ -104,7 +105,7 @@ function supersede(tx: AgentTx, deps: AgentDeps, activationIds: readonly string[
 
 async function isPaused(tx: AgentTx, id: string): Promise<boolean> {
   const { activations: a } = tx.t;
-  const [row] = await tx.select({ status: a.status }).from(a).where(eq(a.id, id));
+  const [row] = await findRows(tx, a, { id });
   return row?.status === "paused";
 }
 

@@ -1,6 +1,7 @@
 import type { AgentEventState, AgentEventType, Delivery, DeliveryDetail, Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import {
   type ChosenFilters,
   chooseFilter,
@@ -86,7 +87,7 @@ export async function listSentEvents(read: Reader, limit: number): Promise<SentE
 
 /** One of them, with its bytes and every attempt. Throws ApiError not_found. */
 export async function getSentEvent(read: Reader, slug: string, id: string): Promise<DeliveryDetail> {
-  const [listing] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
+  const [listing] = await findRows(read, read.t.listings, { slug });
   if (!listing) throw notFound("listing", slug);
   return showDeliveryDetail(read, await getEventRow(read, listing, id));
 }
@@ -94,10 +95,7 @@ export async function getSentEvent(read: Reader, slug: string, id: string): Prom
 /** An event for the webhook of a listing. Throws ApiError not_found. */
 export async function getEventRow(q: Reader | Tx, listing: ListingRow, id: string): Promise<EventRow> {
   const { webhookEvents: e } = q.t;
-  const [row] = await q
-    .select()
-    .from(e)
-    .where(and(eq(e.id, id), eq(e.endpointId, listing.id)));
+  const [row] = await findRows(q, e, { id, endpointId: listing.id });
   if (!row) throw notFound("delivery", id);
   return row;
 }

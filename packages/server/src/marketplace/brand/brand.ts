@@ -1,6 +1,6 @@
 import type { Brand, BrandSettings, contract } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { iso } from "../../lib/clock.ts";
 import { type BrandRow, getBrand } from "../../workspaces/workspaces.ts";
@@ -70,10 +70,7 @@ async function updateBrand(tx: Tx, deps: BrandDeps, workspaceId: string, change:
 
 async function findLogo(q: AgentQuery, workspaceId: string, id: string) {
   const { assets: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  const [row] = await findRows(q, t, { workspaceId, id });
   return row ?? null;
 }
 

@@ -2,6 +2,7 @@ import { ACTIVATION_PRICE, AGENT_SCOPE_GRANTS, type CatalogAgent, type contract,
 import { and, eq, gt, inArray, isNull, or } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { contains } from "../../db/dialect.ts";
+import { findRows } from "../../db/find.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import type { Handlers } from "../../http/handler.ts";
 import { ApiError } from "../../lib/api-error.ts";
@@ -34,7 +35,7 @@ async function listCatalog(
 
 /** One listed agent. Throws ApiError not_found. */
 async function getCatalogAgent(read: Reader, workspaceId: string, now: number, slug: string): Promise<CatalogAgent> {
-  const [row] = await read.select().from(read.t.listings).where(eq(read.t.listings.slug, slug));
+  const [row] = await findRows(read, read.t.listings, { slug });
   if (!row || !isListed(row, now)) throw new ApiError("not_found", `Agent ${JSON.stringify(slug.slice(0, 100))} not found in the catalog.`);
   const [agent] = await showAgents(read, workspaceId, [row]);
   return agent as CatalogAgent;

@@ -1,5 +1,6 @@
 import { type AgentCredits, CREDIT_LIMITS, type CreditEntry, type CreditTransaction } from "@mailsvc/sdk/contract";
 import { and, eq, gte, lte, sql, sum } from "drizzle-orm";
+import { findRows } from "../../db/find.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { findMonthAround } from "../../lib/month.ts";
@@ -15,7 +16,7 @@ const REFUND_MS = CREDIT_LIMITS.refundHours * 3_600_000;
 /** The balance of a workspace. */
 export async function getBalance(q: AgentQuery, workspaceId: string): Promise<number> {
   const { creditBalances: b } = q.t;
-  const [row] = await q.select({ balance: b.balance }).from(b).where(eq(b.workspaceId, workspaceId));
+  const [row] = await findRows(q, b, { workspaceId });
   return row?.balance ?? 0;
 }
 
@@ -120,10 +121,7 @@ export async function refundCredits(
 ): Promise<CreditTransaction> {
   const now = deps.clock.now();
   const { activations: a, creditEntries: e } = tx.t;
-  const [spent] = await tx
-    .select()
-    .from(e)
-    .where(and(eq(e.id, transactionId), eq(e.activationId, activationId)));
+  const [spent] = await findRows(tx, e, { id: transactionId, activationId });
   if (!spent) throw notFound("transaction", transactionId);
   if (spent.kind !== "consume") throw new ApiError("invalid_state", "This transaction is a refund. A refund cannot be refunded.");
   if (now >= spent.createdAt + REFUND_MS)
@@ -202,7 +200,7 @@ function getPeriod({ createdAt, creditsUsed, creditsResetAt }: ActivationRow, no
 
 async function getActivationRow(q: AgentQuery, id: string): Promise<ActivationRow> {
   const { activations: a } = q.t;
-  const [row] = await q.select().from(a).where(eq(a.id, id));
+  const [row] = await findRows(q, a, { id });
   if (!row) throw notFound("activation", id);
   return row;
 }

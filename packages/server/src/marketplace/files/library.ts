@@ -1,6 +1,7 @@
 import type { Page } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import type { AgentDeps, AgentQuery, AgentTables, AgentTx } from "../agent-access.ts";
@@ -17,10 +18,7 @@ const NAMES: Readonly<Record<Library, string>> = { assets: "asset", leadMagnets:
 /** A file of this workspace. Throws ApiError not_found. */
 export async function getFileRow<L extends Library>(q: AgentQuery, library: L, workspaceId: string, id: string): Promise<FileRow<L>> {
   const t: AgentTables[Library] = q.t[library];
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  const [row] = await findRows(q, t, { workspaceId, id });
   if (!row) throw notFound(NAMES[library], id);
   return row as FileRow<L>;
 }

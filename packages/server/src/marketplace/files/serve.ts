@@ -1,4 +1,5 @@
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
+import { findRows } from "../../db/find.ts";
 import type { HeaderList } from "../../http/headers.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../../http/public/public-pages.ts";
 import { ApiError, brokenLink } from "../../lib/api-error.ts";
@@ -106,13 +107,7 @@ function downloadPage(deps: FileDeps): PublicPage {
     serve: async (visit) => {
       const id = openLinkToken(deps, "download", visit.params.token ?? "");
       const { leadMagnets: t } = deps.db.read.t;
-      const [row] =
-        id === null
-          ? []
-          : await deps.db.read
-              .select()
-              .from(t)
-              .where(and(eq(t.id, id)));
+      const [row] = id === null ? [] : await findRows(deps.db.read, t, { id });
       if (!row) throw brokenLink("This link is invalid or has expired.", "Sign up again to get a new one.");
       return sendFile(deps, row, visit, [
         ["cache-control", "private, no-cache"],

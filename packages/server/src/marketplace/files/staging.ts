@@ -1,5 +1,6 @@
 import { and, eq, isNotNull, lte } from "drizzle-orm";
 import type { Db } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { deleteContent, findContent, getPart, PART_BYTES, type Staged, SWEEP_JOB } from "./contents.ts";
@@ -70,7 +71,7 @@ function sweepContents({ db, clock }: FileDeps): JobHandler {
   return async ({ payload }) => {
     const contentId = String(payload.contentId);
     const { fileContents: c, fileParts: p } = db.read.t;
-    const [row] = await db.read.select().from(c).where(eq(c.id, contentId));
+    const [row] = await findRows(db.read, c, { id: contentId });
     const before = clock.now() - ABANDONED_MS;
     if (row) {
       if (row.stagedAt === null) return {};

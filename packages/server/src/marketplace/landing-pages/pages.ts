@@ -1,6 +1,7 @@
 import type { LandingPage, LandingPageStatus, LandingPageSummary, Page } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -42,10 +43,7 @@ export function parsePageRef(ref: string): string | null {
 /** A page this viewer may see. Throws ApiError not_found. */
 export async function getPageRow(q: AgentQuery, { workspaceId, activationId }: Viewer, id: string): Promise<PageRow> {
   const { landingPages: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id)));
+  const [row] = await findRows(q, t, { workspaceId, id });
   if (!row || (activationId !== null && row.activationId !== activationId && row.status !== "PUBLISHED"))
     throw notFound("landing page", id);
   return row;

@@ -1,5 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import type { PageDeps } from "./deps.ts";
 
 /** One view of a page. */
@@ -85,10 +86,7 @@ function sumViews(batch: readonly View[], fresh: ReadonlySet<string>): Sums[] {
 async function writeHosts(tx: Tx, { pageId, date, hosts }: Sums): Promise<void> {
   if (hosts.size === 0) return;
   const { landingPageReferrers: t } = tx.t;
-  const known = await tx
-    .select({ host: t.host })
-    .from(t)
-    .where(and(eq(t.pageId, pageId), eq(t.date, date)));
+  const known = await findRows(tx, t, { pageId, date });
   const names = new Set(known.map(({ host }) => host));
   const rows = new Map<string, number>();
   for (const [host, views] of hosts) {

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { isIPv6 } from "node:net";
-import { eq, inArray, lt } from "drizzle-orm";
+import { inArray, lt } from "drizzle-orm";
 import type { Db } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { PageDeps } from "./deps.ts";
@@ -32,7 +33,7 @@ export async function getDailySalt(deps: Pick<PageDeps, "db" | "clock" | "random
     const { landingPageSalts: t } = tx.t;
     await tx.insert(t).values({ date, salt: made }).onConflictDoNothing();
     await queue.enqueue(tx, { kind: FORGET_JOB, payload: {}, runAt: startOfNextDay(now), dedupeKey: `${FORGET_JOB}:${date}` });
-    const [row] = await tx.select({ salt: t.salt }).from(t).where(eq(t.date, date));
+    const [row] = await findRows(tx, t, { date });
     return row?.salt ?? made;
   });
   return { date, salt };
@@ -50,7 +51,7 @@ export function pageJobs(deps: PageDeps): Readonly<Record<string, JobHandler>> {
 
 async function readSalt(db: Db, date: string): Promise<Uint8Array | undefined> {
   const { landingPageSalts: t } = db.read.t;
-  const [row] = await db.read.select({ salt: t.salt }).from(t).where(eq(t.date, date));
+  const [row] = await findRows(db.read, t, { date });
   return row?.salt;
 }
 

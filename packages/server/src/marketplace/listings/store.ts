@@ -1,5 +1,5 @@
 import { LISTING_PRICE, type Listing } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { findRows } from "../../db/find.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentQuery } from "../agent-access.ts";
@@ -9,24 +9,14 @@ export type ListingRow = ListingTables["listings"]["$inferSelect"];
 
 /** A listing by id; undefined when there is none. */
 export async function listingById(q: AgentQuery, id: string): Promise<ListingRow | undefined> {
-  const [row] = await q
-    .prepared("listing_by_id", (build, { listings }, arg) =>
-      build
-        .select()
-        .from(listings)
-        .where(eq(listings.id, arg("id"))),
-    )
-    .execute({ id });
+  const [row] = await findRows(q, q.t.listings, { id });
   return row;
 }
 
 /** A builder's own listing. Throws ApiError not_found, also for another builder's. */
 export async function getListingRow(q: AgentQuery, workspaceId: string, slug: string): Promise<ListingRow> {
   const { listings: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.slug, slug), eq(t.workspaceId, workspaceId)));
+  const [row] = await findRows(q, t, { slug, workspaceId });
   if (!row) throw notFound("listing", slug);
   return row;
 }

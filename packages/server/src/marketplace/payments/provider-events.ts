@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { endListing, extendListing, type ListingRow } from "../listings/listings.ts";
 import type { PaymentDeps } from "./deps.ts";
@@ -94,7 +95,7 @@ async function applyPaid(tx: Tx, deps: PaymentDeps, event: ProviderEvent & { kin
 /** Cancels a subscription that renewed after its listing ended: the first cancellation did not reach the provider. */
 async function stopOrphanedSubscription(tx: Tx, deps: PaymentDeps, subscription: string): Promise<void> {
   const { payments: p } = tx.t;
-  const [payment] = await tx.select().from(p).where(eq(p.subscription, subscription));
+  const [payment] = await findRows(tx, p, { subscription });
   if (!payment || (await hasEnded(tx, subscription))) return;
   deps.log.warn("a listing was charged for after it ended: refund this payment", { payment: payment.id });
   await stopSubscription(tx, deps, payment.workspaceId, subscription);
@@ -102,16 +103,13 @@ async function stopOrphanedSubscription(tx: Tx, deps: PaymentDeps, subscription:
 
 async function findBySession(tx: Tx, session: string): Promise<PaymentRow | null> {
   const { payments } = tx.t;
-  const [row] = await tx.select().from(payments).where(eq(payments.session, session));
+  const [row] = await findRows(tx, payments, { session });
   return row ?? null;
 }
 
 async function findListedBySubscription(tx: Tx, subscription: string): Promise<ListingRow | null> {
   const { listings } = tx.t;
-  const [row] = await tx
-    .select()
-    .from(listings)
-    .where(and(eq(listings.subscription, subscription), eq(listings.state, "LISTED")));
+  const [row] = await findRows(tx, listings, { subscription, state: "LISTED" });
   return row ?? null;
 }
 

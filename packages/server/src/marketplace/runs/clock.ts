@@ -2,6 +2,7 @@ import { RUN_LIMITS } from "@mailsvc/sdk/contract";
 import { and, asc, desc, eq, gt, inArray, lt, or, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/db.ts";
 import { StorageUnavailable } from "../../db/errors.ts";
+import { findRows } from "../../db/find.ts";
 import type { Clock, Timer } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
@@ -48,7 +49,7 @@ const CHUNK = 1000;
 /** When a server of this installation last ran, ms; null when none has. */
 export async function lastAliveAt(q: Reader | Tx): Promise<number | null> {
   const { meta, runs } = q.t;
-  const [stored] = await q.select({ value: meta.value }).from(meta).where(eq(meta.name, ALIVE_AT));
+  const [stored] = await findRows(q, meta, { name: ALIVE_AT });
   // A run's heartbeat proves that a server was running.
   const [latest] = await q
     .select({ deadlineAt: runs.deadlineAt })

@@ -1,5 +1,6 @@
 import type { Run, RunDetail, RunLogEntry } from "@mailsvc/sdk/contract";
 import { and, eq, gt, or, type SQL } from "drizzle-orm";
+import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import type { AgentQuery, AgentTables } from "../agent-access.ts";
@@ -15,14 +16,7 @@ export interface RunKey {
 
 /** The run as stored; undefined when there is none. */
 export async function lookUpRun(q: AgentQuery, { activationId, runId }: RunKey): Promise<RunRow | undefined> {
-  const [row] = await q
-    .prepared("run_of", (build, { runs }, arg) =>
-      build
-        .select()
-        .from(runs)
-        .where(and(eq(runs.activationId, arg("activationId")), eq(runs.runId, arg("runId")))),
-    )
-    .execute({ activationId, runId });
+  const [row] = await findRows(q, q.t.runs, { activationId, runId });
   return row;
 }
 

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
+import { findRows } from "../../db/find.ts";
 import { iso } from "../../lib/clock.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { getActivation, isOrphaned, lockActivation } from "../activations/activations.ts";
@@ -48,7 +49,7 @@ function fireWakeup(deps: WakeupDeps): JobHandler {
   return async ({ payload }) => {
     const { wakeupId } = payload as { wakeupId: string };
     const { wakeups } = deps.db.read.t;
-    const [found] = await deps.db.read.select().from(wakeups).where(eq(wakeups.id, wakeupId));
+    const [found] = await findRows(deps.db.read, wakeups, { id: wakeupId });
     if (found?.status !== "SCHEDULED") return {};
     // The clock was set back since the job was scheduled.
     if (deps.clock.now() < found.fireAt) return { again: found.fireAt };

@@ -1,6 +1,7 @@
 import { WAKEUP_LIMITS, type Wakeup, type WakeupStatus } from "@mailsvc/sdk/contract";
 import { and, count, eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
 import { listPage, type PageInput } from "../../db/pagination.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -42,10 +43,7 @@ export function showWakeup(row: WakeupRow): Wakeup {
 /** A wakeup of an activation. Throws ApiError not_found. */
 export async function getWakeupRow(q: AgentQuery, activationId: string, id: string): Promise<WakeupRow> {
   const { wakeups: w } = q.t;
-  const [row] = await q
-    .select()
-    .from(w)
-    .where(and(eq(w.activationId, activationId), eq(w.id, id)));
+  const [row] = await findRows(q, w, { activationId, id });
   if (!row) throw new ApiError("not_found", `Wakeup ${JSON.stringify(id.slice(0, 100))} not found in this activation.`);
   return row;
 }
@@ -77,10 +75,7 @@ export async function scheduleWakeup(
   const fireAt = getFireTime(request, now);
   await lockActivation(tx, activationId);
   if (dedupeKey !== null) {
-    const [waiting] = await tx
-      .select()
-      .from(w)
-      .where(and(eq(w.activationId, activationId), eq(w.scheduled, dedupeKey)));
+    const [waiting] = await findRows(tx, w, { activationId, scheduled: dedupeKey });
     if (waiting && isRepeat(waiting, request)) return { wakeup: showWakeup(waiting), created: false };
     if (waiting)
       throw new ApiError("id_reused", "Another wakeup with this dedupeKey is scheduled.", {
