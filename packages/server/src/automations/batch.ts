@@ -2,6 +2,7 @@ import { AUTOMATION_LIMITS } from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { CounterChange } from "../counters/counters.ts";
 import type { Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
 import type { AutomationDeps } from "./deps.ts";
 import { buildRunJob } from "./due.ts";
@@ -167,11 +168,8 @@ class Batch {
 const COMPLETED = { status: "COMPLETED", reason: null } as const;
 
 async function loadContacts(tx: Tx, workspaceId: string, entries: readonly EntryRow[]): Promise<Map<number, ContactRow>> {
-  const found = await tx.lookUp(
-    tx.t.contacts,
-    entries.map(({ contactSeq: seq }) => ({ workspaceId, seq })),
-  );
-  return new Map(found.flat().map((row) => [row.seq, row]));
+  const found = await findRows(tx, tx.t.contacts, { workspaceId, seq: entries.map(({ contactSeq }) => contactSeq) });
+  return new Map(found.map((row) => [row.seq, row]));
 }
 
 /** A value that is made when it is first asked for. */

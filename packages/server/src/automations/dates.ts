@@ -1,6 +1,7 @@
 import { type AutomationTrigger, minutesOfDay } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { findNextTimeOfDay, toLocalTime } from "../lib/time-zone.ts";
 import { DAY } from "../lib/units.ts";
 import type { JobHandler, NewJob } from "../queue/queue.ts";
@@ -49,24 +50,9 @@ export function enterByDate(deps: AutomationDeps): JobHandler {
         const current = await findCurrent(tx, automationId, at);
         if (!current) return;
         const { automation, trigger } = current;
-        const { contacts: c } = tx.t;
         // Read a moment ago: one that was deleted since must not enter.
-        const there = new Set(
-          (
-            await tx.lookUp(
-              c,
-              entrants.map(({ id }) => ({ id })),
-            )
-          )
-            .flat()
-            .map(({ id }) => id),
-        );
-        await enter(
-          tx,
-          deps,
-          automation,
-          entrants.filter(({ id }) => there.has(id)),
-        );
+        const there = await findRows(tx, tx.t.contacts, { id: entrants.map(({ id }) => id) });
+        await enter(tx, deps, automation, there);
         const last = entrants.at(-1);
         if (last && entrants.length === CHUNK) await deps.queue.enqueue(tx, buildJob(automation, at, last.seq, deps.clock.now()));
         else await setNext(tx, deps, automation, await findTurn(tx, automation.workspaceId, trigger, at + 1), automationId);

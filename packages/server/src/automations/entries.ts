@@ -1,8 +1,9 @@
 import type { AutomationEntry, EntryStatus, Page } from "@mailsvc/sdk/contract";
 import { TRIGGER_STEP } from "@mailsvc/sdk/contract";
 import { and, asc, eq, getTableColumns, inArray } from "drizzle-orm";
-import { incrementCounters } from "../counters/counters.ts";
+import { countEach } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
@@ -65,11 +66,7 @@ export async function enter(tx: Tx, deps: AutomationDeps, automation: Automation
     }),
   );
   await tx.insertAll(tx.t.automationEntries, rows);
-  await incrementCounters(
-    tx,
-    automationId,
-    rows.map(({ contactSeq: seq }) => ({ kind: "entered", seq, by: 1 })),
-  );
+  await countEach(tx, automationId, "entered", rows);
   await deps.queue.enqueue(tx, buildRunJob(automation, now, now));
   await recordEvents(
     tx,
@@ -98,11 +95,8 @@ async function admit(
   const { automationContacts: t } = tx.t;
   const now = deps.clock.now();
   const longAgo = now - reEntryDelayHours * HOUR;
-  const known = await tx.lookUp(
-    t,
-    contactIds.map((contactId) => ({ automationId, contactId })),
-  );
-  const before = new Map(known.flat().map((row) => [row.contactId, row]));
+  const known = await findRows(tx, t, { automationId, contactId: contactIds });
+  const before = new Map(known.map((row) => [row.contactId, row]));
   const mayEnter = (contactId: string): boolean => {
     const last = before.get(contactId);
     return last === undefined || (allowReEntry && !last.inside && last.enteredAt <= longAgo);
@@ -146,11 +140,7 @@ export async function endEntries(
     ended.map(({ id: entryId, automationId, contactId }) => ({ where: { automationId, contactId, entryId }, set: { inside: false } })),
   );
   for (const [automationId, own] of Map.groupBy(ended, (entry) => entry.automationId)) {
-    await incrementCounters(
-      tx,
-      automationId,
-      own.map(({ contactSeq: seq }) => ({ kind: status, seq, by: 1 })),
-    );
+    await countEach(tx, automationId, status, own);
     await countEnds(tx, automationId, own);
   }
   await recordEvents(
@@ -175,12 +165,7 @@ export async function reachGoal(tx: Tx, deps: AutomationDeps, entries: readonly 
     entries.map(({ id }) => ({ where: { id, goalReachedAt: null }, set: { goalReachedAt: now } })),
   );
   const reached = entries.filter((_, i) => written[i]);
-  for (const [automationId, own] of Map.groupBy(reached, (entry) => entry.automationId))
-    await incrementCounters(
-      tx,
-      automationId,
-      own.map(({ contactSeq: seq }) => ({ kind: "goal", seq, by: 1 })),
-    );
+  for (const [automationId, own] of Map.groupBy(reached, (entry) => entry.automationId)) await countEach(tx, automationId, "goal", own);
   await recordEvents(
     tx,
     deps,

@@ -1,5 +1,5 @@
-import { inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 
 /** The revenue of an automation, in its currency. */
 export interface Revenue {
@@ -9,12 +9,7 @@ export interface Revenue {
 
 /** The revenue of automations, by their ids; those without any are absent. */
 export async function readRevenue(q: Tx | Reader, ids: readonly string[]): Promise<Map<string, Revenue>> {
-  if (ids.length === 0) return new Map();
-  const { automationRevenue: t } = q.t;
-  const rows = await q
-    .select()
-    .from(t)
-    .where(inArray(t.automationId, [...ids]));
+  const rows = await findRows(q, q.t.automationRevenue, { automationId: ids });
   const parts = Map.groupBy(rows, ({ automationId }) => automationId);
   const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0) / 100;
   return new Map(

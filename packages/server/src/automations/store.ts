@@ -1,4 +1,3 @@
-import { and, eq, isNull } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
@@ -9,23 +8,15 @@ export type VersionRow = AutomationTables["automationVersions"]["$inferSelect"];
 
 /** An automation that is not deleted. Throws ApiError not_found. */
 export async function getAutomationRow(q: Tx | Reader, workspaceId: string, id: string): Promise<AutomationRow> {
-  const { automations: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
-  if (!row) throw notFound("automation", id);
+  const [row] = await findRows(q, q.t.automations, { workspaceId, id });
+  if (row?.deletedAt !== null) throw notFound("automation", id);
   return row;
 }
 
 /** An automation of any workspace, by its id; null once it is deleted. */
 export async function findAutomationRow(q: Tx | Reader, id: string): Promise<AutomationRow | null> {
-  const { automations: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.id, id), isNull(t.deletedAt)));
-  return row ?? null;
+  const [row] = await findRows(q, q.t.automations, { id });
+  return row?.deletedAt === null ? row : null;
 }
 
 /** An automation that is neither deleted nor archived. Throws ApiError not_found or invalid_state. */

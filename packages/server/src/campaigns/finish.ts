@@ -1,5 +1,6 @@
-import { and, eq, isNotNull } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
@@ -27,15 +28,8 @@ export async function enqueueFinish(
 
 /** Enqueues a look at those of some campaigns that have released all their recipients. */
 export async function finishReleased(tx: Tx, deps: CampaignDeps, campaignIds: readonly string[]): Promise<void> {
-  const rows = await tx
-    .prepared("released_campaigns", (q, { campaigns: t }, arg) =>
-      q
-        .select({ id: t.id, workspaceId: t.workspaceId })
-        .from(t)
-        .where(and(tx.sqlDialect.among(t.id, arg("ids")), eq(t.status, "SENDING"), isNotNull(t.releasedAt))),
-    )
-    .execute({ ids: JSON.stringify(campaignIds) });
-  for (const row of rows) await enqueueFinish(tx, deps, row);
+  for (const row of await findRows(tx, tx.t.campaigns, { id: campaignIds }))
+    if (row.status === "SENDING" && row.releasedAt !== null) await enqueueFinish(tx, deps, row);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isNull, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { findAmong } from "../db/find.ts";
+import { findRows } from "../db/find.ts";
 import type { StatusChange } from "../emails/emails.ts";
 import type { NewEvent } from "../events/events.ts";
 import { addCounts, type Delta, type SeriesMetric } from "./counts.ts";
@@ -65,8 +65,8 @@ async function countRecipientEvents(tx: Tx, deps: CampaignDeps, events: readonly
 async function loadVariants(tx: Tx, events: readonly RecipientEvent[]): Promise<Map<string, string | null>> {
   const found = new Map<string, string | null>();
   for (const [workspaceId, own] of Map.groupBy(events, (event) => event.workspaceId)) {
-    const keys = own.map(({ emailId: id }) => ({ workspaceId, id }));
-    for (const { id, variant } of await findAmong(tx, tx.t.emails, keys)) found.set(id, variant);
+    const ids = own.map(({ emailId }) => emailId);
+    for (const { id, variant } of await findRows(tx, tx.t.emails, { workspaceId, id: ids })) found.set(id, variant);
   }
   return found;
 }

@@ -1,6 +1,7 @@
 import type { EmailStatus, Page, Recipient, VariantName } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, lt } from "drizzle-orm";
+import { and, desc, eq, lt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { countRows, type PageInput, paginateById } from "../db/pagination.ts";
 import { type EmailRow, OF_CAMPAIGN } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
@@ -62,11 +63,6 @@ function showRecipient(row: EmailRow, reaction: Reaction | undefined): Recipient
 }
 
 async function loadReactions(read: Reader, campaignId: string, emailIds: readonly string[]): Promise<Map<string, Reaction>> {
-  if (emailIds.length === 0) return new Map();
-  const { campaignReactions: t } = read.t;
-  const rows = await read
-    .select()
-    .from(t)
-    .where(and(eq(t.campaignId, campaignId), inArray(t.emailId, [...emailIds])));
+  const rows = await findRows(read, read.t.campaignReactions, { campaignId, emailId: emailIds });
   return new Map(rows.map((row) => [row.emailId, row]));
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
-import { findAmong } from "../db/find.ts";
+import { findRows } from "../db/find.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { ApiError } from "../lib/api-error.ts";
 import {
@@ -97,24 +97,13 @@ function addPreheader(source: PinnedTemplate, previewText: string): PinnedTempla
 
 async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, CampaignRow["status"]>> {
   const ids = [...new Set(mails.map(({ email }) => email.campaignId ?? ""))];
-  const rows = await read
-    .prepared("status_of_campaigns", (q, { campaigns: t }, arg) =>
-      q
-        .select({ id: t.id, status: t.status })
-        .from(t)
-        .where(read.sqlDialect.among(t.id, arg("ids"))),
-    )
-    .execute({ ids: JSON.stringify(ids) });
+  const rows = await findRows(read, read.t.campaigns, { id: ids });
   return new Map(rows.map(({ id, status }) => [id, status]));
 }
 
 async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, Recipient>> {
   const ids = [...new Set(mails.flatMap(({ email }) => email.contactId ?? []))];
-  const rows = await findAmong(
-    read,
-    read.t.contacts,
-    ids.map((id) => ({ id })),
-  );
+  const rows = await findRows(read, read.t.contacts, { id: ids });
   return new Map(rows.map((row) => [row.id, row]));
 }
 

@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { findAmong, findRows } from "../db/find.ts";
+import { findRows } from "../db/find.ts";
 import { setAllBut } from "../db/statements.ts";
 import { tagKeys } from "./normalize.ts";
 import type { ContactTables } from "./tables.ts";
@@ -19,11 +19,7 @@ export async function findByEmailKey(q: Tx | Reader, workspaceId: string, emailK
 
 /** The contacts with these addresses (as from `addressKey`), by address; a thousand at most. */
 export async function findByEmailKeys(q: Tx | Reader, workspaceId: string, emailKeys: readonly string[]): Promise<Map<string, ContactRow>> {
-  const rows = await findAmong(
-    q,
-    q.t.contacts,
-    emailKeys.map((emailKey) => ({ workspaceId, emailKey })),
-  );
+  const rows = await findRows(q, q.t.contacts, { workspaceId, emailKey: emailKeys });
   return new Map(rows.map((row) => [row.emailKey, row]));
 }
 

@@ -1,5 +1,6 @@
-import { eq, inArray, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 
 /** The rows of a counter. On Postgres, writers of the same row run one after the other; with sixteen that is rare. */
 export const COUNTER_PARTS = 16;
@@ -39,15 +40,22 @@ export async function incrementCounters(tx: Tx, owner: string, changes: readonly
   for (let i = 0; i < rows.length; i += CHUNK) await increment(tx, rows.slice(i, i + CHUNK));
 }
 
+/** Adds one to a counter of an owner for each of some contacts, or takes one away. */
+export function countEach(
+  tx: Tx,
+  owner: string,
+  kind: string,
+  contacts: readonly { readonly contactSeq: number }[],
+  by: 1 | -1 = 1,
+): Promise<void> {
+  const changes = contacts.map(({ contactSeq: seq }) => ({ kind, seq, by }));
+  return incrementCounters(tx, owner, changes);
+}
+
 /** The counters of these owners by kind; a kind that was never counted is absent. */
 export async function getCounters(q: Tx | Reader, owners: readonly string[]): Promise<Map<string, Map<string, number>>> {
   const found = new Map<string, Map<string, number>>();
-  if (owners.length === 0) return found;
-  const { counters: t } = q.t;
-  for (const { owner, kind, count } of await q
-    .select({ owner: t.owner, kind: t.kind, count: t.count })
-    .from(t)
-    .where(inArray(t.owner, [...owners]))) {
+  for (const { owner, kind, count } of await findRows(q, q.t.counters, { owner: owners })) {
     const kinds = found.get(owner) ?? new Map<string, number>();
     kinds.set(kind, (kinds.get(kind) ?? 0) + count);
     found.set(owner, kinds);

@@ -2,23 +2,20 @@ import type { InferSelectModel } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Reader } from "./db.ts";
 
-/** What can look rows up: a reader or a transaction. */
-type LookUp = Pick<Reader, "lookUp">;
+/** Values of columns; of one column several, each of which may be that of a row. */
+type Key<Row> = { readonly [Column in keyof Row]?: Row[Column] | readonly Row[Column][] };
 
-/** The rows whose columns have these values, in any order; an index serves the columns. */
+/**
+ * The rows whose columns have these values: `{ workspaceId, id }` for one row, `{ workspaceId, id: ids }` for many, in the order of
+ * `ids`. A value that is given twice finds its rows twice. The columns have an index.
+ */
 export async function findRows<Table extends PgTable>(
-  q: LookUp,
+  q: Pick<Reader, "lookUp">,
   table: Table,
-  key: Partial<InferSelectModel<Table>>,
+  key: Key<InferSelectModel<Table>>,
 ): Promise<InferSelectModel<Table>[]> {
-  return findAmong(q, table, [key]);
-}
-
-/** The same for each of many keys, which name the same columns, in the order of the keys. A key that is given twice finds its rows twice. */
-export async function findAmong<Table extends PgTable>(
-  q: LookUp,
-  table: Table,
-  keys: readonly Partial<InferSelectModel<Table>>[],
-): Promise<InferSelectModel<Table>[]> {
+  type One = Partial<InferSelectModel<Table>>;
+  const several = Object.entries(key).find((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
+  const keys = several ? several[1].map((value) => ({ ...key, [several[0]]: value }) as One) : [key as One];
   return (await q.lookUp(table, keys)).flat();
 }

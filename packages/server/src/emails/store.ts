@@ -1,7 +1,7 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { and, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { findAmong } from "../db/find.ts";
+import { findRows } from "../db/find.ts";
 import {
   addTotals,
   type ChosenFilters,
@@ -155,20 +155,12 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
 
 /** Emails by their ids, without their contents. */
 export function findEmailRows(q: Reader, workspaceId: string, ids: readonly string[]): Promise<EmailRow[]> {
-  return findAmong(
-    q,
-    q.t.emails,
-    ids.map((id) => ({ workspaceId, id })),
-  );
+  return findRows(q, q.t.emails, { workspaceId, id: ids });
 }
 
 /** Contents by their ids. */
 export function findContents(q: Reader | Tx, ids: readonly number[]): Promise<ContentsRow[]> {
-  return findAmong(
-    q,
-    q.t.contents,
-    ids.map((id) => ({ id })),
-  );
+  return findRows(q, q.t.contents, { id: ids });
 }
 
 interface EmailFilter {

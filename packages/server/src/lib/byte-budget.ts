@@ -1,10 +1,10 @@
 /** Bounds the memory of work that runs at the same time. */
 interface ByteBudget {
   /**
-   * Waits until `bytes` fit into the budget, first come first served, and takes them; no promise if they fit at once. More than
+   * Waits until `bytes` fit into the budget, first come first served, and takes them. More than
    * the whole budget fits when nothing else is taken. Call the result once the memory is free again; calling it twice is harmless.
    */
-  take(bytes: number): (() => void) | Promise<() => void>;
+  take(bytes: number): Promise<() => void>;
 }
 
 export function createByteBudget(limit: number): ByteBudget {
@@ -25,7 +25,7 @@ export function createByteBudget(limit: number): ByteBudget {
     };
   };
   return {
-    take: (bytes) =>
+    take: async (bytes) =>
       waiting.length === 0 && fits(bytes) ? grant(bytes) : new Promise((resolve) => waiting.push({ bytes, grant: resolve })),
   };
 }

@@ -2,9 +2,9 @@ import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } fr
 import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt } from "drizzle-orm";
 import { type ContactRow, showContact, toSearchTerm } from "../contacts/contacts.ts";
-import { type CounterChange, getCounters, incrementCounters } from "../counters/counters.ts";
+import { type CounterChange, countEach, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { findAmong } from "../db/find.ts";
+import { findRows } from "../db/find.ts";
 import { countQuery, ONE, type PageInput, paginateBySeq, type Total } from "../db/pagination.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -50,11 +50,8 @@ export async function announceMembers(
     ({ id }): NewEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id } }),
   );
   await recordEvents(tx, deps, events);
-  await deps.contactHooks.contactsChanged(
-    tx,
-    list.workspaceId,
-    contacts.map((c) => c.seq),
-  );
+  const seqs = contacts.map((c) => c.seq);
+  await deps.contactHooks.contactsChanged(tx, list.workspaceId, seqs);
 }
 
 type Failure = ListAddition["failed"][number];
@@ -114,13 +111,8 @@ export async function addMembers(
     }),
   );
   const [joined, pending] = [rows.filter((row) => row.status === "MEMBER"), rows.filter((row) => row.status === "PENDING")];
-  await announceMembers(
-    tx,
-    deps,
-    list,
-    "list.joined",
-    joined.map((row) => unique.get(row.contactSeq) as ContactRow),
-  );
+  const members = joined.map((row) => unique.get(row.contactSeq) as ContactRow);
+  await announceMembers(tx, deps, list, "list.joined", members);
   for (let i = 0; i < pending.length; i += CONFIRMATIONS) {
     const seqs = pending.slice(i, i + CONFIRMATIONS).map((row) => row.contactSeq);
     await deps.queue.enqueue(tx, { kind: CONFIRMATION_JOB, payload: { workspaceId, listId, seqs } });
@@ -213,19 +205,16 @@ export async function listMembers(read: Reader, workspaceId: string, listId: str
 async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
   const keys = refs.map((ref) => (ref.includes("@") ? addressKey(ref) : null));
   const found = new Map<string, ContactRow>();
-  const ids = refs.filter((_, i) => keys[i] === null).map((id) => ({ workspaceId, id }));
-  for (const row of await findAmong(q, q.t.contacts, ids)) found.set(row.id, row);
-  const addresses = keys.filter((key) => key !== null).map((emailKey) => ({ workspaceId, emailKey }));
-  for (const row of await findAmong(q, q.t.contacts, addresses)) found.set(row.emailKey, row);
+  const ids = refs.filter((_, i) => keys[i] === null);
+  for (const row of await findRows(q, q.t.contacts, { workspaceId, id: ids })) found.set(row.id, row);
+  const emailKeys = keys.filter((key) => key !== null);
+  for (const row of await findRows(q, q.t.contacts, { workspaceId, emailKey: emailKeys })) found.set(row.emailKey, row);
   return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
 }
 
 async function findSuppressedContacts(tx: Tx, workspaceId: string, contacts: readonly ContactRow[]): Promise<ReadonlySet<string>> {
-  return findSuppressed(
-    tx,
-    workspaceId,
-    contacts.map((contact) => contact.emailKey),
-  );
+  const emails = contacts.map((contact) => contact.emailKey);
+  return findSuppressed(tx, workspaceId, emails);
 }
 
 /** True for a membership that adding the contact again does not change. */
@@ -242,21 +231,12 @@ function buildMember(list: ListRow, contactSeq: number, before: MemberRow | unde
 }
 
 async function loadMembers(q: Tx | Reader, list: ListRow, seqs: readonly number[]): Promise<Map<number, MemberRow>> {
-  const rows = await findAmong(
-    q,
-    q.t.listMembers,
-    seqs.map((contactSeq) => ({ listSeq: list.seq, contactSeq })),
-  );
+  const rows = await findRows(q, q.t.listMembers, { listSeq: list.seq, contactSeq: seqs });
   return new Map(rows.map((row) => [row.contactSeq, row]));
 }
 
 function toFailure(index: number, contact: string, code: string, message: string): Failure {
-  return {
-    index,
-    contact: contact.slice(0, 254),
-    code,
-    message,
-  };
+  return { index, contact: contact.slice(0, 254), code, message };
 }
 
 /** Writes members, in place of those of the same contacts as they were `before`. */
@@ -270,30 +250,14 @@ async function replaceMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[],
 async function deleteMembers(tx: Tx, deps: ListDeps, list: ListRow, contacts: readonly ContactRow[]): Promise<Map<number, MemberRow>> {
   if (contacts.length === 0) return new Map();
   const { listMembers: t } = tx.t;
+  const seqs = contacts.map((c) => c.seq);
   const rows = await tx
     .delete(t)
-    .where(
-      and(
-        eq(t.listSeq, list.seq),
-        inArray(
-          t.contactSeq,
-          contacts.map((c) => c.seq),
-        ),
-      ),
-    )
+    .where(and(eq(t.listSeq, list.seq), inArray(t.contactSeq, seqs)))
     .returning();
   const removed = new Map(rows.map((row) => [row.contactSeq, row]));
-  await incrementCounters(
-    tx,
-    list.id,
-    rows.map(({ status, contactSeq }) => ({ kind: status, seq: contactSeq, by: -1 })),
-  );
-  await announceMembers(
-    tx,
-    deps,
-    list,
-    "list.left",
-    contacts.filter((c) => removed.get(c.seq)?.status === "MEMBER"),
-  );
+  for (const [status, own] of Map.groupBy(rows, (row) => row.status)) await countEach(tx, list.id, status, own, -1);
+  const left = contacts.filter((c) => removed.get(c.seq)?.status === "MEMBER");
+  await announceMembers(tx, deps, list, "list.left", left);
   return removed;
 }

@@ -66,7 +66,7 @@ export interface AgentDeps {
   readonly staging: Staging;
   readonly config: { readonly dev: boolean; readonly maxBodyBytes: number };
   readonly webhooks: OutboxDeps["webhooks"];
-  readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): void | Promise<void> };
+  readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
   /** The public address of this server, without a trailing slash. */
   baseUrl(): string;
 }

@@ -2,7 +2,7 @@ import { mapContactTexts } from "@mailsvc/sdk/contract";
 import { and, eq, isNull } from "drizzle-orm";
 import { type ContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { findAmong } from "../db/find.ts";
+import { findRows } from "../db/find.ts";
 import type { ContactView } from "./evaluate.ts";
 
 /** A contact with its view for rules. */
@@ -15,16 +15,8 @@ interface LoadedContact {
 export async function loadContactViews(q: Tx | Reader, workspaceId: string, seqs: readonly number[]): Promise<Map<number, LoadedContact>> {
   if (seqs.length === 0) return new Map();
   const [contacts, engagements, memberships] = await Promise.all([
-    findAmong(
-      q,
-      q.t.contacts,
-      seqs.map((seq) => ({ workspaceId, seq })),
-    ),
-    findAmong(
-      q,
-      q.t.engagement,
-      seqs.map((contactSeq) => ({ contactSeq })),
-    ),
+    findRows(q, q.t.contacts, { workspaceId, seq: seqs }),
+    findRows(q, q.t.engagement, { contactSeq: seqs }),
     selectLists(q).execute({ seqs: JSON.stringify(seqs) }),
   ]);
   const lists = new Map<number, string[]>();

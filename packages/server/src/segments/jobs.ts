@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, isNull, lte } from "drizzle-orm";
+import { findRows } from "../db/find.ts";
 import { clearMembers } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { compileRule } from "./compile.ts";
@@ -109,10 +110,6 @@ export function clearSegment(deps: SegmentDeps): JobHandler {
 }
 
 async function findSegmentVersion({ db }: SegmentDeps, { workspaceId, segmentId, version }: Rebuild): Promise<SegmentRow | null> {
-  const { segments: t } = db.read.t;
-  const [row] = await db.read
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, segmentId), eq(t.version, version), isNull(t.deletedAt)));
-  return row ?? null;
+  const [row] = await findRows(db.read, db.read.t.segments, { workspaceId, id: segmentId });
+  return row?.version === version && row.deletedAt === null ? row : null;
 }

@@ -66,11 +66,8 @@ export async function updateMembership(
       entered.map((contactSeq) => ({ segmentSeq: segment.seq, contactSeq, enteredAt: at })),
     );
     if (left.length > 0) await tx.delete(m).where(and(eq(m.segmentSeq, segment.seq), inArray(m.contactSeq, left)));
-    const changes: CounterChange[] = [
-      ...entered.map((seq): CounterChange => ({ kind: "MEMBER", seq, by: 1 })),
-      ...left.map((seq): CounterChange => ({ kind: "MEMBER", seq, by: -1 })),
-    ];
-    await incrementCounters(tx, segment.id, changes);
+    const count = (seqs: readonly number[], by: number): CounterChange[] => seqs.map((seq) => ({ kind: "MEMBER", seq, by }));
+    await incrementCounters(tx, segment.id, [...count(entered, 1), ...count(left, -1)]);
   }
   await recordEvents(tx, deps, events);
 }

@@ -5,6 +5,7 @@ import type { ContactRow } from "../contacts/contacts.ts";
 import { getCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
+import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -34,12 +35,8 @@ export async function countMembers(q: Tx | Reader, id: string): Promise<number> 
 
 /** A segment that is not deleted. Throws ApiError not_found. */
 export async function getSegmentRow(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRow> {
-  const { segments: t } = q.t;
-  const [row] = await q
-    .select()
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.id, id), isNull(t.deletedAt)));
-  if (!row) throw notFound("segment", id);
+  const [row] = await findRows(q, q.t.segments, { workspaceId, id });
+  if (row?.deletedAt !== null) throw notFound("segment", id);
   return row;
 }
 

@@ -2,7 +2,7 @@ import type { Suppression, SuppressionEventType } from "@mailsvc/sdk/contract";
 import { addressKey } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, ne, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { findAmong } from "../db/find.ts";
+import { findRows } from "../db/find.ts";
 import { recordEvents } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -200,11 +200,7 @@ export async function removeSuppression(tx: Tx, deps: SuppressionDeps, workspace
 
 /** The suppressions whose `email` is one of these. */
 function selectByEmails(q: Tx | Reader, workspaceId: string, emails: readonly string[]): Promise<SuppressionRow[]> {
-  return findAmong(
-    q,
-    q.t.suppressions,
-    emails.map((email) => ({ workspaceId, email })),
-  );
+  return findRows(q, q.t.suppressions, { workspaceId, email: emails });
 }
 
 // Events never contain the address: the log is kept when the person is erased.

@@ -1,5 +1,6 @@
 import { and, eq, lte, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import type { TrackingTables } from "./tables.ts";
 
 export type Engagement = TrackingTables["engagements"]["$inferSelect"];
@@ -7,14 +8,7 @@ export type HeldClick = TrackingTables["heldClicks"]["$inferSelect"];
 
 /** What is known of the opens and clicks of an email. */
 export function findEngagements(q: Tx | Reader, workspaceId: string, emailId: string): Promise<Engagement[]> {
-  return q
-    .prepared("find_engagements", (build, { engagements: t }, arg) =>
-      build
-        .select()
-        .from(t)
-        .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.emailId, arg("emailId")))),
-    )
-    .execute({ workspaceId, emailId });
+  return findRows(q, q.t.engagements, { workspaceId, emailId });
 }
 
 /** Stores engagements that are new or were counted up. */

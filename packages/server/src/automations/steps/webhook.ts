@@ -1,4 +1,4 @@
-import { inArray } from "drizzle-orm";
+import { findRows } from "../../db/find.ts";
 import { getWebhookRow, isReceiving } from "../../developer-webhooks/developer-webhooks.ts";
 import { recordEvents } from "../../events/events.ts";
 import { DONE, type StepKind, type StepResult } from "./step.ts";
@@ -11,11 +11,8 @@ export const webhook: StepKind<"webhook"> = {
   perform: async ({ tx, deps, automation, now }, entries) => {
     const { developerWebhooks: w } = tx.t;
     const { id: automationId, workspaceId } = automation;
-    const rows = await tx
-      .select()
-      .from(w)
-      .where(inArray(w.id, [...new Set(entries.map(({ step }) => step.webhookId))]));
-    const webhooks = new Map(rows.filter((row) => row.workspaceId === workspaceId).map((row) => [row.id, row]));
+    const ids = new Set(entries.map(({ step }) => step.webhookId));
+    const webhooks = new Map((await findRows(tx, w, { workspaceId, id: [...ids] })).map((row) => [row.id, row]));
     const results = entries.map(({ step }): StepResult => {
       const found = webhooks.get(step.webhookId);
       if (!found) return { outcome: "skipped", reason: "not_found" };

@@ -59,10 +59,8 @@ async function showAgents(read: Reader, workspaceId: string, rows: readonly List
 
 /** The names of the workspaces that own these listings, by workspace id. */
 async function findBuilderNames(read: Reader, rows: readonly ListingRow[]): Promise<ReadonlyMap<string, string>> {
-  if (rows.length === 0) return new Map();
-  const { workspaces: w } = read.t;
   const ids = [...new Set(rows.map(({ workspaceId }) => workspaceId))];
-  const found = await read.select({ id: w.id, name: w.name }).from(w).where(inArray(w.id, ids));
+  const found = await findRows(read, read.t.workspaces, { id: ids });
   return new Map(found.map(({ id, name }) => [id, name]));
 }
 

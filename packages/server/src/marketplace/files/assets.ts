@@ -1,5 +1,6 @@
 import { ASSET_TYPES, type Asset, FILE_LIMITS } from "@mailsvc/sdk/contract";
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
+import { findRows } from "../../db/find.ts";
 import type { FileBody } from "../../http/body/upload.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -92,12 +93,7 @@ export async function saveAsset(
 
 /** Throws ApiError not_found for the first of these images that is not in the library. */
 export async function assertAssets(q: AgentQuery, workspaceId: string, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const { assets: t } = q.t;
-  const rows = await q
-    .select({ id: t.id })
-    .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, [...ids])));
+  const rows = await findRows(q, q.t.assets, { workspaceId, id: ids });
   const known = new Set(rows.map(({ id }) => id));
   const missing = ids.find((id) => !known.has(id));
   if (missing !== undefined) throw notFound("asset", missing);
