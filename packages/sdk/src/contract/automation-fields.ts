@@ -1,5 +1,3 @@
-import * as z from "./zod.ts";
-
 /** Limits of automations (docs/reference/limits.md). */
 export const AUTOMATION_LIMITS = {
   name: 200,
@@ -28,9 +26,3 @@ export type EntryStatus = (typeof ENTRY_STATUSES)[number];
 
 /** The start of every definition: the `from` of its first connection. */
 export const TRIGGER_STEP = "trigger";
-
-/** A currency by its code (ISO 4217). */
-export const Currency = z
-  .string()
-  .regex(/^[A-Z]{3}$/, "Write a currency such as USD or EUR.")
-  .meta({ description: "Currency, such as USD or EUR" });

@@ -1,20 +1,8 @@
-import { AUTOMATION_LIMITS, TRIGGER_STEP } from "./automation-fields.ts";
-import { type AutomationStep, alwaysWaits, listBranches } from "./automation-steps.ts";
-import * as z from "./zod.ts";
-
-/** Leads from the trigger or a step to the next step; out of a step with branches, along one of them. */
-export const AutomationConnection = z
-  .strictObject({
-    from: z
-      .string()
-      .min(1)
-      .max(AUTOMATION_LIMITS.stepId)
-      .meta({ description: `The id of a step, or "${TRIGGER_STEP}"` }),
-    to: z.string().min(1).max(AUTOMATION_LIMITS.stepId).meta({ description: "The id of a step" }),
-    branch: z.string().min(1).max(AUTOMATION_LIMITS.stepId).optional().meta({ description: "Of a step with branches: which one" }),
-  })
-  .meta({ id: "AutomationConnection" });
-export type AutomationConnection = z.infer<typeof AutomationConnection>;
+// Without schemas: the builder of automations, which uses it, also runs in browsers and workers.
+import { alwaysWaits, listBranches } from "./automation-branches.ts";
+import type { AutomationConnection } from "./automation-connection.ts";
+import { TRIGGER_STEP } from "./automation-fields.ts";
+import type { AutomationStep } from "./automation-steps.ts";
 
 /** The graph of an automation. */
 export interface AutomationDefinition {

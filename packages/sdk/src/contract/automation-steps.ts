@@ -52,10 +52,6 @@ interface StepKind<F extends z.ZodRawShape> {
   readonly fields: F;
   /** What it does, in some words. */
   describe(step: Values<F>): string;
-  /** The branches that lead out of it; without this, it has one unnamed way on. */
-  branches?(step: Values<F>): readonly string[];
-  /** Every entry waits here, for a second at least, or for an event. */
-  readonly alwaysWaits?: true;
   /** Reports what the fields cannot say one by one. */
   check?(step: Values<F>, ctx: z.RefinementCtx): void;
 }
@@ -74,7 +70,7 @@ const STEP_KINDS = {
     },
     describe: ({ templateId }) => `sends ${templateId}`,
   }),
-  delay: kind({ fields: { for: Wait }, describe: (step) => `waits ${step.for}`, alwaysWaits: true }),
+  delay: kind({ fields: { for: Wait }, describe: (step) => `waits ${step.for}` }),
   wait_until: kind({
     fields: {
       date: z
@@ -110,18 +106,14 @@ const STEP_KINDS = {
       timeout: Wait.meta({ description: "How long at most, such as 3d" }),
     },
     describe: ({ event, timeout }) => `waits ${timeout} for ${describeTrigger(event)}`,
-    branches: () => ["event", "timeout"],
-    alwaysWaits: true,
   }),
   condition: kind({
     fields: { rule: SegmentRuleSchema },
     describe: ({ rule }) => `asks ${describeRule(rule)}`,
-    branches: () => ["yes", "no"],
   }),
   split: kind({
     fields: { branches: z.array(Weight).min(2).max(AUTOMATION_LIMITS.branches) },
     describe: ({ branches }) => `splits ${branches.map(({ name, weight }) => `${name} ${weight}`).join(" : ")}`,
-    branches: ({ branches }) => branches.map(({ name }) => name),
   }),
   update_contact: kind({
     fields: {
@@ -173,22 +165,10 @@ export function describeStep(step: AutomationStep): string {
   return kindOf(step.type).describe(step);
 }
 
-/** The branches that lead out of a step; null for a step with one unnamed way on. */
-export function listBranches(step: AutomationStep): readonly string[] | null {
-  return kindOf(step.type).branches?.(step) ?? null;
-}
-
-/** True for steps at which every entry waits for a second at least, or for an event. `wait_until` lets pass what is already there. */
-export function alwaysWaits(step: AutomationStep): boolean {
-  return kindOf(step.type).alwaysWaits === true;
-}
-
 /** A kind that is given steps of its own type only, which TypeScript cannot follow through the table. */
 interface AnyKind {
   readonly fields: z.ZodRawShape;
   describe(step: AutomationStep): string;
-  branches?(step: AutomationStep): readonly string[];
-  readonly alwaysWaits?: true;
   check?(step: unknown, ctx: z.RefinementCtx): void;
 }
 

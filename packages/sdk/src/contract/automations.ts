@@ -1,8 +1,10 @@
-import { AUTOMATION_DEFAULTS, AUTOMATION_LIMITS, AUTOMATION_STATUSES, Currency, ENTRY_STATUSES } from "./automation-fields.ts";
-import { AutomationConnection, listDefinitionFaults } from "./automation-graph.ts";
+import { AutomationConnection } from "./automation-connection.ts";
+import { AUTOMATION_DEFAULTS, AUTOMATION_LIMITS, AUTOMATION_STATUSES, ENTRY_STATUSES } from "./automation-fields.ts";
+import { listDefinitionFaults } from "./automation-graph.ts";
 import { AutomationStats, AutomationVersion, DryRun, NewDryRun } from "./automation-reports.ts";
 import { AutomationStep } from "./automation-steps.ts";
 import { AutomationOccurrence, AutomationTrigger, OCCURRENCE_TYPES, TRIGGER_TYPES } from "./automation-triggers.ts";
+import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";

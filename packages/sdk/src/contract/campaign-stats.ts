@@ -54,7 +54,7 @@ const numbers = {
 };
 
 /** What happened in an hour or a day. */
-const SeriesPoint = z
+export const SeriesPoint = z
   .object({
     /** The beginning of the hour or day, UTC. */
     at: Instant,

@@ -1,12 +1,12 @@
 import { EmailAddress } from "./address.ts";
-import { Currency } from "./automation-fields.ts";
 import { freeData } from "./contacts.ts";
+import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
 import { EVENT_TYPES, type EventData, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-const EventObject = z
+export const EventObject = z
   .object({
     id: z.string(),
     /** Its number in the stream of the workspace: counts up by one, in the order in which events were committed. */

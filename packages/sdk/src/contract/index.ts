@@ -57,6 +57,8 @@ export type MailsvcContract = typeof contract;
 export const served: Contract = { ...contract, ...agentNouns, ...callbacks, ...inboundNouns };
 
 export * from "./address.ts";
+export * from "./automation-branches.ts";
+export * from "./automation-connection.ts";
 export * from "./automation-fields.ts";
 export * from "./automation-graph.ts";
 export * from "./automation-references.ts";
@@ -71,6 +73,7 @@ export * from "./campaign-stats.ts";
 export * from "./campaigns.ts";
 export * from "./contact-fields.ts";
 export * from "./contacts.ts";
+export * from "./currency.ts";
 export * from "./dev.ts";
 export * from "./duration.ts";
 export * from "./emails.ts";
