@@ -5,7 +5,6 @@ import { isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { documentDeclarations } from "./hover-docs.mjs";
 import { report } from "./report.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -18,12 +17,7 @@ export async function buildDeclarations() {
     await report(`types of ${name}`, declare(name));
     nameJavaScript(name);
   }
-  pruneDeclarations("server");
-}
-
-/** Adds to them what only the finished programs know: the texts of the contract. Copies them for CommonJS. */
-export async function finishDeclarations() {
-  await documentDeclarations(dist("sdk"));
+  for (const name of ["sdk", "server"]) pruneDeclarations(name);
   for (const name of ["sdk", "agent-kit"]) declareCommonJs(name);
 }
 
@@ -76,7 +70,10 @@ const pruneDeclarations = (name) => {
         foreign.push(`${relative(root, file)} names ${from}`);
     }
   };
-  for (const target of Object.values(exports)) if (target.types) follow(join(root, "packages", name, target.types));
+  for (const target of Object.values(exports)) {
+    const types = target.types ?? target.import?.types;
+    if (types) follow(join(root, "packages", name, types));
+  }
   if (foreign.length > 0)
     throw new Error(`The public types of ${name} need packages that are not its dependencies:\n${foreign.join("\n")}`);
   for (const file of globSync("**/*.d.ts", { cwd: dist(name) })) if (!reached.has(join(dist(name), file))) rmSync(join(dist(name), file));

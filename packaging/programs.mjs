@@ -56,7 +56,9 @@ const entriesOf = (name) => {
 /** The builds: each entry is one tsup run. */
 const runs = [
   ...["esm", "cjs"].flatMap((format) => [
-    { name: "sdk", format, entry: { index: "src/index.ts", "contract/index": "src/contract/index.ts" } },
+    { name: "sdk", format, entry: { index: "src/index.ts", webhooks: "src/webhooks.ts", "contract/index": "src/contract/index.ts" } },
+    // The same without undici, files and schemas.
+    { name: "sdk", format, entry: { "web/index": "src/index.ts", "web/webhooks": "src/webhooks.ts" }, web: true },
     { name: "agent-kit", format, entry: entriesOf("agent-kit") },
   ]),
   // The program: one lean file, and chunks that only some starts load. The command line starts the same server.
@@ -84,6 +86,15 @@ const bundledServer = {
   setup: (pass) => pass.onResolve({ filter: /^@mailsvc\/server$/ }, () => ({ path: "@mailsvc/server/bundled", external: true })),
 };
 
+/** Builds for browsers and workers have the APIs of the web where the SDK has those of Node. */
+const webPlatform = {
+  name: "web-platform",
+  setup: (pass) =>
+    pass.onResolve({ filter: /\/platform\/node\.ts$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path.replace(/node\.ts$/, "web.ts")),
+    })),
+};
+
 /** The folders of the packages inside the bundles of each of ours. */
 const inside = new Map();
 const bundled = (name) => {
@@ -91,7 +102,7 @@ const bundled = (name) => {
   return inside.get(name);
 };
 
-const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
+const bundle = ({ name, format, entry, bundle: whole, web, external = [] }) => {
   const outside = [...external, ...ABSENT];
   const out = format === "cjs" ? join(dist(name), "cjs") : dist(name);
   return build({
@@ -100,8 +111,8 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
     entry: Object.fromEntries(Object.entries(entry).map(([to, from]) => [to, join(root, "packages", name, from)])),
     outDir: out,
     format,
-    platform: "node",
-    target: "node22",
+    platform: web ? "neutral" : "node",
+    target: web ? "es2022" : "node22",
     splitting: format === "esm",
     treeshake: false,
     sourcemap: false,
@@ -119,7 +130,7 @@ const bundle = ({ name, format, entry, bundle: whole, external = [] }) => {
           esbuildPlugins: [collectPackages(bundled(name)), ...(name === "cli" ? [bundledServer] : []), ...bundlePlugins],
         }
       : // The paths of tsconfig.json would make other packages part of this one.
-        { skipNodeModulesBundle: true, tsconfig: join(root, "tsconfig.build.json") }),
+        { skipNodeModulesBundle: true, tsconfig: join(root, "tsconfig.build.json"), esbuildPlugins: web ? [webPlatform] : [] }),
     esbuildOptions: (options) => {
       options.chunkNames = `chunks/${Object.keys(entry)[0]}-[name]-[hash]`;
       options.legalComments = "none";

@@ -44,14 +44,12 @@ export async function buildPackages({ declarations = true, force = false } = {})
     for (const name of packages) rmSync(join(root, "packages", name, "dist"), { recursive: true, force: true });
     parts.push(buildPrograms());
   }
-  const { buildDeclarations, finishDeclarations } = types ? await import("../packaging/declarations.mjs") : {};
-  if (types) parts.push(buildDeclarations());
+  if (types) parts.push(import("../packaging/declarations.mjs").then(({ buildDeclarations }) => buildDeclarations()));
   const failures = (await Promise.allSettled(parts)).filter((result) => result.status === "rejected");
   if (failures.length > 0) {
     for (const { reason } of failures) console.error(reason instanceof Error ? reason.message : reason);
     return false;
   }
-  if (types) await finishDeclarations();
   mkdirSync(cache, { recursive: true });
   if (programs) writeFileSync(PROGRAMS.stamp, key);
   if (types) writeFileSync(DECLARATIONS.stamp, key);
@@ -70,7 +68,6 @@ const inputs = () => {
       "packaging/bundle-plugins.mjs",
       "packaging/declarations.mjs",
       "packaging/fresh-schema.mjs",
-      "packaging/hover-docs.mjs",
       "packaging/licenses.mjs",
       "packaging/programs.mjs",
       "packaging/sbom.mjs",

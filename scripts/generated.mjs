@@ -7,12 +7,15 @@ import { formatJson } from "./format-json.mjs";
 import { kitContract, kitSamples } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
 import { reference } from "./reference.mjs";
+import { sdkEndpoints, sdkTypes } from "./sdk-types.mjs";
 
 export const generated = async () => {
   const document = buildOpenApi(served);
   return {
     "openapi.json": formatJson(document),
     "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
+    ...(await sdkTypes()),
+    "packages/sdk/src/endpoints.generated.ts": sdkEndpoints(),
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/agent-kit/src/testing/samples.generated.ts": kitSamples(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),

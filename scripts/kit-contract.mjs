@@ -2,6 +2,7 @@
 // endpoints of an agent's key with their types.
 import { AGENT_EVENTS, AgentEvent, agentContract, Pagination, paramNames } from "@mailsvc/sdk/contract";
 import { createSchemaCollector } from "../packages/server/src/http/json-schema.ts";
+import { typeOf } from "./typescript.mjs";
 
 const BASE = agentContract.self.get.path;
 
@@ -21,8 +22,7 @@ export function kitContract() {
     "// Generated from the contract by `npm run generate`.",
     "",
     ...events.map(
-      ({ name, type, schema }) =>
-        `/** The event \`${type}\`: ${AGENT_EVENTS[type].when}. */\nexport interface ${name} ${typeOf(schema, "")}\n`,
+      ({ name, type, schema }) => `/** The event \`${type}\`: ${AGENT_EVENTS[type].when}. */\nexport interface ${name} ${typeOf(schema)}\n`,
     ),
     "/** An event that the service sends to the webhook of an agent. */",
     `export type AgentEvent = ${events.map(({ name }) => name).join(" | ")};`,
@@ -39,7 +39,7 @@ export function kitContract() {
     "",
     ...Object.entries(named)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, schema]) => `export interface ${name} ${typeOf(schema, "")}\n`),
+      .map(([name, schema]) => `export interface ${name} ${typeOf(schema)}\n`),
     "/** A page of a list. */",
     "export interface Page<T> {\n  data: T[];\n  pagination: Pagination;\n}",
     "",
@@ -101,37 +101,11 @@ function signatureOf(endpoint, convert) {
   const schema = endpoint.method === "GET" ? endpoint.query : endpoint.body;
   const input = schema && convert(schema, "input");
   const optional = input && !(input.required?.length > 0);
-  const args = [...params, ...(input ? [`input${optional ? "?" : ""}: ${typeOf(input, "    ")}`] : []), "options?: O"];
+  const args = [...params, ...(input ? [`input${optional ? "?" : ""}: ${typeOf(input, { indent: "    " })}`] : []), "options?: O"];
   return `(${args.join(", ")}): Promise<${resultOf(endpoint, convert)}>`;
 }
 
 function resultOf({ output }, convert) {
   const item = output.shape?.pagination && output.shape.data?.element;
-  return item ? `Page<${typeOf(convert(item, "output"), "    ")}>` : typeOf(convert(output, "output"), "    ");
-}
-
-/** A JSON Schema as a TypeScript type. */
-function typeOf(schema, indent) {
-  const inner = (part) => typeOf(part, indent);
-  if (schema.$ref) return schema.$ref.split("/").at(-1);
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum) return schema.enum.map((one) => JSON.stringify(one)).join(" | ");
-  const union = schema.anyOf ?? schema.oneOf;
-  if (union) return union.map(inner).join(" | ");
-  if (Array.isArray(schema.type)) return schema.type.map((type) => inner({ ...schema, type })).join(" | ");
-  if (schema.type === "array") return `Array<${inner(schema.items ?? {})}>`;
-  if (schema.type === "integer") return "number";
-  if (schema.type !== "object") return schema.type ?? "unknown";
-  if (!schema.properties) {
-    const value = schema.additionalProperties;
-    return `Record<string, ${typeof value === "object" ? inner(value) : "unknown"}>`;
-  }
-  const deeper = `${indent}  `;
-  const fields = Object.entries(schema.properties).flatMap(([name, field]) => {
-    const required = schema.required?.includes(name);
-    const type = typeOf(field, deeper);
-    const line = `${deeper}${name}${required ? "" : "?"}: ${type}${!required && type !== "unknown" ? " | undefined" : ""};`;
-    return field.description ? [`${deeper}/** ${field.description} */`, line] : [line];
-  });
-  return fields.length === 0 ? "Record<never, never>" : `{\n${fields.join("\n")}\n${indent}}`;
+  return item ? `Page<${typeOf(convert(item, "output"), { indent: "    " })}>` : typeOf(convert(output, "output"), { indent: "    " });
 }

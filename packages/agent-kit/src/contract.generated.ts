@@ -227,7 +227,7 @@ export interface Asset {
   height: number;
   sha256: string;
   alt: string | null;
-  tags: Array<string>;
+  tags: string[];
   externalId: string | null;
   /** ISO 8601 instant */
   createdAt: string;
@@ -253,10 +253,10 @@ export interface Brand {
     body: string | null;
   };
   voice: {
-    tone: Array<string>;
+    tone: string[];
     description: string;
-    dos: Array<string>;
-    donts: Array<string>;
+    dos: string[];
+    donts: string[];
   };
   locale: string;
   timezone: string;
@@ -326,7 +326,7 @@ export interface LandingPage {
     caption?: string | undefined;
   } | {
     type: "list";
-    items: Array<string>;
+    items: string[];
     ordered: boolean;
   } | {
     type: "quote";
@@ -613,7 +613,7 @@ export interface WrittenLandingPage {
     caption?: string | undefined;
   } | {
     type: "list";
-    items: Array<string>;
+    items: string[];
     ordered: boolean;
   } | {
     type: "quote";
@@ -654,7 +654,7 @@ export interface WrittenLandingPage {
     thanksText?: string | undefined;
   } | null;
   previewUrl: string;
-  removed: Array<Removal>;
+  removed: Removal[];
 }
 
 /** A page of a list. */
@@ -950,7 +950,7 @@ export interface AgentApi<O> {
         caption?: string | undefined;
       } | {
         type: "list";
-        items: Array<string>;
+        items: string[];
         ordered?: boolean | undefined;
       } | {
         type: "quote";
@@ -1025,7 +1025,7 @@ export interface AgentApi<O> {
         caption?: string | undefined;
       } | {
         type: "list";
-        items: Array<string>;
+        items: string[];
         ordered?: boolean | undefined;
       } | {
         type: "quote";
@@ -1128,7 +1128,7 @@ export interface AgentApi<O> {
       /** Alternative text for the image */
       alt?: string | null | undefined;
       /** Words to find it by, up to 10 */
-      tags?: Array<string> | undefined;
+      tags?: string[] | undefined;
       /** Your own id for it */
       externalId?: string | null | undefined;
     }, options?: O): Promise<Asset>;

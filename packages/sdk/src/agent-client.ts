@@ -1,9 +1,8 @@
 import { createCaller } from "./call/call-with-retries.ts";
-import type { Endpoint } from "./contract/endpoint.ts";
-import { type AgentContract, agentContract } from "./contract/index.ts";
 import { createMethods } from "./endpoint-methods.ts";
+import { AGENT_ENDPOINTS } from "./endpoints.generated.ts";
 import { UsageError } from "./errors.ts";
-import type { Methods } from "./methods.ts";
+import type { AgentMethods } from "./methods.generated.ts";
 import { type MailsvcOptions, resolveSettings } from "./options.ts";
 import { environment } from "./runtime.ts";
 
@@ -15,17 +14,6 @@ export interface AgentClientOptions extends Omit<MailsvcOptions, "apiKey"> {
   readonly apiKey?: MailsvcOptions["apiKey"];
 }
 
-/** A path without `:activationId`, which the client fills in. */
-type Unbound<P extends string> = P extends `${infer Before}/:activationId${infer After}` ? `${Before}${After}` : P;
-
-type UnboundEndpoint<E extends Endpoint> = { readonly [K in keyof E]: K extends "path" ? Unbound<E["path"]> : E[K] };
-
-type UnboundContract<C> = {
-  readonly [Noun in keyof C]: {
-    readonly [Verb in keyof C[Noun]]: C[Noun][Verb] extends Endpoint ? UnboundEndpoint<C[Noun][Verb]> : never;
-  };
-};
-
 interface AgentClientBase {
   readonly activationId: string;
   /** The server's address, without a trailing slash. */
@@ -35,7 +23,7 @@ interface AgentClientBase {
 }
 
 /** The agent API of one activation: `agent.<noun>.<verb>(...)`, each limited to the scopes the brand granted (docs/marketplace.md#the-key). */
-export type AgentClient = AgentClientBase & Methods<UnboundContract<AgentContract>>;
+export interface AgentClient extends AgentClientBase, AgentMethods {}
 
 const ACTIVATION_ID = /^[\w-]{1,64}$/;
 
@@ -58,7 +46,7 @@ class Client implements AgentClientBase {
     this.#options = options;
     this.activationId = activationId;
     this.baseUrl = settings.baseUrl;
-    Object.assign(this, createMethods(agentContract, createCaller(settings), settings, [activationId]));
+    Object.assign(this, createMethods(AGENT_ENDPOINTS, createCaller(settings), settings, activationId));
   }
 
   withOptions(options: AgentClientOptions): AgentClient {

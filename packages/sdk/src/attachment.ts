@@ -1,10 +1,8 @@
-import type { z } from "zod";
-import type { Attachment } from "./contract/index.ts";
-import { UsageError } from "./errors.ts";
-import type { Base64Input } from "./upload.ts";
+import { platform } from "./platform/node.ts";
+import type { Attachment } from "./types.generated.ts";
 
 /** An attachment of a send, as `client.emails.send` accepts it. */
-export type AttachmentInput = Omit<z.input<typeof Attachment>, "content"> & { content: Base64Input };
+export type AttachmentInput = Attachment;
 
 /**
  * Reads a file from disk as an attachment: `attachments: [await attachmentFromFile("./invoice.pdf")]`. The attachment gets the
@@ -12,9 +10,5 @@ export type AttachmentInput = Omit<z.input<typeof Attachment>, "content"> & { co
  * name a file of this machine. Throws UsageError when the file cannot be read.
  */
 export async function attachmentFromFile(path: string, options: Partial<Omit<AttachmentInput, "content">> = {}): Promise<AttachmentInput> {
-  const { readFile } = await import("node:fs/promises");
-  const content = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
-    throw new UsageError({ message: `The attachment ${path} cannot be read (${cause.code ?? cause.message}).`, cause });
-  });
-  return { filename: path.split(/[\\/]/).at(-1) ?? path, ...options, content };
+  return { filename: path.split(/[\\/]/).at(-1) ?? path, ...options, content: await platform.readFile(path) };
 }

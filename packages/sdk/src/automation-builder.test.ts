@@ -4,12 +4,13 @@ import {
   type AutomationStep,
   type AutomationTrigger,
   listBranches,
+  type MailsvcContract,
   NewAutomation,
   type OCCURRENCE_TYPES,
   STEP_TYPES,
   type TRIGGER_TYPES,
 } from "./contract/index.ts";
-import { automation, type MailsvcContract, type StepFields, UsageError } from "./index.ts";
+import { automation, type StepFields, UsageError } from "./index.ts";
 
 const created = { type: "contact.created" } as const;
 const isCustomer = { field: "tags", operator: "contains", value: "customer" } as const;

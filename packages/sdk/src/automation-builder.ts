@@ -1,15 +1,8 @@
-import {
-  AUTOMATION_LIMITS,
-  type AutomationConnection,
-  type AutomationStep,
-  type AutomationTrigger,
-  listBranches,
-  listDefinitionFaults,
-  type NewAutomation,
-  type SegmentRule,
-  TRIGGER_STEP,
-} from "./contract/index.ts";
+import { listBranches } from "./contract/automation-branches.ts";
+import { AUTOMATION_LIMITS, TRIGGER_STEP } from "./contract/automation-fields.ts";
+import { listDefinitionFaults } from "./contract/automation-graph.ts";
 import { UsageError } from "./errors.ts";
+import type { AutomationConnection, AutomationStep, AutomationTrigger, NewAutomation, SegmentRule } from "./types.generated.ts";
 
 /** The settings of an automation besides its name, trigger and steps. */
 export type AutomationSettings = Omit<NewAutomation, "name" | "trigger" | "steps" | "connections">;

@@ -1,8 +1,8 @@
 import type { APIPromise } from "./api-promise.ts";
 import { createCaller } from "./call/call-with-retries.ts";
-import { contract, type MailsvcContract } from "./contract/index.ts";
 import { createMethods } from "./endpoint-methods.ts";
-import type { Methods } from "./methods.ts";
+import { ENDPOINTS } from "./endpoints.generated.ts";
+import type { MailsvcMethods } from "./methods.generated.ts";
 import { type MailsvcOptions, resolveSettings } from "./options.ts";
 import { type RawRequest, type RawResponse, sendRawRequest } from "./raw-request.ts";
 
@@ -16,7 +16,7 @@ interface ClientBase {
 }
 
 /** A client of the service: `client.<noun>.<verb>(...)` for every endpoint of the contract. */
-export type Mailsvc = ClientBase & Methods<MailsvcContract>;
+export interface Mailsvc extends ClientBase, MailsvcMethods {}
 
 class Client implements ClientBase {
   readonly baseUrl: string;
@@ -29,7 +29,7 @@ class Client implements ClientBase {
     this.baseUrl = settings.baseUrl;
     this.#options = options;
     this.#request = (method, path, request = {}) => sendRawRequest(call, method, path, request);
-    Object.assign(this, createMethods(contract, call, settings));
+    Object.assign(this, createMethods(ENDPOINTS, call, settings));
   }
 
   request(method: string, path: string, request?: RawRequest): APIPromise<RawResponse> {

@@ -4,46 +4,48 @@ import type { Call, CallWithRetries } from "./call/call-with-retries.ts";
 import { follow } from "./call/follow.ts";
 import { readJson, readText, validateData } from "./call/response.ts";
 import { buildPath, buildQuery, toJsonBody } from "./call/url.ts";
-import { type Contract, type Endpoint, type Page, Pagination, paramNames } from "./contract/index.ts";
+import type { EndpointFacts, EndpointTable } from "./endpoint-facts.ts";
 import { UsageError } from "./errors.ts";
-import type { Methods } from "./methods.ts";
 import type { CallOptions, Settings } from "./options.ts";
 import { PagePromise } from "./pagination.ts";
+import type { EndpointName } from "./platform/platform.ts";
+import type { Page } from "./types.generated.ts";
 import { buildForm, type EncodedForm, encodeForm, hasFile } from "./upload.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Builds `noun.verb(...)` methods for every endpoint of a contract. `bound` fills the first parameters of every path. */
-export function createMethods<C extends Contract>(
-  contract: C,
-  call: CallWithRetries,
-  settings: Settings,
-  bound: readonly string[] = [],
-): Methods<C> {
-  const groups = Object.entries(contract).map(([noun, endpoints]) => {
-    const methods = Object.entries(endpoints).map(([verb, endpoint]) => [
-      verb,
-      createMethod(endpoint, `${noun}.${verb}`, call, settings, bound),
-    ]);
+/** An endpoint and its name. */
+interface Named extends EndpointName {
+  readonly facts: EndpointFacts;
+  /** `noun.verb`, for errors. */
+  readonly label: string;
+}
+
+/**
+ * Builds `noun.verb(...)` methods for every endpoint of a table. `bound`, the activation of an agent's client, fills the first
+ * parameter of every path.
+ */
+export function createMethods(table: EndpointTable, call: CallWithRetries, settings: Settings, bound?: string): object {
+  const agents = bound !== undefined;
+  const groups = Object.entries(table).map(([noun, endpoints]) => {
+    const methods = Object.entries(endpoints).map(([verb, facts]) => {
+      const endpoint = { agents, noun, verb, facts, label: `${noun}.${verb}` };
+      return [verb, createMethod(endpoint, call, settings, agents ? [bound] : [])];
+    });
     return [noun, Object.freeze(Object.fromEntries(methods))];
   });
-  return Object.fromEntries(groups) as Methods<C>;
+  return Object.fromEntries(groups);
 }
 
-function isPage({ output }: Endpoint): boolean {
-  return "shape" in output && (output.shape as Fields).pagination === Pagination;
+/** Extra time in milliseconds for long polling: how long the server may wait. */
+function longPollMs({ waitSeconds }: EndpointFacts, { timeout = waitSeconds }: Fields): number {
+  return waitSeconds !== undefined && typeof timeout === "number" && timeout > 0 ? timeout * 1000 : 0;
 }
 
-/** Extra time in milliseconds for long polling: in the contract, a query field `timeout` is the number of seconds the server may wait. */
-function longPollMs({ query }: Endpoint, input: Fields): number {
-  const seconds = query?.shape.timeout?.safeParse(input.timeout);
-  return seconds?.success && typeof seconds.data === "number" ? seconds.data * 1000 : 0;
-}
-
-/** Splits the input into query and body: a GET has only a query; otherwise fields of the declared query go there and the rest is the body. */
-function splitInput({ method, query, body }: Endpoint, input: Fields): { query: Fields; body: Fields | undefined } {
-  if (method === "GET" || !body) return { query: input, body: undefined };
-  const inQuery = (name: string): boolean => Object.hasOwn(query?.shape ?? {}, name);
+/** Splits the input into query and body: without a body all is query; otherwise fields of the declared query go there and the rest is the body. */
+function splitInput({ body, query }: EndpointFacts, input: Fields): { query: Fields; body: Fields | undefined } {
+  if (!body) return { query: input, body: undefined };
+  const inQuery = (name: string): boolean => Array.isArray(query) && query.includes(name);
   const entries = Object.entries(input);
   return {
     query: Object.fromEntries(entries.filter(([name]) => inQuery(name))),
@@ -65,73 +67,72 @@ function readInput(value: unknown, label: string): Fields {
   return value as Fields;
 }
 
-function buildCall(
-  endpoint: Endpoint,
-  label: string,
-  params: readonly unknown[],
-  input: Fields,
-  options: CallOptions,
-  settings: Settings,
-  form: EncodedForm | undefined,
-) {
-  const { method, access, produces } = endpoint;
-  const open = access === "public" || access === "dev";
-  const { query, body } = splitInput(endpoint, input);
-  const call: Call<unknown> = {
+interface Input {
+  readonly params: readonly unknown[];
+  readonly fields: Fields;
+  readonly options: CallOptions;
+}
+
+/** The arguments of a method: path parameters in order, the input, options. */
+function readArguments({ facts, label }: Named, args: readonly unknown[], bound: readonly string[]): Input {
+  const count = countParams(facts) - bound.length;
+  const takesInput = facts.query !== undefined || facts.body !== undefined;
+  return {
+    params: [...bound, ...args.slice(0, count)],
+    fields: takesInput ? readInput(args[count], label) : {},
+    options: readOptions(args[takesInput ? count + 1 : count], label),
+  };
+}
+
+function countParams({ path }: EndpointFacts): number {
+  return path.split("/:").length - 1;
+}
+
+function buildCall(endpoint: Named, { params, fields, options }: Input, settings: Settings, form?: EncodedForm): Call<unknown> {
+  const { facts, label } = endpoint;
+  const { method, open = false, produces } = facts;
+  const { query, body } = splitInput(facts, fields);
+  return {
     method,
-    target: buildPath(endpoint.path, params, label) + buildQuery(query, label),
+    target: buildPath(facts.path, params, label) + buildQuery(query, label),
     ...(form ?? { body: body && toJsonBody(body, label) }),
     accept: produces === undefined ? "application/json" : `${produces}, application/json;q=0.9`,
     authorize: !open,
     // The server stores idempotency keys per workspace. Public and dev endpoints have none, so a repeat there would act twice.
     keyed: !open,
-    longPollMs: longPollMs(endpoint, input),
+    longPollMs: longPollMs(facts, fields),
     options,
-    read: (response, request) => {
+    read: async (response, request) => {
       const data = produces === undefined ? readJson(response, request) : readText(response);
-      validateData(endpoint, data, request, options.validate ?? settings.validate, settings.runtime.warn);
+      await validateData(endpoint, data, request, options.validate ?? settings.validate, settings.runtime.warn);
       return data;
     },
   };
-  return call;
 }
 
 /** The data of the messages of a stream. */
-async function* followEndpoint(
-  endpoint: Endpoint,
-  label: string,
-  params: readonly unknown[],
-  input: Fields,
-  options: CallOptions,
-  settings: Settings,
-): AsyncGenerator<unknown, void, undefined> {
-  const call = buildCall(endpoint, label, params, input, options, settings, undefined);
-  for await (const { data } of follow({ ...call, accept: "text/event-stream, application/json;q=0.9" }, settings))
-    if (data !== null) yield JSON.parse(data);
+async function* followEndpoint(endpoint: Named, input: Input, settings: Settings): AsyncGenerator<unknown, void, undefined> {
+  const call = { ...buildCall(endpoint, input, settings), accept: "text/event-stream, application/json;q=0.9" };
+  for await (const { data } of follow(call, settings)) if (data !== null) yield JSON.parse(data);
 }
 
-function createMethod(endpoint: Endpoint, label: string, call: CallWithRetries, settings: Settings, bound: readonly string[]) {
-  const count = paramNames(endpoint.path).length - bound.length;
-  const takesInput = endpoint.query !== undefined || endpoint.body !== undefined;
-  if (endpoint.stream)
-    return (...args: readonly unknown[]) => {
-      const input = takesInput ? readInput(args[count], label) : {};
-      const options = readOptions(args[takesInput ? count + 1 : count], label);
-      return followEndpoint(endpoint, label, [...bound, ...args.slice(0, count)], input, options, settings);
-    };
+function createMethod(endpoint: Named, call: CallWithRetries, settings: Settings, bound: readonly string[]) {
+  const { facts, label } = endpoint;
+  if (facts.stream) return (...args: readonly unknown[]) => followEndpoint(endpoint, readArguments(endpoint, args, bound), settings);
   return (...args: readonly unknown[]) => {
     // Async, so that invalid arguments reject the promise like every other failure.
     const send = async (more: Fields) => {
-      const given = takesInput ? readInput(args[count], label) : {};
-      const options = readOptions(args[takesInput ? count + 1 : count], label);
-      const { file } = endpoint;
+      const input = readArguments(endpoint, args, bound);
+      const given = input.fields;
       // A call without a file is sent synchronously, before the method returns.
-      const form = file && hasFile(given) ? await encodeForm(await buildForm(given, file, label)) : undefined;
-      const input = form === undefined && hasBinary(given) ? ((await encodeBinary(given)) as Fields) : given;
-      const params = [...bound, ...args.slice(0, count)];
-      return call(buildCall(endpoint, label, params, { ...input, ...more }, options, settings, form));
+      const form =
+        facts.maxFileBytes !== undefined && hasFile(given)
+          ? await encodeForm(await buildForm(given, facts.maxFileBytes, label))
+          : undefined;
+      const encoded = form === undefined && hasBinary(given) ? ((await encodeBinary(given)) as Fields) : given;
+      return call(buildCall(endpoint, { ...input, fields: { ...encoded, ...more } }, settings, form));
     };
-    if (!isPage(endpoint)) return new APIPromise(send({}));
+    if (!facts.page) return new APIPromise(send({}));
     const page = send as (more: Fields) => ReturnType<typeof call<Page<unknown>>>;
     return new PagePromise(page({}), (cursor) => page({ page: undefined, cursor }));
   };

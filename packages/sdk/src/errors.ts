@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetail } from "./contract/index.ts";
+import type { ErrorCode, ErrorDetail } from "./types.generated.ts";
 
 // Two copies of this package in one program (its ESM and its CommonJS build) have two sets of classes, so instanceof fails between them; they share this mark.
 const MARK = Symbol.for("mailsvc.error");

@@ -10,11 +10,11 @@ export {
   automation,
   type StepFields,
 } from "./automation-builder.ts";
+export type { Base64Input } from "./call/binary.ts";
 export type { HeaderInput } from "./call/headers.ts";
 export { isTransient } from "./call/retry.ts";
-export type { FetchLike } from "./call/transport.ts";
+export type { FetchLike, UndiciDispatcher } from "./call/transport.ts";
 export { createClient, Mailsvc } from "./client.ts";
-export type * from "./contract/index.ts";
 export {
   AbortError,
   ApiError,
@@ -28,10 +28,12 @@ export {
   TimeoutError,
   UsageError,
 } from "./errors.ts";
-export type { InputOf, Method, MethodArgs, Methods, PathArguments, SendMethod } from "./methods.ts";
+export type { AgentMethods, MailsvcMethods } from "./methods.generated.ts";
 export type { CallOptions, MailsvcOptions, RetryNotice, ValidateMode } from "./options.ts";
 export { type ListPage, PagePromise } from "./pagination.ts";
 export type { RawRequest, RawResponse } from "./raw-request.ts";
-export { DEFAULT_URL, VERSION } from "./runtime.ts";
-export { type UnwrapOptions, type WebhookHeaders, WebhookVerificationError, webhooks } from "./unwrap.ts";
-export type { Base64Input, FileInput, FileSource } from "./upload.ts";
+export { DEFAULT_URL } from "./runtime.ts";
+export type * from "./types.generated.ts";
+export type { FileInput, FileSource, FileUpload } from "./upload.ts";
+export { VERSION } from "./version.ts";
+export { type UnwrapOptions, type WebhookHeaders, WebhookVerificationError, webhooks } from "./webhooks.ts";

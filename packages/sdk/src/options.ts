@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import { checkHeader, type HeaderInput, mergeHeaders } from "./call/headers.ts";
 import {
   type FetchLike,
@@ -6,22 +5,21 @@ import {
   fetchTransport,
   type StreamTransport,
   type Transport,
-  undiciStream,
-  undiciTransport,
+  type UndiciDispatcher,
 } from "./call/transport.ts";
-import { findDevServer } from "./dev-server.ts";
 import { type MailsvcError, type RequestSummary, UsageError } from "./errors.ts";
+import { platform } from "./platform/node.ts";
 import {
   DEFAULT_ATTEMPT_TIMEOUT_MS,
   DEFAULT_MAX_RETRIES,
   DEFAULT_TIMEOUT_MS,
   DEFAULT_URL,
+  describeRuntime,
   environment,
-  platform,
   type Runtime,
   systemRuntime,
-  VERSION,
 } from "./runtime.ts";
+import { VERSION } from "./version.ts";
 
 /** Whether responses are validated against the contract: `off`, `warn`, or `strict` (an error). */
 export type ValidateMode = "off" | "warn" | "strict";
@@ -45,17 +43,17 @@ export interface MailsvcOptions extends Partial<Pick<Runtime, "now" | "random" |
   readonly attemptTimeoutMs?: number | undefined;
   /** Number of retries after the first attempt. Default 2. */
   readonly maxRetries?: number | undefined;
-  /** A `fetch` implementation to use instead of undici. */
+  /** A `fetch` implementation to use instead of undici, or instead of the global one where there is no undici. */
   readonly fetch?: FetchLike | undefined;
-  /** An undici dispatcher: a pool, a proxy, a MockAgent. */
-  readonly dispatcher?: Dispatcher | undefined;
+  /** An undici dispatcher: a pool, a proxy, a MockAgent. On Node only. */
+  readonly dispatcher?: UndiciDispatcher | undefined;
   /** Headers sent with every request. */
   readonly headers?: HeaderInput | undefined;
   /** Prefix of the User-Agent header, such as `shop/1.2`. */
   readonly userAgent?: string | undefined;
   /** Generates the Idempotency-Key of a write; false sends none, and writes are then never retried. Default: a random UUID. */
   readonly idempotencyKey?: (() => string) | false | undefined;
-  /** Validate responses against the contract. Default `off`. */
+  /** Validate responses against the contract, on Node only. Default `off`. */
   readonly validate?: ValidateMode | undefined;
   /** Receives the warnings of `validate: "warn"`. Default: a process warning. */
   readonly onWarning?: ((message: string) => void) | undefined;
@@ -112,16 +110,23 @@ export function checkRetries(value: number): number {
   return value;
 }
 
+/** Checks that the build can validate, if it is to. Throws UsageError. */
+export function checkValidate(mode: ValidateMode): ValidateMode {
+  if (mode !== "off" && platform.loadOutputSchema === null)
+    throw new UsageError({ message: `validate: "${mode}" is for Node: the build for browsers and workers has no schemas.` });
+  return mode;
+}
+
 /** Applies defaults and validates options. Throws UsageError, which never contains the key. */
 export function resolveSettings(options: MailsvcOptions): Settings {
   const givenKey = options.apiKey ?? environment("MAILSVC_API_KEY");
   const givenUrl = options.baseUrl ?? environment("MAILSVC_URL");
   const isDefaultTransport = options.fetch === undefined && options.dispatcher === undefined;
   // Only for a client that was told nothing: a key is never sent to an address it was not made for.
-  const dev = isDefaultTransport && givenKey === undefined && givenUrl === undefined ? findDevServer() : null;
+  const dev = isDefaultTransport && givenKey === undefined && givenUrl === undefined ? platform.findDevServer() : null;
   const apiKey = givenKey ?? dev?.apiKey;
   if (apiKey !== undefined && typeof apiKey !== "function") checkHeader("authorization", apiKey, "apiKey");
-  const agent = [options.userAgent, `mailsvc-sdk/${VERSION}`, platform()].filter(Boolean).join(" ");
+  const agent = [options.userAgent, `mailsvc-sdk/${VERSION}`, describeRuntime()].filter(Boolean).join(" ");
   return {
     apiKey: typeof apiKey === "string" ? () => apiKey : apiKey,
     baseUrl: parseBaseUrl(givenUrl ?? dev?.url ?? DEFAULT_URL),
@@ -130,7 +135,7 @@ export function resolveSettings(options: MailsvcOptions): Settings {
     maxRetries: checkRetries(options.maxRetries ?? DEFAULT_MAX_RETRIES),
     headers: mergeHeaders({ "user-agent": agent }, options.headers),
     idempotencyKey: options.idempotencyKey ?? systemRuntime.idempotencyKey,
-    validate: options.validate ?? "off",
+    validate: checkValidate(options.validate ?? "off"),
     onRetry: options.onRetry,
     log: createLog(options.debug ?? environment("MAILSVC_DEBUG") !== undefined),
     requireKey: isDefaultTransport,
@@ -166,10 +171,5 @@ function parseBaseUrl(text: string): string {
 function createTransports({ fetch, dispatcher }: MailsvcOptions): Pick<Settings, "transport" | "stream"> {
   if (fetch && dispatcher) throw new UsageError({ message: "Give either fetch or dispatcher, not both." });
   if (fetch) return { transport: fetchTransport(fetch), stream: fetchStream(fetch) };
-  // undici runs on Node only; other runtimes have a global fetch.
-  if (!dispatcher && platform() === undefined) {
-    const global: FetchLike = (url, init) => globalThis.fetch(url, init);
-    return { transport: fetchTransport(global), stream: fetchStream(global) };
-  }
-  return { transport: undiciTransport(dispatcher), stream: undiciStream(dispatcher) };
+  return platform.createTransports(dispatcher);
 }

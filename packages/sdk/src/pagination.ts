@@ -1,6 +1,6 @@
 import { APIPromise, type ApiResponse } from "./api-promise.ts";
-import type { Page } from "./contract/index.ts";
 import { MailsvcError, UsageError } from "./errors.ts";
+import type { Page } from "./types.generated.ts";
 
 /** A page of a list, with methods to fetch the next one. The methods are not enumerable: logs and JSON show the data only. */
 export type ListPage<T> = Page<T> & {

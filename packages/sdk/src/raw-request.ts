@@ -1,4 +1,5 @@
 import { APIPromise } from "./api-promise.ts";
+import type { Bytes } from "./call/binary.ts";
 import type { CallWithRetries } from "./call/call-with-retries.ts";
 import { readJson, readText } from "./call/response.ts";
 import { buildQuery, toJsonBody } from "./call/url.ts";
@@ -42,7 +43,7 @@ export function sendRawRequest(call: CallWithRetries, method: string, path: stri
     return call<RawResponse>({
       method: verb,
       target: path.includes("?") ? path + added.replace("?", "&") : path + added,
-      body: form?.body ?? (asIs ? (body as string | Uint8Array<ArrayBuffer> | undefined) : toJsonBody(body, label)),
+      body: form?.body ?? (asIs ? (body as string | Bytes | undefined) : toJsonBody(body, label)),
       ...(form && { contentType: form.contentType }),
       accept: "application/json, */*;q=0.9",
       authorize: !open,
@@ -50,7 +51,7 @@ export function sendRawRequest(call: CallWithRetries, method: string, path: stri
       longPollMs: 0,
       options,
       returnErrors: !throwOnError,
-      read: (response, summary) => {
+      read: async (response, summary) => {
         const json = /^application\/(?:[\w.-]+\+)?json\b/.test(response.headers["content-type"] ?? "");
         const parsed = json && response.bytes.length > 0 ? readJson(response, summary) : readText(response);
         return { status: response.status, headers: response.headers, body: parsed, bytes: response.bytes };

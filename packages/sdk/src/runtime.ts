@@ -1,10 +1,5 @@
-import manifest from "../package.json" with { type: "json" };
-
 /** The default address of a server on this machine. */
 export const DEFAULT_URL = "http://127.0.0.1:2526";
-
-/** The version of this package. */
-export const VERSION: string = manifest.version;
 
 /** Default time limit of a call, retries and waits included. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
@@ -66,7 +61,7 @@ export function environment(
 }
 
 /** The runtime's name and version for the User-Agent, such as `node/24.1.0`; undefined when unknown. */
-export function platform(): string | undefined {
+export function describeRuntime(): string | undefined {
   return typeof process !== "undefined" && process.versions?.node ? `node/${process.versions.node}` : undefined;
 }
 

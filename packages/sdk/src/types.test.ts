@@ -1,15 +1,74 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { z } from "zod";
-import { contract, type MailsvcContract, type ParamNames } from "./contract/index.ts";
-import type { APIPromise, CapturedMailDetail, ClockState, Email, EmailDetail, Job, PagePromise, SendResponse } from "./index.ts";
+import {
+  type AgentContract,
+  agentContract,
+  contract,
+  type Endpoint,
+  type MailsvcContract,
+  type Output,
+  type ParamNames,
+} from "./contract/index.ts";
+import type {
+  AgentClient,
+  APIPromise,
+  CapturedMailDetail,
+  ClockState,
+  Email,
+  EmailDetail,
+  Job,
+  PagePromise,
+  Pagination,
+  SendResponse,
+} from "./index.ts";
 import { type ApiError, createClient, type ErrorCode, isApiError, Mailsvc, type MailsvcError, type SafeResult } from "./index.ts";
-import type { PathArguments } from "./methods.ts";
 
 const offline = async () => Response.json({ data: [], pagination: { nextCursor: null } });
 const client = new Mailsvc({ baseUrl: "http://127.0.0.1:1", fetch: offline });
 
 // Types only: the calls are never made.
 const typesOf = (_: () => void): void => {};
+
+type Call = (...args: never[]) => unknown;
+
+/** What a method gives: of a list the page, of a stream a message. */
+type Given<R> =
+  R extends PagePromise<infer Item>
+    ? { data: Item[]; pagination: Pagination }
+    : R extends APIPromise<infer T>
+      ? T
+      : R extends AsyncGenerator<infer T>
+        ? T
+        : never;
+
+/** The input of a method, after its path parameters; an agent's client fills in the first one. */
+type Taken<M extends Call, Path extends string> = Parameters<M>[ParamNames<
+  Path extends `${string}/:activationId${infer Rest}` ? `/${Rest}` : Path
+>["length"]];
+
+/** What the contract takes as a body; the requirement of html or text is beyond its schema. */
+type Body<B> = B extends z.ZodType
+  ? z.input<B> extends { subject: string; from: string }
+    ? z.input<B> & { html: string }
+    : z.input<B>
+  : never;
+
+type Contradiction<E extends Endpoint, M extends Call> =
+  | (Output<E> extends Given<ReturnType<M>> ? never : "result")
+  | (Body<E["body"]> extends NonNullable<Taken<M, E["path"]>> ? never : "body");
+
+/** The names of the methods whose types the contract contradicts. */
+type Contradictions<C, M> = {
+  [N in keyof C & keyof M]: {
+    [V in keyof C[N] & keyof M[N]]: C[N][V] extends Endpoint
+      ? M[N][V] extends Call
+        ? Contradiction<C[N][V], M[N][V]> extends never
+          ? never
+          : [N, V, Contradiction<C[N][V], M[N][V]>]
+        : never
+      : never;
+  }[keyof C[N] & keyof M[N]];
+}[keyof C & keyof M];
 
 describe("the types of the methods", () => {
   test("a send to one recipient answers an id, a batch answers ids, and either when that is not known", () => {
@@ -29,7 +88,7 @@ describe("the types of the methods", () => {
   });
 
   test("path parameters come first, then the input, then options", () => {
-    expectTypeOf<Parameters<typeof client.emails.get>>().toExtend<[id: string, options?: object]>();
+    expectTypeOf<Parameters<typeof client.emails.get>>().toExtend<[id: string, options?: object | undefined]>();
     typesOf(() => {
       expectTypeOf(client.emails.get("em_1")).toEqualTypeOf<APIPromise<EmailDetail>>();
       expectTypeOf(client.emails.get("em_1", { timeoutMs: 1 })).resolves.toEqualTypeOf<EmailDetail>();
@@ -43,21 +102,17 @@ describe("the types of the methods", () => {
     expect(client.emails.reschedule).toBeTypeOf("function");
   });
 
-  test("every path parameter of the contract has a name for editors", () => {
-    type Paths = { [N in keyof MailsvcContract]: MailsvcContract[N][keyof MailsvcContract[N]] }[keyof MailsvcContract] extends infer E
-      ? E extends { path: infer P extends string }
-        ? P
-        : never
-      : never;
-    expectTypeOf<ParamNames<Paths>[number]>().toEqualTypeOf<keyof PathArguments>();
-    expect(Object.keys(contract)).not.toHaveLength(0);
+  test("results and bodies are those that the contract's schemas infer", () => {
+    expectTypeOf<Contradictions<MailsvcContract, Mailsvc>>().toEqualTypeOf<never>();
+    expectTypeOf<Contradictions<AgentContract, AgentClient>>().toEqualTypeOf<never>();
+    expect(Object.keys({ ...contract, ...agentContract })).not.toHaveLength(0);
   });
 
   test("the input may be left out when every field is optional", () => {
     typesOf(() => {
       expectTypeOf(client.emails.list()).toEqualTypeOf<PagePromise<Email>>();
       expectTypeOf(client.jobs.list({ state: "dead" })).toEqualTypeOf<PagePromise<Job>>();
-      expectTypeOf(client.inbox.wait({ to: "ada@example.com", timeout: 5 })).resolves.toEqualTypeOf<z.output<typeof CapturedMailDetail>>();
+      expectTypeOf(client.inbox.wait({ to: "ada@example.com", timeout: 5 })).resolves.toEqualTypeOf<CapturedMailDetail>();
       expectTypeOf(client.clock.freeze()).resolves.toEqualTypeOf<ClockState>();
       expectTypeOf(client.clock.freeze({}, { maxRetries: 0 })).resolves.toEqualTypeOf<ClockState>();
       expectTypeOf(client.health.live({ timeoutMs: 5 })).resolves.toEqualTypeOf<{ status: "ok"; version: string }>();

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { AgentClient, isMailsvcError, Mailsvc, type Method } from "./index.ts";
+import { AgentClient, isMailsvcError, Mailsvc } from "./index.ts";
 
 const PDF = new TextEncoder().encode("%PDF-1.7\n%%EOF\n");
 
@@ -120,7 +120,7 @@ describe("a file where base64 is asked", () => {
 });
 
 test("types: a File needs no name, bytes do, and other endpoints take no file", () => {
-  type Input = Parameters<Method<typeof import("./contract/index.ts")["contract"]["leadMagnets"]["create"]>>[0];
+  type Input = Parameters<AgentClient["leadMagnets"]["create"]>[0];
   expectTypeOf<{ file: File; title: string }>().toExtend<Input>();
   expectTypeOf<{ file: Buffer; fileName: string; title: string }>().toExtend<Input>();
   expectTypeOf<{ contentBase64: string; fileName: string; title: string }>().toExtend<Input>();

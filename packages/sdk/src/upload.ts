@@ -1,4 +1,4 @@
-import type { FileRules } from "./contract/index.ts";
+import type { Bytes } from "./call/binary.ts";
 import { UsageError } from "./errors.ts";
 
 /** The types a file may have. A stream is read completely, up to the size limit, before anything is sent. */
@@ -7,8 +7,8 @@ export type FileSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8A
 /** A file and its name; a `File` has its own name. */
 export type FileInput = { file: File; fileName?: string } | { file: FileSource; fileName: string };
 
-/** Binary content of a field: base64 text, or bytes that the client encodes. */
-export type Base64Input = string | Uint8Array | ArrayBuffer | Blob;
+/** The input of an upload: the file itself or its base64. */
+export type FileUpload<I> = I | (Omit<I, "fileName" | "contentBase64"> & FileInput);
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,11 +23,11 @@ export function hasFile({ file }: Fields): boolean {
  * Builds the multipart form of a file and its fields. Throws UsageError, before anything is sent, for a file without a name
  * or above the size limit.
  */
-export async function buildForm(body: Fields, rules: FileRules, label: string): Promise<FormData> {
+export async function buildForm(body: Fields, maxBytes: number, label: string): Promise<FormData> {
   const { file, fileName, contentType, contentBase64, ...fields } = body;
   if (contentBase64 !== undefined) throw new UsageError({ message: `${label}: give either file or contentBase64.` });
-  const blob = await toBlob(file, rules, label);
-  if (blob.size > rules.maxBytes) throw tooLarge(String(blob.size), rules, label);
+  const blob = await toBlob(file, maxBytes, label);
+  if (blob.size > maxBytes) throw tooLarge(String(blob.size), maxBytes, label);
   const name = fileName ?? (blob as Partial<File>).name;
   if (typeof name !== "string" || name === "")
     throw new UsageError({ message: `${label}: fileName is missing.`, hint: "Pass fileName, or a File, which has a name." });
@@ -43,7 +43,7 @@ export async function buildForm(body: Fields, rules: FileRules, label: string): 
 
 /** An encoded form and the content type with its boundary; every attempt sends the same bytes. */
 export interface EncodedForm {
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: Bytes;
   readonly contentType: string;
 }
 
@@ -63,26 +63,26 @@ function toBytes(part: unknown, label: string): Uint8Array {
   throw new UsageError({ message: `${label}: the stream must contain bytes, not objects.` });
 }
 
-function tooLarge(size: string, { maxBytes }: FileRules, label: string): UsageError {
+function tooLarge(size: string, maxBytes: number, label: string): UsageError {
   return new UsageError({ message: `${label}: the file has ${size} bytes; the limit is ${maxBytes} (${maxBytes / MB} MB).` });
 }
 
-async function readStream(source: AsyncIterable<unknown>, rules: FileRules, label: string): Promise<Blob> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
+async function readStream(source: AsyncIterable<unknown>, maxBytes: number, label: string): Promise<Blob> {
+  const parts: Bytes[] = [];
   let size = 0;
   for await (const chunk of source) {
     const bytes = toBytes(chunk, label);
     size += bytes.length;
-    if (size > rules.maxBytes) throw tooLarge(`more than ${rules.maxBytes}`, rules, label);
+    if (size > maxBytes) throw tooLarge(`more than ${maxBytes}`, maxBytes, label);
     parts.push(new Uint8Array(bytes));
   }
   return new Blob(parts);
 }
 
-async function toBlob(file: unknown, rules: FileRules, label: string): Promise<Blob> {
+async function toBlob(file: unknown, maxBytes: number, label: string): Promise<Blob> {
   if (file instanceof Blob) return file;
-  if (file instanceof Uint8Array) return new Blob([file as Uint8Array<ArrayBuffer>]);
+  if (file instanceof Uint8Array) return new Blob([file as Bytes]);
   if (file instanceof ArrayBuffer) return new Blob([file]);
-  if (isStream(file)) return readStream(file, rules, label);
+  if (isStream(file)) return readStream(file, maxBytes, label);
   throw new UsageError({ message: `${label}: file must be a Blob, bytes or a stream of bytes.` });
 }

@@ -1,10 +1,9 @@
-import type { MethodArgs } from "@mailsvc/sdk";
-import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import type { Mailsvc } from "@mailsvc/sdk";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import type { Call, Session } from "../types.ts";
 import { formatEventLine } from "./events.ts";
 
-type TailQuery = MethodArgs<MailsvcContract["events"]["tail"]>[0];
+type TailQuery = Parameters<Mailsvc["events"]["tail"]>[0];
 
 /** Prints events as they happen, one per line, until Ctrl-C: for people in columns, in a pipe as JSON. */
 export async function followEvents(session: Session, { query }: Call): Promise<Exit> {

@@ -1,3 +1,9 @@
+/** Bytes in memory that is not shared, as `fetch` takes them. Before TypeScript 5.7, `Uint8Array` has no type argument to say so. */
+export type Bytes = ReturnType<Uint8ArrayConstructor["of"]>;
+
+/** Binary content of a field: base64 text, or bytes that the client encodes. */
+export type Base64Input = string | Uint8Array | ArrayBuffer | Blob;
+
 /** Whether a value holds bytes at any depth. */
 export function hasBinary(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;

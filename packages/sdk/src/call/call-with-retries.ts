@@ -10,7 +10,7 @@ import type { HttpResponse } from "./transport.ts";
 /** One call: the request, and how to read its response. */
 export interface Call<T> extends CallRequest {
   /** Extracts the data from a complete response. May throw a MailsvcError. */
-  readonly read: (response: HttpResponse, request: RequestSummary) => T;
+  readonly read: (response: HttpResponse, request: RequestSummary) => Promise<T>;
   /** Whether `read` also gets a final response other than 2xx, instead of the call throwing it. */
   readonly returnErrors?: boolean;
 }
@@ -24,9 +24,9 @@ export function createCaller(settings: Settings): CallWithRetries {
   return async <T>(call: Call<T>): Promise<ApiResponse<T>> => {
     const request = prepareRequest(call, settings);
     const deadline = runtime.now() + request.timeoutMs;
-    const finish = (response: HttpResponse, attempts: number): ApiResponse<T> => {
+    const finish = async (response: HttpResponse, attempts: number): Promise<ApiResponse<T>> => {
       const result = {
-        data: call.read(response, summarizeRequest(request, attempts)),
+        data: await call.read(response, summarizeRequest(request, attempts)),
         status: response.status,
         headers: response.headers,
         requestId: response.headers["x-request-id"] ?? null,
@@ -47,7 +47,7 @@ export function createCaller(settings: Settings): CallWithRetries {
         const outcome = await sendOnce(request, settings, { number, deadline, before });
         response = outcome.response;
         log?.(`mailsvc < ${response.status} ${response.headers["x-request-id"] ?? ""} (${Math.round(runtime.now() - startedAt)} ms)`);
-        if (outcome.failure === undefined) return finish(response, number);
+        if (outcome.failure === undefined) return await finish(response, number);
         before = outcome.failure;
       } catch (error) {
         if (!isMailsvcError(error)) throw error;

@@ -1,5 +1,6 @@
 import { UsageError } from "../errors.ts";
 import { type CallOptions, checkRetries, checkTimeout, type Settings } from "../options.ts";
+import type { Bytes } from "./binary.ts";
 import { checkHeader, mergeHeaders } from "./headers.ts";
 
 /** A call before the client's settings are applied. */
@@ -7,7 +8,7 @@ export interface CallRequest {
   readonly method: string;
   /** Path and query, to be appended to the base URL. */
   readonly target: string;
-  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
+  readonly body: string | Bytes | undefined;
   /** The media type of the body; JSON when absent. */
   readonly contentType?: string;
   readonly accept: string;
@@ -26,7 +27,7 @@ export interface PreparedRequest {
   readonly path: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
+  readonly body: string | Bytes | undefined;
   readonly authorize: boolean;
   readonly idempotencyKey: string | null;
   /** Whether a retry is safe: a read, or a write with an idempotency key. */

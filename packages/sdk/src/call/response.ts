@@ -1,6 +1,7 @@
-import type { Endpoint } from "../contract/index.ts";
 import { type RequestSummary, ResponseValidationError } from "../errors.ts";
-import type { ValidateMode } from "../options.ts";
+import { checkValidate, type ValidateMode } from "../options.ts";
+import { platform } from "../platform/node.ts";
+import type { EndpointName } from "../platform/platform.ts";
 import { toInvalidBodyError } from "./failure.ts";
 import type { HttpResponse } from "./transport.ts";
 
@@ -23,16 +24,17 @@ export function readJson(response: HttpResponse, request: RequestSummary): unkno
  * Validates data against the contract. `strict` throws ResponseValidationError, `warn` calls `warn`. The data is never
  * changed, so fields newer than this package are kept.
  */
-export function validateData(
-  endpoint: Endpoint,
+export async function validateData(
+  endpoint: EndpointName,
   data: unknown,
   request: RequestSummary,
   mode: ValidateMode,
   warn: (message: string) => void,
-): void {
-  if (mode === "off") return;
-  const result = endpoint.output.safeParse(data);
-  if (result.success) return;
+): Promise<void> {
+  if (checkValidate(mode) === "off") return;
+  const schema = await platform.loadOutputSchema?.(endpoint);
+  const result = schema?.safeParse(data);
+  if (result === undefined || result.success) return;
   const details = result.error.issues.map((issue) => ({
     path: issue.path.map(String).join("."),
     code: issue.code,

@@ -1,11 +1,10 @@
-import type { Dispatcher } from "undici";
-
+import type { Bytes } from "./binary.ts";
 /** An HTTP request, ready to be sent. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
+  readonly body: string | Bytes | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +33,7 @@ export type FetchLike = (
   init: {
     method: string;
     headers: Record<string, string>;
-    body?: string | Uint8Array<ArrayBuffer>;
+    body?: string | Bytes;
     signal: AbortSignal;
     redirect: "manual";
   },
@@ -46,15 +45,16 @@ export type FetchLike = (
   readonly body?: ReadableStream<Uint8Array> | null;
 }>;
 
+/** A dispatcher of undici, of any version. Its own type would bring the types of undici and Node into every program. */
+export interface UndiciDispatcher {
+  dispatch(options: never, handler: never): boolean;
+}
+
 /** A transport over `fetch`. */
 export function fetchTransport(fetch: FetchLike): Transport {
   return async ({ method, url, headers, body, signal }) => {
     const response = await fetch(url, { method, headers: { ...headers }, ...(body !== undefined && { body }), signal, redirect: "manual" });
-    const received: Record<string, string> = {};
-    response.headers.forEach((value, name) => {
-      received[name.toLowerCase()] = value;
-    });
-    return { status: response.status, headers: received, bytes: new Uint8Array(await response.arrayBuffer()) };
+    return { status: response.status, headers: readHeaders(response), bytes: new Uint8Array(await response.arrayBuffer()) };
   };
 }
 
@@ -62,12 +62,22 @@ export function fetchTransport(fetch: FetchLike): Transport {
 export function fetchStream(fetch: FetchLike): StreamTransport {
   return async ({ method, url, headers, signal }) => {
     const response = await fetch(url, { method, headers: { ...headers }, signal, redirect: "manual" });
-    const received: Record<string, string> = {};
-    response.headers.forEach((value, name) => {
-      received[name.toLowerCase()] = value;
-    });
-    return { status: response.status, headers: received, chunks: readChunks(response.body ?? null) };
+    return { status: response.status, headers: readHeaders(response), chunks: readChunks(response.body ?? null) };
   };
+}
+
+/** Both over the global `fetch`, looked up at each call: tests and tracing replace it. */
+export function globalFetch(): { transport: Transport; stream: StreamTransport } {
+  const fetch: FetchLike = (url, init) => globalThis.fetch(url, init);
+  return { transport: fetchTransport(fetch), stream: fetchStream(fetch) };
+}
+
+function readHeaders({ headers }: Awaited<ReturnType<FetchLike>>): Record<string, string> {
+  const received: Record<string, string> = {};
+  headers.forEach((value, name) => {
+    received[name.toLowerCase()] = value;
+  });
+  return received;
 }
 
 // Not every runtime can iterate over a ReadableStream.
@@ -79,34 +89,4 @@ async function* readChunks(body: ReadableStream<Uint8Array> | null): AsyncGenera
   } finally {
     await reader.cancel().catch(() => {});
   }
-}
-
-/** A transport over undici's `request` with keep-alive connections: those of `dispatcher`, or undici's global ones. */
-export function undiciTransport(dispatcher: Dispatcher | undefined): Transport {
-  let undici: typeof import("undici") | undefined;
-  return async ({ method, url, headers, body, signal }) => {
-    // Loaded on first use: it takes about 100 ms, which programs with their own fetch should not pay.
-    undici ??= await import("undici");
-    const options = { method: method as Dispatcher.HttpMethod, headers, body: body ?? null, signal };
-    const response = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
-    const received: Record<string, string> = {};
-    for (const [name, value] of Object.entries(response.headers)) {
-      if (value !== undefined) received[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
-    }
-    return { status: response.statusCode, headers: received, bytes: new Uint8Array(await response.body.arrayBuffer()) };
-  };
-}
-
-/** The same for streams, without undici's limits on how long a body may take. */
-export function undiciStream(dispatcher: Dispatcher | undefined): StreamTransport {
-  return async ({ method, url, headers, signal }) => {
-    const undici = await import("undici");
-    const options = { method: method as Dispatcher.HttpMethod, headers, signal, bodyTimeout: 0 };
-    const response = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
-    const received: Record<string, string> = {};
-    for (const [name, value] of Object.entries(response.headers)) {
-      if (value !== undefined) received[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
-    }
-    return { status: response.statusCode, headers: received, chunks: response.body };
-  };
 }

@@ -1,6 +1,6 @@
-import type { Event } from "./contract/events.ts";
 import { MailsvcError, UsageError } from "./errors.ts";
 import { systemRuntime } from "./runtime.ts";
+import type { Event } from "./types.generated.ts";
 
 /** The headers of a request: `Headers`, or an object as Node gives it. Names may be in any case. */
 export type WebhookHeaders = { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,0 +1,25 @@
+/** What a client has to know of an endpoint to call it; the contract has the rest. */
+export interface EndpointFacts {
+  readonly method: string;
+  /** Full path with `:name` for parameters. */
+  readonly path: string;
+  /** Takes no API key. */
+  readonly open?: true;
+  /** Takes a JSON body. */
+  readonly body?: true;
+  /** Takes a query: of any fields, or of these where there is a body too. */
+  readonly query?: true | readonly string[];
+  /** Answers with a page of a list. */
+  readonly page?: true;
+  /** Answers with a stream of server-sent events. */
+  readonly stream?: true;
+  /** Media type of an answer that is not JSON. */
+  readonly produces?: string;
+  /** The body may be a file of at most so many bytes. */
+  readonly maxFileBytes?: number;
+  /** How long the server waits before it answers, in seconds, unless the query field `timeout` says something else. */
+  readonly waitSeconds?: number;
+}
+
+/** Endpoints by noun and verb. */
+export type EndpointTable = Readonly<Record<string, Readonly<Record<string, EndpointFacts>>>>;

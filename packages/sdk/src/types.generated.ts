@@ -1,0 +1,2778 @@
+// Generated from the contract by `npm run generate`.
+import type { Base64Input } from "./call/binary.ts";
+
+export interface AbTest {
+  /** Two to five variants, named A to E in this order */
+  variants: Variant[];
+  /** Recipients in the sample, in percent */
+  samplePercent: number;
+  /** What decides: unique opens, unique clicks, or you */
+  winner: "opens" | "clicks" | "manual";
+  /** Minutes after the sample was sent until the winner is decided */
+  decideAfterMinutes: number;
+}
+
+export interface AbTestInput {
+  /** Two to five variants, named A to E in this order */
+  variants: Variant[];
+  /** Recipients in the sample, in percent */
+  samplePercent?: number | undefined;
+  /** What decides: unique opens, unique clicks, or you */
+  winner?: "opens" | "clicks" | "manual" | undefined;
+  /** Minutes after the sample was sent until the winner is decided */
+  decideAfterMinutes?: number | undefined;
+}
+
+export interface Activation {
+  id: string;
+  agentSlug: string;
+  agentName: string;
+  status: "active" | "paused" | "deactivated";
+  pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  keyPreview: string;
+  keyDeliveredAt: string | null;
+  webhookLastError: WebhookError | null;
+  creditLimit: number | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  pausedAt: string | null;
+  deactivatedAt: string | null;
+  deactivationReason: "user_deactivated" | "plan_downgrade" | "admin_revoke" | null;
+}
+
+export type ActivationStatus = "active" | "paused" | "deactivated";
+
+export interface AgentCredits {
+  balance: number;
+  periodLimit: number | null;
+  periodUsed: number;
+  /** ISO 8601 instant */
+  resetsAt: string;
+}
+
+export type AgentEvent = {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.activated";
+  apiKey: string;
+  agentSlug: string;
+  organizationName: string;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+} | {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "approval_response";
+  messageId: string;
+  decision: string;
+  comment: string | null;
+  /** ISO 8601 instant */
+  answeredAt: string;
+} | {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "message.posted";
+  messageId: string;
+  messageSequence: number;
+  text: string;
+  format: "plain" | "markdown";
+  inReplyTo: string | null;
+} | {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.paused";
+  reason: "user_paused" | "plan_downgrade" | "webhook_failure";
+} | {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.resumed";
+} | {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.deactivated";
+  reason: "user_deactivated" | "plan_downgrade" | "admin_revoke";
+} | {
+  id: string;
+  activationId: string;
+  runId: string;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "run_force_failed";
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+} | {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "test.ping";
+  test: true;
+} | {
+  id: string;
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  type: "agent.wakeup";
+  wakeupId: string;
+  reason: string;
+  payload: unknown;
+  /** ISO 8601 instant */
+  scheduledFor: string;
+};
+
+export type AgentEventState = "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
+
+export type AgentEventType = "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+
+export interface AgentMessage {
+  id: string;
+  sequence: number;
+  activationId: string;
+  runId: string | null;
+  type: "TEXT" | "APPROVAL_REQUEST" | "APPROVAL_RESPONSE";
+  direction: "inbound" | "outbound";
+  author: {
+    role: "agent" | "brand" | "system";
+  };
+  text: string;
+  format: "plain" | "markdown";
+  externalId: string | null;
+  inReplyTo: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  readAt: string | null;
+  approval: Approval | null;
+  agentSlug: string;
+  agentName: string;
+}
+
+export type AgentScope = "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
+
+export interface AgentSelf {
+  activationId: string;
+  agentSlug: string;
+  organizationName: string;
+  status: "active" | "paused" | "deactivated";
+  pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  keyPreview: string;
+  /** ISO 8601 instant */
+  createdAt: string;
+  webhookLastError: WebhookError | null;
+}
+
+type AnyData = Record<string, unknown>;
+
+export interface Approval {
+  title: string;
+  options: Array<{
+    id: string;
+    label: string;
+    style?: "primary" | "danger" | undefined;
+  }>;
+  allowComment: boolean;
+  preview: {
+    kind: "landing_page" | "lead_magnet" | "asset" | "text";
+    id?: string | undefined;
+    text?: string | undefined;
+  } | null;
+  status: "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
+  decision: string | null;
+  comment: string | null;
+  answeredAt: string | null;
+  /** ISO 8601 instant */
+  expiresAt: string;
+  suspendRun: boolean;
+}
+
+export type ApprovalStatus = "PENDING" | "APPROVED" | "REJECTED" | "ANSWERED" | "EXPIRED" | "CANCELLED";
+
+export interface Asset {
+  id: string;
+  url: string;
+  fileName: string;
+  contentType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  size: number;
+  width: number;
+  height: number;
+  sha256: string;
+  alt: string | null;
+  tags: string[];
+  externalId: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface Attachment {
+  /** Name the recipient sees */
+  filename: string;
+  /** The file, base64 */
+  content: Base64Input;
+  /** Media type; guessed from the name when absent */
+  contentType?: string | undefined;
+  /** Shows it inline: <img src='cid:…'> */
+  contentId?: string | undefined;
+}
+
+export type AttemptClass = "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
+
+export interface Automation {
+  id: string;
+  name: string;
+  description: string | null;
+  triggerType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | "date";
+  status: "DRAFT" | "ACTIVE" | "PAUSED";
+  totalEntered: number;
+  totalCompleted: number;
+  revenueGenerated: number;
+  goalType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | null;
+  goalConversions: number;
+  goalConversionRate: number;
+  goalRevenue: number;
+  allowReEntry: boolean;
+  reEntryDelayHours: number | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface AutomationConnection {
+  /** The id of a step, or "trigger" */
+  from: string;
+  /** The id of a step */
+  to: string;
+  /** Of a step with branches: which one */
+  branch?: string | undefined;
+}
+
+/** The graph of an automation. */
+export interface AutomationDefinition {
+  readonly steps: readonly AutomationStep[];
+  readonly connections: readonly AutomationConnection[];
+}
+
+export interface AutomationDetail {
+  id: string;
+  name: string;
+  description: string | null;
+  triggerType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | "date";
+  status: "DRAFT" | "ACTIVE" | "PAUSED";
+  totalEntered: number;
+  totalCompleted: number;
+  revenueGenerated: number;
+  goalType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | null;
+  goalConversions: number;
+  goalConversionRate: number;
+  goalRevenue: number;
+  allowReEntry: boolean;
+  reEntryDelayHours: number | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  trigger: AutomationTrigger;
+  goal: AutomationOccurrence | null;
+  currency: string;
+  version: number;
+  shownVersion: number;
+  revision: number;
+  archivedAt: string | null;
+  steps: AutomationStep[];
+  connections: AutomationConnection[];
+}
+
+export interface AutomationEntry {
+  id: string;
+  contactId: string;
+  version: number;
+  status: "ACTIVE" | "COMPLETED" | "EXITED" | "FAILED";
+  reason: string | null;
+  stepId: string | null;
+  dueAt: string | null;
+  /** ISO 8601 instant */
+  enteredAt: string;
+  endedAt: string | null;
+  goalReachedAt: string | null;
+  revenue: number;
+  goalRevenue: number;
+  path: EntryStep[];
+}
+
+export type AutomationOccurrence = {
+  type: "contact.created";
+} | {
+  type: "tag.added";
+  /** Tag, up to 100 characters; VIP and vip are the same tag */
+  tag: string;
+} | {
+  type: "tag.removed";
+  /** Tag, up to 100 characters; VIP and vip are the same tag */
+  tag: string;
+} | {
+  type: "list.joined";
+  listId: string;
+} | {
+  type: "list.left";
+  listId: string;
+} | {
+  type: "segment.entered";
+  segmentId: string;
+} | {
+  type: "segment.left";
+  segmentId: string;
+} | {
+  type: "event";
+  /** email.opened, email.clicked, or an event of yours */
+  name: "email.opened" | "email.clicked" | string;
+  /** Only events that match; all when absent */
+  filter?: EventFilter | undefined;
+};
+
+export interface AutomationPatch {
+  /** Name */
+  name?: string | undefined;
+  /** What it is for */
+  description?: string | null | undefined;
+  /** What makes a contact enter: { "type": "contact.created" } */
+  trigger?: AutomationTrigger | undefined;
+  /** The steps, each with an id */
+  steps?: AutomationStep[] | undefined;
+  /** What follows what: { from, to, branch }. The first one begins at trigger */
+  connections?: AutomationConnection[] | undefined;
+  /** What counts as success, while a contact is inside */
+  goal?: AutomationOccurrence | null | undefined;
+  /** Currency of its revenue; USD when absent */
+  currency?: string | undefined;
+  /** Let a contact enter again once it is out; false when absent */
+  allowReEntry?: boolean | undefined;
+  /** Hours from one entry of a contact to its next one, at least; 24 when absent */
+  reEntryDelayHours?: number | undefined;
+  /** Refuse the change unless this is the automation's current revision */
+  revision?: number | undefined;
+}
+
+export interface AutomationStats {
+  automationId: string;
+  entered: number;
+  inside: number;
+  completed: number;
+  exited: number;
+  failed: number;
+  goalConversions: number;
+  steps: StepStats[];
+}
+
+export type AutomationStatus = "DRAFT" | "ACTIVE" | "PAUSED";
+
+export type AutomationStep = {
+  /** The name of the step, for connections */
+  id: string;
+  type: "send_email";
+  /** A published template; its version is pinned on activation */
+  templateId: string;
+  /** The sender; that of the template when absent */
+  from?: string | undefined;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "delay";
+  /** A duration such as 30m, 12h or 3d */
+  for: string;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "wait_until";
+  /** That date; entries that come later do not wait */
+  date?: string | undefined;
+  /** The next of these days */
+  weekdays?: Array<"monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday"> | undefined;
+  /** The time of day; without it, any time of that day will do */
+  time?: string | undefined;
+  /** "contact" for the one in the custom field timeZone of the contact, or a time zone; that of the workspace's brand when absent */
+  timeZone?: "contact" | string | undefined;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "wait_for_event";
+  /** What to wait for, from then on */
+  event: AutomationOccurrence;
+  /** How long at most, such as 3d */
+  timeout: string;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "condition";
+  rule: SegmentRule;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "split";
+  branches: Array<{
+    /** The name of the step, for connections */
+    name: string;
+    weight: number;
+  }>;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "update_contact";
+  set: {
+    /** First name, up to 100 characters */
+    firstName?: string | null | undefined;
+    /** Last name, up to 100 characters */
+    lastName?: string | null | undefined;
+    /** Phone number, up to 30 characters */
+    phone?: string | null | undefined;
+    /** Fields to set, one by one; null removes a field, others stay */
+    customFields?: Record<string, CustomValue> | undefined;
+  };
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "add_tag";
+  /** Tag, up to 100 characters; VIP and vip are the same tag */
+  tag: string;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "remove_tag";
+  /** Tag, up to 100 characters; VIP and vip are the same tag */
+  tag: string;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "add_to_list";
+  listId: string;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "remove_from_list";
+  listId: string;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "webhook";
+  /** A webhook of the workspace, which gets the event automation.webhook */
+  webhookId: string;
+  /** What else to send, the same for each contact */
+  data?: Record<string, string | number | boolean | null> | undefined;
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "goal";
+} | {
+  /** The name of the step, for connections */
+  id: string;
+  type: "exit";
+  reason?: string | undefined;
+};
+
+export type AutomationTrigger = {
+  type: "contact.created";
+} | {
+  type: "tag.added";
+  /** Tag, up to 100 characters; VIP and vip are the same tag */
+  tag: string;
+} | {
+  type: "tag.removed";
+  /** Tag, up to 100 characters; VIP and vip are the same tag */
+  tag: string;
+} | {
+  type: "list.joined";
+  listId: string;
+} | {
+  type: "list.left";
+  listId: string;
+} | {
+  type: "segment.entered";
+  segmentId: string;
+} | {
+  type: "segment.left";
+  segmentId: string;
+} | {
+  type: "event";
+  /** email.opened, email.clicked, or an event of yours */
+  name: "email.opened" | "email.clicked" | string;
+  /** Only events that match; all when absent */
+  filter?: EventFilter | undefined;
+} | {
+  type: "date";
+  /** A custom field with a date such as 2026-01-31 */
+  field: string;
+  /** Days after the date, or before it if negative; 0 when absent */
+  days?: number | undefined;
+  /** Every year, whatever the year of the date: for birthdays */
+  yearly?: boolean | undefined;
+  /** When on that day; 00:00 when absent */
+  time?: string | undefined;
+  /** Of the time; that of the workspace's brand when absent */
+  timeZone?: string | undefined;
+};
+
+export interface AutomationVersion {
+  version: number;
+  current: boolean;
+  steps: number;
+  templates: Record<string, number> | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface Brand {
+  name: string;
+  website: string | null;
+  logo: {
+    url: string;
+    width: number;
+    height: number;
+  } | null;
+  colors: {
+    primary: string | null;
+    secondary: string | null;
+    accent: string | null;
+    background: string | null;
+    text: string | null;
+  };
+  fonts: {
+    heading: string | null;
+    body: string | null;
+  };
+  voice: {
+    tone: string[];
+    description: string;
+    dos: string[];
+    donts: string[];
+  };
+  locale: string;
+  timezone: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface BrandColors {
+  primary: string | null;
+  secondary: string | null;
+  accent: string | null;
+  background: string | null;
+  text: string | null;
+}
+
+export interface BrandFonts {
+  heading: string | null;
+  body: string | null;
+}
+
+export interface BrandSettings {
+  name: string;
+  website: string | null;
+  logo: {
+    url: string;
+    width: number;
+    height: number;
+  } | null;
+  colors: {
+    primary: string | null;
+    secondary: string | null;
+    accent: string | null;
+    background: string | null;
+    text: string | null;
+  };
+  fonts: {
+    heading: string | null;
+    body: string | null;
+  };
+  voice: {
+    tone: string[];
+    description: string;
+    dos: string[];
+    donts: string[];
+  };
+  locale: string;
+  timezone: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  logoAssetId: string | null;
+  publishNeedsApproval: boolean;
+}
+
+export interface BrandVoice {
+  tone: string[];
+  description: string;
+  dos: string[];
+  donts: string[];
+}
+
+export interface Campaign {
+  id: string;
+  name: string;
+  subjectLine: string;
+  fromEmail: string;
+  fromName: string | null;
+  replyTo: string | null;
+  previewText: string | null;
+  templateId: string | null;
+  recipientType: "all" | "segment" | "list";
+  segmentId: string | null;
+  listId: string | null;
+  status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
+  statusReason: {
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
+    message: string;
+  } | null;
+  scheduledAt: string | null;
+  throttle: Throttle | null;
+  abTest: AbTest | null;
+  winner: "A" | "B" | "C" | "D" | "E" | null;
+  trackOpens: boolean;
+  trackClicks: boolean;
+  utm: Utm | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  startedAt: string | null;
+  completedAt: string | null;
+}
+
+export interface CampaignAudience {
+  contacts: number;
+  subscribed: number;
+  /** ISO 8601 instant */
+  computedAt: string;
+}
+
+export interface CampaignDetail {
+  id: string;
+  name: string;
+  subjectLine: string;
+  fromEmail: string;
+  fromName: string | null;
+  replyTo: string | null;
+  previewText: string | null;
+  templateId: string | null;
+  recipientType: "all" | "segment" | "list";
+  segmentId: string | null;
+  listId: string | null;
+  status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
+  statusReason: {
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
+    message: string;
+  } | null;
+  scheduledAt: string | null;
+  throttle: Throttle | null;
+  abTest: AbTest | null;
+  winner: "A" | "B" | "C" | "D" | "E" | null;
+  trackOpens: boolean;
+  trackClicks: boolean;
+  utm: Utm | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  startedAt: string | null;
+  completedAt: string | null;
+  html: string | null;
+  text: string | null;
+  template: {
+    id: string;
+    slug: string;
+    name: string;
+    version: number | null;
+  } | null;
+  segment: {
+    id: string;
+    name: string;
+    memberCount: number;
+  } | null;
+  list: {
+    id: string;
+    name: string;
+    memberCount: number;
+  } | null;
+}
+
+export interface CampaignPatch {
+  /** Name, up to 200 characters */
+  name?: string | undefined;
+  /** Subject, up to 998 characters; may contain {{ variables }} */
+  subjectLine?: string | undefined;
+  /** Address of a verified sender */
+  fromEmail?: string | undefined;
+  templateId?: string | null | undefined;
+  html?: string | null | undefined;
+  text?: string | null | undefined;
+  fromName?: string | null | undefined;
+  replyTo?: string | null | undefined;
+  previewText?: string | null | undefined;
+  /** Who gets it: all contacts, a segment or a list */
+  recipientType?: "all" | "segment" | "list" | undefined;
+  segmentId?: string | null | undefined;
+  listId?: string | null | undefined;
+  /** When to send; null makes it a draft again */
+  scheduledAt?: string | Date | null | undefined;
+  throttle?: Throttle | null | undefined;
+  abTest?: AbTestInput | null | undefined;
+  /** Count opens */
+  trackOpens?: boolean | undefined;
+  /** Count clicks */
+  trackClicks?: boolean | undefined;
+  utm?: Utm | null | undefined;
+}
+
+export interface CampaignRates {
+  delivery: Rate;
+  bounce: Rate;
+  open: Rate;
+  click: Rate;
+  clickToOpen: Rate;
+  unsubscribe: Rate;
+  complaint: Rate;
+}
+
+export interface CampaignSeriesPoint {
+  /** ISO 8601 instant */
+  at: string;
+  sent: number;
+  delivered: number;
+  deferred: number;
+  bounced: number;
+  complained: number;
+  failed: number;
+  opens: number;
+  uniqueOpens: number;
+  machineOpens: number;
+  clicks: number;
+  uniqueClicks: number;
+  machineClicks: number;
+  unsubscribes: number;
+}
+
+export interface CampaignStats {
+  campaignId: string;
+  status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
+  audience: number | null;
+  recipients: RecipientCounts;
+  opens: Reactions;
+  clicks: Reactions;
+  unsubscribes: number;
+  rates: CampaignRates;
+  skipped: {
+    unsubscribed: number;
+    bounced: number;
+    complained: number;
+    suppressed: number;
+    invalid: number;
+    deleted: number;
+    duplicate: number;
+    missing_variables: number;
+  };
+  links: Array<{
+    url: string;
+    clicks: number;
+    uniqueClicks: number;
+    machineClicks: number;
+  }>;
+  series: CampaignSeriesPoint[];
+  variants: Array<{
+    name: "A" | "B" | "C" | "D" | "E";
+    subjectLine: string;
+    winner: boolean;
+    recipients: RecipientCounts;
+    opens: Reactions;
+    clicks: Reactions;
+    unsubscribes: number;
+    rates: CampaignRates;
+  }>;
+  revenue: Array<{
+    currency: string;
+    amount: number;
+    events: number;
+  }>;
+  /** ISO 8601 instant */
+  computedAt: string;
+}
+
+export type CampaignStatus = "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
+
+export interface CampaignVerification {
+  correct: boolean;
+  recipients: number;
+  differences: Array<{
+    what: string;
+    counted: number;
+    actual: number;
+  }>;
+}
+
+export interface CapturedMail {
+  id: string;
+  emailId: string | null;
+  workspaceId: string | null;
+  to: string;
+  from: string;
+  subject: string;
+  /** Bytes of the raw message */
+  size: number;
+  /** ISO 8601 instant */
+  receivedAt: string;
+}
+
+export interface CapturedMailDetail {
+  id: string;
+  emailId: string | null;
+  workspaceId: string | null;
+  to: string;
+  from: string;
+  subject: string;
+  /** Bytes of the raw message */
+  size: number;
+  /** ISO 8601 instant */
+  receivedAt: string;
+  headers: Array<{
+    name: string;
+    value: string;
+  }>;
+  html: string | null;
+  text: string | null;
+  attachments: Array<{
+    filename: string;
+    contentType: string;
+    contentId: string | null;
+    size: number;
+  }>;
+}
+
+export interface CatalogAgent {
+  slug: string;
+  name: string;
+  description: string;
+  permissions: Array<{
+    scope: "landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups";
+    grants: string;
+  }>;
+  builder: {
+    name: string;
+  };
+  price: {
+    amount: number;
+    currency: string;
+    interval: "month";
+  };
+  /** ISO 8601 instant */
+  listedAt: string;
+  activationId: string | null;
+}
+
+export interface ClockState {
+  /** ISO 8601 instant */
+  now: string;
+  mode: "running" | "frozen";
+  next: {
+    /** ISO 8601 instant */
+    at: string;
+    name: string;
+  } | null;
+  timers: number;
+  fired: Array<{
+    /** ISO 8601 instant */
+    at: string;
+    name: string;
+  }>;
+}
+
+export interface Contact {
+  id: string;
+  email: string;
+  firstName: string | null;
+  lastName: string | null;
+  phone: string | null;
+  tags: string[];
+  customFields: Record<string, unknown>;
+  status: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface ContactDetail {
+  id: string;
+  email: string;
+  firstName: string | null;
+  lastName: string | null;
+  phone: string | null;
+  tags: string[];
+  customFields: Record<string, unknown>;
+  status: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  lists: ContactMembership[];
+  segments: ContactMembership[];
+}
+
+export type ContactEventType = "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked";
+
+export interface ContactImport {
+  created: number;
+  updated: number;
+  unchanged: number;
+  skipped: number;
+  failed: number;
+  suppressed: number;
+  dryRun: boolean;
+  results: Array<"created" | "updated" | "unchanged" | "skipped" | "failed">;
+  errors: Array<{
+    index: number;
+    path: string;
+    code: string;
+    message: string;
+  }>;
+}
+
+export interface ContactMembership {
+  id: string;
+  name: string;
+}
+
+export interface ContactPatch {
+  /** First name, up to 100 characters */
+  firstName?: string | null | undefined;
+  /** Last name, up to 100 characters */
+  lastName?: string | null | undefined;
+  /** Phone number, up to 30 characters */
+  phone?: string | null | undefined;
+  /** Replaces all tags */
+  tags?: string[] | undefined;
+  /** Fields to set, one by one; null removes a field, others stay */
+  customFields?: Record<string, CustomValue> | undefined;
+  /** UNSUBSCRIBED suppresses the address for marketing; SUBSCRIBED lifts that suppression */
+  status?: "SUBSCRIBED" | "UNSUBSCRIBED" | undefined;
+}
+
+export type ContactStatus = "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
+
+export type ContactTextField = "firstName" | "lastName" | "phone";
+
+export interface ContactUpsert {
+  /** Email address */
+  email: string;
+  /** First name, up to 100 characters */
+  firstName?: string | null | undefined;
+  /** Last name, up to 100 characters */
+  lastName?: string | null | undefined;
+  /** Phone number, up to 30 characters */
+  phone?: string | null | undefined;
+  /** Tags, up to 50 */
+  tags?: string[] | undefined;
+  /** Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed */
+  customFields?: Record<string, CustomValue> | undefined;
+  /** UNSUBSCRIBED unsubscribes the contact; SUBSCRIBED never resubscribes one that unsubscribed, bounced, complained or is suppressed */
+  status?: "SUBSCRIBED" | "UNSUBSCRIBED" | undefined;
+}
+
+export interface CreditEntry {
+  id: string;
+  kind: "grant" | "consume" | "refund";
+  amount: number;
+  balanceAfter: number;
+  activationId: string | null;
+  runId: string | null;
+  action: string | null;
+  description: string | null;
+  refundOf: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export type CreditKind = "grant" | "consume" | "refund";
+
+export interface CreditTransaction {
+  transactionId: string;
+  kind: "consume" | "refund";
+  amount: number;
+  action: string | null;
+  runId: string | null;
+  description: string | null;
+  units: unknown;
+  refundOf: string | null;
+  balanceAfter: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+/** A value of a custom field. Dates are ISO 8601 texts. */
+export type CustomValue = string | number | boolean | null | CustomValue[] | { [key: string]: CustomValue };
+
+export type DeactivationReason = "user_deactivated" | "plan_downgrade" | "admin_revoke";
+
+/** A fault of a definition: where it is, and a message that names the step. */
+export interface DefinitionFault {
+  readonly path: (string | number)[];
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface Delivery {
+  id: string;
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  state: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
+  attempts: number;
+  nextAttemptAt: string | null;
+  waitsFor: string | null;
+  settledAt: string | null;
+  lastAttempt: DeliveryAttempt | null;
+}
+
+export interface DeliveryAttempt {
+  attempt: number;
+  /** ISO 8601 instant */
+  at: string;
+  ms: number;
+  class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
+  httpStatus: number | null;
+  message: string | null;
+  hint: string;
+  answer: string | null;
+}
+
+export interface DeliveryDetail {
+  id: string;
+  type: "agent.activated" | "approval_response" | "message.posted" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup";
+  activationId: string;
+  runId: string | null;
+  sequence: number;
+  /** ISO 8601 instant */
+  timestamp: string;
+  state: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
+  attempts: number;
+  nextAttemptAt: string | null;
+  waitsFor: string | null;
+  settledAt: string | null;
+  lastAttempt: DeliveryAttempt | null;
+  body: string;
+  log: DeliveryAttempt[];
+}
+
+export interface DryRun {
+  contactId: string;
+  version: number;
+  mayEnter: boolean;
+  entryReason: string | null;
+  status: "COMPLETED" | "EXITED" | "FAILED";
+  reason: string | null;
+  /** ISO 8601 instant */
+  enteredAt: string;
+  /** ISO 8601 instant */
+  endedAt: string;
+  path: DryRunStep[];
+}
+
+export interface DryRunStep {
+  stepId: string;
+  type: "send_email" | "delay" | "wait_until" | "wait_for_event" | "condition" | "split" | "update_contact" | "add_tag" | "remove_tag" | "add_to_list" | "remove_from_list" | "webhook" | "goal" | "exit";
+  /** ISO 8601 instant */
+  at: string;
+  outcome: "done" | "skipped";
+  reason: string | null;
+  branch: string | null;
+  assumed: boolean;
+  until: string | null;
+  email: {
+    from: string;
+    subject: string;
+  } | null;
+}
+
+export interface Email {
+  id: string;
+  status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+  to: string;
+  from: string;
+  subject: string;
+  tags: Record<string, string>;
+  template: {
+    slug: string;
+    version: number;
+  } | null;
+  campaignId: string | null;
+  contactId: string | null;
+  messageId: string;
+  attempts: number;
+  inDoubt: boolean;
+  lastError: {
+    message: string;
+    smtpCode: number | null;
+    enhancedCode: string | null;
+  } | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  scheduledAt: string | null;
+  nextAttemptAt: string | null;
+  sentAt: string | null;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface EmailDetail {
+  id: string;
+  status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+  to: string;
+  from: string;
+  subject: string;
+  tags: Record<string, string>;
+  template: {
+    slug: string;
+    version: number;
+  } | null;
+  campaignId: string | null;
+  contactId: string | null;
+  messageId: string;
+  attempts: number;
+  inDoubt: boolean;
+  lastError: {
+    message: string;
+    smtpCode: number | null;
+    enhancedCode: string | null;
+  } | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  scheduledAt: string | null;
+  nextAttemptAt: string | null;
+  sentAt: string | null;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  replyTo: string | null;
+  html: string | null;
+  text: string | null;
+  headers: Record<string, string>;
+  attachments: Array<{
+    filename: string;
+    contentType: string;
+    contentId: string | null;
+    size: number;
+  }>;
+  events: Array<{
+    id: string;
+    type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled";
+    /** ISO 8601 instant */
+    at: string;
+    data: Record<string, unknown>;
+  }>;
+}
+
+export type EmailStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+
+/** What an open or a click says besides its email: `machineReason` tells why it counts as a machine's. */
+interface Engagement {
+  machineReason?: string;
+  /** The mail program. */
+  client?: string;
+  /** The first one of the email, of people and machines each. */
+  unique?: boolean;
+  /** True for the reaction of a simulated recipient. */
+  simulated?: boolean;
+}
+
+export type EntryStatus = "ACTIVE" | "COMPLETED" | "EXITED" | "FAILED";
+
+export interface EntryStep {
+  stepId: string;
+  /** ISO 8601 instant */
+  at: string;
+  outcome: "done" | "skipped";
+  reason: string | null;
+  branch: string | null;
+  emailId: string | null;
+}
+
+export interface Erasure {
+  contacts: number;
+  emails: number;
+  captured: number;
+  events: number;
+  answers: number;
+  staysSuppressed: boolean;
+}
+
+export interface ErrorBody {
+  error: {
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+    message: string;
+    status: number;
+    requestId: string;
+    details: Array<{
+      /** Path of the invalid field, e.g. to[3]; empty for the request as a whole */
+      path: string;
+      code: string;
+      message: string;
+      /** Line of the error in the field's text, from 1, if it has lines */
+      line?: number | undefined;
+      /** Column of the error in its line, from 1 */
+      column?: number | undefined;
+    }>;
+    hint: string;
+  };
+}
+
+export type ErrorCode = "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+
+export interface ErrorDetail {
+  /** Path of the invalid field, e.g. to[3]; empty for the request as a whole */
+  path: string;
+  code: string;
+  message: string;
+  /** Line of the error in the field's text, from 1, if it has lines */
+  line?: number | undefined;
+  /** Column of the error in its line, from 1 */
+  column?: number | undefined;
+}
+
+/** An event: `event.type` tells what `event.data` holds. */
+export type Event = { [Type in EventType]: EventOf<Type> }[EventType];
+
+/** One condition on an event. */
+export interface EventCondition {
+  field: ("value" | "currency" | "url" | "campaignId") | `properties.${string}`;
+  operator: RuleOperator;
+  value?: string | number | boolean | (string | number)[] | undefined;
+}
+
+/** What `data` holds, by type. A field that is added later is no breaking change. */
+export interface EventData extends Record<EventType, object> {
+  "email.queued": NoData;
+  "email.sent": { response: string; attempt: number };
+  "email.delivered": NoData;
+  "email.deferred": Refusal & { attempt: number; inDoubt: boolean };
+  "email.opened": Engagement;
+  "email.clicked": Engagement & { url?: string; linkId?: string; uniqueLink?: boolean };
+  "email.bounced": Refusal;
+  "email.complained": Engagement;
+  "email.unsubscribed": AnyData;
+  "email.failed": Refusal & { attempts: number };
+  "email.suppressed": NoData;
+  "email.cancelled": NoData;
+  "email.rescheduled": { scheduledAt: string };
+  "contact.created": { source: string; tagsAdded?: string[] };
+  /** Names the fields that changed, never their values. */
+  "contact.updated": { source: string; changed: string[]; tagsAdded?: string[]; tagsRemoved?: string[] };
+  "contact.deleted": NoData;
+  "contact.subscribed": StatusChange;
+  "contact.unsubscribed": StatusChange;
+  "contact.bounced": StatusChange;
+  "contact.complained": StatusChange;
+  /** What you reported with events.track. */
+  "contact.tracked": { name: string; value?: number; currency?: string; properties?: Record<string, unknown> };
+  "list.joined": { listId: string };
+  "list.left": { listId: string };
+  "segment.entered": Membership;
+  "segment.left": Membership;
+  "suppression.added": Suppressed;
+  "suppression.removed": Suppressed;
+  "campaign.scheduled": AnyData;
+  "campaign.started": AnyData;
+  "campaign.paused": AnyData;
+  "campaign.resumed": AnyData;
+  "campaign.completed": AnyData;
+  "campaign.cancelled": AnyData;
+  "campaign.failed": AnyData;
+  "automation.entered": AnyData;
+  "automation.completed": AnyData;
+  "automation.exited": AnyData;
+  "automation.failed": AnyData;
+  "automation.goal_reached": AnyData;
+  "automation.webhook": { webhookId: string; entryId: string; stepId: string; data?: Record<string, unknown> };
+  "webhook.test": { webhookId: string };
+  "webhook.disabled": { webhookId: string; failingSince: string };
+}
+
+/** A rule tree about an event, as segments have about contacts. */
+export type EventFilter = { all: EventFilter[] } | { any: EventFilter[] } | { not: EventFilter } | EventCondition;
+
+/** An event of one type, as lists, the stream and developer webhooks show it. */
+export type EventOf<Type extends EventType> = Omit<{
+  id: string;
+  sequence: number;
+  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
+  /** ISO 8601 instant */
+  at: string;
+  emailId: string | null;
+  to: string | null;
+  contactId: string | null;
+  campaignId: string | null;
+  automationId: string | null;
+  machine: boolean | null;
+  data: Record<string, unknown>;
+}, "type" | "data"> & { type: Type; data: EventData[Type] };
+
+/** All types, or those of one noun, or one type. */
+export type EventPattern = "*" | `${string}.*` | EventType;
+
+export type EventType = "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
+
+export interface FailedRecipient {
+  to: string;
+  code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+  message: string;
+}
+
+export interface Fault {
+  /** Only this method */
+  method?: "GET" | "POST" | "PATCH" | "DELETE" | undefined;
+  /** Path; * matches anything, e.g. /api/v1/emails/* */
+  path: string;
+  /** Answer with this error */
+  code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
+  /** Close the connection instead of responding */
+  drop: boolean;
+  /** Fail before the work, or after it is done */
+  when: "before" | "after";
+  /** Wait this long (real time) first */
+  delayMs: number;
+  /** Let this many matching requests through first */
+  skip: number;
+  /** Apply to this many requests, then stop */
+  count?: number | undefined;
+  /** Share of matching requests to apply to, 0 to 1 */
+  rate: number;
+  /** Seed of the random numbers behind rate */
+  seed: number;
+  id: string;
+  matched: number;
+  hits: number;
+}
+
+/** The kind of a field, which decides its operators. */
+export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
+
+export type FormField = ContactTextField;
+
+export interface Heartbeat {
+  runId: string;
+  status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+  /** ISO 8601 instant */
+  deadlineAt: string;
+  heartbeatIntervalSeconds: number;
+  accepted: number;
+  cancelRequested: boolean;
+}
+
+export type ImportResult = "created" | "updated" | "unchanged" | "skipped" | "failed";
+
+export interface Job {
+  id: string;
+  kind: string;
+  state: "ready" | "running" | "dead" | "unhandled";
+  payload: Record<string, unknown>;
+  attempts: number;
+  maxAttempts: number;
+  /** ISO 8601 instant */
+  runAt: string;
+  lastError: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface Key {
+  id: string;
+  name: string;
+  permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
+  owner: boolean;
+  preview: string;
+  /** ISO 8601 instant */
+  createdAt: string;
+  revokedAt: string | null;
+}
+
+export interface LandingPage {
+  id: string;
+  slug: string;
+  url: string;
+  title: string;
+  status: "DRAFT" | "PUBLISHED";
+  version: number;
+  hasForm: boolean;
+  leadMagnetId: string | null;
+  listId: string | null;
+  runId: string | null;
+  createdBy: {
+    agent: boolean;
+    activationId: string | null;
+  };
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  publishedAt: string | null;
+  html: string | null;
+  blocks: Array<{
+    type: "heading";
+    text: string;
+    level: number;
+  } | {
+    type: "text";
+    text: string;
+  } | {
+    type: "image";
+    /** Id of an asset */
+    assetId: string;
+    alt: string;
+    caption?: string | undefined;
+  } | {
+    type: "list";
+    items: string[];
+    ordered: boolean;
+  } | {
+    type: "quote";
+    text: string;
+    by?: string | undefined;
+  } | {
+    type: "button";
+    label: string;
+    href: string;
+  } | {
+    type: "divider";
+  } | {
+    type: "form";
+  }> | null;
+  seo: {
+    title?: string | undefined;
+    description?: string | undefined;
+    /** Id of an asset */
+    ogAssetId?: string | undefined;
+  };
+  form: {
+    title?: string | undefined;
+    /** Fields besides the email address */
+    fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+    labels?: {
+      email?: string | undefined;
+      firstName?: string | undefined;
+      lastName?: string | undefined;
+      phone?: string | undefined;
+    } | undefined;
+    /** Text of the button */
+    button?: string | undefined;
+    /** What visitors agree to by submitting the form; stored with each sign-up */
+    consentText?: string | undefined;
+    /** Visitors must tick a box next to the consent text */
+    consentCheckbox?: boolean | undefined;
+    thanksTitle?: string | undefined;
+    thanksText?: string | undefined;
+  } | null;
+  previewUrl: string;
+}
+
+export interface LandingPageStats {
+  from: string;
+  to: string;
+  views: number;
+  uniqueVisitors: number;
+  submissions: number;
+  conversionRate: number;
+  byDay: Array<{
+    date: string;
+    views: number;
+    uniqueVisitors: number;
+    submissions: number;
+  }>;
+  topReferrers: Array<{
+    host: string;
+    views: number;
+  }>;
+}
+
+export type LandingPageStatus = "DRAFT" | "PUBLISHED";
+
+export interface LandingPageSubmission {
+  id: string;
+  contactId: string | null;
+  consentText: string;
+  listId: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface LandingPageSummary {
+  id: string;
+  slug: string;
+  url: string;
+  title: string;
+  status: "DRAFT" | "PUBLISHED";
+  version: number;
+  hasForm: boolean;
+  leadMagnetId: string | null;
+  listId: string | null;
+  runId: string | null;
+  createdBy: {
+    agent: boolean;
+    activationId: string | null;
+  };
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  publishedAt: string | null;
+}
+
+export interface LeadMagnet {
+  id: string;
+  title: string;
+  description: string | null;
+  fileName: string;
+  contentType: "application/pdf" | "application/epub+zip" | "application/zip" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "image/png" | "image/jpeg" | "audio/mpeg" | "video/mp4";
+  size: number;
+  sha256: string;
+  downloadUrl: string;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface List {
+  id: string;
+  name: string;
+  description: string | null;
+  doubleOptIn: boolean;
+  confirmationFrom: string | null;
+  confirmationSubject: string | null;
+  public: boolean;
+  memberCount: number;
+  pendingCount: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface ListAddition {
+  added: number;
+  pending: number;
+  unchanged: number;
+  failed: Array<{
+    index: number;
+    contact: string;
+    code: string;
+    message: string;
+  }>;
+}
+
+export type ListEventType = "list.joined" | "list.left";
+
+export interface ListMember {
+  contact: Contact;
+  status: "MEMBER" | "PENDING";
+  /** ISO 8601 instant */
+  addedAt: string;
+  joinedAt: string | null;
+  expiresAt: string | null;
+}
+
+export type ListMemberStatus = "MEMBER" | "PENDING";
+
+export interface ListMetadata {
+  id: string;
+  name: string;
+  description: string | null;
+  contactCount: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface ListRemoval {
+  removed: number;
+  failed: Array<{
+    index: number;
+    contact: string;
+    code: string;
+    message: string;
+  }>;
+}
+
+export interface Listing {
+  id: string;
+  slug: string;
+  name: string;
+  description: string;
+  webhookUrl: string;
+  permissions: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  state: "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
+  price: {
+    amount: number;
+    currency: string;
+    interval: "month";
+  };
+  listedAt: string | null;
+  expiresAt: string | null;
+  endedAt: string | null;
+  secretRotatesAt: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface ListingActivation {
+  id: string;
+  organizationName: string;
+  status: "active" | "paused" | "deactivated";
+  pauseReasons: Array<"user_paused" | "plan_downgrade" | "webhook_failure">;
+  scopes: Array<"landing_pages:write" | "landing_pages:read" | "lead_magnets:write" | "assets:write" | "brand:read" | "lists:read_metadata" | "agent:consume_credits" | "agent:post_messages" | "agent:read_messages" | "agent:read_runs" | "agent:write_runs" | "agent:wakeups">;
+  keyPreview: string;
+  keyDeliveredAt: string | null;
+  webhookLastError: WebhookError | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  deactivatedAt: string | null;
+}
+
+export type ListingState = "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
+
+/** A mailbox: the address to deliver to, and the name people see. */
+export interface Mailbox {
+  /** Display name, decoded; empty if there is none. */
+  readonly name: string;
+  /**
+   * `local@domain` in its one canonical spelling: the local part in Unicode form C and without needless quotes and backslashes,
+   * the domain in lower-case ASCII (IDNA). Upper case in the local part is kept.
+   */
+  readonly address: string;
+  readonly local: string;
+  readonly domain: string;
+  /** What `addressKey` returns for it: equal for all spellings of one mailbox. */
+  readonly key: string;
+}
+
+interface Membership {
+  segmentId: string;
+  cause: "contact" | "rules" | "time";
+}
+
+export interface Message {
+  id: string;
+  sequence: number;
+  activationId: string;
+  runId: string | null;
+  type: "TEXT" | "APPROVAL_REQUEST" | "APPROVAL_RESPONSE";
+  direction: "inbound" | "outbound";
+  author: {
+    role: "agent" | "brand" | "system";
+  };
+  text: string;
+  format: "plain" | "markdown";
+  externalId: string | null;
+  inReplyTo: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  readAt: string | null;
+  approval: Approval | null;
+}
+
+export type MessageDirection = "inbound" | "outbound";
+
+export type MessageType = "TEXT" | "APPROVAL_REQUEST" | "APPROVAL_RESPONSE";
+
+export interface NewAutomation {
+  /** Name */
+  name: string;
+  /** What it is for */
+  description?: string | null | undefined;
+  /** What makes a contact enter: { "type": "contact.created" } */
+  trigger: AutomationTrigger;
+  /** The steps, each with an id */
+  steps: AutomationStep[];
+  /** What follows what: { from, to, branch }. The first one begins at trigger */
+  connections: AutomationConnection[];
+  /** What counts as success, while a contact is inside */
+  goal?: AutomationOccurrence | null | undefined;
+  /** Currency of its revenue; USD when absent */
+  currency?: string | undefined;
+  /** Let a contact enter again once it is out; false when absent */
+  allowReEntry?: boolean | undefined;
+  /** Hours from one entry of a contact to its next one, at least; 24 when absent */
+  reEntryDelayHours?: number | undefined;
+}
+
+export interface NewCampaign {
+  /** Name, up to 200 characters */
+  name: string;
+  /** Subject, up to 998 characters; may contain {{ variables }} */
+  subjectLine: string;
+  /** Address of a verified sender */
+  fromEmail: string;
+  /** Published template to send */
+  templateId?: string | undefined;
+  /** HTML body, may contain {{ variables }} */
+  html?: string | undefined;
+  /** Plain-text body, may contain {{ variables }} */
+  text?: string | undefined;
+  /** Name of the sender */
+  fromName?: string | undefined;
+  /** Reply-To address */
+  replyTo?: string | undefined;
+  /** Text that mail programs show next to the subject, up to 200 characters */
+  previewText?: string | undefined;
+  /** Who gets it: all contacts, a segment or a list */
+  recipientType?: "all" | "segment" | "list" | undefined;
+  /** The segment, if recipientType is segment */
+  segmentId?: string | undefined;
+  /** The list, if recipientType is list */
+  listId?: string | undefined;
+  /** When to send (ISO 8601), in the future */
+  scheduledAt?: string | Date | undefined;
+  /** How fast, and at which hours: {perSecond, window} */
+  throttle?: Throttle | undefined;
+  /** Variants to try on a sample, and how the winner is decided: {variants, samplePercent, winner, decideAfterMinutes} */
+  abTest?: AbTestInput | undefined;
+  /** Count opens */
+  trackOpens?: boolean | undefined;
+  /** Count clicks */
+  trackClicks?: boolean | undefined;
+  utm?: Utm | undefined;
+}
+
+export interface NewContact {
+  /** Email address */
+  email: string;
+  /** First name, up to 100 characters */
+  firstName?: string | null | undefined;
+  /** Last name, up to 100 characters */
+  lastName?: string | null | undefined;
+  /** Phone number, up to 30 characters */
+  phone?: string | null | undefined;
+  /** Tags, up to 50 */
+  tags?: string[] | undefined;
+  /** Free data, name to value: texts, numbers, booleans, objects and arrays, nested up to 5 levels; a field set to null is removed */
+  customFields?: Record<string, CustomValue> | undefined;
+}
+
+type NoData = Record<string, never>;
+
+export interface Page<T> {
+  data: T[];
+  pagination: Pagination;
+}
+
+export type PageBlock = {
+  type: "heading";
+  text: string;
+  level: number;
+} | {
+  type: "text";
+  text: string;
+} | {
+  type: "image";
+  /** Id of an asset */
+  assetId: string;
+  alt: string;
+  caption?: string | undefined;
+} | {
+  type: "list";
+  items: string[];
+  ordered: boolean;
+} | {
+  type: "quote";
+  text: string;
+  by?: string | undefined;
+} | {
+  type: "button";
+  label: string;
+  href: string;
+} | {
+  type: "divider";
+} | {
+  type: "form";
+};
+
+export interface PageForm {
+  title?: string | undefined;
+  /** Fields besides the email address */
+  fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+  labels?: {
+    email?: string | undefined;
+    firstName?: string | undefined;
+    lastName?: string | undefined;
+    phone?: string | undefined;
+  } | undefined;
+  /** Text of the button */
+  button?: string | undefined;
+  /** What visitors agree to by submitting the form; stored with each sign-up */
+  consentText?: string | undefined;
+  /** Visitors must tick a box next to the consent text */
+  consentCheckbox?: boolean | undefined;
+  thanksTitle?: string | undefined;
+  thanksText?: string | undefined;
+}
+
+export interface PageSeo {
+  title?: string | undefined;
+  description?: string | undefined;
+  /** Id of an asset */
+  ogAssetId?: string | undefined;
+}
+
+export interface Pagination {
+  page: number;
+  limit: number;
+  total: number;
+  totalIsMinimum?: true | undefined;
+  totalPages: number;
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export type PauseReason = "user_paused" | "plan_downgrade" | "webhook_failure";
+
+export interface Payment {
+  id: string;
+  listingSlug: string;
+  provider: "local" | "stripe";
+  sessionId: string;
+  state: "PENDING" | "PAID" | "FAILED" | "EXPIRED";
+  amount: number;
+  currency: string;
+  checkoutUrl: string;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  expiresAt: string;
+  paidAt: string | null;
+}
+
+export type PaymentState = "PENDING" | "PAID" | "FAILED" | "EXPIRED";
+
+export type Permission = "contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write";
+
+export interface Person {
+  email: string;
+  contact: ContactDetail | null;
+  lists: PersonList[];
+  signUps: PersonSignUp[];
+  automationEntries: PersonEntry[];
+  events: Array<{
+    id: string;
+    type: string;
+    /** ISO 8601 instant */
+    at: string;
+    data: Record<string, unknown>;
+  }>;
+  suppression: Suppression | null;
+  emails: EmailDetail[];
+  nextCursor: string | null;
+}
+
+export interface PersonEntry {
+  id: string;
+  version: number;
+  status: "ACTIVE" | "COMPLETED" | "EXITED" | "FAILED";
+  reason: string | null;
+  stepId: string | null;
+  dueAt: string | null;
+  /** ISO 8601 instant */
+  enteredAt: string;
+  endedAt: string | null;
+  goalReachedAt: string | null;
+  revenue: number;
+  goalRevenue: number;
+  path: EntryStep[];
+  automationId: string;
+  automationName: string;
+  event: {
+    name: string;
+    value?: number | undefined;
+    currency?: string | undefined;
+    properties?: Record<string, unknown> | undefined;
+  } | null;
+}
+
+export interface PersonList {
+  id: string;
+  name: string;
+  status: "MEMBER" | "PENDING";
+  /** ISO 8601 instant */
+  addedAt: string;
+  joinedAt: string | null;
+}
+
+export interface PersonSignUp {
+  id: string;
+  consentText: string;
+  listId: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  landingPageId: string;
+}
+
+export interface Plan {
+  plan: "none" | "free" | "starter" | "growth" | "scale";
+  covers: number | null;
+  used: number;
+  changedAt: string | null;
+}
+
+export interface PlanChange {
+  paused: string[];
+  resumed: string[];
+  deactivated: string[];
+}
+
+export type PlanName = "none" | "free" | "starter" | "growth" | "scale";
+
+export type Provider = "ses" | "postmark" | "sendgrid" | "mailgun";
+
+export interface ProviderConnection {
+  id: string;
+  provider: "ses" | "postmark" | "sendgrid" | "mailgun";
+  url: string;
+  description: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface QueueHold {
+  domain: string;
+  /** ISO 8601 instant */
+  heldAt: string;
+  /** As given */
+  reason: string | null;
+  /** Emails that wait for the release, counted up to 10,000 */
+  emails: number;
+}
+
+export interface QueueStatus {
+  /** True while no email is sent */
+  paused: boolean;
+  pausedAt: string | null;
+  /** Why it was paused, as given */
+  reason: string | null;
+  /** Rows by state, each counted up to 10,000. A row may stand for many emails */
+  jobs: {
+    ready: number;
+    running: number;
+    dead: number;
+    unhandled: number;
+  };
+  /** Jobs that wait because this version does not know their kind, by kind */
+  unhandledKinds: Record<string, number>;
+  /** When the job that has waited longest was due */
+  oldestDueAt: string | null;
+  /** Domains to which no email is sent */
+  holds: QueueHold[];
+}
+
+export interface Rate {
+  rate: number | null;
+  count: number;
+  of: "accepted" | "attempted" | "uniqueOpens";
+  total: number;
+}
+
+export type RateDenominator = "accepted" | "attempted" | "uniqueOpens";
+
+export interface Reactions {
+  total: number;
+  unique: number;
+  machine: number;
+}
+
+export interface Recipient {
+  emailId: string;
+  contactId: string | null;
+  to: string;
+  status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+  skipReason: "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "missing_variables" | null;
+  variant: "A" | "B" | "C" | "D" | "E" | null;
+  attempts: number;
+  inDoubt: boolean;
+  lastError: {
+    message: string;
+    smtpCode: number | null;
+    enhancedCode: string | null;
+  } | null;
+  sentAt: string | null;
+  openedAt: string | null;
+  clickedAt: string | null;
+  unsubscribedAt: string | null;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface RecipientCounts {
+  total: number;
+  queued: number;
+  sending: number;
+  sent: number;
+  delivered: number;
+  deferred: number;
+  bounced: number;
+  complained: number;
+  failed: number;
+  suppressed: number;
+  skipped: number;
+  cancelled: number;
+}
+
+export type RecipientType = "all" | "segment" | "list";
+
+export type ReferenceField = "templateId" | "listId" | "segmentId" | "webhookId";
+
+/** Why a message did not go through, in the words of the receiving server. */
+interface Refusal {
+  type: "PERMANENT" | "TRANSIENT";
+  smtpCode: number | null;
+  enhancedCode: string | null;
+  diagnostic: string;
+}
+
+export interface Removal {
+  kind: "element" | "attribute" | "address" | "style" | "depth";
+  name: string;
+  count: number;
+}
+
+export type RuleField = "email" | "firstName" | "lastName" | "phone" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
+
+export type RuleOperator = "equals" | "notEquals" | "contains" | "notContains" | "startsWith" | "endsWith" | "in" | "notIn" | "exists" | "before" | "after" | "withinLast" | "notWithinLast" | "gt" | "gte" | "lt" | "lte" | "withinNext";
+
+export interface Run {
+  runId: string;
+  activationId: string;
+  status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+  title: string | null;
+  trigger: {
+    type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
+    /** What triggered it, e.g. the id of a message */
+    ref?: string | undefined;
+  } | null;
+  parentRunId: string | null;
+  /** ISO 8601 instant */
+  startedAt: string;
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+  deadlineAt: string | null;
+  finishedAt: string | null;
+  waitingFor: "approval" | "wakeup" | null;
+  progress: {
+    percent: number;
+    label?: string | undefined;
+  } | null;
+  summary: string | null;
+  output: unknown;
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  failureReason: "heartbeat_timeout" | "reported" | null;
+  metrics: Record<string, number> | null;
+  metadata: Record<string, unknown> | null;
+  creditsConsumed: number;
+  cancelRequested: boolean;
+}
+
+export interface RunDetail {
+  runId: string;
+  activationId: string;
+  status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+  title: string | null;
+  trigger: {
+    type: "manual" | "activation" | "approval" | "wakeup" | "schedule" | "message";
+    /** What triggered it, e.g. the id of a message */
+    ref?: string | undefined;
+  } | null;
+  parentRunId: string | null;
+  /** ISO 8601 instant */
+  startedAt: string;
+  /** ISO 8601 instant */
+  lastHeartbeatAt: string;
+  deadlineAt: string | null;
+  finishedAt: string | null;
+  waitingFor: "approval" | "wakeup" | null;
+  progress: {
+    percent: number;
+    label?: string | undefined;
+  } | null;
+  summary: string | null;
+  output: unknown;
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  failureReason: "heartbeat_timeout" | "reported" | null;
+  metrics: Record<string, number> | null;
+  metadata: Record<string, unknown> | null;
+  creditsConsumed: number;
+  cancelRequested: boolean;
+  checkpoint: unknown;
+}
+
+export type RunFailure = "heartbeat_timeout" | "reported";
+
+export interface RunLogEntry {
+  level: "debug" | "info" | "warn" | "error";
+  message: string;
+  data: unknown;
+  /** ISO 8601 instant */
+  at: string;
+  agentAt: string | null;
+}
+
+export type RunStatus = "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
+
+export interface Segment {
+  id: string;
+  name: string;
+  description: string | null;
+  rules: SegmentRule;
+  state: "BUILDING" | "READY";
+  memberCount: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+/** One condition on a contact. */
+export interface SegmentCondition {
+  field: RuleField | `customFields.${string}`;
+  operator: RuleOperator;
+  value?: string | number | boolean | (string | number)[] | undefined;
+}
+
+export type SegmentEventType = "segment.entered" | "segment.left";
+
+export interface SegmentPreview {
+  count: number;
+  contacts: Contact[];
+}
+
+/** A rule tree: `all` and `any` combine rules, `not` negates one, everything else is a condition. */
+export type SegmentRule = { all: SegmentRule[] } | { any: SegmentRule[] } | { not: SegmentRule } | SegmentCondition;
+
+export type SegmentState = "BUILDING" | "READY";
+
+/** With html, text or both, as in the methods of the SDK. */
+export type SendRequest = {
+  /** One address, or an array of up to 50; each recipient gets a separate message */
+  to: string | string[];
+  /** A bare address or: Name <address> */
+  from: string;
+  /** Subject line, up to 998 characters */
+  subject: string;
+  /** HTML body */
+  html?: string | undefined;
+  /** Plain-text body */
+  text?: string | undefined;
+  /** Reply-To address */
+  replyTo?: string | undefined;
+  /** Custom headers, name to value */
+  headers?: Record<string, string> | undefined;
+  /** Your own tracking tags, name to value; not sent to the recipient */
+  tags?: Record<string, string> | undefined;
+  /** Files, up to 20 and 20 MiB in all */
+  attachments?: Attachment[] | undefined;
+  /** Send later, at this instant (ISO 8601) */
+  scheduledAt?: string | Date | undefined;
+  /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
+  bypassUnsubscribe?: boolean | undefined;
+  tracking?: Tracking | undefined;
+} & ({ html: string } | { text: string });
+
+export type SendResponse = {
+  id: string;
+  status: "queued";
+} | {
+  ids: string[];
+  status: "queued";
+  count: number;
+  failed?: FailedRecipient[] | undefined;
+};
+
+export interface Sender {
+  id: string;
+  kind: "address" | "domain";
+  value: string;
+  status: "PENDING" | "VERIFIED";
+  dnsRecord: {
+    type: "TXT";
+    name: string;
+    value: string;
+  } | null;
+  lastError: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  verifiedAt: string | null;
+}
+
+export type SkipReason = "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "missing_variables";
+
+export interface SlugSendRequest {
+  /** Slug of the template */
+  slug?: string | undefined;
+  /** Alias of slug, as responses name it */
+  template?: string | undefined;
+  /** One address, or an array of up to 50; each recipient gets a separate message */
+  to: string | string[];
+  /** Values of the template's variables, by name */
+  variables?: Record<string, unknown> | undefined;
+  /** Values per recipient, by address; they override variables */
+  recipientVariables?: Record<string, Record<string, unknown>> | undefined;
+  /** Overrides the template's sender */
+  from?: string | undefined;
+  /** Overrides the template's subject; may contain {{ variables }} */
+  subject?: string | undefined;
+  /** Overrides the template's Reply-To address */
+  replyTo?: string | undefined;
+  /** Custom headers, name to value */
+  headers?: Record<string, string> | undefined;
+  /** Your own tracking tags, name to value; not sent to the recipient */
+  tags?: Record<string, string> | undefined;
+  /** Files, up to 20 and 20 MiB in all */
+  attachments?: Attachment[] | undefined;
+  /** Send later, at this instant (ISO 8601) */
+  scheduledAt?: string | Date | undefined;
+  /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
+  bypassUnsubscribe?: boolean | undefined;
+  tracking?: Tracking | undefined;
+}
+
+export interface Snapshot {
+  name: string;
+  /** ISO 8601 instant */
+  takenAt: string;
+  size: number;
+}
+
+interface StatusChange {
+  source: string;
+  before: ContactStatus;
+}
+
+export interface StepStats {
+  stepId: string;
+  type: "send_email" | "delay" | "wait_until" | "wait_for_event" | "condition" | "split" | "update_contact" | "add_tag" | "remove_tag" | "add_to_list" | "remove_from_list" | "webhook" | "goal" | "exit" | null;
+  entered: number;
+  waiting: number;
+  completed: number;
+  skipped: number;
+  branches: Record<string, number> | null;
+}
+
+interface Suppressed {
+  suppressionId: string;
+  reason: Suppression["reason"];
+  scope: Suppression["scope"];
+  source: Suppression["source"];
+}
+
+export interface Suppression {
+  id: string;
+  email: string;
+  reason: "bounce" | "complaint" | "unsubscribe" | "manual";
+  scope: "all" | "marketing";
+  source: "api" | "import" | "bounce" | "complaint" | "unsubscribe";
+  emailId: string | null;
+  note: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export type SuppressionEventType = "suppression.added" | "suppression.removed";
+
+export interface SuppressionImport {
+  created: number;
+  widened: number;
+  unchanged: number;
+  failed: Array<{
+    index: number;
+    email: string;
+    code: string;
+    message: string;
+  }>;
+  dryRun: boolean;
+}
+
+export interface SuppressionRow {
+  /** Email address */
+  email: string;
+  /** all, or marketing only; marketing by default for reason unsubscribe, else all */
+  scope?: "all" | "marketing" | undefined;
+  /** Why the address is suppressed */
+  reason?: "bounce" | "complaint" | "unsubscribe" | "manual" | undefined;
+  /** For your own use, up to 500 characters */
+  note?: string | undefined;
+}
+
+export interface Template {
+  id: string;
+  slug: string;
+  name: string;
+  description: string | null;
+  category: string | null;
+  type: "transactional" | "marketing" | "layout" | "partial";
+  kind: "HTML" | "JSON_BLOCKS";
+  status: "ACTIVE" | "INACTIVE";
+  version: number | null;
+  hasUnpublishedChanges: boolean;
+  revision: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  publishedAt: string | null;
+}
+
+export interface TemplateBySlug {
+  id: string;
+  slug: string;
+  name: string;
+  description: string | null;
+  category: string | null;
+  type: "transactional" | "marketing" | "layout" | "partial";
+  kind: "HTML" | "JSON_BLOCKS";
+  version: number;
+  subject: string | null;
+  from: string | null;
+  variables: TemplateVariable[];
+  /** ISO 8601 instant */
+  publishedAt: string;
+}
+
+export interface TemplateDetail {
+  id: string;
+  slug: string;
+  name: string;
+  description: string | null;
+  category: string | null;
+  type: "transactional" | "marketing" | "layout" | "partial";
+  kind: "HTML" | "JSON_BLOCKS";
+  status: "ACTIVE" | "INACTIVE";
+  version: number | null;
+  hasUnpublishedChanges: boolean;
+  revision: number;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  publishedAt: string | null;
+  shownVersion: number | null;
+  from: string | null;
+  replyTo: string | null;
+  layout: string | null;
+  subject: string | null;
+  html: string | null;
+  text: string | null;
+  renderError: string | null;
+  variables: TemplateVariable[];
+  source: {
+    subject: string | null;
+    html: string | null;
+    text: string | null;
+    blocks: Array<Record<string, unknown>> | null;
+    variables: VariableDeclaration[];
+  };
+}
+
+export interface TemplateInput {
+  /** Display name */
+  name: string;
+  /** Identifier used in sends and in {{> …}}: lower-case letters, digits, - and _ */
+  slug?: string | undefined;
+  /** Description */
+  description?: string | null | undefined;
+  /** Category to sort it under */
+  category?: string | null | undefined;
+  /** Purpose of the template: transactional, marketing, layout or partial */
+  type?: "transactional" | "marketing" | "layout" | "partial" | undefined;
+  /** HTML, or blocks of an editor */
+  kind?: "HTML" | "JSON_BLOCKS" | undefined;
+  /** Subject; may contain {{ variables }} */
+  subject?: string | null | undefined;
+  /** Default sender; a send may override it */
+  from?: string | null | undefined;
+  /** Reply-To address */
+  replyTo?: string | null | undefined;
+  /** HTML with Handlebars */
+  html?: string | null | undefined;
+  /** Plain text with Handlebars; generated from the HTML when absent */
+  text?: string | null | undefined;
+  /** Content of a JSON_BLOCKS template */
+  blocks?: Array<Record<string, unknown>> | null | undefined;
+  /** Slug of the layout around it */
+  layout?: string | null | undefined;
+  /** Declared variables: type, required, default, description */
+  variables?: VariableDeclaration[] | undefined;
+  /** Publish it at once */
+  publish?: boolean | undefined;
+}
+
+export interface TemplatePreview {
+  subject: string | null;
+  html: string | null;
+  text: string | null;
+  missingVariables: string[];
+}
+
+export interface TemplateRendering {
+  subject: string | null;
+  html: string | null;
+  text: string | null;
+  missingVariables: string[];
+  variables: TemplateVariable[];
+}
+
+export interface TemplateSendRequest {
+  /** One address, or an array of up to 50; each recipient gets a separate message */
+  to: string | string[];
+  /** Values of the template's variables, by name */
+  variables?: Record<string, unknown> | undefined;
+  /** Values per recipient, by address; they override variables */
+  recipientVariables?: Record<string, Record<string, unknown>> | undefined;
+  /** Overrides the template's sender */
+  from?: string | undefined;
+  /** Overrides the template's subject; may contain {{ variables }} */
+  subject?: string | undefined;
+  /** Overrides the template's Reply-To address */
+  replyTo?: string | undefined;
+  /** Custom headers, name to value */
+  headers?: Record<string, string> | undefined;
+  /** Your own tracking tags, name to value; not sent to the recipient */
+  tags?: Record<string, string> | undefined;
+  /** Files, up to 20 and 20 MiB in all */
+  attachments?: Attachment[] | undefined;
+  /** Send later, at this instant (ISO 8601) */
+  scheduledAt?: string | Date | undefined;
+  /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
+  bypassUnsubscribe?: boolean | undefined;
+  tracking?: Tracking | undefined;
+}
+
+export type TemplateSendResponse = {
+  id: string;
+  status: "queued";
+  template: string;
+} | {
+  ids: string[];
+  status: "queued";
+  count: number;
+  failed?: FailedRecipient[] | undefined;
+  template: string;
+};
+
+export interface TemplateVariable {
+  name: string;
+  type: "string" | "number" | "boolean" | "date" | "array" | "object" | "html";
+  required: boolean;
+  default: unknown;
+  description: string | null;
+}
+
+export interface TemplateVersion {
+  id: string;
+  version: number;
+  current: boolean;
+  subject: string | null;
+  restoredFrom: number | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface Throttle {
+  /** Emails per second, at most */
+  perSecond?: number | undefined;
+  /** Hours of the day in which emails go out, e.g. 09:00 to 17:00 Europe/Berlin */
+  window?: {
+    start: string;
+    end: string;
+    timeZone: string;
+  } | undefined;
+}
+
+/** Open and click tracking; off unless asked for */
+export interface Tracking {
+  /** Record when the mail is opened, by an image of one pixel at its end */
+  opens?: boolean | undefined;
+  /** Record clicks: links lead over this server; those with data-no-track do not */
+  clicks?: boolean | undefined;
+  utm?: Utm | undefined;
+}
+
+export type TriggerType = "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | "date";
+
+/** UTM parameters added to links that have none of that name, tracked or not */
+export interface Utm {
+  source?: string | undefined;
+  medium?: string | undefined;
+  campaign?: string | undefined;
+  term?: string | undefined;
+  content?: string | undefined;
+}
+
+export interface VariableDeclaration {
+  name: string;
+  type?: "string" | "number" | "boolean" | "date" | "array" | "object" | "html" | undefined;
+  required?: boolean | undefined;
+  default?: unknown;
+  description?: string | undefined;
+}
+
+export interface Variant {
+  /** Subject, up to 998 characters; may contain {{ variables }} */
+  subjectLine?: string | undefined;
+  /** Text that mail programs show next to the subject, up to 200 characters */
+  previewText?: string | undefined;
+  templateId?: string | undefined;
+  /** HTML body, may contain {{ variables }} */
+  html?: string | undefined;
+  /** Plain-text body, may contain {{ variables }} */
+  text?: string | undefined;
+}
+
+export type VariantName = "A" | "B" | "C" | "D" | "E";
+
+export interface Wakeup {
+  wakeupId: string;
+  status: "SCHEDULED" | "FIRED" | "CANCELLED" | "SKIPPED";
+  /** ISO 8601 instant */
+  fireAt: string;
+  reason: string;
+  payload: unknown;
+  runId: string | null;
+  dedupeKey: string | null;
+  suspendRun: boolean;
+  /** ISO 8601 instant */
+  createdAt: string;
+  firedAt: string | null;
+}
+
+export type WakeupStatus = "SCHEDULED" | "FIRED" | "CANCELLED" | "SKIPPED";
+
+export interface Webhook {
+  id: string;
+  url: string;
+  description: string | null;
+  events: string[];
+  status: "enabled" | "paused" | "disabled";
+  alertEmail: string | null;
+  failingSince: string | null;
+  lastError: {
+    /** ISO 8601 instant */
+    at: string;
+    class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
+    httpStatus: number | null;
+    message: string | null;
+  } | null;
+  secretRotatesAt: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
+
+export interface WebhookDelivery {
+  id: string;
+  eventId: string;
+  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
+  /** ISO 8601 instant */
+  at: string;
+  state: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
+  attempts: number;
+  nextAttemptAt: string | null;
+  waitsFor: string | null;
+  settledAt: string | null;
+  lastAttempt: DeliveryAttempt | null;
+}
+
+export interface WebhookDeliveryDetail {
+  id: string;
+  eventId: string;
+  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
+  /** ISO 8601 instant */
+  at: string;
+  state: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
+  attempts: number;
+  nextAttemptAt: string | null;
+  waitsFor: string | null;
+  settledAt: string | null;
+  lastAttempt: DeliveryAttempt | null;
+  body: string | null;
+  log: DeliveryAttempt[];
+}
+
+export interface WebhookError {
+  eventId: string;
+  type: string;
+  /** ISO 8601 instant */
+  at: string;
+  attempts: number;
+  class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
+  httpStatus: number | null;
+  message: string;
+  clearedAt: string | null;
+}
+
+export type WebhookStatus = "enabled" | "paused" | "disabled";
+
+export interface WebhookTest {
+  ok: boolean;
+  eventId: string;
+  ms: number;
+  class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
+  httpStatus: number | null;
+  message: string | null;
+  hint: string;
+  answer: string | null;
+}
+
+export interface WebhookWithSecret {
+  id: string;
+  url: string;
+  description: string | null;
+  events: string[];
+  status: "enabled" | "paused" | "disabled";
+  alertEmail: string | null;
+  failingSince: string | null;
+  lastError: {
+    /** ISO 8601 instant */
+    at: string;
+    class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
+    httpStatus: number | null;
+    message: string | null;
+  } | null;
+  secretRotatesAt: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  /** Signs every delivery; shown only once */
+  secret: string;
+}
+
+export type Weekday = "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+
+export interface Workspace {
+  id: string;
+  name: string;
+  /** ISO 8601 instant */
+  createdAt: string;
+}
+
+export interface WrittenLandingPage {
+  id: string;
+  slug: string;
+  url: string;
+  title: string;
+  status: "DRAFT" | "PUBLISHED";
+  version: number;
+  hasForm: boolean;
+  leadMagnetId: string | null;
+  listId: string | null;
+  runId: string | null;
+  createdBy: {
+    agent: boolean;
+    activationId: string | null;
+  };
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  publishedAt: string | null;
+  html: string | null;
+  blocks: Array<{
+    type: "heading";
+    text: string;
+    level: number;
+  } | {
+    type: "text";
+    text: string;
+  } | {
+    type: "image";
+    /** Id of an asset */
+    assetId: string;
+    alt: string;
+    caption?: string | undefined;
+  } | {
+    type: "list";
+    items: string[];
+    ordered: boolean;
+  } | {
+    type: "quote";
+    text: string;
+    by?: string | undefined;
+  } | {
+    type: "button";
+    label: string;
+    href: string;
+  } | {
+    type: "divider";
+  } | {
+    type: "form";
+  }> | null;
+  seo: {
+    title?: string | undefined;
+    description?: string | undefined;
+    /** Id of an asset */
+    ogAssetId?: string | undefined;
+  };
+  form: {
+    title?: string | undefined;
+    /** Fields besides the email address */
+    fields?: Array<"firstName" | "lastName" | "phone"> | undefined;
+    labels?: {
+      email?: string | undefined;
+      firstName?: string | undefined;
+      lastName?: string | undefined;
+      phone?: string | undefined;
+    } | undefined;
+    /** Text of the button */
+    button?: string | undefined;
+    /** What visitors agree to by submitting the form; stored with each sign-up */
+    consentText?: string | undefined;
+    /** Visitors must tick a box next to the consent text */
+    consentCheckbox?: boolean | undefined;
+    thanksTitle?: string | undefined;
+    thanksText?: string | undefined;
+  } | null;
+  previewUrl: string;
+  removed: Removal[];
+}
