@@ -1,6 +1,7 @@
 import type { Email, EmailDetail, MailsvcContract, Output, Sender } from "@mailsvc/sdk/contract";
 import { safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
+import { formatReply } from "./reply.ts";
 import { paintStatus } from "./status.ts";
 import { type Column, renderDetails, renderTable } from "./table.ts";
 import { formatBytes, formatInstant, formatTimestamp } from "./time.ts";
@@ -64,10 +65,7 @@ function formatFields(email: Email, style: Style): string {
       ["message id", email.messageId],
       ["attempts", email.attempts],
       ["in doubt", email.inDoubt ? "yes: it may have been delivered twice" : ""],
-      [
-        "last error",
-        email.lastError ? [email.lastError.smtpCode, email.lastError.enhancedCode, email.lastError.message].filter(Boolean).join(" ") : "",
-      ],
+      ["last error", email.lastError ? formatReply(email.lastError.message, [email.lastError.smtpCode, email.lastError.enhancedCode]) : ""],
       ["created", formatInstant(email.createdAt)],
       ["scheduled", formatInstant(email.scheduledAt)],
       ["next attempt", formatInstant(email.nextAttemptAt)],

@@ -1,6 +1,7 @@
 import type { Webhook, WebhookDelivery, WebhookDeliveryDetail } from "@mailsvc/sdk/contract";
 import type { Session, Style } from "../types.ts";
 import { attemptColumns, formatAttemptFailure, formatBody, formatOutcome, formatTest, paintDelivery } from "./deliveries.ts";
+import { formatReply } from "./reply.ts";
 import { type Column, renderDetails, renderTable } from "./table.ts";
 import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
@@ -59,7 +60,7 @@ function one(w: Webhook & { secret?: string }, { term: { out, columns: width } }
       ["description", w.description],
       ["alert", w.alertEmail],
       ["failing since", formatInstant(w.failingSince)],
-      ["last error", lastError && [lastError.httpStatus, lastError.message].filter(Boolean).join(" ")],
+      ["last error", lastError && formatReply(lastError.message ?? "", [lastError.httpStatus]).trim()],
       ["secret", w.secret],
       ["old secret until", formatInstant(w.secretRotatesAt)],
       ["created", formatInstant(w.createdAt)],
