@@ -1,5 +1,6 @@
 // Plugins for bundles that contain all their dependencies.
 import { dirname, join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
 import { build } from "esbuild";
 
 // zod loads messages in 40 languages, a third of the code a start compiles; only English is used.
@@ -74,7 +75,9 @@ const threadPrograms = {
         plugins,
       });
       return {
-        contents: `export const mailParserProgram = { source: ${JSON.stringify(outputFiles[0].text)}, eval: true };`,
+        contents: `import { zstdDecompressSync } from "node:zlib";
+const packed = ${JSON.stringify(zstdCompressSync(outputFiles[0].contents).toString("base64"))};
+export const mailParserProgram = { get source() { return zstdDecompressSync(Buffer.from(packed, "base64")).toString(); }, eval: true };`,
         watchFiles: Object.keys(metafile.inputs),
       };
     });

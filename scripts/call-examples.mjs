@@ -39,15 +39,21 @@ function curlOf({ method, path, access, errors = [] }, { params, query, body }) 
 const keyFor = (access) => (access === "operator" ? "MAILSVC_OPERATOR_KEY" : isForAgents(access) ? "MAILSVC_AGENT_KEY" : "MAILSVC_API_KEY");
 
 /** A call of `Mailsvc`, or of `AgentClient`, which knows its activation. */
-function sdkOf(id, { access, stream }, { query, body }, params) {
+function sdkOf(id, { access, stream, query: schema }, { query, body }, params) {
   const [noun, verb] = [id.slice(0, id.lastIndexOf(".")), id.slice(id.lastIndexOf(".") + 1)];
   const agents = isForAgents(access);
   const known = agents ? agentContract[noun.replace(/^agent\./, "")] : contract[noun];
   if (!known?.[verb]) return null;
   const named = params.filter(([name]) => !(agents && name === "activationId")).map(([, value]) => value);
-  const values = [...named, ...[query ?? body].filter((input) => input !== undefined)];
+  const values = [...named, ...[query ? withFlags(query, schema) : body].filter((input) => input !== undefined)];
   const call = `${agents ? id : `client.${id}`}(${values.map((value) => literal(value)).join(", ")})`;
   return stream ? `for await (const event of ${call}) console.log(event);` : `await ${call};`;
+}
+
+/** A query with its flags, which are words in an address, as booleans. */
+function withFlags(query, schema) {
+  const parsed = schema.parse(query);
+  return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, typeof parsed[name] === "boolean" ? parsed[name] : value]));
 }
 
 /** A value as TypeScript, on one line where it fits. */

@@ -48,8 +48,8 @@ describe.each(Object.keys(testDatabases))("a server killed at each step (%s)", (
     secret = await server.list(slug);
   });
 
-  const signedWith = (call: Call | undefined, by: string): boolean =>
-    call !== undefined && call.headers["x-service-signature"] === createHmac("sha256", by).update(call.bytes).digest("hex");
+  const signedWith = (call: Call | undefined, by: string, header = "x-service-signature"): boolean =>
+    call !== undefined && call.headers[header] === createHmac("sha256", by).update(call.bytes).digest("hex");
 
   /** Turns the agent on while its webhook answers with this status, and waits until that was noted. Time stands still. */
   const refusedKey = async (status: number): Promise<string> => {
@@ -220,7 +220,7 @@ describe.each(Object.keys(testDatabases))("a server killed at each step (%s)", (
     test.each<[string, CrashPoint, boolean]>([
       ["before COMMIT", beforeCommit(ROTATION), false],
       ["after COMMIT", afterCommit(ROTATION), true],
-    ])("%s: the old one signs, and a repeat tells the one that takes over", async (_step, order, there) => {
+    ])("%s: both sign, and a repeat tells the new one", async (_step, order, there) => {
       const id = await server.activated(slug);
       const rotate = () =>
         server.ask<{ webhookSecret: string }>("POST", `${MARKET}/listings/${slug}/webhook-secret/rotate`, { overlapSeconds: 3600 }, slug);
@@ -231,12 +231,14 @@ describe.each(Object.keys(testDatabases))("a server killed at each step (%s)", (
       expect(next).not.toBe(secret);
       await server.turn(id, "pause");
       await server.settle();
-      expect(signedWith(server.hooks.calls.at(-1), secret)).toBe(true);
+      expect(signedWith(server.hooks.calls.at(-1), next)).toBe(true);
+      expect(signedWith(server.hooks.calls.at(-1), secret, "x-service-signature-previous")).toBe(true);
       await server.advance("2h");
       await server.turn(id, "resume");
       await server.settle();
       expect(server.types(id).at(-1)).toBe("agent.resumed");
       expect(signedWith(server.hooks.calls.at(-1), next)).toBe(true);
+      expect(server.hooks.calls.at(-1)?.headers["x-service-signature-previous"]).toBeUndefined();
       const stored = await server.database.bytes();
       expect([secret, next].map((text) => containsText(stored, text))).toEqual([false, false]);
       await server.judge(slug, 1);

@@ -30,7 +30,8 @@ test("passes the cases of signatures and events, and stores an event once", asyn
 
   const refused = await checkReceiver({ url, secret: SECRET, only: "signature-" });
   expect(refused.results.filter((result) => !result.passed)).toEqual([]);
-  expect(readdirSync(events)).toEqual([]);
+  // Of all of them only the request that shows whether a right one is accepted.
+  expect(readdirSync(events)).toHaveLength(1);
 
   const accepted = await checkReceiver({ url, secret: SECRET, only: "event-" });
   expect(accepted.results.filter((result) => !result.passed)).toEqual([]);
@@ -39,5 +40,6 @@ test("passes the cases of signatures and events, and stores an event once", asyn
 
   const repeated = await checkReceiver({ url, secret: SECRET, only: "order-parallel" });
   expect(repeated.failed).toBe(0);
-  expect(readdirSync(events)).toHaveLength(stored + 1);
+  // Its own event, and that of the request before the cases.
+  expect(readdirSync(events)).toHaveLength(stored + 2);
 });

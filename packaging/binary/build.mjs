@@ -44,6 +44,7 @@ const sources = {
   "@mailsvc/server/testing": "packages/server/src/testing.ts",
   "@mailsvc/server": "packages/server/src/index.ts",
   "@mailsvc/agent-kit/conformance": "packages/agent-kit/src/conformance.ts",
+  "@mailsvc/agent-kit": "packages/agent-kit/src/index.ts",
 };
 
 const sqliteEntry = `better-sqlite3/${TARGET}`;
@@ -55,16 +56,23 @@ const replaced = new Map([
   ["packages/server/src/db/sqlite/driver.ts", () => 'export { driverExpression } from "mailsvc:addon";'],
 ]);
 
-/** The migrations as data: their files cannot be read from inside the binary. */
+/** A function's text that gives the value of what `pack` returns. */
+const UNPACK = '(packed) => JSON.parse(require("node:zlib").zstdDecompressSync(Buffer.from(packed, "base64")).toString())';
+
+/** A value as a literal: JSON, compressed. */
+const pack = (value) => JSON.stringify(zstdCompressSync(JSON.stringify(value)).toString("base64"));
+
+/** The migrations as compressed data: their files cannot be read from inside the binary. */
 function embeddedMigrations() {
   const read = (dialect) => readMigrationFiles({ migrationsFolder: join(root, "packages/server/migrations", dialect) });
   const migrations = { sqlite: read("sqlite"), pg: read("pg") };
+  const lastOf = Object.fromEntries(Object.entries(migrations).map(([dialect, files]) => [dialect, files.at(-1)?.folderMillis ?? 0]));
   return `
-const migrations = ${JSON.stringify(migrations)};
-export const readMigrationFiles = ({ migrationsFolder }) => migrations[migrationsFolder];
+const unpack = ${UNPACK};
+export const readMigrationFiles = ({ migrationsFolder }) => unpack(${pack(migrations)})[migrationsFolder];
 export const migrationsFolder = (dialect) => dialect;
-export const readFreshSchema = (folder) => (folder === "sqlite" ? ${JSON.stringify(freshSchema())} : null);
-export const lastMigration = (folder) => migrations[folder].at(-1)?.folderMillis ?? 0;
+export const readFreshSchema = (folder) => (folder === "sqlite" ? unpack(${pack(freshSchema())}) : null);
+export const lastMigration = (folder) => (${JSON.stringify(lastOf)})[folder];
 `;
 }
 
@@ -161,6 +169,24 @@ const inkWithoutTools = {
     })),
 };
 
+/** What dependencies load for their own command lines: questions at a terminal, and the browser that they open. */
+const withoutCommandLines = {
+  name: "without-command-lines",
+  setup: (pass) =>
+    pass.onLoad({ filter: /(?:consola\/dist\/chunks\/prompt|listhen\/dist\/chunks\/xdg-open)\.mjs$/ }, () => ({
+      contents: 'throw new Error("This is not part of the program.");',
+    })),
+};
+
+/** The migrations of graphile-worker, compressed. */
+const packedWorkerMigrations = {
+  name: "packed-worker-migrations",
+  setup: (pass) =>
+    pass.onLoad({ filter: /graphile-worker\/dist\/generated\/sql\.js$/ }, ({ path }) => ({
+      contents: `export const migrations = (${UNPACK})(${pack(require(path).migrations)});`,
+    })),
+};
+
 const common = {
   bundle: true,
   format: "cjs",
@@ -183,7 +209,16 @@ async function bundleProgram(packages) {
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "__mailsvcUrl", "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
     external: ABSENT,
-    plugins: [collectPackages(packages), usedBuiltins, ...bundlePlugins, embed, layoutBeforeScreens, inkWithoutTools],
+    plugins: [
+      collectPackages(packages),
+      usedBuiltins,
+      ...bundlePlugins,
+      embed,
+      layoutBeforeScreens,
+      inkWithoutTools,
+      withoutCommandLines,
+      packedWorkerMigrations,
+    ],
   });
   // esbuild leaves regular expressions as they are.
   const text = outputFiles[0].text.replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
