@@ -10,7 +10,7 @@ export interface Concurrency {
 
 /** The right to work on one event. */
 export interface Slot {
-  /** Lends the slot to others while the work waits for somebody, and takes one again before it returns. */
+  /** Lends the slot to others while the work waits for an answer, and takes one again before it returns. */
   lend<T>(wait: () => Promise<T>): Promise<T>;
 }
 

@@ -125,7 +125,7 @@ export class Steps {
   }
 
   /**
-   * Changes the journal as it is stored now: two processes may have the run for a moment. What is kept is what the next process would read.
+   * Changes the journal as it is stored now: two processes may have the run for a moment. The journal keeps what the next process would read.
    * One write at a time, so that none brings back what was before another.
    */
   #write(change: (stored: Journal) => Journal): Promise<void> {

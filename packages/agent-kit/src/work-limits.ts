@@ -66,7 +66,7 @@ export class WorkLimits {
     }
   }
 
-  /** Waits for somebody. */
+  /** The run waits for an answer. */
   async wait<T>(work: () => Promise<T>): Promise<T> {
     this.#change(1, 0);
     try {

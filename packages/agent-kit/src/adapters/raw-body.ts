@@ -39,7 +39,7 @@ export async function readBytes(source: AsyncIterable<Uint8Array>): Promise<Uint
 }
 
 /**
- * @internal Answers a request whose body is read by `read`. A sender that goes away in the middle is nobody's error: anybody can do so, without
+ * @internal Answers a request whose body is read by `read`. A sender that hangs up in the middle is not an error: anyone can do so, without
  * the secret.
  */
 export async function answerBody(

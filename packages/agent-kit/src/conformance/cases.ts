@@ -248,7 +248,7 @@ function listRobustnessCases({ secret, now, samples }: CheckInput): ConformanceC
     make("bom", "a byte order mark", signed(`\ufeff${JSON.stringify(samples.plain())}`)),
     make("get", "a GET", plain("GET")),
     make("put", "a PUT", plain("PUT")),
-    // It may be cut off: nobody who knows the secret sends it.
+    // The receiver may cut it off: a sender with the secret never sends it.
     { ...make("large-unsigned", "a large body without a signature", large), mayClose: true },
     {
       ...make("still-there", "all of this", signed(JSON.stringify(samples.plain()))),

@@ -143,7 +143,7 @@ class ReceiverCheck {
     return [refusal, SILENT.has(fault.kind) || fault.kind === "redirected" ? null : await this.#probe(fault)];
   }
 
-  /** What a receiver verifies that refuses what is signed rightly. */
+  /** Finds out what a receiver verifies when it refuses correctly signed requests. */
   async #probe({ kind }: Fault): Promise<Advice | null> {
     for (const { request, advice } of listProbes(this.#input()))
       if (kindOf(await deliver(request, this.#target, this.#timeoutMs)) === "accepted") return advice;

@@ -15,7 +15,7 @@ const FORM =
   "Compute the HMAC-SHA256 of the raw body with the secret as its key, and compare it with the 64 hex digits of X-Service-Signature.";
 const UNSET = "Refuse to start without a secret, and set AGENT_WEBHOOK_SECRET to the webhookSecret of the listing.";
 
-/** For a receiver that refuses what is signed rightly: requests that show what it verifies instead. */
+/** Requests that show what a receiver verifies when it refuses correctly signed ones. */
 export function listProbes({ secret, now, samples }: CheckInput): Probe[] {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const hmac = (by: string | Uint8Array, text: string, algorithm = "sha256") => createHmac(algorithm, by).update(text);

@@ -6,7 +6,7 @@ import type { Session } from "../types.ts";
 /** The command that gives a workspace the name that customers see. */
 export const NAME_BRAND = 'mailsvc brand update --name "Acme"';
 
-// What a server calls its first workspace until somebody names it.
+// The name of the first workspace before it is renamed.
 const UNNAMED = "default";
 
 /** Whether footers and pages have no name to show. False when the key may not read the brand. */

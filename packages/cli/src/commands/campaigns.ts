@@ -66,7 +66,7 @@ export function campaignSendCommand(spec: CommandSpec, run: Run): Command {
 async function warnOfMissingName(session: Session): Promise<void> {
   if (session.globals.dryRun || !(await lacksName(session))) return;
   session.out.note(
-    `${session.term.err.yellow("warning")} Your brand has no name: footers name the sender of the campaign, pages nobody. Name it: ${NAME_BRAND}`,
+    `${session.term.err.yellow("warning")} Your brand has no name. Footers show the campaign's sender, and pages show no name. Set one: ${NAME_BRAND}`,
   );
 }
 

@@ -135,7 +135,7 @@ async function checkAccount(session: Session): Promise<Finding[]> {
   }
 }
 
-/** A warning while nobody has named the first workspace; nothing for a key that may not read the brand. */
+/** A warning while the first workspace has no name; nothing for a key that may not read the brand. */
 async function checkBrand(session: Session): Promise<Finding[]> {
   return (await lacksName(session)) ? [warning("name", "mail and pages name no sender", `Name it: ${NAME_BRAND}`)] : [];
 }

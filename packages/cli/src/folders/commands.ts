@@ -179,7 +179,7 @@ function diffCommand<F, S extends Stored<F>>(noun: FolderNoun<F, S>, run: Run): 
   });
 }
 
-/** The outcome of a change that would overwrite the work of somebody else. */
+/** The outcome of a change that would overwrite another person's change. */
 function refuse<F, S extends Stored<F>>({ noun }: FolderNoun<F, S>, { key, kind, conflict }: Change<F, S>): Outcome {
   const name = shellQuote(key);
   const next = kind === "remove" ? `mailsvc ${noun} pull ${name}` : `mailsvc ${noun} diff ${name}`;

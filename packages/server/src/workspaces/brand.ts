@@ -10,7 +10,7 @@ type BrandQuery = Reader<WorkspaceTables> | Tx<WorkspaceTables>;
 
 export type BrandRow = WorkspaceTables["brands"]["$inferSelect"];
 
-/** What the first workspace is called until somebody names it. Nobody outside is shown this name. */
+/** The name of the first workspace before it is renamed. It is never shown to customers. */
 export const UNNAMED_WORKSPACE = "default";
 
 const NO_COLORS = { primary: null, secondary: null, accent: null, background: null, text: null };
