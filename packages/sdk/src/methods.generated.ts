@@ -87,8 +87,8 @@ export interface MailsvcMethods {
       limit?: number | undefined;
       /** Continue after this cursor (pagination.nextCursor); replaces page */
       cursor?: string | undefined;
-      /** Only emails in this state */
-      status?: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled" | undefined;
+      /** Only emails in this state; scheduled: those queued for a later time */
+      status?: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled" | "scheduled" | undefined;
       /** Only emails to this address */
       to?: string | undefined;
       /** Only emails that a crash left in doubt: they may arrive twice */

@@ -1197,6 +1197,8 @@ export interface EmailDetail {
   }>;
 }
 
+export type EmailFilterStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled" | "scheduled";
+
 export type EmailStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
 
 /** What an open or a click says besides its email: `machineReason` tells why it counts as a machine's. */

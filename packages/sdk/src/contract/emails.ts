@@ -68,6 +68,10 @@ export const EMAIL_STATUSES = [
 ] as const;
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
+/** What a list of emails can be filtered by: a state, or `scheduled`, which is `queued` until a `scheduledAt` that has not come yet. */
+export const EMAIL_FILTER_STATUSES = [...EMAIL_STATUSES, "scheduled"] as const;
+export type EmailFilterStatus = (typeof EMAIL_FILTER_STATUSES)[number];
+
 export const EMAIL_EVENT_TYPES = [
   "email.queued",
   "email.sent",
@@ -189,7 +193,10 @@ export const emails = {
     summary: "List emails, newest first",
     query: z.object({
       ...pageQuery,
-      status: z.enum(EMAIL_STATUSES).optional().meta({ description: "Only emails in this state" }),
+      status: z
+        .enum(EMAIL_FILTER_STATUSES)
+        .optional()
+        .meta({ description: "Only emails in this state; scheduled: those queued for a later time" }),
       to: EmailAddress.optional().meta({ description: "Only emails to this address" }),
       inDoubt: z.stringbool().optional().meta({ description: "Only emails that a crash left in doubt: they may arrive twice" }),
     }),

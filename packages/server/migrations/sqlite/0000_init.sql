@@ -413,6 +413,7 @@ CREATE INDEX `emails_status` ON `emails` (`workspace_id`,`status`,`id`,`unlisted
 CREATE INDEX `emails_to` ON `emails` (`workspace_id`,`to_key`,`id`,`unlisted`) WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX `emails_unlisted` ON `emails` (`workspace_id`,`unlisted`,`id`,`to_key`) WHERE "emails"."unlisted" is not null;--> statement-breakpoint
 CREATE INDEX `emails_in_doubt` ON `emails` (`workspace_id`,`in_doubt`,`id`) WHERE in_doubt;--> statement-breakpoint
+CREATE INDEX `emails_scheduled` ON `emails` (`workspace_id`,`id`,`scheduled_at`) WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint
 CREATE UNIQUE INDEX `emails_campaign_address` ON `emails` (`campaign_id`,`to_key`) WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_campaign_status` ON `emails` (`campaign_id`,`status`,`id`) WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_campaign_waiting` ON `emails` (`campaign_id`,`variant`,`id`) WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint

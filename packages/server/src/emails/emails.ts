@@ -1,4 +1,4 @@
-import type { Email, EmailDetail, EmailStatus, Page } from "@mailsvc/sdk/contract";
+import type { Email, EmailDetail, EmailFilterStatus, Page } from "@mailsvc/sdk/contract";
 import { parseAddress, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
@@ -63,14 +63,20 @@ export async function getEmails(read: Reader, workspaceId: string, ids: readonly
 }
 
 interface EmailQuery extends PageInput {
-  status?: EmailStatus | undefined;
+  status?: EmailFilterStatus | undefined;
   to?: string | undefined;
   inDoubt?: boolean | undefined;
 }
 
-export async function listEmails(read: Reader, workspaceId: string, { to, status, inDoubt, ...page }: EmailQuery): Promise<Page<Email>> {
+export async function listEmails(
+  read: Reader,
+  { clock }: Pick<EmailDeps, "clock">,
+  workspaceId: string,
+  { to, status, inDoubt, ...page }: EmailQuery,
+): Promise<Page<Email>> {
   const toKey = to === undefined ? undefined : parseAddress(to).key;
-  const chosen = await chooseEmails(read, workspaceId, { status, inDoubt, toKey });
+  const ofStatus = status === "scheduled" ? { scheduledAfter: clock.now() } : { status };
+  const chosen = await chooseEmails(read, workspaceId, { ...ofStatus, inDoubt, toKey });
   return paginateById<ListedEmail & { id: string }, Email>(
     page,
     (slice) => selectEmails(read, workspaceId, chosen, slice),

@@ -19,7 +19,7 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
     run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
     insertsOnly: true,
   },
-  list: (input, { read, workspaceId }) => listEmails(read, workspaceId, input),
+  list: (input, { read, deps, workspaceId }) => listEmails(read, deps, workspaceId, input),
   get: ({ id }, { read, workspaceId }) => getEmail(read, workspaceId, id),
   cancel: ({ id }, { tx, deps, workspaceId }) => cancelEmail(tx, deps, workspaceId, id),
   reschedule: ({ id, scheduledAt }, { tx, deps, workspaceId }) => rescheduleEmail(tx, deps, workspaceId, id, scheduledAt),

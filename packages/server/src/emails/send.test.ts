@@ -152,6 +152,26 @@ describe("scheduled emails", () => {
     expect(await world.sdk.emails.get(id)).toMatchObject({ status: "delivered", sentAt: at("02"), nextAttemptAt: null });
   });
 
+  test("are listed as scheduled until their hour, alone and with other filters", async () => {
+    await using world = await createWorld();
+    const { emails } = world.sdk;
+    await emails.send({ ...hello, to: "now@example.com" });
+    const two = (await emails.send({ ...hello, to: "two@example.com", scheduledAt: at("02") })) as One;
+    const three = (await emails.send({ ...hello, to: "three@example.com", scheduledAt: at("03") })) as One;
+    const cancelled = (await emails.send({ ...hello, to: "two@example.com", scheduledAt: at("04") })) as One;
+    await emails.cancel(cancelled.id);
+    const list = async (filter: object) => {
+      const { data, pagination } = await emails.list({ status: "scheduled", ...filter });
+      expect(pagination.total).toBe(data.length);
+      return data.map(({ id }) => id);
+    };
+    expect(await list({})).toEqual([three.id, two.id]);
+    expect(await list({ to: "two@example.com" })).toEqual([two.id]);
+    expect(await list({ inDoubt: true })).toEqual([]);
+    await world.clock.advance("2h");
+    expect(await list({})).toEqual([three.id]);
+  });
+
   test("can be cancelled until then; cancelling twice is harmless, later it is refused", async () => {
     await using world = await createWorld();
     const [a, b] = [

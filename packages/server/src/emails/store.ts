@@ -14,7 +14,7 @@ import {
 } from "../db/pagination.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { EmailTables } from "./tables.ts";
-import { IN_DOUBT } from "./tables.ts";
+import { IN_DOUBT, SCHEDULED } from "./tables.ts";
 
 export type EmailRow = EmailTables["emails"]["$inferSelect"];
 export type ContentsRow = EmailTables["contents"]["$inferSelect"];
@@ -165,6 +165,8 @@ export function findContents(q: Reader | Tx, ids: readonly number[]): Promise<Co
 
 interface EmailFilter {
   status?: EmailStatus | undefined;
+  /** Only emails that are scheduled for a time after this instant, ms. */
+  scheduledAfter?: number | undefined;
   toKey?: string | undefined;
   inDoubt?: boolean | undefined;
 }
@@ -176,7 +178,8 @@ interface ChosenEmails {
 }
 
 /** Chooses the index that serves a filter with few rows read. */
-export async function chooseEmails(q: Reader, workspaceId: string, { status, toKey, inDoubt }: EmailFilter): Promise<ChosenEmails> {
+export async function chooseEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<ChosenEmails> {
+  const { status, scheduledAfter, toKey, inDoubt } = filter;
   const { emails } = q.t;
   const all = eq(emails.workspaceId, workspaceId);
   const scope = and(all, isNull(emails.unlisted));
@@ -184,12 +187,14 @@ export async function chooseEmails(q: Reader, workspaceId: string, { status, toK
   if (inDoubt) filters.push({ scope: and(all, IN_DOUBT), condition: eq(emails.inDoubt, true) });
   if (toKey !== undefined) filters.push({ scope, condition: eq(emails.toKey, toKey) });
   if (status !== undefined) filters.push({ scope, condition: eq(emails.status, status) });
+  if (scheduledAfter !== undefined)
+    filters.push({ scope: and(all, SCHEDULED), condition: sql`(${SCHEDULED} and ${emails.scheduledAt} > ${scheduledAfter})` });
   const certain = inDoubt === false ? eq(emails.inDoubt, false) : undefined;
   // Nearly all emails are certain: without another filter they are counted on the way down.
   if (filters.length === 0) return { listed: { where: and(all, certain), unindexed: undefined }, unlisted: null };
   const { where, unindexed } = await chooseFilter(q, emails, filters);
-  // Emails that are not listed yet wait for their first attempt.
-  const wait = !inDoubt && (status === undefined || status === "queued");
+  // Emails that are not listed yet wait for their first attempt, which is due.
+  const wait = !inDoubt && scheduledAfter === undefined && (status === undefined || status === "queued");
   return {
     listed: { where, unindexed: and(unindexed, certain) },
     unlisted: wait

@@ -6,6 +6,9 @@ import type { DeliveryError } from "../mail/mailer.ts";
 /** Rows in doubt. A query must repeat this text to use the index of them. */
 export const IN_DOUBT = sql`in_doubt`;
 
+/** Emails queued for a time that the sender chose. A query must repeat this text to use the index of them. */
+export const SCHEDULED = sql`scheduled_at is not null and status = 'queued' and campaign_id is null`;
+
 /** Emails of campaigns. A query must repeat this text to use the indexes of them. */
 export const OF_CAMPAIGN = sql`campaign_id is not null`;
 
@@ -125,6 +128,7 @@ function emails(c: ColumnTypes) {
       c.index("emails_to").on(t.workspaceId, t.toKey, t.id, t.unlisted).where(isNull(t.unlisted)),
       c.index("emails_unlisted").on(t.workspaceId, t.unlisted, t.id, t.toKey).where(isNotNull(t.unlisted)),
       c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
+      c.index("emails_scheduled").on(t.workspaceId, t.id, t.scheduledAt).where(SCHEDULED),
       // Of campaigns only, so that other sends pay nothing for them.
       c.uniqueIndex("emails_campaign_address").on(t.campaignId, t.toKey).where(OF_CAMPAIGN),
       c.index("emails_campaign_status").on(t.campaignId, t.status, t.id).where(OF_CAMPAIGN),
