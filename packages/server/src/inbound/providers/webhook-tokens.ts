@@ -7,7 +7,7 @@ export interface WebhookToken {
   readonly provider: "mailgun";
   /** The token with its signature: unique to the account. */
   readonly token: string;
-  /** When it was made, ms. Signatures older than `maxAgeMs` are refused by the caller. */
+  /** When it was made by the clock of the provider, ms. Signatures older than `maxAgeMs` are refused by the caller. */
   readonly at: number;
   readonly maxAgeMs: number;
   /** What came with it. */
@@ -25,8 +25,9 @@ export async function claimToken({ db, clock }: InboundDeps, { provider, token, 
   return db.tx(async (tx) => {
     const { inboundReports: t } = tx.t;
     const receivedAt = clock.now();
+    const oldest = clock.real.date() - maxAgeMs;
     // The day is part of the key, so that old tokens are found without an index of their own.
-    await tx.delete(t).where(and(like(t.key, `${prefix}%`), lt(t.key, prefix + dayOf(receivedAt - maxAgeMs))));
+    await tx.delete(t).where(and(like(t.key, `${prefix}%`), lt(t.key, prefix + dayOf(oldest))));
     const [added] = await tx.insert(t).values({ key, receivedAt }).onConflictDoNothing().returning();
     if (added) await tx.insert(t).values({ key: use, receivedAt });
     const [[known] = []] = await tx.lookUp(t, [{ key: use }]);
