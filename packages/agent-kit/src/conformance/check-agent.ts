@@ -1,11 +1,12 @@
 import { currentTime } from "../runtime.ts";
 import { RecordingMarketplace } from "../testing/recording-marketplace.ts";
 import { sampleEvent } from "../testing/sample-events.ts";
-import { type CaseResult, type CheckOptions, type CheckReport, checkReceiver, formatCurl, parseAddress, toReport } from "./check.ts";
+import { type CaseResult, type CheckOptions, type CheckReport, formatCurl, gradeReceiver, parseAddress, toReport } from "./check.ts";
 import { sign } from "./requests.ts";
 import type { RunningAgent } from "./running-agent.ts";
 import { Stage } from "./stage.ts";
 import { STATE_CASES, type StateCase } from "./state-cases.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** What `checkAgent` takes. */
 export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
@@ -28,31 +29,39 @@ export interface AgentCheckOptions extends Omit<CheckOptions, "secret"> {
  * `checkReceiver`. Ends the agent. Needs @mailsvc/server. Throws what `start` throws, and TypeError for an address that is none.
  */
 export async function checkAgent(options: AgentCheckOptions): Promise<CheckReport> {
-  const { url, start, only, signal, onResult, waitMs = 10_000, quietMs = 3000, heartbeatMs = 120_000 } = options;
+  const { url, start, only, signal, onResult, limitMs, waitMs = 10_000, quietMs = 3000, heartbeatMs = 120_000 } = options;
   parseAddress(url);
   await using market = await RecordingMarketplace.create(url);
+  const limit = new TimeLimit(limitMs);
   const variables = { AGENT_WEBHOOK_SECRET: market.secret, MAILSVC_URL: market.url };
   const stage = new Stage(market, { waitMs, quietMs, heartbeatMs }, () => start(variables), signal);
   await stage.startAgent();
   try {
     const isWanted = ({ id }: { id: string }): boolean => only === undefined || id.includes(only);
     // Each case goes on from the one before it, so all are performed when one is asked for.
-    const state = STATE_CASES.some(isWanted) ? await gradeState(stage, url, (result) => isWanted(result) && onResult?.(result)) : [];
-    const { results } = await checkReceiver({ url, secret: market.secret, only, signal, onResult });
+    const state = STATE_CASES.some(isWanted)
+      ? await gradeState(stage, { url, limit }, (result) => isWanted(result) && onResult?.(result))
+      : [];
+    const results = await gradeReceiver({ url, secret: market.secret, only, signal, onResult }, limit);
     return toReport([...state.filter(isWanted), ...results]);
   } finally {
     await stage.killAgent();
   }
 }
 
-async function gradeState(stage: Stage, url: string, onResult: (result: CaseResult) => void): Promise<CaseResult[]> {
+async function gradeState(
+  stage: Stage,
+  { url, limit }: { url: string; limit: TimeLimit },
+  onResult: (result: CaseResult) => void,
+): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
   const missed = new Set<string>();
   for (const one of STATE_CASES) {
     const from = currentTime();
     const missing = one.needs.find((id) => missed.has(id));
-    const found = missing === undefined ? await one.perform(stage) : { skipped: `It needs ${missing}, which has not passed.` };
-    if (missing !== undefined || typeof found === "string") missed.add(one.id);
+    const reason = limit.left === 0 ? limit.reason : missing === undefined ? null : `It needs ${missing}, which has not passed.`;
+    const found = reason === null ? await one.perform(stage) : { skipped: reason };
+    if (reason !== null || typeof found === "string") missed.add(one.id);
     const ms = Math.round(currentTime() - from);
     const result = toResult(one, found, ms, () => formatCurl(sampleRequest(one, stage.market.secret), new URL(url)));
     results.push(result);

@@ -17,6 +17,7 @@ import { explain } from "./patterns.ts";
 import { listProbes, REFUSES_ALL } from "./probes.ts";
 import { Samples } from "./samples.ts";
 import { deliver } from "./send.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** What `checkReceiver` takes. */
 export interface CheckOptions {
@@ -31,6 +32,10 @@ export interface CheckOptions {
    * none.
    */
   timeoutMs?: number | undefined;
+  /**
+   * How long the whole check may take, ms. Default: ten minutes. What is left then is not graded, and the case `time-limit` fails.
+   */
+  limitMs?: number | undefined;
   /** Cancels the check between two requests; it then throws the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Called after each case. What it says of the mistake may become more exact in the report. */
@@ -81,7 +86,12 @@ const SILENT = new Set(["slow", "gone", "closed"]);
  * tells why. Throws TypeError for an address that is none.
  */
 export async function checkReceiver(options: CheckOptions): Promise<CheckReport> {
-  return toReport(await new ReceiverCheck(options).perform());
+  return toReport(await gradeReceiver(options, new TimeLimit(options.limitMs)));
+}
+
+/** @internal */
+export function gradeReceiver(options: CheckOptions, limit: TimeLimit): Promise<CaseResult[]> {
+  return new ReceiverCheck(options, limit).perform();
 }
 
 /** A case with what came back. */
@@ -97,9 +107,12 @@ class ReceiverCheck {
   readonly #target: URL;
   readonly #samples = new Samples(randomToken().slice(0, 12), currentTime());
   readonly #graded: Graded[] = [];
+  readonly #limit: TimeLimit;
+  #answers = 0;
 
-  constructor(options: CheckOptions) {
+  constructor(options: CheckOptions, limit: TimeLimit) {
     this.#options = options;
+    this.#limit = limit;
     this.#target = parseAddress(options.url);
   }
 
@@ -115,10 +128,11 @@ class ReceiverCheck {
       for (const one of list(this.#input()).filter(isWanted)) {
         const reason =
           refusal ?? (silent < MAX_SILENT ? null : `The receiver answered nothing in time in ${MAX_SILENT} cases before this one.`);
-        const graded = reason === null ? await this.#grade(one) : { one, fault: null, ms: 0, skipped: reason };
+        const graded = reason === null ? await this.#grade(one) : skip(one, reason);
         silent = graded.fault && SILENT.has(graded.fault.kind) ? silent + 1 : reason === null ? 0 : silent;
         this.#add(graded);
       }
+    if (this.#graded.some(({ skipped }) => skipped === this.#limit.reason)) this.#addLimit();
     return this.#results(advice);
   }
 
@@ -146,7 +160,7 @@ class ReceiverCheck {
   /** Finds out what a receiver verifies when it refuses correctly signed requests. */
   async #probe({ kind }: Fault): Promise<Advice | null> {
     for (const { request, advice } of listProbes(this.#input()))
-      if (kindOf(await deliver(request, this.#target, this.#timeoutMs)) === "accepted") return advice;
+      if (this.#limit.left > 0 && kindOf(await deliver(request, this.#target, this.#timeoutMs)) === "accepted") return advice;
     return kind === "unauthorized" || kind === "forbidden" ? REFUSES_ALL : null;
   }
 
@@ -155,8 +169,10 @@ class ReceiverCheck {
     const from = currentTime();
     const answers: Answer[] = [];
     for (const step of one.requests) {
+      if (this.#limit.left === 0) return skip(one, this.#limit.reason);
       const together: readonly CaseRequest[] = Array.isArray(step) ? step : [step as CaseRequest];
       answers.push(...(await Promise.all(together.map((request) => deliver(request, this.#target, this.#timeoutMs)))));
+      this.#answers += together.length;
       // What comes after a request that was not answered in time is not waited for.
       if (answers.some((answer) => SILENT.has(kindOf(answer)))) break;
     }
@@ -165,6 +181,13 @@ class ReceiverCheck {
 
   get #timeoutMs(): number {
     return this.#options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  /** Fails the case that says that the time was over. */
+  #addLimit(): void {
+    const left = this.#graded.filter(({ skipped }) => skipped !== null).length;
+    const problem = `${this.#limit.reason} ${this.#answers} requests were answered, and ${left} cases are not graded`;
+    this.#add({ one: this.#limit.toCase(this.#input()), fault: { kind: "slow", problem }, ms: 0, skipped: null });
   }
 
   #add(graded: Graded): void {
@@ -180,6 +203,10 @@ class ReceiverCheck {
       return toResult(graded, (id === "control" ? control : null) ?? explained.get(id) ?? null, this.#target);
     });
   }
+}
+
+function skip(one: ConformanceCase, reason: string): Graded {
+  return { one, fault: null, ms: 0, skipped: reason };
 }
 
 function toResult({ one, fault, ms, skipped }: Graded, advice: Advice | null, target: URL): CaseResult {

@@ -153,6 +153,33 @@ describe("receivers that are wrong fail for the right reason", () => {
   });
 });
 
+test("a receiver that answers each request just in time holds the check no longer than its limit, and does not pass", async () => {
+  let requests = 0;
+  const slow = createServer((request, response) => {
+    requests += 1;
+    request.resume().on("end", () => setTimeout(() => response.writeHead(200).end(), 300));
+  });
+  const { results, causes, failed, skipped } = await checkReceiver({
+    url: await listen(slow),
+    secret: SECRET,
+    only: "event-agent.",
+    limitMs: 1000,
+  });
+  // The control request and a few cases.
+  expect(requests).toBeLessThanOrEqual(5);
+  expect(skipped).toBe(results.length - failed - results.filter(({ passed }) => passed).length);
+  expect(skipped).toBeGreaterThan(3);
+  expect(results.at(-1)).toMatchObject({
+    id: "time-limit",
+    passed: false,
+    failure: {
+      problem: `The time limit of the check, 1 second, is over. ${requests} requests were answered, and ${skipped} cases are not graded`,
+      fix: expect.stringContaining("--time-limit"),
+    },
+  });
+  expect(causes.map(({ cases }) => cases)).toEqual([["time-limit"]]);
+});
+
 test("a receiver that is not there fails every case, with the reason and a command to try", async () => {
   const { failed, results } = await checkReceiver({ url: "http://127.0.0.1:9/webhook", secret: SECRET, only: "event-test.ping" });
   expect(failed).toBe(1);

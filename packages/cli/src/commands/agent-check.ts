@@ -9,6 +9,7 @@ import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
+import { parseDuration } from "../runtime/settings.ts";
 import type { Session } from "../types.ts";
 
 /** `mailsvc agent check`: grades the webhook of an agent in any language; with --start also what it does over the life of an activation. */
@@ -19,6 +20,7 @@ export function agentCheckCommand(run: Run): Command {
     .addOption(new Option("--secret <secret>", "The secret it verifies with (default AGENT_WEBHOOK_SECRET, also in .env)"))
     .addOption(new Option("--start <command>", "Start the agent with this command and a marketplace made for it, and grade its state too"))
     .addOption(new Option("--heartbeat-limit <seconds>", "With --start: how long a run at work may be silent").default("120"))
+    .addOption(new Option("--time-limit <duration>", "How long the whole check may take, such as 30m").default("10m"))
     .addOption(new Option("--only <text>", "Only cases whose id contains this"))
     .addOption(
       new Option("--output <format>", "pretty, json or junit (default pretty on a terminal, json in a pipe)").choices([
@@ -38,7 +40,9 @@ export function agentCheckCommand(run: Run): Command {
     const only = flags["only"] === undefined ? undefined : String(flags["only"]);
     const progress = session.progress("Checking");
     const onResult = ({ id }: CaseResult): void => progress.update(id);
-    const report = await check(session, flags, { url: String(url), only, signal: session.signal, onResult }).finally(() => progress.stop());
+    const limitMs = parseDuration(String(flags["timeLimit"]), "--time-limit");
+    const options = { url: String(url), only, limitMs, signal: session.signal, onResult };
+    const report = await check(session, flags, options).finally(() => progress.stop());
     if (report.results.length === 0) throw usageError(`No case has ${safeText(only ?? "")} in its id.`);
     if (format === "json") await session.out.text(`${JSON.stringify(report, null, 2)}\n`);
     else if (format === "junit") await session.out.text(renderJunit(report));
