@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1516,7 +1516,7 @@ export interface MailsvcMethods {
     /**
      * Send all events since an instant that have not arrived.
      *
-     * Also those that the webhook never got, because it was disabled or is new. With `all`, those that have arrived are sent again too. Runs in the background, as far back as events are kept.
+     * Also those that the webhook never got, because it was disabled or is new. With `all`, those that have arrived are sent again too. Runs in the background, as far back as events are kept. `count` says how many events that are, among the first 10,000 of the span.
      *
      * `POST /api/v1/v1/webhooks/:id/redeliver`
      */
@@ -1527,7 +1527,7 @@ export interface MailsvcMethods {
       until?: string | Date | undefined;
       /** Also events that have arrived */
       all?: boolean | undefined;
-    }, options?: CallOptions): APIPromise<Webhook>;
+    }, options?: CallOptions): APIPromise<WebhookRedelivery>;
   };
   /** API keys */
   readonly keys: {

@@ -2653,6 +2653,30 @@ export interface WebhookError {
   clearedAt: string | null;
 }
 
+export interface WebhookRedelivery {
+  id: string;
+  url: string;
+  description: string | null;
+  events: string[];
+  status: "enabled" | "paused" | "disabled";
+  alertEmail: string | null;
+  failingSince: string | null;
+  lastError: {
+    /** ISO 8601 instant */
+    at: string;
+    class: "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
+    httpStatus: number | null;
+    message: string | null;
+  } | null;
+  secretRotatesAt: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  updatedAt: string;
+  count: number;
+  countIsMinimum?: true | undefined;
+}
+
 export type WebhookStatus = "enabled" | "paused" | "disabled";
 
 export interface WebhookTest {

@@ -30,7 +30,7 @@ import { fanOut } from "./developer-webhooks/developer-webhooks.ts";
 import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
-import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redeliver.ts";
+import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { eventHandlers } from "./events/handlers.ts";

@@ -1,4 +1,6 @@
-import type { Webhook, WebhookDelivery, WebhookDeliveryDetail } from "@mailsvc/sdk/contract";
+import type { Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery } from "@mailsvc/sdk/contract";
+import { formatNumber } from "../import/summary.ts";
+import { safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
 import { attemptColumns, formatAttemptFailure, formatBody, formatOutcome, formatTest, paintDelivery } from "./deliveries.ts";
 import { formatReply } from "./reply.ts";
@@ -33,7 +35,7 @@ export const webhookViews: Readonly<Record<string, View>> = {
   "webhooks.pause": { object: one },
   "webhooks.resume": { object: one },
   "webhooks.rotateSecret": { object: one },
-  "webhooks.redeliverSince": { object: one },
+  "webhooks.redeliverSince": { object: redelivery },
   "webhooks.test": { object: formatTest },
   "webhooks.deliveries": { columns: deliveryColumns, empty: "No deliveries yet. Test the webhook: mailsvc webhooks test <id>" },
   "webhooks.delivery": { object: delivery },
@@ -69,6 +71,12 @@ function one(w: Webhook & { secret?: string }, { term: { out, columns: width } }
     width,
   );
   return w.secret === undefined ? fields : `${fields}\n\n${out.yellow("The secret is shown only now.")}`;
+}
+
+function redelivery({ count, countIsMinimum, id }: WebhookRedelivery, { term: { out } }: Session): string {
+  if (count === 0 && !countIsMinimum) return "Nothing to send again: everything since then has arrived, or is on its way.";
+  const events = count === 1 && !countIsMinimum ? "event" : "events";
+  return `${out.green("Sending")} ${countIsMinimum ? "at least " : ""}${formatNumber(count)} ${events} again. Follow them: mailsvc webhooks deliveries ${safeText(id)}`;
 }
 
 function delivery(d: WebhookDeliveryDetail, session: Session): string {

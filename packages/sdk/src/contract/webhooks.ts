@@ -53,6 +53,15 @@ const Secret = z.string().meta({ description: "Signs every delivery; shown only 
 /** A webhook when it is created and when its secret is rotated: the only responses that contain the secret. */
 const WebhookWithSecret = Webhook.extend({ secret: Secret }).meta({ id: "WebhookWithSecret" });
 
+/** A webhook that is sent events again. */
+export const WebhookRedelivery = Webhook.extend({
+  /** How many events are sent: those of the span that wait for nothing else. */
+  count: z.int(),
+  /** Present when there are more events in the span than were looked at: at least `count` are sent. */
+  countIsMinimum: z.literal(true).optional(),
+}).meta({ id: "WebhookRedelivery" });
+export type WebhookRedelivery = z.infer<typeof WebhookRedelivery>;
+
 /** An event on its way to a webhook. */
 export const WebhookDelivery = z
   .object({
@@ -278,13 +287,13 @@ export const webhooks = {
     access: write,
     summary: "Send all events since an instant that have not arrived",
     description:
-      "Also those that the webhook never got, because it was disabled or is new. With `all`, those that have arrived are sent again too. Runs in the background, as far back as events are kept.",
+      "Also those that the webhook never got, because it was disabled or is new. With `all`, those that have arrived are sent again too. Runs in the background, as far back as events are kept. `count` says how many events that are, among the first 10,000 of the span.",
     body: z.strictObject({
       since: Instant.meta({ description: "The first instant" }),
       until: Instant.optional().meta({ description: "Only events before this instant" }),
       all: z.boolean().default(false).meta({ description: "Also events that have arrived" }),
     }),
-    output: Webhook,
+    output: WebhookRedelivery,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "After an outage", params, body: { since: "2026-01-31T09:30:00Z" } }],
   }),

@@ -1,6 +1,6 @@
 import { listMatchingTypes } from "@mailsvc/sdk/contract";
 import { and, eq, gte, inArray, lte } from "drizzle-orm";
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import { findTraces } from "../emails/emails.ts";
 import type { Advance, EventRow } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
@@ -76,15 +76,22 @@ export async function writeForWebhooks(
         )
       : null;
   const addressees = await findAddressees(tx, events);
-  const written = webhooks.flatMap((webhook) => {
-    const wanted = new Set<string>(listWanted(webhook));
-    const isFor = ({ sequence, type }: SentEvent): boolean =>
-      type === ADDRESSED ? addressees.get(sequence) === webhook.id : wanted.has(type);
-    return events
-      .filter(isFor)
-      .map((event) => toWebhookEvent(webhook, event, traces ? (traces.get(event.emailId ?? "") ?? null) : undefined));
-  });
+  const written = webhooks.flatMap((webhook) =>
+    filterFor(webhook, events, addressees).map((event) =>
+      toWebhookEvent(webhook, event, traces ? (traces.get(event.emailId ?? "") ?? null) : undefined),
+    ),
+  );
   await writeDeliveries(tx, deps, written);
+}
+
+/** Those of some events that a webhook gets: events of its types, and those that an automation sends to it. */
+export async function selectFor(q: Tx | Reader, webhook: WebhookRow, events: readonly SentEvent[]): Promise<SentEvent[]> {
+  return filterFor(webhook, events, await findAddressees(q, events));
+}
+
+function filterFor(webhook: WebhookRow, events: readonly SentEvent[], addressees: ReadonlyMap<number, string>): SentEvent[] {
+  const wanted = new Set<string>(listWanted(webhook));
+  return events.filter(({ sequence, type }) => (type === ADDRESSED ? addressees.get(sequence) === webhook.id : wanted.has(type)));
 }
 
 /** The events of a workspace with these numbers, in their order. */
@@ -108,12 +115,12 @@ function listNumbered(tx: Tx, workspaceId: string, first: number, last: number):
 }
 
 /** The webhooks that events name, by the keys of the events. */
-async function findAddressees(tx: Tx, events: readonly SentEvent[]): Promise<Map<number, string>> {
+async function findAddressees(q: Tx | Reader, events: readonly SentEvent[]): Promise<Map<number, string>> {
   const keys = events.filter(({ type }) => type === ADDRESSED).map(({ sequence }) => sequence);
-  const { events: e } = tx.t;
+  const { events: e } = q.t;
   const found = new Map<number, string>();
   for (const chunk of splitIntoChunks(keys))
-    for (const { sequence, data } of await tx.select({ sequence: e.sequence, data: e.data }).from(e).where(inArray(e.sequence, chunk)))
+    for (const { sequence, data } of await q.select({ sequence: e.sequence, data: e.data }).from(e).where(inArray(e.sequence, chunk)))
       found.set(sequence, String(data?.["webhookId"]));
   return found;
 }

@@ -13,7 +13,8 @@ import {
   rotateSecret,
   updateWebhook,
 } from "./developer-webhooks.ts";
-import { recordAgain, redeliverSince, sendAgain, testWebhook } from "./redeliver.ts";
+import { recordAgain, sendAgain, testWebhook } from "./redeliver.ts";
+import { type PlannedRedelivery, planRedelivery, startRedelivery } from "./redelivery.ts";
 import { getWebhookRow } from "./webhook.ts";
 
 export const webhookHandlers: Handlers<typeof contract.webhooks, DeveloperWebhookDeps> = {
@@ -35,5 +36,8 @@ export const webhookHandlers: Handlers<typeof contract.webhooks, DeveloperWebhoo
     prepare: ({ id, delivery }, { read, deps, workspaceId }) => sendAgain(read, deps, workspaceId, id, delivery),
     run: ({ id, delivery }, { tx, deps, workspaceId }, attempt: Attempt) => recordAgain(tx, deps, workspaceId, id, delivery, attempt),
   },
-  redeliverSince: ({ id, ...span }, { tx, deps, workspaceId }) => redeliverSince(tx, deps, workspaceId, id, span),
+  redeliverSince: {
+    prepare: ({ id, ...span }, { read, deps, workspaceId }) => planRedelivery(read, deps, workspaceId, id, span),
+    run: ({ id }, { tx, deps, workspaceId }, planned: PlannedRedelivery) => startRedelivery(tx, deps, workspaceId, id, planned),
+  },
 };

@@ -283,7 +283,8 @@ test("a webhook that fails for five days is disabled, with an event for the othe
   broken.received.length = 0;
   await expect(sdk.webhooks.redeliverSince(id, { since: "2026-01-01T00:00:00Z" })).rejects.toMatchObject({ code: "invalid_state" });
   await sdk.webhooks.resume(id);
-  await sdk.webhooks.redeliverSince(id, { since: "2026-01-01T00:00:00Z" });
+  // Two of eleven wait for their next attempt, which is now.
+  expect(await sdk.webhooks.redeliverSince(id, { since: "2026-01-01T00:00:00Z" })).toMatchObject({ id, status: "enabled", count: 9 });
   await world.settle();
   expect(new Set(broken.received.map(({ event }) => event.id)).size).toBe(11);
 });
@@ -359,10 +360,10 @@ test("events since an instant are sent again: what failed, or all", async () => 
   await world.settle();
   hook.received.length = 0;
   await world.clock.advance("1s");
-  await sdk.webhooks.redeliverSince(id, { since });
+  expect(await sdk.webhooks.redeliverSince(id, { since })).toMatchObject({ count: 0 });
   await world.settle();
   expect(hook.received).toHaveLength(0);
-  await sdk.webhooks.redeliverSince(id, { since, all: true });
+  expect(await sdk.webhooks.redeliverSince(id, { since, all: true })).toMatchObject({ count: 600 });
   await world.settle();
   expect(hook.received).toHaveLength(600);
 });
