@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
+import { singleMailer } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
 import { restoreClock } from "./dev/kept-clock.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
@@ -167,6 +168,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
   });
   const eventStream = new EventStreamLoop({ deps: () => deps, listeners: streamListeners(() => deps) });
   const made = backend.makeQueue({ clock, random, log, overloaded });
+  const mailer = composeMailer(parts, ids, arrivals);
   const masterKey = config.secretKey ?? (await backend.masterKey(random));
   const macs = makeMacs(masterKey);
   const deps: Deps = {
@@ -178,7 +180,8 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       overloaded,
       db,
       queue: withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks),
-      mailer: composeMailer(parts, ids, arrivals),
+      mailer,
+      mailers: singleMailer(mailer),
       ids,
       keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
       keyWatch: new KeyWatch(db, clock.real),

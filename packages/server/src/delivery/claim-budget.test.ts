@@ -4,14 +4,21 @@ import type { MailLane } from "./slots.ts";
 
 const setUp = (slots = 10) => {
   let now = 0;
-  const budget = new ClaimBudget(slots, () => now);
+  const budget = new ClaimBudget(() => now);
+  const mailer = budget.addMailer(slots);
   const repeat = (n: number, act: (lane: MailLane) => void, lane: MailLane): void => {
     for (let i = 0; i < n; i += 1) act(lane);
   };
   return {
     budget,
-    claim: (n: number, lane: MailLane = "single") => repeat(n, (one) => budget.claim(one), lane),
-    settle: (n: number, lane: MailLane = "single") => repeat(n, (one) => budget.settle(one), lane),
+    mailer,
+    /** Claims emails that nobody has read yet. */
+    claimUnread: (n: number, lane: MailLane = "single") => repeat(n, (one) => budget.claim(one), lane),
+    claim: (n: number, lane: MailLane = "single", by = mailer) => {
+      repeat(n, (one) => budget.claim(one), lane);
+      repeat(n, (one) => by.assign(one), lane);
+    },
+    settle: (n: number, lane: MailLane = "single") => repeat(n, (one) => mailer.settle(one), lane),
     pass: (ms: number) => {
       now += ms;
     },
@@ -62,4 +69,36 @@ test("bulk mail is claimed in jobs of 64, and not ahead while single mail comes 
 
 test("other jobs are none of its business", () => {
   expect(setUp().budget.freeSlots("default")).toBe(0);
+});
+
+test("an email counts while it is loaded, and whichever mailer gets it", () => {
+  const { budget, mailer, claimUnread } = setUp();
+  claimUnread(4);
+  expect(budget.freeSlots("mail")).toBe(7);
+  mailer.assign("single");
+  expect(budget.freeSlots("mail")).toBe(7);
+  budget.settle("single");
+  expect(budget.freeSlots("mail")).toBe(8);
+});
+
+test("a mailer that is full does not keep emails of another one from being claimed", () => {
+  const { budget, mailer, claim } = setUp();
+  const other = budget.addMailer(5);
+  claim(11);
+  expect(budget.freeSlots("mail")).toBe(6);
+  claim(6, "single", other);
+  expect(budget.freeSlots("mail")).toBe(0);
+  expect([mailer.hasRoom("single"), other.hasRoom("single")]).toEqual([true, true]);
+  claim(300);
+  expect([mailer.hasRoom("single"), other.hasRoom("single")]).toEqual([false, true]);
+});
+
+test("an email that goes to another mailer makes room at the first one", () => {
+  const { budget, mailer, claim } = setUp();
+  const other = budget.addMailer(10);
+  claim(1);
+  mailer.release("single");
+  other.assign("single");
+  claim(10);
+  expect(budget.freeSlots("mail")).toBe(10);
 });

@@ -8,34 +8,68 @@ const MAX_CLAIMED_AHEAD = 192;
 // How long after a single email no bulk mail is claimed ahead: single emails would wait behind its loading.
 const SINGLE_MS = 200;
 
+/** The emails that were claimed for one mailer. */
+export interface MailerBudget {
+  /** False if the mailer has more emails than are ever claimed for it: they came while there was room at another one. */
+  hasRoom(lane: MailLane): boolean;
+  /** A claimed email is this mailer's. */
+  assign(lane: MailLane): void;
+  /** An email of this mailer is about to be settled. */
+  settle(lane: MailLane): void;
+  /** An email of this mailer goes to another one. */
+  release(lane: MailLane): void;
+}
+
 /**
  * What to claim: in each lane as many emails as there are slots, and as many more as were settled a moment ago, so that no process
  * holds emails that another one could send; one more at least, so that the next one is loaded when a slot is free. An email counts
- * from its claim until it is settled.
+ * from its claim until it is settled. Before it is read nobody knows whose it is: what to claim is what the mailer with the most room
+ * could take.
  */
 export class ClaimBudget {
-  readonly #slots: number;
   readonly #now: () => number;
   readonly #settled: RecentCount;
-  readonly #claimed = { single: 0, bulk: 0 };
+  readonly #mailers: { readonly slots: number; readonly claimed: Record<MailLane, number> }[] = [];
+  /** Claimed, and not assigned to a mailer yet. */
+  readonly #loading = { single: 0, bulk: 0 };
   #singleClaimedAt = Number.NEGATIVE_INFINITY;
 
-  /** `slots` is how many emails the mailer takes at once; `now` gives real time, ms. */
-  constructor(slots: number, now: () => number) {
-    this.#slots = slots;
+  /** `now` gives real time, ms. */
+  constructor(now: () => number) {
     this.#now = now;
     this.#settled = new RecentCount(now);
   }
 
+  /** Adds a mailer that takes `slots` emails at once. */
+  addMailer(slots: number): MailerBudget {
+    const claimed = { single: 0, bulk: 0 };
+    this.#mailers.push({ slots, claimed });
+    return {
+      hasRoom: (lane) => claimed[lane] < slots + MAX_CLAIMED_AHEAD + EMAILS_PER_JOB,
+      assign: (lane) => {
+        this.#loading[lane] -= 1;
+        claimed[lane] += 1;
+      },
+      settle: (lane) => {
+        claimed[lane] -= 1;
+        this.#settled.add();
+      },
+      release: (lane) => {
+        claimed[lane] -= 1;
+        this.#loading[lane] += 1;
+      },
+    };
+  }
+
   /** An email was claimed. */
   claim(lane: MailLane): void {
-    this.#claimed[lane] += 1;
+    this.#loading[lane] += 1;
     if (lane === "single") this.#singleClaimedAt = this.#now();
   }
 
-  /** A claimed email is about to be settled. */
+  /** A claimed email that no mailer gets is about to be settled. */
   settle(lane: MailLane): void {
-    this.#claimed[lane] -= 1;
+    this.#loading[lane] -= 1;
     this.#settled.add();
   }
 
@@ -44,7 +78,8 @@ export class ClaimBudget {
     if (lane === "default") return 0;
     const mailLane = lane === "mail" ? "single" : "bulk";
     const ahead = this.#claimedAhead(mailLane);
-    const free = this.#slots + ahead - this.#claimed[mailLane];
+    const most = Math.max(...this.#mailers.map(({ slots, claimed }) => slots - claimed[mailLane]));
+    const free = most + ahead - this.#loading[mailLane];
     if (free <= 0 || free < ahead / 2) return 0;
     return mailLane === "single" ? free : Math.ceil(free / EMAILS_PER_JOB);
   }

@@ -1,3 +1,4 @@
 export { holdDomain, listHolds, releaseDomain } from "./holds.ts";
+export { type Choice, type Mailers, singleMailer } from "./mailers.ts";
 export { requeueDeferred } from "./requeue.ts";
 export type { MailTransform, PendingMail } from "./transform.ts";

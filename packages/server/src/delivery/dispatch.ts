@@ -1,41 +1,34 @@
 import type { Tx } from "../db/db.ts";
-import { waitForTurn } from "../lib/turn.ts";
+import type { Mailer } from "../mail/mailer.ts";
 import type { BatchHandler, Lane, LaneJob, Settle } from "../queue/queue.ts";
-import { ClaimBudget } from "./claim-budget.ts";
+import { ClaimBudget, type MailerBudget } from "./claim-budget.ts";
 import { type ClaimedMail, listMails } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { type Effect, storeEffects } from "./effects.ts";
-import { handOver } from "./hand-over.ts";
 import { MailLoader } from "./load.ts";
-import { MAX_MARKED_AHEAD, Marks } from "./marks.ts";
-import type { Ended, Next } from "./next.ts";
-import { OutcomeBatch } from "./outcome-batch.ts";
-import { MAX_AGE_MS, renewMails, type WaitingMail } from "./renew.ts";
-import { Slots } from "./slots.ts";
-import { checkSuppressed } from "./suppressed.ts";
+import { MailerLine } from "./mailer-line.ts";
+import type { Next } from "./next.ts";
+import type { PendingMail } from "./transform.ts";
 
-// Emails that are captured in one turn of the event loop: a few ms.
-const EMAILS_PER_TURN = 32;
-
-/** A claimed email, loaded and transformed. */
-interface LoadedMail extends WaitingMail {
-  readonly claimed: ClaimedMail;
-  /** When its loading, or its last renewal, began: real time, ms. */
-  readonly renewedAt: number;
+/** What this process keeps for one mailer. */
+interface Line {
+  readonly line: MailerLine;
+  readonly budget: MailerBudget;
 }
 
 /**
- * Delivers emails in batches. The life of one email here, from the claim of its job until it is settled; its states in the database
+ * Delivers emails in batches, those of each mailer in a line of their own (`MailerLine`). The life of one email here, from the claim of its job until it is settled; its states in the database
  * are in `emails/states.ts`.
  *
  * | email is     | trigger                                                     | becomes                                              |
  * | ------------ | ----------------------------------------------------------- | ---------------------------------------------------- |
  * | (none)       | its job is claimed, within `ClaimBudget`                    | claimed; a large one waits for memory                |
- * | claimed      | loaded: it is to be handed over                             | waiting for a slot                                   |
+ * | claimed      | loaded: it is to be handed over by a mailer with room for it | waiting for a slot in the line of this mailer        |
+ * | claimed      | the same, but its mailer has no room                        | settled: its job runs again when it may have some    |
  * | claimed      | loaded: cancelled, rescheduled, withdrawn, its domain held  | settled                                              |
  * | claimed      | it cannot be loaded or transformed                          | failed                                               |
  * | waiting      | `Slots` gives it a slot, to single mail first               | being marked, or checked if the mailer needs no mark |
- * | waiting      | the same, more than 500 ms after it was loaded              | renewed (`renewMails`), then the same or settled     |
+ * | waiting      | the same, more than 500 ms after it was loaded              | renewed (`renewMails`), then the same, settled, or waiting in the line of another mailer |
  * | being marked | the mark is durable; checked: its address may get mail      | marked                                               |
  * | being marked | it was changed, or its address was suppressed, meanwhile    | settled                                              |
  * | being marked | the mark cannot be stored                                   | failed                                               |
@@ -53,23 +46,15 @@ interface LoadedMail extends WaitingMail {
  */
 export class Dispatch implements BatchHandler<Effect> {
   readonly #deps: DeliveryDeps;
-  readonly #transactional: boolean;
   readonly #budget: ClaimBudget;
   readonly #loader: MailLoader;
-  readonly #slots: Slots<LoadedMail>;
-  readonly #marks: Marks<LoadedMail>;
-  readonly #outcomes: OutcomeBatch;
-  #filling = false;
+  readonly #lines = new Map<Mailer, Line>();
 
   constructor(deps: DeliveryDeps) {
-    const { clock, mailer } = deps;
     this.#deps = deps;
-    this.#transactional = mailer.transactional;
+    this.#budget = new ClaimBudget(deps.clock.real.now);
     this.#loader = new MailLoader(deps, (loaded, startedAt) => this.#sort(loaded, startedAt));
-    this.#budget = new ClaimBudget(mailer.concurrency, clock.real.now);
-    this.#marks = new Marks(mailer.concurrency, mailer.transactional ? 0 : MAX_MARKED_AHEAD, clock.real.now);
-    this.#slots = new Slots(mailer.concurrency, () => this.#marks.ahead);
-    this.#outcomes = new OutcomeBatch(clock.real);
+    this.#lineOf(deps.mailers.main);
   }
 
   freeSlots(lane: Lane): number {
@@ -88,106 +73,32 @@ export class Dispatch implements BatchHandler<Effect> {
 
   /** Lets loaded emails wait for a slot, and ends those that are not handed over. */
   #sort(loaded: readonly (readonly [ClaimedMail, Next])[], renewedAt: number): void {
-    for (const [claimed, next] of loaded)
-      if (next.next === "handOver") this.#slots.wait(claimed.lane, { claimed, loaded: next.mail.email, mail: next.mail, renewedAt });
-      else void this.#end(claimed, next);
-    this.#fillSlots();
-  }
-
-  /** Gives free slots to emails that wait, and settles outcomes in the transaction of their marks. */
-  #fillSlots(): void {
-    if (this.#slots.busy) return;
-    this.#outcomes.settleAll();
-    const mails = this.#slots.take();
-    const stale = mails.filter((one) => this.#isStale(one));
-    if (stale.length > 0) void this.#renew(stale);
-    this.#markOrCheck(stale.length === 0 ? mails : mails.filter((one) => !stale.includes(one)));
-  }
-
-  #markOrCheck(mails: readonly LoadedMail[]): void {
-    if (this.#transactional) void this.#check(mails);
-    else for (const one of mails) void this.#mark(one);
-  }
-
-  async #mark(one: LoadedMail): Promise<void> {
-    this.#proceed(one, await one.claimed.mark(one.mail));
-  }
-
-  /** Whether what an email says, and that it may go, was read too long ago: the mail server is slow. */
-  #isStale({ renewedAt }: LoadedMail): boolean {
-    return this.#deps.clock.real.now() - renewedAt > MAX_AGE_MS;
-  }
-
-  /** Renews emails that have a slot, before they are marked. */
-  async #renew(stale: readonly LoadedMail[]): Promise<void> {
-    const renewedAt = this.#deps.clock.real.now();
-    const renewed: LoadedMail[] = [];
-    for (const [i, next] of (await renewMails(this.#deps, stale)).entries()) {
-      const one = stale[i] as LoadedMail;
-      if (next.next === "handOver") renewed.push({ ...one, loaded: next.mail.email, mail: next.mail, renewedAt });
-      else this.#proceed(one, next);
+    const lines = new Set<MailerLine>();
+    for (const [claimed, next] of loaded) {
+      if (next.next === "handOver") lines.add(this.#assign(claimed, next.mail, renewedAt));
+      else {
+        // First: the queue asks for free slots as soon as a job is settled.
+        this.#budget.settle(claimed.lane);
+        void claimed.end(next);
+      }
     }
-    this.#markOrCheck(renewed);
+    for (const line of lines) line.fillSlots();
   }
 
-  /** A transactional mailer needs no mark: its delivery is stored together with the outcome. */
-  async #check(mails: readonly LoadedMail[]): Promise<void> {
-    if (mails.length === 0) return;
-    const checked = await checkSuppressed(
-      this.#deps,
-      mails.map(({ mail }) => mail),
-    );
-    for (const [i, one] of mails.entries()) {
-      if (i > 0 && i % EMAILS_PER_TURN === 0) await waitForTurn();
-      this.#proceed(one, checked[i] as Next);
-    }
+  #assign(claimed: ClaimedMail, mail: PendingMail, renewedAt: number): MailerLine {
+    const { line, budget } = this.#lineOf(mail.choice?.mailer ?? this.#deps.mailers.main);
+    budget.assign(claimed.lane);
+    line.wait(claimed, mail, renewedAt);
+    return line;
   }
 
-  /** Goes on with an email that has a slot. */
-  #proceed(one: LoadedMail, next: Next): void {
-    if (next.next === "handOver") {
-      this.#marks.add({ ...one, mail: next.mail });
-      this.#handOverMarked();
-    } else {
-      void this.#end(one.claimed, next);
-      this.#freeSlot();
-    }
-  }
-
-  #handOverMarked(): void {
-    for (let next = this.#marks.next(); next; next = this.#marks.next()) void this.#handOver(next);
-  }
-
-  async #handOver(one: LoadedMail): Promise<void> {
-    const { claimed } = one;
-    const [next] = this.#isStale(one) ? await renewMails(this.#deps, [one]) : [];
-    const ended = next === undefined || next.next === "handOver" ? await handOver(this.#deps, next?.mail ?? one.mail) : next;
-    this.#marks.received();
-    this.#handOverMarked();
-    if (this.#transactional) {
-      this.#outcomes.add(() => void this.#end(claimed, ended).then(() => this.#freeSlot()));
-      // A single email does not wait for others.
-      if (claimed.lane === "single" || !this.#marks.anyUnderWay) this.#outcomes.settleAll();
-    } else {
-      this.#outcomes.add(() => void this.#end(claimed, ended));
-      this.#freeSlot();
-    }
-  }
-
-  #end(claimed: ClaimedMail, ended: Ended): Promise<void> {
-    // First: the queue asks for free slots as soon as a job is settled.
-    this.#budget.settle(claimed.lane);
-    return claimed.end(ended);
-  }
-
-  /** Emails whose ends were stored together give their slots back together. */
-  #freeSlot(): void {
-    this.#slots.free();
-    if (this.#filling) return;
-    this.#filling = true;
-    queueMicrotask(() => {
-      this.#filling = false;
-      this.#fillSlots();
-    });
+  #lineOf(mailer: Mailer): Line {
+    const known = this.#lines.get(mailer);
+    if (known) return known;
+    const budget = this.#budget.addMailer(mailer.concurrency);
+    const move = (claimed: ClaimedMail, mail: PendingMail, at: number): void => this.#assign(claimed, mail, at).fillSlots();
+    const made = { budget, line: new MailerLine({ deps: this.#deps, mailer, budget, move }) };
+    this.#lines.set(mailer, made);
+    return made;
   }
 }

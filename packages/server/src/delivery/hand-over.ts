@@ -6,9 +6,10 @@ import type { Ended } from "./next.ts";
 import { outcomeOfReceipt } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
-/** Hands one email over to the mailer, and decides what the receipt means. A mailer that throws, for a bug of ours, fails the attempt. */
-export async function handOver({ mailer, db, clock, random }: DeliveryDeps, mail: PendingMail): Promise<Ended> {
+/** Hands one email over to the mailer that was chosen for it, and decides what the receipt means. A mailer that throws, for a bug of ours, fails the attempt. */
+export async function handOver({ mailers, db, clock, random }: DeliveryDeps, mail: PendingMail): Promise<Ended> {
   try {
+    const { mailer } = mail.choice ?? { mailer: mailers.main };
     const receipt = await mailer.send(await toOutgoingMail(db.read, mail));
     return { next: "settle", effect: outcomeOfReceipt(receipt, { email: mail.email, attempt: mail.attempt, at: clock.now(), random }) };
   } catch (error) {

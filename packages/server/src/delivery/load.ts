@@ -70,6 +70,7 @@ export async function loadMails(deps: DeliveryDeps, claimed: readonly EmailRef[]
     const [found, heldDomains] = await Promise.all([findPendingMails(deps.db.read, claimed), listHeldDomains(deps.db.read)]);
     const now = deps.clock.now();
     const decided = claimed.map((ref, i) => decide(found[i], ref, heldDomains, now));
+    await chooseMailers(deps, decided);
     return await transformLoaded(deps, decided);
   } catch (error) {
     return claimed.map(() => ({ next: "fail", error }));
@@ -82,6 +83,12 @@ function decide(mail: PendingMail | undefined, { bytes = 0 }: EmailRef, heldDoma
   const domain = domainOf(email.toKey);
   if (heldDomains.has(domain)) return { next: "settle", effect: { kind: "held", email, domain, bytes } };
   return { next: "handOver", mail };
+}
+
+/** Chooses the mailer of each email that is to be handed over. */
+export async function chooseMailers({ mailers, db }: DeliveryDeps, all: readonly Next[]): Promise<void> {
+  const mails = all.flatMap((one) => (one.next === "handOver" ? one.mail : []));
+  for (const [i, choice] of (await mailers.choose(db.read, mails)).entries()) (mails[i] as PendingMail).choice = choice;
 }
 
 /** Transforms the emails among `all` that are to be handed over, and decides what becomes of each. */
@@ -128,6 +135,7 @@ export function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail
     email,
     contents,
     attempt: email.attempts + 1,
+    choice: null,
     envelopeFrom: parseMailbox(contents.from).address,
     messageId: buildMessageId(email.id, contents.from),
     subject: contents.subject,

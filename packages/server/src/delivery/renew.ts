@@ -2,7 +2,7 @@ import type { EmailRow } from "../emails/emails.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
-import { toPendingMail, transformLoaded } from "./load.ts";
+import { chooseMailers, toPendingMail, transformLoaded } from "./load.ts";
 import type { Next } from "./next.ts";
 import { checkSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
@@ -44,6 +44,7 @@ export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMa
         return { next: "settle", effect: { kind: "held", email: loaded, domain, bytes } };
       return { next: "handOver", mail: toPendingMail(loaded, mail.contents) };
     });
+    await chooseMailers(deps, decided);
     const transformed = await transformLoaded(deps, decided);
     const toSend = transformed.flatMap((next) => (next.next === "handOver" ? next.mail : []));
     const checked = (await checkSuppressed(deps, toSend)).values();

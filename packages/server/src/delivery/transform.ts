@@ -2,6 +2,7 @@ import type { SkipReason } from "@mailsvc/sdk/contract";
 import type { Db, Reader } from "../db/db.ts";
 import type { ContentsRow, EmailRow } from "../emails/emails.ts";
 import { waitForTurn } from "../lib/turn.ts";
+import type { Choice } from "./mailers.ts";
 
 // More emails than this are transformed in several turns of the event loop, one for each transform.
 const EMAILS_PER_TURN = 16;
@@ -18,6 +19,8 @@ export interface PendingMail {
   readonly contents: ContentsRow;
   /** Number of this attempt, from 1. */
   readonly attempt: number;
+  /** The mailer that takes it; null before it is chosen. */
+  choice: Choice | null;
   /** `local@domain`, for MAIL FROM. */
   envelopeFrom: string;
   /** The Message-ID header with its angle brackets. */
