@@ -1,4 +1,4 @@
-// The committed files that are generated from the contract: each file's path and its expected content.
+// The committed files that are generated, most of them from the contract: each file's path and its expected content.
 import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { agentTemplates, helloAgent } from "./agent-templates.mjs";
@@ -6,12 +6,14 @@ import { cliOverview } from "./cli-overview.mjs";
 import { formatJson } from "./format-json.mjs";
 import { kitContract, kitSamples } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
+import { manifests } from "./manifests.mjs";
 import { reference } from "./reference.mjs";
 import { sdkEndpoints, sdkTypes } from "./sdk-types.mjs";
 
 export const generated = async () => {
   const document = buildOpenApi(served);
   return {
+    ...manifests(),
     "openapi.json": formatJson(document),
     "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
     ...(await sdkTypes()),

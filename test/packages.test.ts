@@ -21,6 +21,8 @@ const bin = (name: string) => join(root, "node_modules/.bin", name);
 
 const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as { version: string };
 
+const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { repository: { type: string; url: string } };
+
 /** The packages as they are published; `types` says how their declarations are judged. */
 const packages = [
   { folder: "sdk", name: "@mailsvc/sdk", types: "node16" },
@@ -75,12 +77,12 @@ afterAll(async () => {
   rmSync(work, { recursive: true, force: true });
 });
 
-describe.each(packages)("$name", ({ name }) => {
+describe.each(packages)("$name", ({ folder, name }) => {
   test("has nothing that publint objects to", async () => {
     const buffer = readFileSync(tarball(name));
     const data = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
     const { messages, pkg } = await publint({ pack: { tarball: data as ArrayBuffer }, strict: true, level: "warning" });
-    expect(pkg).toMatchObject({ name });
+    expect(pkg).toMatchObject({ name, repository: { ...repository, directory: `packages/${folder}` } });
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
