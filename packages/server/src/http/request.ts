@@ -15,7 +15,7 @@ export interface HttpRequest {
   params(): Readonly<Record<string, string>>;
   /** Reads the body, at most `limit` bytes. Throws ApiError payload_too_large. */
   body(limit: number): Promise<Uint8Array>;
-  /** Aborted when the client disconnects. */
+  /** Aborted when the client disconnects; of a read, also when it closes its side of the connection. */
   signal(): AbortSignal;
   /** Responds; gives what h3 makes a response of, and undefined for a request that did not come through it. */
   respond(response: AnyResponse): H3Response | undefined;

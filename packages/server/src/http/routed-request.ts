@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { type H3Event, HTTPResponse as H3Response } from "h3";
 import { readNodeBody, readWebBody } from "./body/read.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -43,7 +44,10 @@ export class RoutedRequest implements HttpRequest {
   }
 
   signal(): AbortSignal {
-    return this.#event.req.signal;
+    const { method, signal } = this.#event.req;
+    const res = this.#event.runtime?.node?.res as ServerResponse | undefined;
+    if (method === "GET" && this.#node && res) cutWhenLeft(this.#node.socket, res);
+    return signal;
   }
 
   respond(response: AnyResponse): H3Response {
@@ -53,6 +57,14 @@ export class RoutedRequest implements HttpRequest {
   cut(): void {
     this.#node?.socket.destroy();
   }
+}
+
+/** Cuts the connection of a read that waits when the client closes its side: it has most likely left, and nothing else would show it. */
+function cutWhenLeft(socket: Socket, res: ServerResponse): void {
+  const cut = (): void => void socket.destroy();
+  if (socket.readableEnded) cut();
+  socket.once("end", cut);
+  res.once("close", () => socket.off("end", cut));
 }
 
 /**

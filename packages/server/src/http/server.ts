@@ -69,6 +69,8 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.maxRequestsPerSocket = 0;
   server.maxConnections = options.maxConnections;
+  // A client may close its side after its request, and gets its response. Reads that wait end then (RoutedRequest.signal).
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.on("connection", () => {
     budget.connectionAccepted();
     options.onConnection();

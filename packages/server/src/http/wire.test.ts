@@ -175,11 +175,21 @@ describe("slow clients, and clients that disconnect", () => {
     expect(after.pagination.total).toBe(before.pagination.total);
   });
 
-  test("the connection of a client that has closed its side is closed, with or without a response", async () => {
+  test("a client that closes its side after its requests gets all responses, and then the connection is closed", async () => {
+    for (const requests of [[post(hello)], [head("GET /api/v1/emails?limit=1", auth())], [post(hello), head("GET /healthz"), post("{")]]) {
+      const line = await wire(server.url);
+      line.write(requests.join(""));
+      line.half();
+      expect(statusesIn(await line.read())).toEqual([200, 200, 400].slice(0, requests.length));
+      await line.closed;
+    }
+  });
+
+  test("a client that closes its side within its request is told so", async () => {
     const line = await wire(server.url);
-    line.write(post(hello));
+    line.write(post(hello).slice(0, -10));
     line.half();
-    expect(await line.read()).toMatch(/^(?:HTTP\/1\.1 200 .*)?/s);
+    expect(statusesIn(await line.read())).toEqual([400]);
     await line.closed;
   });
 
@@ -193,13 +203,30 @@ describe("slow clients, and clients that disconnect", () => {
     expect(await say(post(hello, "Connection: close"))).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test("waiting for mail ends when the client disconnects", async () => {
+  test.each(["cut", "half"] as const)("waiting for mail ends when the client disconnects: %s", async (leave) => {
     const line = await wire(server.url);
     line.write(head("GET /__dev/inbox/wait?to=never%40example.com&timeout=60"));
     while (server.app.inFlight.count === 0) await new Promise((turn) => setImmediate(turn));
-    line.cut();
+    line[leave]();
     await line.closed;
     await vi.waitFor(() => expect(server.app.inFlight.count).toBe(0), { timeout: 20_000 });
+  });
+
+  test("the connection of a follower of events is closed when the client closes its side", async () => {
+    const line = await wire(server.url);
+    line.write(head("GET /api/v1/events/stream", auth()));
+    await line.read("text/event-stream");
+    line.half();
+    await line.closed;
+  });
+
+  test("a client that closes its side after a request that came behind a read gets the response", async () => {
+    const line = await wire(server.url);
+    line.write(head("GET /__dev/inbox/wait?to=never%40example.com&timeout=1"));
+    await line.read(/not_found.*\}/s);
+    line.write(post(hello));
+    line.half();
+    expect(statusesIn(await line.read())).toEqual([404, 200]);
   });
 });
 
