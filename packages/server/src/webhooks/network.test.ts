@@ -148,12 +148,28 @@ test.each([
   ["a header without an end", `HTTP/1.1 200 OK\r\nx-a: ${"a".repeat(20_000)}\r\n\r\n`],
   ["many headers", `HTTP/1.1 200 OK\r\n${Array.from({ length: 2000 }, (_, i) => `x-${i}: aaaaaaaaaa`).join("\r\n")}\r\n\r\n`],
   ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab"],
+  ["a version that does not exist", "HTTP/3.0 200 OK\r\ncontent-length: 2\r\n\r\nok"],
 ])("a response with %s is invalid", async (_name, bytes) => {
   const peer = await listening((socket) => void socket.once("data", () => socket.write(bytes)));
   try {
     expect(await ping(peer.url)).toMatchObject({ ok: false, class: "bad_response", httpStatus: null });
   } finally {
     await peer.stop();
+  }
+});
+
+// Receivers behind some proxies write the version of the request that the proxy got.
+test.each(["HTTP/1.0", "HTTP/2.0"])("a status line that begins with %s is read", async (version) => {
+  const respond = (status: string) =>
+    listening((socket) => void socket.once("data", () => socket.end(`${version} ${status}\r\ncontent-length: 2\r\n\r\nok`)));
+  const peers = [await respond("200 OK"), await respond("503 Busy")];
+  try {
+    expect(await Promise.all(peers.map(({ url }) => ping(url)))).toMatchObject([
+      { ok: true, class: "ok", httpStatus: 200 },
+      { ok: false, class: "http_status", httpStatus: 503 },
+    ]);
+  } finally {
+    await Promise.all(peers.map(({ stop }) => stop()));
   }
 });
 
