@@ -114,7 +114,7 @@ export interface MailsvcMethods {
      * `PATCH /api/v1/emails/:id`
      */
     reschedule(id: string, input: {
-      /** The new instant (ISO 8601) */
+      /** The new instant (ISO 8601), at most 365 days ahead */
       scheduledAt: string | Date;
     }, options?: CallOptions): APIPromise<Email>;
   };
@@ -995,7 +995,7 @@ export interface MailsvcMethods {
      * `POST /api/v1/campaigns/:id/schedule`
      */
     schedule(id: string, input: {
-      /** When to send (ISO 8601), in the future */
+      /** When to send (ISO 8601), in the future, at most 365 days ahead */
       scheduledAt: string | Date;
     }, options?: CallOptions): APIPromise<CampaignDetail>;
     /**

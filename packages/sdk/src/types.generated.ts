@@ -738,7 +738,7 @@ export interface CampaignPatch {
   recipientType?: "all" | "segment" | "list" | undefined;
   segmentId?: string | null | undefined;
   listId?: string | null | undefined;
-  /** When to send; null makes it a draft again */
+  /** When to send, at most 365 days ahead; null makes it a draft again */
   scheduledAt?: string | Date | null | undefined;
   throttle?: Throttle | null | undefined;
   abTest?: AbTestInput | null | undefined;
@@ -1759,7 +1759,7 @@ export interface NewCampaign {
   segmentId?: string | undefined;
   /** The list, if recipientType is list */
   listId?: string | undefined;
-  /** When to send (ISO 8601), in the future */
+  /** When to send (ISO 8601), in the future, at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** How fast, and at which hours: {perSecond, window} */
   throttle?: Throttle | undefined;
@@ -2211,7 +2211,7 @@ export type SendRequest = {
   tags?: Record<string, string> | undefined;
   /** Files, up to 20 and 20 MiB in all */
   attachments?: Attachment[] | undefined;
-  /** Send later, at this instant (ISO 8601) */
+  /** Send later, at this instant (ISO 8601), at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
   bypassUnsubscribe?: boolean | undefined;
@@ -2269,7 +2269,7 @@ export interface SlugSendRequest {
   tags?: Record<string, string> | undefined;
   /** Files, up to 20 and 20 MiB in all */
   attachments?: Attachment[] | undefined;
-  /** Send later, at this instant (ISO 8601) */
+  /** Send later, at this instant (ISO 8601), at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
   bypassUnsubscribe?: boolean | undefined;
@@ -2482,7 +2482,7 @@ export interface TemplateSendRequest {
   tags?: Record<string, string> | undefined;
   /** Files, up to 20 and 20 MiB in all */
   attachments?: Attachment[] | undefined;
-  /** Send later, at this instant (ISO 8601) */
+  /** Send later, at this instant (ISO 8601), at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
   bypassUnsubscribe?: boolean | undefined;

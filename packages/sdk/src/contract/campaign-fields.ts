@@ -74,6 +74,10 @@ const SubjectLine = Subject.meta({ description: "Subject, up to 998 characters; 
 const PreviewText = line(CAMPAIGN_LIMITS.previewText).meta({
   description: "Text that mail programs show next to the subject, up to 200 characters",
 });
+/** When a campaign starts. */
+export const CampaignStart = Instant.meta({
+  description: `When to send (ISO 8601), in the future, at most ${CAMPAIGN_LIMITS.scheduleDays} days ahead`,
+});
 const TemplateId = z.string().min(1).max(100);
 
 /** What a variant of an A/B test changes; the rest is that of the campaign. */
@@ -127,7 +131,7 @@ const fields = {
   recipientType: z.enum(RECIPIENT_TYPES).meta({ description: "Who gets it: all contacts, a segment or a list" }),
   segmentId: z.string().min(1).max(100).meta({ description: "The segment, if recipientType is segment" }),
   listId: z.string().min(1).max(100).meta({ description: "The list, if recipientType is list" }),
-  scheduledAt: Instant.meta({ description: "When to send (ISO 8601), in the future" }),
+  scheduledAt: CampaignStart,
   throttle: Throttle.meta({ description: "How fast, and at which hours: {perSecond, window}" }),
   abTest: AbTest.meta({
     description: "Variants to try on a sample, and how the winner is decided: {variants, samplePercent, winner, decideAfterMinutes}",
@@ -179,7 +183,10 @@ export const CampaignPatch = z
     recipientType: fields.recipientType.optional(),
     segmentId: fields.segmentId.nullable().optional(),
     listId: fields.listId.nullable().optional(),
-    scheduledAt: fields.scheduledAt.nullable().optional().meta({ description: "When to send; null makes it a draft again" }),
+    scheduledAt: fields.scheduledAt
+      .nullable()
+      .optional()
+      .meta({ description: `When to send, at most ${CAMPAIGN_LIMITS.scheduleDays} days ahead; null makes it a draft again` }),
     throttle: fields.throttle.nullable().optional(),
     abTest: fields.abTest.nullable().optional(),
     trackOpens: fields.trackOpens.optional(),

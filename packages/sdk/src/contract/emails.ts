@@ -10,6 +10,7 @@ import {
   Headers,
   Recipients,
   ScheduledAt,
+  SEND_LIMITS,
   Subject,
   Tags,
   Tracking,
@@ -227,7 +228,9 @@ export const emails = {
     path: "/api/v1/emails/:id",
     access: { permission: "transactional:send" },
     summary: "Move a scheduled email to another time",
-    body: z.strictObject({ scheduledAt: Instant.meta({ description: "The new instant (ISO 8601)" }) }),
+    body: z.strictObject({
+      scheduledAt: ScheduledAt.meta({ description: `The new instant (ISO 8601), at most ${SEND_LIMITS.scheduleDays} days ahead` }),
+    }),
     output: Email,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Later", params: id, body: { scheduledAt: "2030-02-01T09:30:00Z" } }],

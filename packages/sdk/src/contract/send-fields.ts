@@ -49,6 +49,7 @@ export const Subject = z
   .string()
   .min(1)
   .max(SEND_LIMITS.subject)
+  .regex(/\S/, "A subject is more than blanks.")
   .refine((s) => !unsafe(s), { message: "A subject holds no line breaks or control characters.", params: { code: "invalid_characters" } })
   .meta({ description: "Subject line, up to 998 characters" });
 
@@ -166,7 +167,9 @@ export const Attachments = z
   })
   .meta({ description: "Files, up to 20 and 20 MiB in all" });
 
-export const ScheduledAt = Instant.meta({ description: "Send later, at this instant (ISO 8601)" });
+export const ScheduledAt = Instant.meta({
+  description: `Send later, at this instant (ISO 8601), at most ${SEND_LIMITS.scheduleDays} days ahead`,
+});
 
 const utmValue = z
   .string()

@@ -1,4 +1,5 @@
 import { MailboxText } from "./address.ts";
+import { line } from "./name.ts";
 import { issue } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
@@ -57,10 +58,10 @@ export const VariableDeclaration = z
 
 /** The fields of a template in requests that create, change or render one. */
 export const templateFields = {
-  name: Line(TEMPLATE_LIMITS.name).min(1).meta({ description: "Display name" }),
+  name: line(TEMPLATE_LIMITS.name).meta({ description: "Display name" }),
   slug: Slug,
   description: Line(TEMPLATE_LIMITS.description).nullable().meta({ description: "Description" }),
-  category: Line(TEMPLATE_LIMITS.category).min(1).nullable().meta({ description: "Category to sort it under" }),
+  category: line(TEMPLATE_LIMITS.category).nullable().meta({ description: "Category to sort it under" }),
   type: z.enum(TEMPLATE_TYPES).meta({ description: "Purpose of the template: transactional, marketing, layout or partial" }),
   subject: Line(TEMPLATE_LIMITS.subject).nullable().meta({ description: "Subject; may contain {{ variables }}" }),
   from: MailboxText.nullable().meta({ description: "Default sender; a send may override it" }),

@@ -75,6 +75,14 @@ scenarios("campaigns refuse", [
     details: ["scheduledAt in_the_past"],
   },
   {
+    name: "a time more than 365 days ahead",
+    path: at,
+    body: { ...draft, scheduledAt: "2027-01-02T00:00:00Z" },
+    status: 400,
+    details: ["scheduledAt too_far"],
+  },
+  { name: "a subject of blanks", path: at, body: { ...draft, subjectLine: "   " }, status: 400, details: ["subjectLine invalid_format"] },
+  {
     name: "a time that is none",
     path: at,
     body: { ...draft, scheduledAt: "tomorrow" },
