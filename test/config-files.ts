@@ -3,7 +3,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "vitest";
@@ -16,8 +16,9 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const PUBLIC = "mail.example.com";
 const UPSTREAM = "127.0.0.1:2526";
 
-/** Where a block is proved: a folder for its files, the server it stands in front of, and how a shell command is run. */
+/** Where a block is proved: its page, a folder for its files, the server it stands in front of, and how a shell command is run. */
 export interface Place {
+  readonly page: string;
   readonly folder: string;
   readonly server: string;
   readonly bash: (command: string) => Promise<void>;
@@ -28,11 +29,18 @@ type Proof = (block: Block, place: Place) => Promise<void>;
 /** The proofs by the language of a block. */
 export const PROOFS: Readonly<Record<string, Proof>> = {
   json: async ({ text }) => expect(JSON.parse(text)).toBeTypeOf("object"),
+  console: proveTranscript,
   ini: proveUnit,
   yaml: proveYaml,
   nginx: proveNginx,
   caddyfile: proveCaddyfile,
 };
+
+/** What commands print at a terminal: `packages/cli/test/transcripts.test.ts` compares it, with a server whose clock stands still. */
+async function proveTranscript({ text }: Block, { page }: Place): Promise<void> {
+  expect(text).toMatch(/^\$ /);
+  expect(readFileSync(join(root, "packages/cli/test/transcripts.test.ts"), "utf8")).toContain(JSON.stringify(basename(page)));
+}
 
 /** A unit of systemd: known flags, and what systemd-analyze says of it. Units of one page see each other, as a timer and its service. */
 async function proveUnit({ text, label }: Block, { folder }: Place): Promise<void> {

@@ -264,7 +264,7 @@ describe.each(RUN)("%s", (page) => {
       return isTested(block) ? undefined : bash(`node ${scriptOf(block)}`, cwd, env);
     }
     const prove = PROOFS[block.language];
-    if (prove) return prove(block, { folder: cwd, server: env["MAILSVC_URL"] as string, bash: (command) => bash(command, cwd, env) });
+    if (prove) return prove(block, { page, folder: cwd, server: env["MAILSVC_URL"] as string, bash: (command) => bash(command, cwd, env) });
     expect(block.language, "what is not run is no code block").toBe("sh");
     if (STARTS_SERVER.test(block.text)) return startAndStop(block.text.trim(), cwd, env);
     await bash(block.text.replaceAll(AGENT_PORT, env["PORT"] as string), cwd, env);

@@ -8,7 +8,7 @@ const GUIDE = {
   "Your path": ["docs/start/terminal.md", "docs/start/ci.md", "docs/start/agent.md", "docs/start/server.md"],
   Sending: ["docs/emails.md", "docs/templates.md", "docs/tracking.md", "docs/bounces.md", "docs/deliverability.md"],
   Audience: ["docs/contacts.md", "docs/importing.md", "docs/audience.md"],
-  "Many contacts": ["docs/campaigns.md", "docs/automations.md", "docs/events.md", "docs/webhooks.md"],
+  "Many contacts": ["docs/campaigns.md", "docs/automations.md", "docs/events.md", "docs/webhooks.md", "docs/debugging.md"],
   Tools: ["docs/cli.md", "packages/sdk/README.md", "docs/testing.md", "examples/README.md"],
   Agents: ["docs/marketplace.md", "docs/agents-webhooks.md", "docs/agents-at-work.md", "docs/agent-kit.md", "docs/landing-pages.md"],
   "Running a server": ["docs/self-hosting.md", "docs/postgres.md", "docs/operations.md", "docs/scaling.md", "docs/security.md"],

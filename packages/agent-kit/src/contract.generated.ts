@@ -278,6 +278,31 @@ export interface CreditTransaction {
   createdAt: string;
 }
 
+export interface Explanation {
+  id: string;
+  kind: "email" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
+  title: string;
+  status: string;
+  summary: string;
+  timeline: Array<{
+    /** ISO 8601 instant */
+    at: string;
+    what: string;
+    why: string | null;
+  }>;
+  next: {
+    at: string | null;
+    what: string;
+  } | null;
+  actions: Array<{
+    what: string;
+    command: string | null;
+  }>;
+  related: string[];
+  /** ISO 8601 instant */
+  explainedAt: string;
+}
+
 export interface Heartbeat {
   runId: string;
   status: "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "CANCELLED";
@@ -1150,6 +1175,10 @@ export interface AgentApi<O> {
     /** Show the name and size of one list. */
     get(id: string, options?: O): Promise<ListMetadata>;
   };
+  readonly explanations: {
+    /** Explain your activation or one of its runs. */
+    get(id: string, options?: O): Promise<Explanation>;
+  };
 }
 
 /** An endpoint: its method, its path after the address of the activation, and whether it takes input. */
@@ -1210,5 +1239,8 @@ export const AGENT_ENDPOINTS: Readonly<Record<string, Readonly<Record<string, Ag
   lists: {
     list: ["GET","/lists",true],
     get: ["GET","/lists/:id",false],
+  },
+  explanations: {
+    get: ["GET","/explain/:id",false],
   },
 };

@@ -143,6 +143,9 @@ export const ENDPOINTS: EndpointTable = {
     redeliver: { method: "POST", path: "/api/v1/v1/webhooks/:id/deliveries/:delivery/redeliver" },
     redeliverSince: { method: "POST", path: "/api/v1/v1/webhooks/:id/redeliver", body: true },
   },
+  explanations: {
+    get: { method: "GET", path: "/api/v1/explain/:id", query: true },
+  },
   keys: {
     list: { method: "GET", path: "/api/v1/keys", query: true, page: true },
     create: { method: "POST", path: "/api/v1/keys", body: true },
@@ -346,5 +349,8 @@ export const AGENT_ENDPOINTS: EndpointTable = {
   lists: {
     list: { method: "GET", path: "/api/agents/activations/:activationId/lists", query: true, page: true },
     get: { method: "GET", path: "/api/agents/activations/:activationId/lists/:id" },
+  },
+  explanations: {
+    get: { method: "GET", path: "/api/agents/activations/:activationId/explain/:id" },
   },
 };

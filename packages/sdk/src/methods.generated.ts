@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1528,6 +1528,20 @@ export interface MailsvcMethods {
       /** Also events that have arrived */
       all?: boolean | undefined;
     }, options?: CallOptions): APIPromise<WebhookRedelivery>;
+  };
+  /** What became of something, why, and what to do */
+  readonly explanations: {
+    /**
+     * Explain what became of something: what happened and why, what happens next, what to do.
+     *
+     * Takes the id of an email, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.
+     *
+     * `GET /api/v1/explain/:id`
+     */
+    get(id: string, input?: {
+      /** Of a run: its activation, if several have a run of this id */
+      activation?: string | undefined;
+    }, options?: CallOptions): APIPromise<Explanation>;
   };
   /** API keys */
   readonly keys: {
@@ -3432,5 +3446,14 @@ export interface AgentMethods {
      * `GET /api/agents/activations/:activationId/lists/:id`
      */
     get(id: string, options?: CallOptions): APIPromise<ListMetadata>;
+  };
+  /** What became of something, why, and what to do */
+  readonly explanations: {
+    /**
+     * Explain your activation or one of its runs.
+     *
+     * `GET /api/agents/activations/:activationId/explain/:id`
+     */
+    get(id: string, options?: CallOptions): APIPromise<Explanation>;
   };
 }

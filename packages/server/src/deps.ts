@@ -9,6 +9,7 @@ import type { DevDeps } from "./dev/deps.ts";
 import type { DeveloperWebhookDeps } from "./developer-webhooks/deps.ts";
 import type { EmailDeps } from "./emails/deps.ts";
 import type { EventDeps, EventStreamDeps, EventTailDeps } from "./events/deps.ts";
+import type { ExplainDeps } from "./explain/deps.ts";
 import type { HealthDeps, MetricsDeps } from "./health/deps.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import type { InboundDeps } from "./inbound/deps.ts";
@@ -50,6 +51,7 @@ export interface Deps
     EmailDeps,
     EventStreamDeps,
     EventTailDeps,
+    ExplainDeps,
     HealthDeps,
     MetricsDeps,
     HttpDeps,

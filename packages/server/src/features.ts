@@ -35,6 +35,8 @@ import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { eventHandlers } from "./events/handlers.ts";
 import type { StreamListener } from "./events/stream.ts";
+import { explanationHandlers } from "./explain/handlers.ts";
+import { EXPLAINERS } from "./explainers.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
@@ -187,6 +189,7 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
   segments: segmentHandlers,
   events: { ...eventHandlers, ...trackHandlers },
   webhooks: webhookHandlers,
+  explanations: explanationHandlers(EXPLAINERS),
   campaigns: campaignHandlers,
   automations: automationHandlers,
   keys: keyHandlers,

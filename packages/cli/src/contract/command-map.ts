@@ -28,6 +28,8 @@ interface CommandOverride {
 const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "me.get": { words: ["whoami"] },
   "agent.self.get": { words: ["agent", "whoami"] },
+  "explanations.get": { words: ["why"] },
+  "agent.explanations.get": { words: ["agent", "why"] },
   "lists.create": { positional: [{ field: "name" }] },
   "lists.add": { positional: [{ field: "contacts" }] },
   "lists.remove": { positional: [{ field: "contacts" }] },
@@ -97,6 +99,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   openapi: { summary: "", group: "Server:" },
   whoami: { summary: "", group: "Setup:" },
   send: { summary: "", group: "Email:" },
+  why: { summary: "", group: "Email:" },
 };
 
 /** The help heading of a top-level command. */

@@ -7,6 +7,7 @@ import { creditViews } from "./credits.ts";
 import { deliveryViews } from "./deliveries.ts";
 import { emailViews } from "./emails.ts";
 import { eventViews } from "./events.ts";
+import { explanationViews } from "./explanations.ts";
 import { fileViews } from "./files.ts";
 import { inboxViews } from "./inbox.ts";
 import { listingViews } from "./listings.ts";
@@ -27,6 +28,7 @@ import { worldViews } from "./world.ts";
 export const VIEWS: Readonly<Record<string, View>> = {
   ...emailViews,
   ...eventViews,
+  ...explanationViews,
   ...templateViews,
   ...contactViews,
   ...listViews,

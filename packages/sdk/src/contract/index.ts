@@ -5,6 +5,7 @@ import { clock, faults, world } from "./dev.ts";
 import { emails } from "./emails.ts";
 import type { Contract } from "./endpoint.ts";
 import { events } from "./events.ts";
+import { explanations } from "./explanations.ts";
 import { health } from "./health.ts";
 import { inboundNouns } from "./inbound.ts";
 import { inbox } from "./inbox.ts";
@@ -39,6 +40,7 @@ export const contract = {
   automations,
   events,
   webhooks,
+  explanations,
   keys,
   workspaces,
   jobs,
@@ -83,6 +85,7 @@ export * from "./errors.ts";
 export * from "./event-filter.ts";
 export * from "./event-types.ts";
 export * from "./events.ts";
+export * from "./explanations.ts";
 export * from "./health.ts";
 export * from "./inbound.ts";
 export * from "./inbox.ts";

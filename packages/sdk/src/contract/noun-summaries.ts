@@ -13,6 +13,7 @@ export const NOUN_SUMMARIES = {
   automations: "Series of steps for each contact: define, activate, watch",
   events: "What happened: list, inspect and follow events",
   webhooks: "Your webhooks: register, test, see and repeat deliveries",
+  explanations: "What became of something, why, and what to do",
   keys: "API keys",
   workspaces: "Workspaces of this server, with the operator key",
   jobs: "Background jobs",
@@ -46,6 +47,7 @@ export const NOUN_SUMMARIES = {
   "agent.leadMagnets": "Upload files that subscribers download",
   "agent.assets": "Save images to the brand's library",
   "agent.brand": "Read the brand's colors, logo and voice",
+  "agent.explanations": "What became of the activation or a run, and why",
   "agent.lists": "The brand's lists and their sizes",
   inbound: "Bounces and complaints that mail providers report",
   stripe: "Events of Stripe about payments for listings",
@@ -53,7 +55,7 @@ export const NOUN_SUMMARIES = {
 
 /** The nouns by topic, in the order in which help and reference present them. */
 export const NOUN_GROUPS = {
-  Email: ["emails", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events", "webhooks"],
+  Email: ["emails", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events", "webhooks", "explanations"],
   Audience: ["contacts", "people", "lists", "segments"],
   Marketplace: [
     ...["listings", "deliveries", "payments", "catalog", "activations", "approvals", "messages", "runs", "credits", "plans"],
@@ -61,7 +63,7 @@ export const NOUN_GROUPS = {
   ],
   Agents: [
     ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
-    ...["agent.assets", "agent.brand", "agent.lists"],
+    ...["agent.assets", "agent.brand", "agent.lists", "agent.explanations"],
   ],
   Server: ["workspaces", "keys", "me", "jobs", "queue", "health"],
   "Local development": ["inbox", "clock", "faults", "world"],

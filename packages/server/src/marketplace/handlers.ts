@@ -7,6 +7,7 @@ import { agentBrandHandlers, brandHandlers } from "./brand/brand.ts";
 import { catalogHandlers } from "./catalog/catalog.ts";
 import { agentCreditHandlers, creditHandlers } from "./credits/handlers.ts";
 import type { MarketplaceDeps } from "./deps.ts";
+import { agentExplanationHandlers } from "./explanations.ts";
 import { agentAssetHandlers, agentLeadMagnetHandlers, assetHandlers, leadMagnetHandlers } from "./files/handlers.ts";
 import { agentLandingPageHandlers, landingPageHandlers } from "./landing-pages/handlers.ts";
 import { listingHandlers } from "./listings/handlers.ts";
@@ -54,4 +55,5 @@ export const agentHandlers: { readonly [G in keyof AgentContract]: AgentHandlers
   assets: agentAssetHandlers,
   brand: agentBrandHandlers,
   lists: agentListHandlers,
+  explanations: agentExplanationHandlers,
 };

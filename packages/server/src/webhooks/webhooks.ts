@@ -1,6 +1,7 @@
 /** What other rooms use of the delivery engine. */
 export { type Attempt, explainAttempt } from "./attempt.ts";
 export type { Endpoint, Failure, LoadEndpoint, WebhookPolicy } from "./endpoint.ts";
+export { describeAttempts, explainDelivery } from "./explain.ts";
 export {
   type NewWebhookEvent,
   openBody,

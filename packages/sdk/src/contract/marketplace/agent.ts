@@ -1,4 +1,5 @@
 import { type Contract, endpoint } from "../endpoint.ts";
+import { agentExplanations } from "../explanations.ts";
 import { Instant } from "../page.ts";
 import { AGENT_SCOPES } from "../scopes.ts";
 import * as z from "../zod.ts";
@@ -53,6 +54,7 @@ export const agentContract = {
   assets: agentAssets,
   brand: agentBrand,
   lists: agentLists,
+  explanations: agentExplanations,
 } as const satisfies Contract;
 export type AgentContract = typeof agentContract;
 

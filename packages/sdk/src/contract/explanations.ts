@@ -1,0 +1,84 @@
+import { endpoint } from "./endpoint.ts";
+import { AGENT_BASE } from "./marketplace/agent-base.ts";
+import { Instant } from "./page.ts";
+import * as z from "./zod.ts";
+
+/** What can be explained. */
+export const EXPLAINED_KINDS = [
+  "email",
+  "contact",
+  "campaign",
+  "automation_entry",
+  "webhook",
+  "webhook_delivery",
+  "activation",
+  "run",
+  "agent_event",
+] as const;
+export type ExplainedKind = (typeof EXPLAINED_KINDS)[number];
+
+/** What became of something, in words for people; everything in it follows from what the server has stored. */
+export const Explanation = z
+  .object({
+    id: z.string(),
+    kind: z.enum(EXPLAINED_KINDS),
+    /** What it is, in some words. */
+    title: z.string(),
+    status: z.string(),
+    /** What became of it, and why. */
+    summary: z.string(),
+    /** What happened, oldest first. */
+    timeline: z.array(
+      z.object({
+        at: Instant,
+        what: z.string(),
+        /** What it means or where it came from; null if it needs no explanation. */
+        why: z.string().nullable(),
+      }),
+    ),
+    /** What happens by itself, and when, by the server's clock; `at` is null if that depends on something else. Null if nothing is planned. */
+    next: z.object({ at: Instant.nullable(), what: z.string() }).nullable(),
+    /** What you can do about it, with the command if there is one. */
+    actions: z.array(z.object({ what: z.string(), command: z.string().nullable() })),
+    /** Ids of what had a part in it, which can be explained too. */
+    related: z.array(z.string()),
+    /** The server's time. */
+    explainedAt: Instant,
+  })
+  .meta({ id: "Explanation" });
+export type Explanation = z.infer<typeof Explanation>;
+
+export const explanations = {
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/explain/:id",
+    access: "key",
+    summary: "Explain what became of something: what happened and why, what happens next, what to do",
+    description:
+      "Takes the id of an email, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.",
+    query: z.object({
+      activation: z.string().max(100).optional().meta({ description: "Of a run: its activation, if several have a run of this id" }),
+    }),
+    output: Explanation,
+    errors: ["not_found", "forbidden"],
+    examples: [
+      { summary: "An email that did not arrive", params: { id: "em_01jc3v2m9k8q4w6x0y5z7a1b2c" } },
+      { summary: "Somebody who gets no mail", params: { id: "ada@example.com" } },
+    ],
+  }),
+};
+
+const activation = { activationId: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+
+/** The same for agents, about their own activation and its runs. */
+export const agentExplanations = {
+  get: endpoint({
+    method: "GET",
+    path: `${AGENT_BASE}/explain/:id`,
+    access: "agent",
+    summary: "Explain your activation or one of its runs",
+    output: Explanation,
+    errors: ["not_found"],
+    examples: [{ summary: "A run that failed", params: { ...activation, id: "run_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
+  }),
+};

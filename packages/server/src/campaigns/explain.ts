@@ -1,0 +1,155 @@
+import type { CampaignStats, Explanation, SkipReason } from "@mailsvc/sdk/contract";
+import { and, asc, eq, inArray } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import { iso } from "../lib/clock.ts";
+import { type Action, buildExplanation, count, type Findings, joinSentences, type Moment, quote } from "../lib/explanation.ts";
+import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
+import type { CampaignDeps } from "./deps.ts";
+import { getStats } from "./stats.ts";
+
+// Campaigns have a few events of their own; those of their emails are told by the emails.
+const OWN_EVENTS = [
+  "campaign.scheduled",
+  "campaign.started",
+  "campaign.paused",
+  "campaign.resumed",
+  "campaign.completed",
+  "campaign.cancelled",
+  "campaign.failed",
+];
+
+/** Explains a campaign: where it stands, why it was held or paused, who did not get it. Throws ApiError not_found. */
+export async function explainCampaign(read: Reader, deps: CampaignDeps, workspaceId: string, id: string): Promise<Explanation> {
+  const row = await getCampaignRow(read, workspaceId, id);
+  const stats = await getStats(read, deps, workspaceId, { id, interval: "day" });
+  const { events: e } = read.t;
+  const events = await read
+    .select({ type: e.type, at: e.at, data: e.data })
+    .from(e)
+    .where(and(eq(e.workspaceId, workspaceId), eq(e.campaignId, id), inArray(e.type, OWN_EVENTS)))
+    .orderBy(asc(e.sequence));
+  return buildExplanation(
+    {
+      id,
+      kind: "campaign",
+      title: `Campaign ${quote(row.name)}`,
+      status: row.status,
+      moments: [{ at: row.createdAt, what: "Created" }, ...events.map(toMoment)],
+      related: [row.listId, row.segmentId],
+      ...findState(row, stats),
+    },
+    { now: deps.clock.now(), dev: deps.config.dev },
+  );
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  "campaign.scheduled": "Scheduled",
+  "campaign.started": "Sending started, which fixed the recipients",
+  "campaign.paused": "Paused",
+  "campaign.resumed": "Resumed",
+  "campaign.completed": "Every recipient had an attempt",
+  "campaign.cancelled": "Cancelled",
+  "campaign.failed": "Could not start, so it was paused",
+};
+
+function toMoment({ type, at, data }: { type: string; at: number; data: Record<string, unknown> | null }): Moment {
+  const message = data?.["message"];
+  return { at, what: WORDS[type] ?? type, why: typeof message === "string" ? message : null };
+}
+
+/** What its state means, what happens next, and what to do. */
+function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summary" | "next" | "actions"> {
+  const { id } = row;
+  switch (row.status) {
+    case "DRAFT":
+      return {
+        summary: "It is a draft: nobody gets it before it is sent or scheduled.",
+        actions: [{ what: "Send it", command: `mailsvc campaigns send ${id}` }],
+      };
+    case "SCHEDULED":
+      return {
+        summary: `It is scheduled for ${iso(row.scheduledAt ?? 0)}. Its sender, template and audience are checked again then.`,
+        next: { at: row.scheduledAt, what: "Sending starts." },
+      };
+    case "PAUSED":
+      return {
+        summary: joinSentences(
+          row.startedAt === null ? "It is held and nobody has got it." : "It is paused. What was released before still goes out.",
+          row.statusReason?.message ?? "You paused it.",
+          row.startedAt === null ? null : describeProgress(stats),
+        ),
+        next: { at: null, what: "Nothing happens until it is resumed." },
+        actions: [
+          {
+            what: row.statusReason === null ? "Resume it" : "Resume it, once the reason is gone",
+            command: `mailsvc campaigns resume ${id}`,
+          },
+          ...listActions(id, stats),
+        ],
+      };
+    case "SENDING":
+      return {
+        summary: joinSentences(
+          "It is being sent.",
+          describeProgress(stats),
+          row.winner === null && row.decideAt !== null ? "The winner of its A/B test is not known yet." : null,
+        ),
+        next: findNext(row),
+        actions: listActions(id, stats),
+      };
+    case "SENT":
+      return {
+        summary: joinSentences("Every recipient had an attempt.", describeProgress(stats)),
+        next:
+          stats.recipients.deferred > 0
+            ? { at: null, what: `${count(stats.recipients.deferred, "deferred email")} are tried further, for about two days.` }
+            : null,
+        actions: listActions(id, stats),
+      };
+    case "CANCELLED":
+      return { summary: joinSentences("It was cancelled.", row.startedAt === null ? "Nobody got it." : describeProgress(stats)) };
+  }
+}
+
+function findNext({ nextReleaseAt, decideAt, releasedAt, winner, throttle }: CampaignRow): Findings["next"] {
+  if (releasedAt !== null) return { at: null, what: "It is over when the last recipient had an attempt." };
+  if (decideAt !== null && winner === null)
+    return { at: decideAt, what: "The winner of the A/B test is decided, and everybody else gets it." };
+  if (throttle !== null) return { at: nextReleaseAt, what: "Its throttle releases the next emails." };
+  return { at: null, what: "The next emails go out as fast as the mail server takes them." };
+}
+
+/** How many recipients got it, and what became of the others. */
+function describeProgress({ recipients, audience, skipped }: CampaignStats): string {
+  const { total, sent, delivered, complained, queued, sending, deferred, bounced, failed, suppressed, cancelled } = recipients;
+  const open = queued + sending + deferred;
+  const reasons = Object.entries(skipped).flatMap(([reason, n]) => (n > 0 ? [`${n} ${SKIPPED[reason as SkipReason]}`] : []));
+  const parts = [
+    `${sent + delivered + complained} of ${audience ?? total} were accepted`,
+    ...(open > 0 ? [`${open} wait${deferred > 0 ? `, ${deferred} of them for another attempt` : ""}`] : []),
+    ...(bounced > 0 ? [`${bounced} bounced`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(suppressed > 0 ? [`${suppressed} are suppressed`] : []),
+    ...(cancelled > 0 ? [`${cancelled} were cancelled`] : []),
+    ...(reasons.length > 0 ? [`skipped: ${reasons.join(", ")}`] : []),
+  ];
+  return `${parts.join("; ")}.`;
+}
+
+const SKIPPED: Readonly<Record<SkipReason, string>> = {
+  unsubscribed: "unsubscribed",
+  bounced: "bounced before",
+  complained: "complained before",
+  suppressed: "on the suppression list",
+  invalid: "with an address that takes no mail",
+  deleted: "deleted",
+  duplicate: "with the address of another recipient",
+  missing_variables: "without a variable of the template",
+};
+
+/** Which lists tell more, for what went wrong. */
+function listActions(id: string, { recipients }: CampaignStats): Action[] {
+  return (["bounced", "failed", "skipped", "deferred"] as const)
+    .filter((status) => recipients[status] > 0)
+    .map((status) => ({ what: `See who is ${status}, and why`, command: `mailsvc campaigns recipients ${id} --status ${status}` }));
+}

@@ -1,0 +1,11 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { Queue } from "../queue/queue.ts";
+
+/** What explanations need. */
+export interface ExplainDeps {
+  readonly clock: Clock;
+  readonly config: { readonly dev: boolean };
+  readonly mailer: Mailer;
+  readonly queue: Queue;
+}

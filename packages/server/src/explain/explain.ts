@@ -1,0 +1,72 @@
+import type { Explanation, Permission } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import type { ExplainDeps } from "./deps.ts";
+
+export { explainAddress, explainContact } from "./contact.ts";
+export type { ExplainDeps } from "./deps.ts";
+export { explainEmail } from "./email.ts";
+
+/** What is asked for: an id or an address, and of a run the activation. */
+export interface Question {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly activation?: string | undefined;
+}
+
+/** How one kind of object is explained. */
+export interface Explainer<Deps> {
+  /** What a key needs to read it. */
+  readonly permission: Permission;
+  /** Throws ApiError not_found. */
+  readonly explain: (read: Reader, deps: Deps, question: Question) => Promise<Explanation>;
+}
+
+/** The explainers of each prefix of ids, in the order in which they are asked: the first that finds the object answers. */
+export type Explainers<Deps> = Readonly<Record<string, readonly Explainer<Deps>[]>>;
+
+/** Whose key asks. */
+export interface Asker {
+  readonly owner: boolean;
+  readonly permissions: ReadonlySet<string>;
+}
+
+/**
+ * Explains an object by its id. `address` explains addresses, `run` what has no prefix that is known: agents choose the ids of their
+ * runs. Throws ApiError not_found, forbidden or validation_error.
+ */
+export async function explain<Deps extends ExplainDeps>(
+  explainers: Explainers<Deps>,
+  read: Reader,
+  deps: Deps,
+  asker: Asker,
+  question: Question,
+): Promise<Explanation> {
+  const { id } = question;
+  const all = explainers[findKind(id, explainers)];
+  if (!all) throw invalid("id", "unknown_kind", `Nothing can be explained by ${JSON.stringify(id.slice(0, 100))}.`);
+  const allowed = all.filter(({ permission }) => asker.owner || asker.permissions.has(permission));
+  let missing: ApiError | null = null;
+  for (const { explain: answer } of allowed) {
+    try {
+      return await answer(read, deps, question);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "not_found") throw error;
+      missing ??= error;
+    }
+  }
+  const lacking = all.find((one) => !allowed.includes(one));
+  throw lacking === undefined ? missing : lacks(lacking.permission);
+}
+
+function findKind(id: string, explainers: Explainers<never>): string {
+  if (id.includes("@")) return "address";
+  const prefix = id.slice(0, Math.max(0, id.indexOf("_")));
+  return Object.hasOwn(explainers, prefix) ? prefix : "run";
+}
+
+function lacks(permission: Permission): ApiError {
+  return new ApiError("forbidden", `This API key lacks the permission ${permission}.`, {
+    details: [{ path: "", code: "missing_permission", message: permission }],
+  });
+}

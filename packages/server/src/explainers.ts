@@ -1,0 +1,52 @@
+import { explainEntry } from "./automations/explain.ts";
+import { explainCampaign } from "./campaigns/explain.ts";
+import type { Deps } from "./deps.ts";
+import { explainWebhook, explainWebhookDelivery } from "./developer-webhooks/explain.ts";
+import { type Explainers, explainAddress, explainContact, explainEmail } from "./explain/explain.ts";
+import { explainActivation, explainAgentEvent, explainToBuilder } from "./marketplace/agent-webhooks/explain.ts";
+import { explainRun } from "./marketplace/runs/explain.ts";
+
+/** How each kind of object is explained, by the prefix of its ids. */
+export const EXPLAINERS: Explainers<Deps> = {
+  em: [{ permission: "transactional:read", explain: (read, deps, { workspaceId, id }) => explainEmail(read, deps, workspaceId, id) }],
+  con: [{ permission: "contacts:read", explain: (read, deps, { workspaceId, id }) => explainContact(read, deps, workspaceId, id) }],
+  address: [{ permission: "contacts:read", explain: (read, deps, { workspaceId, id }) => explainAddress(read, deps, workspaceId, id) }],
+  cmp: [{ permission: "campaigns:read", explain: (read, deps, { workspaceId, id }) => explainCampaign(read, deps, workspaceId, id) }],
+  ent: [
+    { permission: "automations:read", explain: (read, deps, { workspaceId, id }) => explainEntry(read, toPresent(deps), workspaceId, id) },
+  ],
+  whk: [
+    { permission: "webhooks:read", explain: (read, deps, { workspaceId, id }) => explainWebhook(read, toPresent(deps), workspaceId, id) },
+  ],
+  whd: [
+    {
+      permission: "webhooks:read",
+      explain: (read, deps, { workspaceId, id }) => explainWebhookDelivery(read, toPresent(deps), workspaceId, id),
+    },
+  ],
+  // The brand's, or that of a builder's agent.
+  act: [
+    {
+      permission: "marketplace:read",
+      explain: (read, deps, { workspaceId, id }) => explainActivation(read, toPresent(deps), workspaceId, id),
+    },
+    { permission: "listings:read", explain: (read, deps, { workspaceId, id }) => explainToBuilder(read, toPresent(deps), workspaceId, id) },
+  ],
+  evt: [
+    {
+      permission: "listings:read",
+      explain: (read, deps, { workspaceId, id }) => explainAgentEvent(read, toPresent(deps), workspaceId, id),
+    },
+  ],
+  run: [
+    {
+      permission: "marketplace:read",
+      explain: (read, deps, { workspaceId, id, activation }) =>
+        explainRun(read, { ...toPresent(deps), overdue: deps.runClock.overdue() }, workspaceId, { runId: id, activation }),
+    },
+  ],
+};
+
+function toPresent({ clock, config }: Deps): { now: number; dev: boolean } {
+  return { now: clock.now(), dev: config.dev };
+}

@@ -1,0 +1,66 @@
+import type { Explanation } from "@mailsvc/sdk/contract";
+import { iso } from "./clock.ts";
+import { SECOND } from "./units.ts";
+
+/** Something that happened, at an instant in ms. */
+export interface Moment {
+  readonly at: number;
+  readonly what: string;
+  readonly why?: string | null | undefined;
+}
+
+export type Action = Explanation["actions"][number];
+
+/** What the room of an object has found out about it. Instants are in ms, moments in any order. */
+export interface Findings extends Pick<Explanation, "id" | "kind" | "title" | "status" | "summary"> {
+  readonly moments: readonly Moment[];
+  readonly next?: { readonly at: number | null; readonly what: string } | null | undefined;
+  readonly actions?: readonly Action[];
+  /** Ids; null for what does not exist. */
+  readonly related?: readonly (string | null | undefined)[];
+}
+
+/** What every explanation depends on besides its object. */
+export interface Present {
+  /** The server's time, ms. */
+  readonly now: number;
+  /** True in dev mode, whose clock can be advanced. */
+  readonly dev: boolean;
+}
+
+/** Puts an explanation together: moments in the order of time, instants as the API shows them, and in dev mode how not to wait. */
+export function buildExplanation(findings: Findings, { now, dev }: Present): Explanation {
+  const { id, kind, title, status, summary, moments, next = null, actions = [], related = [] } = findings;
+  const waits = next !== null && next.at !== null && next.at > now ? next.at - now : null;
+  return {
+    id,
+    kind,
+    title,
+    status,
+    summary,
+    timeline: moments.toSorted((a, b) => a.at - b.at).map(({ at, what, why = null }) => ({ at: iso(at), what, why })),
+    next: next && { at: next.at === null ? null : iso(next.at), what: next.what },
+    actions: [
+      ...actions,
+      ...(dev && waits !== null ? [{ what: "Do not wait for it", command: `mailsvc clock advance ${Math.ceil(waits / SECOND)}s` }] : []),
+    ],
+    related: [...new Set(related)].filter((one) => typeof one === "string").filter((one) => one !== id),
+    explainedAt: iso(now),
+  };
+}
+
+/** Something that somebody wrote, in quotation marks, shortened to one line. */
+export function quote(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return `"${line.length > 100 ? `${line.slice(0, 99)}…` : line}"`;
+}
+
+/** `1 attempt`, `2 attempts`. */
+export function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/** Sentences as one text; those that do not exist are left out. */
+export function joinSentences(...sentences: readonly (string | null | undefined)[]): string {
+  return sentences.filter((sentence) => typeof sentence === "string" && sentence !== "").join(" ");
+}
