@@ -82,6 +82,7 @@ const MEANINGS = {
     maxDecideAfter: ["time until an A/B test is decided", minutes],
     testRecipients: ["recipients of a test send", count],
     scheduleDays: ["how far ahead a campaign can be scheduled", days],
+    groups: ["lists and segments that a campaign goes to, and that it leaves out", count],
   },
   AUTOMATION_LIMITS: {
     title: "An automation",

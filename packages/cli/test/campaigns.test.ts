@@ -40,3 +40,21 @@ test("an unknown name is refused by the server, and two ways to name one thing b
   const twice = await mailsvc(["campaigns", "create", ...fields, "--list", "A", "--list-id", "B"]);
   expect(twice.code).toBe(2);
 });
+
+test("several lists and segments are given by name, with those that are left out", async () => {
+  const { world, mailsvc } = await startCliWithServer();
+  const { sdk } = world;
+  const news = await sdk.lists.create({ name: "News" });
+  const beta = await sdk.lists.create({ name: "Beta" });
+  const vip = await sdk.segments.create({ name: "VIP", rules: { field: "tags", operator: "contains", value: "vip" } });
+  const fields = ["--name", "Launch", "--subject-line", "We are live", "--from-email", "news@acme.test", "--text", "Hi"];
+  const groups = ["--list", "news", "--list", "Beta", "--segment", "vip"];
+  const made = await mailsvc(["campaigns", "create", ...fields, ...groups, "--exclude-list", "beta", "--exclude-segment", "VIP"]);
+  expect(made.json).toMatchObject({ recipientType: "groups", include: [news.id, beta.id, vip.id], exclude: [beta.id, vip.id] });
+  const shown = (await mailsvc(["campaigns", "get", "Launch"], tty)).stdout;
+  expect(shown).toMatch(/recipients\s+list News \(0\), list Beta \(0\), segment VIP \(0\)/);
+  expect(shown).toMatch(/excluded\s+list Beta \(0\), segment VIP \(0\)/);
+  await mailsvc(["campaigns", "send", "Launch", "--yes"]);
+  const again = await mailsvc(["campaigns", "resend", "Launch", "--to", "not_opened"], tty);
+  expect(again.stdout).toMatch(/recipients\s+who did not open cmp_/);
+});

@@ -101,6 +101,7 @@ export const ENDPOINTS: EndpointTable = {
     resume: { method: "POST", path: "/api/v1/campaigns/:id/resume" },
     cancel: { method: "POST", path: "/api/v1/campaigns/:id/cancel" },
     duplicate: { method: "POST", path: "/api/v1/campaigns/:id/duplicate", body: true },
+    resend: { method: "POST", path: "/api/v1/campaigns/:id/resend", body: true },
     test: { method: "POST", path: "/api/v1/campaigns/:id/test", body: true },
     winner: { method: "POST", path: "/api/v1/campaigns/:id/winner", body: true },
     recipients: { method: "GET", path: "/api/v1/campaigns/:id/recipients", query: true, page: true },

@@ -970,7 +970,7 @@ export interface MailsvcMethods {
      */
     create(input: NewCampaign, options?: CallOptions): APIPromise<CampaignDetail>;
     /**
-     * Get one campaign with its template, segment and list.
+     * Get one campaign with its template, segments and lists.
      *
      * `GET /api/v1/campaigns/:id`
      */
@@ -1044,6 +1044,21 @@ export interface MailsvcMethods {
     duplicate(id: string, input?: {
       /** Name, up to 200 characters */
       name?: string | undefined;
+    }, options?: CallOptions): APIPromise<CampaignDetail>;
+    /**
+     * Make a draft that goes to those who did not open or click a campaign, or whom it did not reach.
+     *
+     * A copy of the campaign, to change and send. Who gets it is fixed when it is sent. Everybody is looked at anew: who has unsubscribed since is skipped.
+     *
+     * `POST /api/v1/campaigns/:id/resend`
+     */
+    resend(id: string, input: {
+      /** Who did not open it, who did not click in it, or whom it did not reach: bounced, failed, suppressed, skipped or cancelled */
+      to: "not_opened" | "not_clicked" | "failed";
+      /** Name, up to 200 characters */
+      name?: string | undefined;
+      /** Subject, up to 998 characters; may contain {{ variables }} */
+      subjectLine?: string | undefined;
     }, options?: CallOptions): APIPromise<CampaignDetail>;
     /**
      * Send a test of a campaign to up to five addresses.

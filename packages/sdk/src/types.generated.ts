@@ -641,9 +641,12 @@ export interface Campaign {
   replyTo: string | null;
   previewText: string | null;
   templateId: string | null;
-  recipientType: "all" | "segment" | "list";
+  recipientType: "all" | "segment" | "list" | "groups" | "resend";
   segmentId: string | null;
   listId: string | null;
+  include: string[];
+  exclude: string[];
+  resendOf: ResendOf | null;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   statusReason: {
     code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
@@ -667,6 +670,7 @@ export interface Campaign {
 export interface CampaignAudience {
   contacts: number;
   subscribed: number;
+  excluded: number;
   /** ISO 8601 instant */
   computedAt: string;
 }
@@ -680,9 +684,12 @@ export interface CampaignDetail {
   replyTo: string | null;
   previewText: string | null;
   templateId: string | null;
-  recipientType: "all" | "segment" | "list";
+  recipientType: "all" | "segment" | "list" | "groups" | "resend";
   segmentId: string | null;
   listId: string | null;
+  include: string[];
+  exclude: string[];
+  resendOf: ResendOf | null;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   statusReason: {
     code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
@@ -711,14 +718,28 @@ export interface CampaignDetail {
   } | null;
   segment: {
     id: string;
+    type: "list" | "segment";
     name: string;
     memberCount: number;
   } | null;
   list: {
     id: string;
+    type: "list" | "segment";
     name: string;
     memberCount: number;
   } | null;
+  included: Array<{
+    id: string;
+    type: "list" | "segment";
+    name: string;
+    memberCount: number;
+  }>;
+  excluded: Array<{
+    id: string;
+    type: "list" | "segment";
+    name: string;
+    memberCount: number;
+  }>;
 }
 
 export interface CampaignPatch {
@@ -734,10 +755,15 @@ export interface CampaignPatch {
   fromName?: string | null | undefined;
   replyTo?: string | null | undefined;
   previewText?: string | null | undefined;
-  /** Who gets it: all contacts, a segment or a list */
-  recipientType?: "all" | "segment" | "list" | undefined;
+  /** Who gets it: all contacts, a segment, a list, several of both (groups), or recipients of an earlier campaign (resend) */
+  recipientType?: "all" | "segment" | "list" | "groups" | "resend" | undefined;
   segmentId?: string | null | undefined;
   listId?: string | null | undefined;
+  /** Ids of lists and segments, if recipientType is groups: who is in any of them gets it, once */
+  include?: string[] | undefined;
+  /** Ids of lists and segments that do not get it, whatever recipientType is */
+  exclude?: string[] | undefined;
+  resendOf?: ResendOf | null | undefined;
   /** When to send, at most 365 days ahead; null makes it a draft again */
   scheduledAt?: string | Date | null | undefined;
   throttle?: Throttle | null | undefined;
@@ -1780,12 +1806,18 @@ export interface NewCampaign {
   replyTo?: string | undefined;
   /** Text that mail programs show next to the subject, up to 200 characters */
   previewText?: string | undefined;
-  /** Who gets it: all contacts, a segment or a list */
-  recipientType?: "all" | "segment" | "list" | undefined;
+  /** Who gets it: all contacts, a segment, a list, several of both (groups), or recipients of an earlier campaign (resend) */
+  recipientType?: "all" | "segment" | "list" | "groups" | "resend" | undefined;
   /** The segment, if recipientType is segment */
   segmentId?: string | undefined;
   /** The list, if recipientType is list */
   listId?: string | undefined;
+  /** Ids of lists and segments, if recipientType is groups: who is in any of them gets it, once */
+  include?: string[] | undefined;
+  /** Ids of lists and segments that do not get it, whatever recipientType is */
+  exclude?: string[] | undefined;
+  /** The earlier campaign, if recipientType is resend: {campaignId, to} */
+  resendOf?: ResendOf | undefined;
   /** When to send (ISO 8601), in the future, at most 365 days ahead */
   scheduledAt?: string | Date | undefined;
   /** How fast, and at which hours: {perSecond, window} */
@@ -2080,7 +2112,7 @@ export interface RecipientCounts {
   cancelled: number;
 }
 
-export type RecipientType = "all" | "segment" | "list";
+export type RecipientType = "all" | "segment" | "list" | "groups" | "resend";
 
 export type ReferenceField = "templateId" | "listId" | "segmentId" | "webhookId";
 
@@ -2097,6 +2129,15 @@ export interface Removal {
   name: string;
   count: number;
 }
+
+export interface ResendOf {
+  /** The earlier campaign, which has started */
+  campaignId: string;
+  /** Those who got it and did not open it (not_opened) or did not click in it (not_clicked), or those it did not reach (failed) */
+  to: "not_opened" | "not_clicked" | "failed";
+}
+
+export type ResendTarget = "not_opened" | "not_clicked" | "failed";
 
 export type RuleField = "email" | "firstName" | "lastName" | "phone" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
 

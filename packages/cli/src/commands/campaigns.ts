@@ -1,6 +1,7 @@
 import { type Campaign, type CampaignStats, contract, type Endpoint } from "@mailsvc/sdk/contract";
 import { type Command, Option } from "commander";
 import { buildEndpointCommand } from "../contract/endpoint-command.ts";
+import { collect } from "../contract/flags.ts";
 import { setOptionMetadata } from "../contract/metadata.ts";
 import { resolveNames } from "../contract/names.ts";
 import { formatNumber } from "../import/summary.ts";
@@ -13,41 +14,59 @@ import { listStates } from "../views/campaigns.ts";
 import { printResult } from "../views/show.ts";
 import { lacksName, NAME_BRAND } from "./brand-name.ts";
 
-/** What may be given by its name, and the fields that it sets. */
-const NAMED: readonly { flag: string; field: string; about: string; by: Endpoint; recipientType?: string }[] = [
-  { flag: "template", field: "templateId", about: "Slug or id of the template to send", by: contract.templates.get },
-  { flag: "list", field: "listId", about: "Name or id of the list that gets it", by: contract.lists.get, recipientType: "list" },
-  {
-    flag: "segment",
-    field: "segmentId",
-    about: "Name or id of the segment that gets it",
-    by: contract.segments.get,
-    recipientType: "segment",
-  },
+/** What may be given by its name; all but the template several times. */
+const NAMED: readonly { flag: string; about: string; by: Endpoint }[] = [
+  { flag: "template", about: "Slug or id of the template to send", by: contract.templates.get },
+  { flag: "list", about: "Name or id of a list that gets it", by: contract.lists.get },
+  { flag: "segment", about: "Name or id of a segment that gets it", by: contract.segments.get },
+  { flag: "exclude-list", about: "Name or id of a list that does not get it", by: contract.lists.get },
+  { flag: "exclude-segment", about: "Name or id of a segment that does not get it", by: contract.segments.get },
 ];
 
-/** `mailsvc campaigns create` and `update`: a template, list or segment can be given by its name. */
+/** `mailsvc campaigns create` and `update`: a template, lists and segments can be given by their names. */
 export function campaignFieldsCommand(spec: CommandSpec, run: Run): Command {
   const command = buildEndpointCommand(spec, run, resolveNamed);
-  for (const { flag, about } of NAMED) command.addOption(setOptionMetadata(new Option(`--${flag} <name>`, about), { type: "text" }));
+  for (const { flag, about } of NAMED) {
+    const repeatable = flag !== "template";
+    const option = new Option(`--${flag} <name>`, repeatable ? `${about} (repeatable)` : about);
+    command.addOption(setOptionMetadata(repeatable ? option.argParser(collect) : option, { type: "text", repeatable }));
+  }
   return command.addHelpText(
     "after",
     `
 By name:
   mailsvc campaigns create --name Launch --subject-line "We are live" --from-email news@acme.example \\
-    --html-file launch.html --list Newsletter`,
+    --html-file launch.html --list Newsletter --list Beta --exclude-segment Customers`,
   );
 }
 
 async function resolveNamed(session: Session, gathered: RequestInput, flags: Flags): Promise<void> {
-  for (const { flag, field, by, recipientType } of NAMED) {
-    const name = flags[flag];
-    if (typeof name !== "string") continue;
-    const body = gathered.body ?? {};
-    if (body[field] !== undefined) throw usageError(`Use either --${flag} or its id.`);
-    const [id] = await resolveNames(session, by, [name]);
-    gathered.body = { ...body, [field]: id, ...(recipientType !== undefined && { recipientType }) };
+  const body = gathered.body ?? {};
+  const ids: Record<string, string[]> = {};
+  for (const { flag, by } of NAMED) {
+    ids[flag] = [];
+    for (const name of [flags[new Option(`--${flag}`).attributeName()] ?? []].flat()) {
+      const [id] = await resolveNames(session, by, [String(name)]);
+      if (id !== undefined) ids[flag].push(id);
+    }
   }
+  const { template = [], list = [], segment = [], "exclude-list": lists = [], "exclude-segment": segments = [] } = ids;
+  const groups = [...list, ...segment];
+  const set = (field: string, flag: string, value: unknown): void => {
+    if (body[field] !== undefined) throw usageError(`Use either --${flag} or its id.`);
+    body[field] = value;
+  };
+  if (template.length > 0) set("templateId", "template", template[0]);
+  if (groups.length > 1) {
+    set("include", list.length > 0 ? "list" : "segment", groups);
+    body["recipientType"] = "groups";
+  } else if (groups.length === 1) {
+    const [type, field] = list.length > 0 ? ["list", "listId"] : ["segment", "segmentId"];
+    set(field, type, groups[0]);
+    body["recipientType"] = type;
+  }
+  if (lists.length + segments.length > 0) set("exclude", lists.length > 0 ? "exclude-list" : "exclude-segment", [...lists, ...segments]);
+  if (Object.keys(body).length > 0) gathered.body = body;
 }
 
 const POLL_MS = 500;

@@ -1,4 +1,4 @@
-import type { Campaign, CampaignDetail, CampaignStats, CampaignVerification, Rate, Recipient } from "@mailsvc/sdk/contract";
+import type { Campaign, CampaignDetail, CampaignStats, CampaignVerification, Rate, Recipient, ResendOf } from "@mailsvc/sdk/contract";
 import { formatNumber } from "../import/summary.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
@@ -45,6 +45,7 @@ export const campaignViews: Readonly<Record<string, View>> = {
   "campaigns.resume": detail,
   "campaigns.cancel": detail,
   "campaigns.duplicate": detail,
+  "campaigns.resend": detail,
   "campaigns.winner": detail,
   "campaigns.recipients": { columns: recipientColumns, empty: "No recipients yet: they are fixed when sending starts." },
   "campaigns.stats": { object: renderStats },
@@ -59,7 +60,6 @@ export function listStates({ recipients: { total: _total, ...states } }: Pick<Ca
 }
 
 function one(c: CampaignDetail, { term: { out } }: Session): string {
-  const audience = c.list ?? c.segment;
   return renderDetails(
     [
       ["id", c.id],
@@ -71,7 +71,8 @@ function one(c: CampaignDetail, { term: { out } }: Session): string {
       ["from", c.fromName === null ? c.fromEmail : `${c.fromName} <${c.fromEmail}>`],
       ["reply to", c.replyTo],
       ["content", formatContent(c)],
-      ["recipients", audience === null ? formatDeleted(c) : `${c.recipientType} ${audience.name} (${formatNumber(audience.memberCount)})`],
+      ["recipients", formatRecipients(c)],
+      ["excluded", formatGroups(c.excluded, c.exclude)],
       ["throttle", formatThrottle(c)],
       ["a/b test", formatTest(c)],
       [
@@ -96,8 +97,26 @@ function formatContent({ template, templateId, html, text }: CampaignDetail): st
   return [html === null ? "" : "html", text === null ? "" : "text"].filter(Boolean).join(" and ") || "none yet";
 }
 
-function formatDeleted({ recipientType }: CampaignDetail): string {
-  return recipientType === "all" ? "all contacts" : `a ${recipientType} that was deleted`;
+function formatRecipients({ recipientType, list, segment, included, include, resendOf }: CampaignDetail): string {
+  if (resendOf !== null) return `${RESEND_TARGETS[resendOf.to]} ${resendOf.campaignId}`;
+  if (recipientType === "all") return "all contacts";
+  if (recipientType === "groups") return formatGroups(included, include);
+  const group = list ?? segment;
+  return group === null ? `a ${recipientType} that was deleted` : formatGroups([group], [group.id]);
+}
+
+const RESEND_TARGETS: Readonly<Record<ResendOf["to"], string>> = {
+  not_opened: "who did not open",
+  not_clicked: "who did not click in",
+  failed: "who was not reached by",
+};
+
+function formatGroups(groups: CampaignDetail["included"], ids: readonly string[]): string {
+  const deleted = ids.length - groups.length;
+  return [
+    ...groups.map(({ type, name, memberCount }) => `${type} ${name} (${formatNumber(memberCount)})`),
+    ...(deleted > 0 ? [`${deleted} that ${deleted === 1 ? "was" : "were"} deleted`] : []),
+  ].join(", ");
 }
 
 function formatThrottle({ throttle }: CampaignDetail): string {

@@ -21,15 +21,33 @@ export const CAMPAIGN_LIMITS = {
   /** Recipients of a test. */
   testRecipients: 5,
   scheduleDays: 365,
+  /** Lists and segments that a campaign goes to, and as many that it leaves out. */
+  groups: 20,
 } as const;
 
 /** The states of a campaign (docs/campaigns.md#states). */
 export const CAMPAIGN_STATUSES = ["DRAFT", "SCHEDULED", "SENDING", "SENT", "PAUSED", "CANCELLED"] as const;
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 
-/** Who gets a campaign. */
-export const RECIPIENT_TYPES = ["all", "segment", "list"] as const;
+/** Who gets a campaign: all contacts, a segment, a list, several lists and segments, or recipients of an earlier campaign. */
+export const RECIPIENT_TYPES = ["all", "segment", "list", "groups", "resend"] as const;
 export type RecipientType = (typeof RECIPIENT_TYPES)[number];
+
+/** Which recipients of an earlier campaign a resend goes to. */
+export const RESEND_TARGETS = ["not_opened", "not_clicked", "failed"] as const;
+export type ResendTarget = (typeof RESEND_TARGETS)[number];
+
+/** The recipients of an earlier campaign (docs/campaigns.md#sending-again). */
+export const ResendOf = z
+  .strictObject({
+    campaignId: z.string().min(1).max(100).meta({ description: "The earlier campaign, which has started" }),
+    to: z.enum(RESEND_TARGETS).meta({
+      description:
+        "Those who got it and did not open it (not_opened) or did not click in it (not_clicked), or those it did not reach (failed)",
+    }),
+  })
+  .meta({ id: "ResendOf" });
+export type ResendOf = z.infer<typeof ResendOf>;
 
 /**
  * Why a recipient got nothing: the contact's status (`unsubscribed`, `bounced`, `complained`), an entry of the suppression list
@@ -70,7 +88,7 @@ export type Throttle = z.infer<typeof Throttle>;
 
 const CampaignContent = Content.meta({ description: "HTML body, may contain {{ variables }}" });
 const CampaignText = Content.meta({ description: "Plain-text body, may contain {{ variables }}" });
-const SubjectLine = Subject.meta({ description: "Subject, up to 998 characters; may contain {{ variables }}" });
+export const CampaignSubject = Subject.meta({ description: "Subject, up to 998 characters; may contain {{ variables }}" });
 const PreviewText = line(CAMPAIGN_LIMITS.previewText).meta({
   description: "Text that mail programs show next to the subject, up to 200 characters",
 });
@@ -83,7 +101,7 @@ const TemplateId = z.string().min(1).max(100);
 /** What a variant of an A/B test changes; the rest is that of the campaign. */
 export const Variant = z
   .strictObject({
-    subjectLine: SubjectLine.optional(),
+    subjectLine: CampaignSubject.optional(),
     previewText: PreviewText.optional(),
     templateId: TemplateId.optional(),
     html: CampaignContent.optional(),
@@ -118,9 +136,12 @@ export type AbTest = z.infer<typeof AbTest>;
 
 export const CampaignName = line(CAMPAIGN_LIMITS.name).meta({ description: "Name, up to 200 characters" });
 
+/** Ids of lists and segments. */
+const GroupIds = z.array(z.string().min(1).max(100)).max(CAMPAIGN_LIMITS.groups);
+
 const fields = {
   name: CampaignName,
-  subjectLine: SubjectLine,
+  subjectLine: CampaignSubject,
   fromEmail: EmailAddress.meta({ description: "Address of a verified sender" }),
   templateId: TemplateId.meta({ description: "Published template to send" }),
   html: CampaignContent,
@@ -128,9 +149,14 @@ const fields = {
   fromName: line(CAMPAIGN_LIMITS.fromName).meta({ description: "Name of the sender" }),
   replyTo: MailboxText.meta({ description: "Reply-To address" }),
   previewText: PreviewText,
-  recipientType: z.enum(RECIPIENT_TYPES).meta({ description: "Who gets it: all contacts, a segment or a list" }),
+  recipientType: z.enum(RECIPIENT_TYPES).meta({
+    description: "Who gets it: all contacts, a segment, a list, several of both (groups), or recipients of an earlier campaign (resend)",
+  }),
   segmentId: z.string().min(1).max(100).meta({ description: "The segment, if recipientType is segment" }),
   listId: z.string().min(1).max(100).meta({ description: "The list, if recipientType is list" }),
+  include: GroupIds.meta({ description: "Ids of lists and segments, if recipientType is groups: who is in any of them gets it, once" }),
+  exclude: GroupIds.meta({ description: "Ids of lists and segments that do not get it, whatever recipientType is" }),
+  resendOf: ResendOf.meta({ description: "The earlier campaign, if recipientType is resend: {campaignId, to}" }),
   scheduledAt: CampaignStart,
   throttle: Throttle.meta({ description: "How fast, and at which hours: {perSecond, window}" }),
   abTest: AbTest.meta({
@@ -156,6 +182,9 @@ export const NewCampaign = z
     recipientType: fields.recipientType.default("all"),
     segmentId: fields.segmentId.optional(),
     listId: fields.listId.optional(),
+    include: fields.include.default([]),
+    exclude: fields.exclude.default([]),
+    resendOf: fields.resendOf.optional(),
     scheduledAt: fields.scheduledAt.optional(),
     throttle: fields.throttle.optional(),
     abTest: fields.abTest.optional(),
@@ -164,7 +193,7 @@ export const NewCampaign = z
     utm: fields.utm.optional(),
   })
   .superRefine(checkContent)
-  .superRefine(({ recipientType, segmentId, listId }, ctx) => checkRecipients({ recipientType, segmentId, listId }, ctx))
+  .superRefine(checkRecipients)
   .meta({ id: "NewCampaign" });
 export type NewCampaign = z.input<typeof NewCampaign>;
 
@@ -183,6 +212,9 @@ export const CampaignPatch = z
     recipientType: fields.recipientType.optional(),
     segmentId: fields.segmentId.nullable().optional(),
     listId: fields.listId.nullable().optional(),
+    include: fields.include.optional(),
+    exclude: fields.exclude.optional(),
+    resendOf: fields.resendOf.nullable().optional(),
     scheduledAt: fields.scheduledAt
       .nullable()
       .optional()
@@ -196,22 +228,29 @@ export const CampaignPatch = z
   .meta({ id: "CampaignPatch" });
 export type CampaignPatch = z.input<typeof CampaignPatch>;
 
+/** The fields that say to whom a campaign goes. */
 interface Audience {
   recipientType: RecipientType;
   segmentId?: string | null | undefined;
   listId?: string | null | undefined;
+  include?: readonly string[] | undefined;
+  resendOf?: ResendOf | null | undefined;
 }
 
-/** The faults of an audience: a segment or list that is missing, or given for another recipientType. */
+/** The faults of an audience: what its recipientType needs is missing, or is given for another recipientType. */
 export function findAudienceFaults({
   recipientType,
   segmentId,
   listId,
-}: Audience): { path: "segmentId" | "listId"; code: string; message: string }[] {
+  include,
+  resendOf,
+}: Audience): { path: "segmentId" | "listId" | "include" | "resendOf"; code: string; message: string }[] {
   return (
     [
       ["segment", "segmentId", segmentId],
       ["list", "listId", listId],
+      ["groups", "include", include?.length === 0 ? null : include],
+      ["resend", "resendOf", resendOf],
     ] as const
   ).flatMap(([type, path, value]) => {
     const given = value !== undefined && value !== null;

@@ -6,8 +6,11 @@ import {
   CampaignName,
   CampaignPatch,
   CampaignStart,
+  CampaignSubject,
   NewCampaign,
   RECIPIENT_TYPES,
+  RESEND_TARGETS,
+  ResendOf,
   SKIP_REASONS,
   Throttle,
   VARIANT_NAMES,
@@ -35,6 +38,11 @@ export const Campaign = z
     recipientType: z.enum(RECIPIENT_TYPES),
     segmentId: z.string().nullable(),
     listId: z.string().nullable(),
+    /** Lists and segments that get it; empty unless recipientType is groups. */
+    include: z.array(z.string()),
+    /** Lists and segments that do not get it. */
+    exclude: z.array(z.string()),
+    resendOf: ResendOf.nullable(),
     status: z.enum(CAMPAIGN_STATUSES),
     /** Why the service held or paused it; null if you did. */
     statusReason: z.object({ code: z.enum([...ERROR_CODES, "late"]), message: z.string() }).nullable(),
@@ -57,13 +65,19 @@ export const Campaign = z
   .meta({ id: "Campaign" });
 export type Campaign = z.infer<typeof Campaign>;
 
+/** A list or segment that a campaign goes to, or leaves out. */
+const Group = z.object({ id: z.string(), type: z.enum(["list", "segment"]), name: z.string(), memberCount: z.int() });
+
 /** A campaign with its content and the template, segment or list it uses; each null once it is deleted. */
 export const CampaignDetail = Campaign.extend({
   html: z.string().nullable(),
   text: z.string().nullable(),
   template: z.object({ id: z.string(), slug: z.string(), name: z.string(), version: z.int().nullable() }).nullable(),
-  segment: z.object({ id: z.string(), name: z.string(), memberCount: z.int() }).nullable(),
-  list: z.object({ id: z.string(), name: z.string(), memberCount: z.int() }).nullable(),
+  segment: Group.nullable(),
+  list: Group.nullable(),
+  /** The lists and segments of `include` and of `exclude`, without deleted ones. */
+  included: z.array(Group),
+  excluded: z.array(Group),
 }).meta({ id: "CampaignDetail" });
 export type CampaignDetail = z.infer<typeof CampaignDetail>;
 
@@ -74,6 +88,8 @@ export const CampaignAudience = z
     contacts: z.int(),
     /** Those of them who are subscribed; the others are skipped. */
     subscribed: z.int(),
+    /** Those who would be among them, and are not because of `exclude`. */
+    excluded: z.int(),
     computedAt: Instant,
   })
   .meta({ id: "CampaignAudience" });
@@ -147,6 +163,15 @@ export const campaigns = {
           scheduledAt: "2030-03-01T09:00:00Z",
         },
       },
+      {
+        summary: "Two lists, without those of a segment",
+        body: {
+          ...launch,
+          recipientType: "groups",
+          include: ["list_01jc3v2m9k8q4w6x0y5z7a1b2c", "list_01jc3v2m9k8q4w6x0y5z7a1b2d"],
+          exclude: ["seg_01jc3v2m9k8q4w6x0y5z7a1b2c"],
+        },
+      },
       { summary: "Two subjects", body: { ...launch, abTest: { variants: [{}, { subjectLine: "It is here" }], samplePercent: 10 } } },
     ],
   }),
@@ -154,7 +179,7 @@ export const campaigns = {
     method: "GET",
     path: "/api/v1/campaigns/:id",
     access: { permission: "campaigns:read" },
-    summary: "Get one campaign with its template, segment and list",
+    summary: "Get one campaign with its template, segments and lists",
     output: CampaignDetail,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
@@ -210,7 +235,7 @@ export const campaigns = {
     description:
       "The audience and the content are fixed at this instant; later changes of the list, segment, template or of who is in them do not reach the campaign. Everybody of the audience becomes a recipient. The response comes at once, and the campaign is SENDING until each recipient had an attempt.",
     output: CampaignDetail,
-    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
     examples: [{ summary: "Send", params: id }],
   }),
   pause: endpoint({
@@ -232,7 +257,7 @@ export const campaigns = {
     summary: "Continue a paused campaign where it stopped",
     description: "A scheduled campaign that was held, because it was late or could not start, is started.",
     output: CampaignDetail,
-    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
     examples: [{ summary: "Resume", params: id }],
   }),
   cancel: endpoint({
@@ -255,6 +280,26 @@ export const campaigns = {
     output: CampaignDetail,
     errors: ["not_found"],
     examples: [{ summary: "Copy", params: id, body: { name: "Launch, once more" } }],
+  }),
+  resend: endpoint({
+    method: "POST",
+    path: "/api/v1/campaigns/:id/resend",
+    access: { permission: "campaigns:write" },
+    summary: "Make a draft that goes to those who did not open or click a campaign, or whom it did not reach",
+    description:
+      "A copy of the campaign, to change and send. Who gets it is fixed when it is sent. Everybody is looked at anew: who has unsubscribed since is skipped.",
+    body: z.strictObject({
+      to: z.enum(RESEND_TARGETS).meta({
+        description:
+          "Who did not open it, who did not click in it, or whom it did not reach: bounced, failed, suppressed, skipped or cancelled",
+      }),
+      name: CampaignName.optional(),
+      subjectLine: CampaignSubject.optional(),
+    }),
+    status: 201,
+    output: CampaignDetail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "To those who did not open it", params: id, body: { to: "not_opened", subjectLine: "Did you see this?" } }],
   }),
   test: endpoint({
     method: "POST",

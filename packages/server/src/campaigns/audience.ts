@@ -1,13 +1,11 @@
-import type { CampaignAudience, SegmentRule, SkipReason } from "@mailsvc/sdk/contract";
+import type { SkipReason } from "@mailsvc/sdk/contract";
 import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt } from "drizzle-orm";
 import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { iso } from "../lib/clock.ts";
-import { getListRow, loadListSeqs } from "../lists/lists.ts";
-import { getSegmentRow, groupMatching, type MatchGroup } from "../segments/segments.ts";
+import type { NumberSet } from "../lib/number-set.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
-import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
+import type { CampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 
 /** A contact as it becomes a recipient. */
@@ -26,46 +24,34 @@ export interface AudienceChunk {
   readonly next: number | null;
 }
 
-/** Who is asked for: what a campaign says of its recipients. */
-export type AudienceQuery = Pick<CampaignRow, "workspaceId" | "segmentId" | "listId">;
+// Contacts in one row of an audience: some kB of text.
+const ROW = 1000;
+// Rows that one statement writes.
+const ROWS_AT_ONCE = 50;
 
 /**
- * Fixes who gets a campaign: writes down the contacts that are its audience in this transaction, some bytes for each. Returns their
- * number. Throws ApiError not_found for a segment or list that does not exist.
+ * Fixes who gets a campaign: writes down the contacts that are its audience, some bytes for each. A million of them are a thousand rows,
+ * so that other writers wait for some 50 ms.
  */
-export async function pinAudience(tx: Tx, deps: Pick<CampaignDeps, "clock">, campaign: AudienceQuery & { id: string }): Promise<number> {
-  let size = 0;
-  for await (const groups of groupAudience(tx, deps, campaign)) {
-    await tx.insertAll(
-      tx.t.campaignAudience,
-      groups.map(({ last, seqs }) => ({ campaignId: campaign.id, last, seqs })),
-    );
-    size += sumCounts(groups);
+export async function writeAudience(tx: Tx, campaignId: string, contacts: NumberSet): Promise<void> {
+  let seqs: number[] = [];
+  let rows: { campaignId: string; last: number; seqs: string }[] = [];
+  const flush = async (): Promise<void> => {
+    await tx.insertAll(tx.t.campaignAudience, rows);
+    rows = [];
     await tx.breathe();
-  }
-  return size;
-}
-
-/** Counts who would get a campaign if it were sent now. Throws ApiError not_found for the campaign, its segment or its list. */
-export async function estimateAudience(
-  read: Reader,
-  deps: Pick<CampaignDeps, "clock">,
-  workspaceId: string,
-  id: string,
-): Promise<CampaignAudience> {
-  const campaign = await getCampaignRow(read, workspaceId, id);
-  const count = async (also?: SegmentRule): Promise<number> => {
-    let size = 0;
-    for await (const groups of groupAudience(read, deps, campaign, also)) {
-      size += sumCounts(groups);
-      // Other work runs between two queries: on SQLite a query blocks the process.
-      await deps.clock.real.sleep(0);
-    }
-    return size;
   };
-  const contacts = await count();
-  const subscribed = await count({ field: "status", operator: "equals", value: "SUBSCRIBED" });
-  return { contacts, subscribed, computedAt: iso(deps.clock.now()) };
+  const endRow = (): void => {
+    if (seqs.length > 0) rows.push({ campaignId, last: seqs.at(-1) as number, seqs: seqs.join(",") });
+    seqs = [];
+  };
+  for (const range of contacts.inRanges()) {
+    if (seqs.length + range.length > ROW + ROW / 4) endRow();
+    seqs.push(...range);
+    if (rows.length >= ROWS_AT_ONCE) await flush();
+  }
+  endRow();
+  await flush();
 }
 
 /** Reads the next contacts of a campaign's audience after its cursor, each with the reason why it gets nothing. */
@@ -94,31 +80,6 @@ export async function clearAudience(tx: Tx, campaignId: string): Promise<void> {
   await tx.delete(t).where(eq(t.campaignId, campaignId));
 }
 
-async function* groupAudience(
-  q: Tx | Reader,
-  { clock }: Pick<CampaignDeps, "clock">,
-  query: AudienceQuery,
-  also?: SegmentRule,
-): AsyncGenerator<readonly MatchGroup[]> {
-  const { workspaceId } = query;
-  const rules = [...(await listRules(q, query)), ...(also ? [also] : [])];
-  const [only = null] = rules;
-  const rule = rules.length > 1 ? { all: rules } : only;
-  yield* groupMatching({ q, workspaceId, now: clock.now(), listSeqs: await loadListSeqs(q, workspaceId) }, rule);
-}
-
-/** What a contact of the audience matches: nothing, the list or the segment. */
-async function listRules(q: Tx | Reader, { workspaceId, segmentId, listId }: AudienceQuery): Promise<SegmentRule[]> {
-  if (segmentId !== null) return [(await getSegmentRow(q, workspaceId, segmentId)).rules];
-  if (listId === null) return [];
-  await getListRow(q, workspaceId, listId);
-  return [{ field: "lists", operator: "contains", value: listId }];
-}
-
-function sumCounts(groups: readonly MatchGroup[]): number {
-  return groups.reduce((sum, { count }) => sum + count, 0);
-}
-
 /** Up to `limit` contacts of an audience after the campaign's cursor. */
 async function readSeqs(
   read: Reader,
@@ -126,7 +87,6 @@ async function readSeqs(
   limit: number,
 ): Promise<{ seqs: readonly number[]; next: number | null }> {
   const { campaignAudience: t } = read.t;
-  // Two groups are enough where contacts are dense; in an installation with many workspaces a group may hold one contact only.
   for (let groups = 2; ; groups *= 4) {
     const rows = await read
       .select({ seqs: t.seqs })

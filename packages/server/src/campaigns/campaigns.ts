@@ -4,12 +4,11 @@ import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
-import { ApiError, invalid, notFound } from "../lib/api-error.ts";
+import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY } from "../lib/units.ts";
-import { getList } from "../lists/lists.ts";
-import { getSegment } from "../segments/segments.ts";
 import { getTemplateRow } from "../templates/templates.ts";
+import { listGroups, unlessDeleted } from "./groups.ts";
 import type { CampaignTables } from "./tables.ts";
 
 export { forgetRecipients, listCurrentRecipients } from "./forget.ts";
@@ -75,6 +74,9 @@ function showCampaign(row: CampaignRow): Campaign {
     recipientType: row.recipientType,
     segmentId: row.segmentId,
     listId: row.listId,
+    include: [...row.include],
+    exclude: [...row.exclude],
+    resendOf: row.resendOf,
     status: row.status,
     statusReason: row.statusReason,
     scheduledAt: instant(row.scheduledAt),
@@ -94,24 +96,16 @@ function showCampaign(row: CampaignRow): Campaign {
 export async function showDetail(q: Tx | Reader, row: CampaignRow): Promise<CampaignDetail> {
   const { workspaceId, templateId, segmentId, listId } = row;
   const template = templateId === null ? null : await unlessDeleted(getTemplateRow(q, workspaceId, templateId));
-  const segment = segmentId === null ? null : await unlessDeleted(getSegment(q, workspaceId, segmentId));
-  const list = listId === null ? null : await unlessDeleted(getList(q, workspaceId, listId));
+  const [segment = null] = segmentId === null ? [] : await listGroups(q, workspaceId, [segmentId]);
+  const [list = null] = listId === null ? [] : await listGroups(q, workspaceId, [listId]);
   return {
     ...showCampaign(row),
     html: row.html,
     text: row.text,
     template: template && { id: template.id, slug: template.slug, name: template.name, version: template.version },
-    segment: segment && { id: segment.id, name: segment.name, memberCount: segment.memberCount },
-    list: list && { id: list.id, name: list.name, memberCount: list.memberCount },
+    segment,
+    list,
+    included: await listGroups(q, workspaceId, row.include),
+    excluded: await listGroups(q, workspaceId, row.exclude),
   };
-}
-
-/** Null for something that does not exist any more. */
-async function unlessDeleted<T>(found: Promise<T>): Promise<T | null> {
-  try {
-    return await found;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "not_found") return null;
-    throw error;
-  }
 }

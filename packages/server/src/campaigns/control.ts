@@ -3,11 +3,10 @@ import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { moveEmails, OF_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import type { Parse } from "../templates/templates.ts";
 import { findCampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { readUnread } from "./sending.ts";
-import { enqueueSending, start } from "./start.ts";
+import { enqueueSending, type PreparedStart, start } from "./start.ts";
 import { changeStatus } from "./states.ts";
 
 /** Job kind: marks the recipients of a cancelled campaign that got nothing yet. */
@@ -26,10 +25,16 @@ export async function pauseCampaign(tx: Tx, deps: CampaignDeps, workspaceId: str
 }
 
 /** Continues a paused campaign where it stopped; one that was held starts. Throws ApiError not_found, invalid_state or what keeps it from starting. */
-export async function resumeCampaign(tx: Tx, deps: CampaignDeps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
+export async function resumeCampaign(
+  tx: Tx,
+  deps: CampaignDeps,
+  workspaceId: string,
+  id: string,
+  prepared: PreparedStart,
+): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
   if (row.status === "SENDING") return showDetail(tx, row);
-  if (row.status === "PAUSED" && row.startedAt === null) return showDetail(tx, await start(tx, deps, row, ["PAUSED"], parse));
+  if (row.status === "PAUSED" && row.startedAt === null) return showDetail(tx, await start(tx, deps, row, ["PAUSED"], prepared));
   const resumed = await changeStatus(
     tx,
     deps,

@@ -1,16 +1,15 @@
-import type { CampaignDetail, contract, HandlerInput } from "@mailsvc/sdk/contract";
+import type { CampaignDetail, contract, HandlerInput, ResendTarget } from "@mailsvc/sdk/contract";
 import { CAMPAIGN_LIMITS, findAudienceFaults, parseMailbox } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { getListRow } from "../lists/lists.ts";
-import { getSegmentRow } from "../segments/segments.ts";
 import { assertVerified } from "../senders/senders.ts";
 import type { Parse } from "../templates/templates.ts";
 import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
 import { checkDraft, pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { assertAudienceExists } from "./selection.ts";
 import { enqueueStart } from "./start.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
 
@@ -44,6 +43,9 @@ export async function createCampaign(
     recipientType: input.recipientType,
     segmentId: input.segmentId ?? null,
     listId: input.listId ?? null,
+    include: input.include,
+    exclude: input.exclude,
+    resendOf: input.resendOf ?? null,
     status: scheduledAt === null ? "DRAFT" : "SCHEDULED",
     statusReason: null,
     scheduledAt,
@@ -113,18 +115,57 @@ export async function duplicateCampaign(
   { id, name }: { id: string; name?: string | undefined },
 ): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
+  return copyCampaign(tx, deps, row, { name: name ?? shorten(`Copy of ${row.name}`) });
+}
+
+/**
+ * Makes a draft with the fields of a campaign that has started, which goes to those of its recipients who did not open it, or whom it did
+ * not reach. Throws ApiError not_found or invalid_state.
+ */
+export async function resendCampaign(
+  tx: Tx,
+  deps: CampaignDeps,
+  workspaceId: string,
+  { id, to, name, subjectLine }: HandlerInput<Endpoints["resend"]>,
+): Promise<CampaignDetail> {
+  const row = await getCampaignRow(tx, workspaceId, id);
+  assertResendable(row, to, "to");
+  return copyCampaign(tx, deps, row, {
+    name: name ?? shorten(`${row.name}, again`),
+    subjectLine: subjectLine ?? row.subjectLine,
+    recipientType: "resend",
+    resendOf: { campaignId: id, to },
+    segmentId: null,
+    listId: null,
+    include: [],
+  });
+}
+
+/** Throws ApiError invalid_state for a campaign that has no recipients yet, or that could not know who opened it; `path` names the target. */
+function assertResendable({ startedAt, status, trackOpens, trackClicks }: CampaignRow, to: ResendTarget, path: string): void {
+  if (startedAt === null) throw new ApiError("invalid_state", `The campaign to send again is ${status}: it has no recipients yet.`);
+  const counted = { not_opened: trackOpens, not_clicked: trackClicks, failed: true }[to];
+  const what = to === "not_opened" ? "opens" : "clicks";
+  if (!counted)
+    throw new ApiError(
+      "invalid_state",
+      `The campaign to send again counted no ${what}, so ${path} cannot be ${to}: everybody would get it.`,
+    );
+}
+
+async function copyCampaign(tx: Tx, deps: CampaignDeps, row: CampaignRow, changes: Partial<CampaignRow>): Promise<CampaignDetail> {
   const now = deps.clock.now();
   const copy: CampaignRow = {
     ...row,
     ...NEVER_STARTED,
     id: deps.ids("cmp"),
-    name: name ?? shorten(`Copy of ${row.name}`),
     status: "DRAFT",
     statusReason: null,
     scheduledAt: null,
     winner: null,
     createdAt: now,
     updatedAt: now,
+    ...changes,
   };
   await tx.insert(tx.t.campaigns).values(copy);
   return showDetail(tx, copy);
@@ -152,8 +193,9 @@ function shorten(name: string): string {
 async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: CampaignRow): Promise<void> {
   await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
   assertMailbox(row);
-  if (row.segmentId !== null) await getSegmentRow(tx, row.workspaceId, row.segmentId);
-  if (row.listId !== null) await getListRow(tx, row.workspaceId, row.listId);
+  await assertAudienceExists(tx, row);
+  if (row.resendOf !== null)
+    assertResendable(await getCampaignRow(tx, row.workspaceId, row.resendOf.campaignId), row.resendOf.to, "resendOf.to");
   await checkDraft(tx, parse, row);
   if (row.status === "SCHEDULED") await pinContent(tx, parse, row);
 }

@@ -1,14 +1,14 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
-import { estimateAudience } from "./audience.ts";
 import { getCampaign, listCampaigns } from "./campaigns.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "./control.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { createCampaign, deleteCampaign, duplicateCampaign, updateCampaign } from "./drafts.ts";
+import { createCampaign, deleteCampaign, duplicateCampaign, resendCampaign, updateCampaign } from "./drafts.ts";
 import { listRecipients } from "./recipients.ts";
 import { verifyCampaign } from "./recount.ts";
-import { scheduleCampaign, sendCampaign } from "./start.ts";
+import { estimateAudience } from "./selection.ts";
+import { type PreparedStart, prepareStart, scheduleCampaign, sendCampaign } from "./start.ts";
 import { getStats } from "./stats.ts";
 import { type PreparedTest, prepareTest, sendTest } from "./test-send.ts";
 import { decideWinner } from "./variants.ts";
@@ -21,11 +21,18 @@ export const campaignHandlers: Handlers<typeof contract.campaigns, CampaignDeps>
   delete: ({ id }, { tx, workspaceId }) => deleteCampaign(tx, workspaceId, id),
   schedule: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => scheduleCampaign(tx, deps, workspaceId, input, parse) },
   audience: ({ id }, { read, deps, workspaceId }) => estimateAudience(read, deps, workspaceId, id),
-  send: { prepare, run: ({ id }, { tx, deps, workspaceId }, parse: Parse) => sendCampaign(tx, deps, workspaceId, id, parse) },
+  send: {
+    prepare: ({ id }, { read, deps, workspaceId }) => prepareStart(read, deps, workspaceId, id),
+    run: ({ id }, { tx, deps, workspaceId }, prepared: PreparedStart) => sendCampaign(tx, deps, workspaceId, id, prepared),
+  },
   pause: ({ id }, { tx, deps, workspaceId }) => pauseCampaign(tx, deps, workspaceId, id),
-  resume: { prepare, run: ({ id }, { tx, deps, workspaceId }, parse: Parse) => resumeCampaign(tx, deps, workspaceId, id, parse) },
+  resume: {
+    prepare: ({ id }, { read, deps, workspaceId }) => prepareStart(read, deps, workspaceId, id),
+    run: ({ id }, { tx, deps, workspaceId }, prepared: PreparedStart) => resumeCampaign(tx, deps, workspaceId, id, prepared),
+  },
   cancel: ({ id }, { tx, deps, workspaceId }) => cancelCampaign(tx, deps, workspaceId, id),
   duplicate: (input, { tx, deps, workspaceId }) => duplicateCampaign(tx, deps, workspaceId, input),
+  resend: (input, { tx, deps, workspaceId }) => resendCampaign(tx, deps, workspaceId, input),
   // Rendering writes nothing, so it runs before the transaction.
   test: {
     prepare: (input, { read, workspaceId }) => prepareTest(read, workspaceId, input),

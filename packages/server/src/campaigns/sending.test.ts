@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { addContacts, checkRecipients, createCampaign } from "../../test/campaign.ts";
 import { createWorld } from "../testing.ts";
-import { pinAudience, readAudience } from "./audience.ts";
+import { readAudience, writeAudience } from "./audience.ts";
 import { getCampaignRow } from "./campaigns.ts";
+import { selectAudience } from "./selection.ts";
 
 test("a campaign goes to all contacts once, rendered for each, and ends as SENT", async () => {
   await using world = await createWorld();
@@ -98,7 +99,9 @@ test("a list and a segment: the members at the start, and nobody who joins later
   const { deps } = world.app;
   const start = async (id: string) => {
     const row = await getCampaignRow(deps.db.read, world.workspaceId, id);
-    return { ...row, startedAt: deps.clock.now(), audience: await deps.db.tx((tx) => pinAudience(tx, deps, row)) };
+    const { contacts } = await selectAudience(deps.db.read, deps, row);
+    await deps.db.tx((tx) => writeAudience(tx, id, contacts));
+    return { ...row, startedAt: deps.clock.now(), audience: contacts.size };
   };
   const [listStart, segmentStart] = [await start(toList.id), await start(toSegment.id)];
   // Before the first step of the sending, people join and leave, come and change.

@@ -1,17 +1,18 @@
 import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import { insertContents } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
-import { pinAudience } from "./audience.ts";
+import { writeAudience } from "./audience.ts";
 import { buildFrom, type CampaignRow, findCampaignRow, getCampaign, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { hashSource } from "./render.ts";
-import { changeStatus, EDITABLE } from "./states.ts";
+import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";
+import { changeStatus, EDITABLE, invalidState } from "./states.ts";
 
 /** Job kind: starts a scheduled campaign. */
 export const START_JOB = "campaigns.start";
@@ -29,9 +30,35 @@ interface StartPayload {
 }
 
 /** Starts a draft or scheduled campaign now. Throws ApiError not_found, invalid_state, and what keeps it from starting. */
-export async function sendCampaign(tx: Tx, deps: CampaignDeps, workspaceId: string, id: string, parse: Parse): Promise<CampaignDetail> {
+export async function sendCampaign(
+  tx: Tx,
+  deps: CampaignDeps,
+  workspaceId: string,
+  id: string,
+  prepared: PreparedStart,
+): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
-  return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], parse));
+  return showDetail(tx, await start(tx, deps, row, ["DRAFT", "SCHEDULED"], prepared));
+}
+
+/** What is made for a start before its transaction, in which nothing but its queries may be awaited. */
+export interface PreparedStart {
+  readonly parse: Parse;
+  /** Who gets the campaign, or why that cannot be said; null for one that cannot be started. */
+  readonly audience: Selection | ApiError | null;
+}
+
+/** Prepares the start of a campaign: selects its audience, which may take seconds, without keeping other writers waiting. */
+export async function prepareStart(read: Reader, deps: CampaignDeps, workspaceId: string, id: string): Promise<PreparedStart> {
+  const parse = await loadParser();
+  const row = await findCampaignRow(read, workspaceId, id);
+  if (row === null || row.startedAt !== null || !EDITABLE.includes(row.status)) return { parse, audience: null };
+  try {
+    return { parse, audience: await selectAudience(read, deps, row) };
+  } catch (error) {
+    if (error instanceof ApiError) return { parse, audience: error };
+    throw error;
+  }
 }
 
 /** Schedules a campaign that has not started, or moves its date. Throws ApiError not_found, invalid_state or what would keep it from starting. */
@@ -75,7 +102,7 @@ export async function enqueueStart(tx: Tx, deps: CampaignDeps, { workspaceId, id
 export function startScheduled(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const { workspaceId, campaignId, at } = payload as unknown as StartPayload;
-    const parse = await loadParser();
+    const prepared = await prepareStart(deps.db.read, deps, workspaceId, campaignId);
     return {
       commit: async (tx) => {
         const row = await findCampaignRow(tx, workspaceId, campaignId);
@@ -94,7 +121,7 @@ export function startScheduled(deps: CampaignDeps): JobHandler {
           return;
         }
         try {
-          await start(tx, deps, row, ["SCHEDULED"], parse);
+          await start(tx, deps, row, ["SCHEDULED"], prepared);
         } catch (error) {
           // `start` writes nothing before its checks are done.
           if (!(error instanceof ApiError)) throw error;
@@ -115,21 +142,23 @@ export async function start(
   deps: CampaignDeps,
   row: CampaignRow,
   from: readonly CampaignStatus[],
-  parse: Parse,
+  { parse, audience }: PreparedStart,
 ): Promise<CampaignRow> {
   const { workspaceId, id } = row;
+  if (!from.includes(row.status)) throw invalidState(row, from);
   const fromText = buildFrom(row);
-  if (from.includes(row.status)) await assertVerified(tx, deps, workspaceId, parseMailbox(row.fromEmail), "fromEmail");
-  const contents = from.includes(row.status) ? await pinContent(tx, parse, row) : [];
-  const audience = from.includes(row.status) ? await pinAudience(tx, deps, row) : null;
+  await assertVerified(tx, deps, workspaceId, parseMailbox(row.fromEmail), "fromEmail");
+  const contents = await pinContent(tx, parse, row);
+  const { contacts } = getSelection(audience, row);
   const started = await changeStatus(
     tx,
     deps,
     row,
     from,
-    { status: "SENDING", startedAt: deps.clock.now(), audience, run: row.run + 1 },
+    { status: "SENDING", startedAt: deps.clock.now(), audience: contacts.size, run: row.run + 1 },
     { type: "campaign.started" },
   );
+  await writeAudience(tx, id, contacts);
   for (const { variant, source, template } of contents) {
     const { previewText } = variant;
     const [contentsId = 0] = await insertContents(tx, [
@@ -157,6 +186,14 @@ export async function start(
   }
   await enqueueSending(tx, deps, started);
   return started;
+}
+
+/** The audience that was selected for a campaign. Throws ApiError: what kept it from being selected, or conflict if it is that of another version. */
+function getSelection(audience: PreparedStart["audience"], row: CampaignRow): Selection {
+  if (audience instanceof ApiError) throw audience;
+  if (audience === null || !isSelectedBy(audience, row))
+    throw new ApiError("conflict", "The campaign was changed while it was being started. Nothing was sent; start it again.");
+  return audience;
 }
 
 /** Enqueues the next job of a campaign's sending, behind the mail that is due before. */

@@ -1,4 +1,4 @@
-import type { AbTest, Campaign, CampaignStatus, RecipientType, Throttle, Utm, VariantName } from "@mailsvc/sdk/contract";
+import type { AbTest, Campaign, CampaignStatus, RecipientType, ResendOf, Throttle, Utm, VariantName } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { PinnedTemplate } from "../templates/templates.ts";
 
@@ -22,6 +22,10 @@ export function campaignTables(c: ColumnTypes) {
         recipientType: c.text("recipient_type").$type<RecipientType>().notNull(),
         segmentId: c.text("segment_id"),
         listId: c.text("list_id"),
+        /** Ids of lists and segments: of `groups`, and of those that do not get it. */
+        include: c.json<readonly string[]>("include").notNull(),
+        exclude: c.json<readonly string[]>("exclude").notNull(),
+        resendOf: c.json<ResendOf>("resend_of"),
         status: c.text("status").$type<CampaignStatus>().notNull(),
         statusReason: c.json<NonNullable<Campaign["statusReason"]>>("status_reason"),
         scheduledAt: c.instant("scheduled_at"),

@@ -21,7 +21,7 @@ export { loadContactViews } from "./contact-view.ts";
 export { recordEngagements } from "./engagement.ts";
 export { matches, matchesFreeValue, matchesTree } from "./evaluate.ts";
 export { type SegmentRow, syncMembership } from "./membership.ts";
-export { groupMatching, listNamedLists, type MatchGroup } from "./selection.ts";
+export { listMatching, listNamedLists } from "./selection.ts";
 
 /** Job kind: compares all contacts with the rules of a segment. */
 export const REBUILD_JOB = "segments.rebuild";

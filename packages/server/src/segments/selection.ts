@@ -12,24 +12,14 @@ export function listNamedLists(rule: SegmentRule): string[] {
   return rule.field === "lists" && rule.value !== undefined ? [rule.value].flat().map(String) : [];
 }
 
-/** Contacts that match: their `seq`s as a text with commas between them, in any order. */
-export interface MatchGroup {
-  /** The largest of them. */
-  readonly last: number;
-  readonly seqs: string;
-  readonly count: number;
-}
-
 // Contacts compared by one query: a few ms.
 const WINDOW = 5000;
-// A group holds contacts of a range of this many `seq`s: some kB of text.
-const GROUP = sql.raw("1000");
 
 /**
- * All contacts that match a rule, all of the workspace without one, in ascending groups. Reads a few thousand contacts at a time, so that a caller
- * can let others run between two of its results.
+ * The `seq`s of all contacts that match a rule, of all contacts of the workspace without one. Reads a few thousand contacts at a time, so
+ * that a caller can let others run between two of its results.
  */
-export async function* groupMatching(context: RuleContext, rule: SegmentRule | null): AsyncGenerator<readonly MatchGroup[]> {
+export async function* listMatching(context: RuleContext, rule: SegmentRule | null): AsyncGenerator<readonly number[]> {
   const { q } = context;
   const { from, seq, scope, rest, few } = rule === null ? pickAll(context) : pickSource(rule, context);
   for (let after = 0; ; ) {
@@ -42,16 +32,11 @@ export async function* groupMatching(context: RuleContext, rule: SegmentRule | n
           .orderBy(asc(seq))
           .limit(1)
           .offset(WINDOW - 1);
-    yield await q
-      .select({
-        last: sql<number>`max(${seq})`.mapWith(Number),
-        seqs: sql<string>`${q.sqlDialect.joinNumbers(seq)}`,
-        count: sql<number>`count(*)`.mapWith(Number),
-      })
+    const [row] = await q
+      .select({ seqs: sql<string | null>`${q.sqlDialect.joinNumbers(seq)}` })
       .from(from)
-      .where(and(scope, gt(seq, after), end && lte(seq, end.seq), rest))
-      .groupBy(sql`${seq} / ${GROUP}`)
-      .orderBy(asc(sql`max(${seq})`));
+      .where(and(scope, gt(seq, after), end && lte(seq, end.seq), rest));
+    yield row?.seqs ? row.seqs.split(",").map(Number) : [];
     if (!end) return;
     after = end.seq;
   }

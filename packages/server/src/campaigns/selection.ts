@@ -1,0 +1,150 @@
+import type { CampaignAudience, ResendOf, SegmentRule } from "@mailsvc/sdk/contract";
+import { and, asc, eq, gt, inArray, isNull, or, type SQL } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { OF_CAMPAIGN } from "../emails/emails.ts";
+import { iso } from "../lib/clock.ts";
+import { NumberSet } from "../lib/number-set.ts";
+import { getListRow, loadListSeqs } from "../lists/lists.ts";
+import { getSegmentRow, listMatching } from "../segments/segments.ts";
+import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
+import type { CampaignDeps } from "./deps.ts";
+import { isList } from "./groups.ts";
+
+/** What a campaign says of who gets it. */
+type AudienceQuery = Pick<CampaignRow, "workspaceId" | "recipientType" | "segmentId" | "listId" | "include" | "exclude" | "resendOf">;
+
+/** The contacts that a campaign goes to, as they are now. */
+export interface Selection {
+  /** Their `seq`s. */
+  readonly contacts: NumberSet;
+  /** How many more they would be without exclusions. */
+  readonly excluded: number;
+  /** What they were selected by: see `isSelectedBy`. */
+  readonly query: string;
+}
+
+type SelectionDeps = Pick<CampaignDeps, "clock">;
+
+const SUBSCRIBED: SegmentRule = { field: "status", operator: "equals", value: "SUBSCRIBED" };
+
+/**
+ * Selects the contacts that a campaign goes to, a few thousand at a time, so that others run between: some seconds for a million. What
+ * changes meanwhile may count or not; what was committed before the call counts. Throws ApiError not_found for a list, segment or
+ * campaign that does not exist.
+ */
+export async function selectAudience(
+  read: Reader,
+  deps: SelectionDeps,
+  campaign: AudienceQuery,
+  subscribedOnly = false,
+): Promise<Selection> {
+  const { workspaceId } = campaign;
+  const context = { q: read, workspaceId, now: deps.clock.now(), listSeqs: await loadListSeqs(read, workspaceId) };
+  const contacts = new NumberSet();
+  const walk = async (part: AsyncIterable<readonly number[]>, use: (seqs: readonly number[]) => void): Promise<void> => {
+    for await (const seqs of part) {
+      use(seqs);
+      // Other work runs between two queries: on SQLite a query blocks the process.
+      await deps.clock.real.sleep(0);
+    }
+  };
+  const add = (seqs: readonly number[]): void => contacts.add(seqs);
+  if (campaign.resendOf === null)
+    for (const rule of await listRules(read, campaign))
+      await walk(listMatching(context, subscribedOnly ? addRule(rule, SUBSCRIBED) : rule), add);
+  else await walk(listRecipientsOf(read, workspaceId, campaign.resendOf, subscribedOnly), add);
+  const all = contacts.size;
+  for (const id of campaign.exclude)
+    await walk(listMatching(context, await getGroupRule(read, workspaceId, id)), (seqs) => contacts.delete(seqs));
+  return { contacts, excluded: all - contacts.size, query: describeQuery(campaign) };
+}
+
+/** Whether a selection is that of a campaign as it is now: it may have been changed since. */
+export function isSelectedBy({ query }: Selection, campaign: AudienceQuery): boolean {
+  return query === describeQuery(campaign);
+}
+
+/** Counts who would get a campaign if it were sent now. Throws ApiError not_found for the campaign, or for what it is sent to. */
+export async function estimateAudience(read: Reader, deps: SelectionDeps, workspaceId: string, id: string): Promise<CampaignAudience> {
+  const campaign = await getCampaignRow(read, workspaceId, id);
+  const { contacts, excluded } = await selectAudience(read, deps, campaign);
+  const subscribed = await selectAudience(read, deps, campaign, true);
+  return { contacts: contacts.size, subscribed: subscribed.contacts.size, excluded, computedAt: iso(deps.clock.now()) };
+}
+
+/** Throws ApiError not_found for a list, segment or campaign that a campaign names and that does not exist. */
+export async function assertAudienceExists(q: Tx | Reader, campaign: AudienceQuery): Promise<void> {
+  await listRules(q, campaign);
+  for (const id of campaign.exclude) await getGroupRule(q, campaign.workspaceId, id);
+  if (campaign.resendOf !== null) await getCampaignRow(q, campaign.workspaceId, campaign.resendOf.campaignId);
+}
+
+function describeQuery({ recipientType, segmentId, listId, include, exclude, resendOf }: AudienceQuery): string {
+  return JSON.stringify([recipientType, segmentId, listId, include, exclude, resendOf]);
+}
+
+/** What contacts of the audience match, one rule for each list or segment; null for all contacts. */
+async function listRules(q: Tx | Reader, { workspaceId, recipientType, segmentId, listId, include }: AudienceQuery) {
+  const groups = { all: [null], resend: [], segment: [segmentId], list: [listId], groups: include }[recipientType];
+  const rules: (SegmentRule | null)[] = [];
+  for (const id of groups) rules.push(id === null ? null : await getGroupRule(q, workspaceId, id));
+  return rules;
+}
+
+/** What the contacts of a list or segment match. Throws ApiError not_found. */
+async function getGroupRule(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRule> {
+  if (!isList(id)) return (await getSegmentRow(q, workspaceId, id)).rules;
+  await getListRow(q, workspaceId, id);
+  return { field: "lists", operator: "contains", value: id };
+}
+
+function addRule(rule: SegmentRule | null, also: SegmentRule): SegmentRule {
+  return rule === null ? also : { all: [rule, also] };
+}
+
+const ACCEPTED = ["sent", "delivered"] as const;
+const NOT_REACHED = ["bounced", "failed", "suppressed", "skipped", "cancelled"] as const;
+
+// Recipients read by one query.
+const WINDOW = 2000;
+
+/** The `seq`s of contacts that were recipients of a campaign and are still there. */
+async function* listRecipientsOf(
+  read: Reader,
+  workspaceId: string,
+  { campaignId, to }: ResendOf,
+  subscribedOnly: boolean,
+): AsyncGenerator<readonly number[]> {
+  await getCampaignRow(read, workspaceId, campaignId);
+  const { emails: e, campaignReactions: r, contacts: c } = read.t;
+  const neither = and(isNull(r.openedAt), isNull(r.clickedAt));
+  const reacted: Record<ResendOf["to"], SQL | undefined> = { not_opened: neither, not_clicked: isNull(r.clickedAt), failed: undefined };
+  const condition = and(or(isNull(r.emailId), reacted[to]), subscribedOnly ? eq(c.status, "SUBSCRIBED") : undefined);
+  for (const status of to === "failed" ? NOT_REACHED : ACCEPTED)
+    for (let after = ""; ; ) {
+      const ids = await read
+        .select({ id: e.id })
+        .from(e)
+        .where(and(OF_CAMPAIGN, eq(e.campaignId, campaignId), eq(e.status, status), gt(e.id, after)))
+        .orderBy(asc(e.id))
+        .limit(WINDOW);
+      const rows = await read
+        .select({ seq: c.seq })
+        .from(e)
+        .innerJoin(c, eq(c.id, e.contactId))
+        .leftJoin(r, and(eq(r.campaignId, campaignId), eq(r.emailId, e.id)))
+        .where(
+          and(
+            eq(e.workspaceId, workspaceId),
+            inArray(
+              e.id,
+              ids.map(({ id }) => id),
+            ),
+            condition,
+          ),
+        );
+      yield rows.map(({ seq }) => seq);
+      if (ids.length < WINDOW) break;
+      after = ids.at(-1)?.id ?? after;
+    }
+}
