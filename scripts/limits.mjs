@@ -27,6 +27,7 @@ const MEANINGS = {
     attachments: ["attachments", count],
     attachmentBytes: ["attachments, all together", bytes],
     scheduleDays: ["how far ahead a send can be scheduled", days],
+    testMailDays: ["how long captured mail of test keys is kept", days],
   },
   TEMPLATE_LIMITS: {
     title: "A template",

@@ -147,6 +147,13 @@ export const ENDPOINTS: EndpointTable = {
   explanations: {
     get: { method: "GET", path: "/api/v1/explain/:id", query: true },
   },
+  testInbox: {
+    list: { method: "GET", path: "/api/v1/test-inbox", query: true, page: true },
+    wait: { method: "GET", path: "/api/v1/test-inbox/wait", query: true, waitSeconds: 10 },
+    get: { method: "GET", path: "/api/v1/test-inbox/:id" },
+    raw: { method: "GET", path: "/api/v1/test-inbox/:id/raw", produces: "message/rfc822" },
+    clear: { method: "DELETE", path: "/api/v1/test-inbox" },
+  },
   keys: {
     list: { method: "GET", path: "/api/v1/keys", query: true, page: true },
     create: { method: "POST", path: "/api/v1/keys", body: true },

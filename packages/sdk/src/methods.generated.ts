@@ -93,6 +93,8 @@ export interface MailsvcMethods {
       to?: string | undefined;
       /** Only emails that a crash left in doubt: they may arrive twice */
       inDoubt?: boolean | undefined;
+      /** Emails of test keys, instead of all others; always so with a test key */
+      test?: boolean | undefined;
     }, options?: CallOptions): PagePromise<Email>;
     /**
      * Get one email with its content and history.
@@ -1312,7 +1314,7 @@ export interface MailsvcMethods {
     /**
      * List events, newest first or after a sequence.
      *
-     * Without `after`: newest first, by the time at which they happened; for looking. With `after`: in the order of their sequence, oldest first; for following, because an event may be recorded later than it happened. Filters can be combined. Events are kept for as long as the server's --keep says. With Accept: text/event-stream it is the stream of `tail`.
+     * Without `after`: newest first, by the time at which they happened; for looking. With `after`: in the order of their sequence, oldest first; for following, because an event may be recorded later than it happened. Filters can be combined. Events of mail of test keys are left out without `after`, unless `test` asks for them; a test key sees no others. Events are kept for as long as the server's --keep says. With Accept: text/event-stream it is the stream of `tail`.
      *
      * `GET /api/v1/v1/events`
      */
@@ -1337,6 +1339,8 @@ export interface MailsvcMethods {
       contact?: string | undefined;
       /** Only opens and clicks by machines (true), or by people (false) */
       machine?: boolean | undefined;
+      /** Only events of mail of test keys (true), or of everything else (false) */
+      test?: boolean | undefined;
       /** Only events at this instant or later */
       since?: string | Date | undefined;
       /** Only events before this instant */
@@ -1368,6 +1372,8 @@ export interface MailsvcMethods {
       contact?: string | undefined;
       /** Only opens and clicks by machines (true), or by people (false) */
       machine?: boolean | undefined;
+      /** Only events of mail of test keys (true), or of everything else (false) */
+      test?: boolean | undefined;
     }, options?: CallOptions): AsyncGenerator<Event, void, undefined>;
     /**
      * Get one event.
@@ -1558,6 +1564,69 @@ export interface MailsvcMethods {
       activation?: string | undefined;
     }, options?: CallOptions): APIPromise<Explanation>;
   };
+  /** Captured mail of test keys: list, wait for, read */
+  readonly testInbox: {
+    /**
+     * List captured mail of test keys, newest first.
+     *
+     * It is kept for 30 days.
+     *
+     * `GET /api/v1/test-inbox`
+     */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Recipient address, exactly */
+      to?: string | undefined;
+      /** Part of the From header */
+      from?: string | undefined;
+      /** Part of the subject */
+      subject?: string | undefined;
+    }, options?: CallOptions): PagePromise<CapturedMail>;
+    /**
+     * Wait for a matching mail of a test key and return it.
+     *
+     * Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over.
+     *
+     * `GET /api/v1/test-inbox/wait`
+     */
+    wait(input?: {
+      /** Recipient address, exactly */
+      to?: string | undefined;
+      /** Part of the From header */
+      from?: string | undefined;
+      /** Part of the subject */
+      subject?: string | undefined;
+      /** Only mail captured after the one with this id */
+      after?: string | undefined;
+      /** Seconds of real time to wait, at most 120 */
+      timeout?: number | undefined;
+    }, options?: CallOptions): APIPromise<CapturedMailDetail>;
+    /**
+     * Get one captured mail of a test key, parsed.
+     *
+     * `GET /api/v1/test-inbox/:id`
+     */
+    get(id: string, options?: CallOptions): APIPromise<CapturedMailDetail>;
+    /**
+     * Get the raw source of a captured mail of a test key.
+     *
+     * `GET /api/v1/test-inbox/:id/raw`
+     */
+    raw(id: string, options?: CallOptions): APIPromise<string>;
+    /**
+     * Delete all captured mail of test keys.
+     *
+     * `DELETE /api/v1/test-inbox`
+     */
+    clear(options?: CallOptions): APIPromise<{
+      deleted: number;
+    }>;
+  };
   /** API keys */
   readonly keys: {
     /**
@@ -1587,11 +1656,14 @@ export interface MailsvcMethods {
       name: string;
       /** Permissions of the key */
       permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
+      /** A test key: its mail goes through everything and is captured instead of sent, and it can change nothing else */
+      test?: boolean | undefined;
     }, options?: CallOptions): APIPromise<{
       id: string;
       name: string;
       permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
       owner: boolean;
+      test: boolean;
       preview: string;
       /** ISO 8601 instant */
       createdAt: string;

@@ -1152,6 +1152,7 @@ export interface Email {
   to: string;
   from: string;
   subject: string;
+  test: boolean;
   tags: Record<string, string>;
   template: {
     slug: string;
@@ -1182,6 +1183,7 @@ export interface EmailDetail {
   to: string;
   from: string;
   subject: string;
+  test: boolean;
   tags: Record<string, string>;
   template: {
     slug: string;
@@ -1365,6 +1367,7 @@ export type EventOf<Type extends EventType> = Omit<{
   contactId: string | null;
   campaignId: string | null;
   automationId: string | null;
+  test: boolean;
   machine: boolean | null;
   data: Record<string, unknown>;
 }, "type" | "data"> & { type: Type; data: EventData[Type] };
@@ -1471,6 +1474,7 @@ export interface Key {
   name: string;
   permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
   owner: boolean;
+  test: boolean;
   preview: string;
   /** ISO 8601 instant */
   createdAt: string;

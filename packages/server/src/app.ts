@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
-import { singleMailer } from "./delivery/delivery.ts";
+import { captureTestMail, singleMailer } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
 import { restoreClock } from "./dev/kept-clock.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
@@ -29,7 +29,7 @@ import { StorageHealth } from "./http/storage-health.ts";
 import { createReturnPath, SnsClient } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
-import { findLastMailTime } from "./inbox/inbox.ts";
+import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
 import type { Installation } from "./installation/access.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { assertSeal, ensureInstallation } from "./installation/installation.ts";
@@ -38,12 +38,13 @@ import { KeyWatch } from "./keys/key-watch.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { ControllableClock } from "./lib/controllable-clock.ts";
 import { type FetchText, fetchText } from "./lib/fetch-text.ts";
-import { type Ids, makeIds } from "./lib/ids.ts";
+import { makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import { makeMacs } from "./lib/macs.ts";
 import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
 import type { Tracing } from "./lib/tracing.ts";
+import { HOUR } from "./lib/units.ts";
 import { measureLoopPressure } from "./loop-pressure.ts";
 import { circuitBreaker } from "./mail/circuit-breaker.ts";
 import type { Mailer } from "./mail/mailer.ts";
@@ -168,7 +169,9 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
   });
   const eventStream = new EventStreamLoop({ deps: () => deps, listeners: streamListeners(() => deps) });
   const made = backend.makeQueue({ clock, random, log, overloaded });
-  const mailer = composeMailer(parts, ids, arrivals);
+  const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
+  const capture = traced(simulator(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce })));
+  const mailer = parts.mailer ? traced(simulator(circuitBreaker(parts.mailer, { now: clock.now, log }))) : capture;
   const masterKey = config.secretKey ?? (await backend.masterKey(random));
   const macs = makeMacs(masterKey);
   const deps: Deps = {
@@ -181,7 +184,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       db,
       queue: withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks),
       mailer,
-      mailers: singleMailer(mailer),
+      mailers: captureTestMail(singleMailer(mailer), capture),
       ids,
       keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
       keyWatch: new KeyWatch(db, clock.real),
@@ -206,14 +209,6 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
   return deps;
 }
 
-/** The mailer that sends, or the one that captures; simulated recipients never reach either. */
-function composeMailer({ backend, clock, log, mailer, tracing }: AppParts, ids: Ids, arrivals: ArrivalSignal): Mailer {
-  const untraced = simulator(
-    mailer ? circuitBreaker(mailer, { now: clock.now, log }) : captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce }),
-  );
-  return tracing ? traceMailer(untraced, tracing) : untraced;
-}
-
 /** A clock that was moved forward stays so over a restart: stored times must not lie in the future. */
 async function keepTime(clock: ControllableClock, { read }: Db): Promise<void> {
   await restoreClock(read, clock);
@@ -227,6 +222,7 @@ async function startWorkers(deps: Deps): Promise<void> {
   await queue.start(jobsOf(deps), JOBS_AT_A_TIME);
   await db.tx(async (tx) => {
     await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + RETENTION_MS, dedupeKey: CLEANUP_JOB });
+    await queue.enqueue(tx, { kind: CLEAR_TEST_MAIL_JOB, payload: {}, runAt: clock.now() + HOUR, dedupeKey: CLEAR_TEST_MAIL_JOB });
     await scheduleNextSweep(tx, deps);
     await startRetention(tx, deps);
   });
@@ -254,7 +250,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
   const { ids, limiter, log, storage } = deps;
   return createRouter({
     contract: served,
-    handlers: { ...servedHandlers, ...(world && devHandlers(world, arrivals)) },
+    handlers: { ...servedHandlers(arrivals), ...(world && devHandlers(world, arrivals)) },
     deps,
     keys: createKeyLookup(deps),
     inFlight,

@@ -45,12 +45,14 @@ import type { PublicPage } from "./http/public/public-pages.ts";
 import { inboundHandlers, providerHandlers } from "./inbound/handlers.ts";
 import { setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
 import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
-import { inboxHandlers } from "./inbox/handlers.ts";
+import { inboxHandlers, testInboxHandlers } from "./inbox/handlers.ts";
+import { CLEAR_TEST_MAIL_JOB, deleteOldTestMail } from "./inbox/inbox.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
 import { queueHandlers } from "./jobs/queue-handlers.ts";
 import { keyHandlers } from "./keys/handlers.ts";
 import { isDeveloperKind, parseKeyKind } from "./keys/secret.ts";
 import type { Limiter } from "./lib/rate.ts";
+import { isTestMail } from "./lib/test-mail.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact } from "./lists/lists.ts";
@@ -124,8 +126,16 @@ export function connectHooks(deps: () => Deps): Hooks {
     engagementHooks: {
       emailsEngaged: (tx, engagements) => recordEngagements(tx, deps(), engagements),
     },
-    // In this order.
-    eventListeners: [(tx, events) => countEvents(tx, deps(), events), (tx, events) => reactToEvents(tx, deps(), events)],
+    // In this order. Nothing follows from events of test mail.
+    eventListeners: [
+      (tx, events) => countEvents(tx, deps(), events),
+      (tx, events) =>
+        reactToEvents(
+          tx,
+          deps(),
+          events.filter(({ emailId }) => !isTestMail(emailId)),
+        ),
+    ],
     statusListeners: [(tx, changes) => countStatusChanges(tx, deps(), changes), (tx, changes) => suppressSoftBounces(tx, deps(), changes)],
     // What happens to emails before they are handed over, in this order.
     mailTransforms: [
@@ -177,7 +187,7 @@ export function endpointLoader(deps: () => Deps): LoadEndpoint {
 }
 
 /** All handlers. A missing one does not compile. */
-export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
+const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">> = {
   emails: emailHandlers,
   templates: { ...templateHandlers, ...templateSendHandlers },
   senders: senderHandlers,
@@ -202,12 +212,15 @@ export const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun>> = {
 };
 
 /** The handlers of everything that is served, by the nouns of `served`, except dev mode. */
-export const servedHandlers = {
-  ...handlers,
-  ...Object.fromEntries(Object.entries(agentHandlers).map(([noun, verbs]) => [`agent.${noun}`, verbs])),
-  ...callbackHandlers,
-  inbound: inboundHandlers,
-};
+export function servedHandlers(arrivals: ArrivalSignal) {
+  return {
+    ...handlers,
+    testInbox: testInboxHandlers(arrivals),
+    ...Object.fromEntries(Object.entries(agentHandlers).map(([noun, verbs]) => [`agent.${noun}`, verbs])),
+    ...callbackHandlers,
+    inbound: inboundHandlers,
+  };
+}
 
 /** The handlers of dev mode. */
 export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersOf<DevNoun> {
@@ -259,6 +272,7 @@ export function jobsOf(deps: Deps): JobHandlers {
     [ALERT_JOB]: alertOwner(deps),
     [REDELIVER_JOB]: redeliverEvents(deps),
     [CLEANUP_JOB]: deleteOldAnswers(deps),
+    [CLEAR_TEST_MAIL_JOB]: deleteOldTestMail(deps),
     ...marketplaceJobs(deps),
   };
 }

@@ -63,6 +63,7 @@ test("of two owner keys revoked at once through two processes one stays", async 
       name: "second",
       permissions: [],
       owner: true,
+      test: false,
       hash: "h",
       preview: "p",
       createdAt: 0,

@@ -50,5 +50,5 @@ test("fields are read off the contract", () => {
     "bypass-unsubscribe:boolean",
     "tracking:json",
   ]);
-  expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual(["number", "number", "text", "enum", "text", "boolean"]);
+  expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual(["number", "number", "text", "enum", "text", "boolean", "boolean"]);
 });

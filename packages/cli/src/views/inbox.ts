@@ -17,9 +17,19 @@ export const inboxViews: Readonly<Record<string, View>> = {
   "inbox.list": { columns, empty: "No mail yet. Emails that this server sends are captured here." },
   "inbox.get": { object: mail },
   "inbox.wait": { object: mail },
+  "testInbox.list": { columns, empty: "No mail of test keys. Make one: mailsvc keys create --help" },
+  "testInbox.get": { object: testMail },
+  "testInbox.wait": { object: testMail },
 };
 
-function mail(m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Session): string {
+type Mail = Output<MailsvcContract["inbox"]["get"]>;
+
+function mail(m: Mail, session: Session): string {
+  const { out } = session.term;
+  return `${testMail(m, session)}${m.html ? out.dim(`\n\nHTML part: mailsvc inbox html ${safeText(m.id)}`) : ""}`;
+}
+
+function testMail(m: Mail, { term: { out } }: Session): string {
   const files = m.attachments.map((a) => `  ${safeText(a.filename)}  ${out.dim(`${safeText(a.contentType)}, ${formatBytes(a.size)}`)}`);
   return [
     renderDetails(
@@ -36,6 +46,5 @@ function mail(m: Output<MailsvcContract["inbox"]["get"]>, { term: { out } }: Ses
     ),
     ...(files.length > 0 ? [`\n${out.bold("Attachments")}\n${files.join("\n")}`] : []),
     ...(m.text ? [`\n${safeLines(m.text).trimEnd()}`] : []),
-    ...(m.html ? [out.dim(`\nHTML part: mailsvc inbox html ${safeText(m.id)}`)] : []),
   ].join("\n");
 }

@@ -103,6 +103,8 @@ export const Email = z
     to: z.string(),
     from: z.string(),
     subject: z.string(),
+    /** Sent with a test key: captured instead of sent. */
+    test: z.boolean(),
     tags: z.record(z.string(), z.string()),
     /** The template and version it was rendered from; null for a direct send. */
     template: z.object({ slug: z.string(), version: z.int() }).nullable(),
@@ -144,6 +146,7 @@ export const emails = {
     path: "/api/v1/send",
     aliases: ["/api/v1/v1/emails/send"],
     access: { permission: "transactional:send" },
+    testKeys: true,
     bucket: "send",
     summary: "Send an email to one recipient, or to up to 50",
     description:
@@ -179,6 +182,7 @@ export const emails = {
     method: "POST",
     path: "/api/v1/v1/emails/send-template",
     access: { permission: "transactional:send" },
+    testKeys: true,
     summary: "Send a published template by slug and variables",
     description: "Like templates.send, with the slug in the body.",
     body: SlugSendRequest,
@@ -200,9 +204,13 @@ export const emails = {
         .meta({ description: "Only emails in this state; scheduled: those queued for a later time" }),
       to: EmailAddress.optional().meta({ description: "Only emails to this address" }),
       inDoubt: z.stringbool().optional().meta({ description: "Only emails that a crash left in doubt: they may arrive twice" }),
+      test: z.stringbool().default(false).meta({ description: "Emails of test keys, instead of all others; always so with a test key" }),
     }),
     output: pageSchema(Email),
-    examples: [{ summary: "Bounced emails", query: { status: "bounced" } }],
+    examples: [
+      { summary: "Bounced emails", query: { status: "bounced" } },
+      { summary: "Mail of test keys", query: { test: "true" } },
+    ],
   }),
   get: endpoint({
     method: "GET",
@@ -217,6 +225,7 @@ export const emails = {
     method: "POST",
     path: "/api/v1/emails/:id/cancel",
     access: { permission: "transactional:send" },
+    testKeys: true,
     summary: "Cancel an email that has not been sent yet",
     description: "Possible while the email is queued or deferred. Cancelling it again changes nothing.",
     output: Email,
@@ -227,6 +236,7 @@ export const emails = {
     method: "PATCH",
     path: "/api/v1/emails/:id",
     access: { permission: "transactional:send" },
+    testKeys: true,
     summary: "Move a scheduled email to another time",
     body: z.strictObject({
       scheduledAt: ScheduledAt.meta({ description: `The new instant (ISO 8601), at most ${SEND_LIMITS.scheduleDays} days ahead` }),

@@ -67,6 +67,8 @@ export interface Endpoint {
   readonly file?: FileRules;
   /** The response has an ETag, and If-None-Match is answered with 304. */
   readonly etag?: true;
+  /** A write that a test key may make too, because no mail leaves by it; a read may always be made. */
+  readonly testKeys?: true;
   /** The response contains a secret that is shown once; the copy stored for its Idempotency-Key is encrypted. */
   readonly confidential?: true;
   /** Cannot be undone, so the command asks for confirmation. Always true of a DELETE. */

@@ -21,6 +21,8 @@ export const EventObject = z
     contactId: z.string().nullable(),
     campaignId: z.string().nullable(),
     automationId: z.string().nullable(),
+    /** True if it is about an email of a test key. */
+    test: z.boolean(),
     /** Of an open or a click: true if a machine made it, such as a scanner of links. */
     machine: z.boolean().nullable(),
     /** What else there is to say; its fields depend on the type. */
@@ -48,6 +50,7 @@ const filters = {
   automation: z.string().max(100).optional().meta({ description: "Only events of this automation (its id)" }),
   contact: z.string().max(100).optional().meta({ description: "Only events of this contact (its id) and of emails to its address" }),
   machine: z.stringbool().optional().meta({ description: "Only opens and clicks by machines (true), or by people (false)" }),
+  test: z.stringbool().optional().meta({ description: "Only events of mail of test keys (true), or of everything else (false)" }),
 };
 
 const read = { permission: "events:read" } as const;
@@ -80,7 +83,7 @@ export const events = {
     access: read,
     summary: "List events, newest first or after a sequence",
     description:
-      "Without `after`: newest first, by the time at which they happened; for looking. With `after`: in the order of their sequence, oldest first; for following, because an event may be recorded later than it happened. Filters can be combined. Events are kept for as long as the server's --keep says. With Accept: text/event-stream it is the stream of `tail`.",
+      "Without `after`: newest first, by the time at which they happened; for looking. With `after`: in the order of their sequence, oldest first; for following, because an event may be recorded later than it happened. Filters can be combined. Events of mail of test keys are left out without `after`, unless `test` asks for them; a test key sees no others. Events are kept for as long as the server's --keep says. With Accept: text/event-stream it is the stream of `tail`.",
     followedBy: "tail",
     query: z.object({
       ...pageQuery,

@@ -1,5 +1,6 @@
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { SEND_LIMITS } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
 export const CapturedMail = z
@@ -33,6 +34,12 @@ const match = {
 };
 
 const id = { id: "mail_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+const read = { permission: "transactional:read" } as const;
+const { workspace: _, ...ownMatch } = match;
+const wait = {
+  after: z.string().max(64).optional().meta({ description: "Only mail captured after the one with this id" }),
+  timeout: z.coerce.number().min(0).max(120).default(10).meta({ description: "Seconds of real time to wait, at most 120" }),
+};
 
 export const inbox = {
   list: endpoint({
@@ -53,8 +60,7 @@ export const inbox = {
       "Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over.",
     query: z.object({
       ...match,
-      after: z.string().max(64).optional().meta({ description: "Only mail captured after the one with this id" }),
-      timeout: z.coerce.number().min(0).max(120).default(10).meta({ description: "Seconds of real time to wait, at most 120" }),
+      ...wait,
     }),
     output: CapturedMailDetail,
     errors: ["not_found"],
@@ -101,6 +107,58 @@ export const inbox = {
     path: "/__dev/inbox",
     access: "dev",
     summary: "Delete all captured mail",
+    output: z.object({ deleted: z.int() }),
+    examples: [{ summary: "Clear" }],
+  }),
+};
+
+export const testInbox = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/test-inbox",
+    access: read,
+    summary: "List captured mail of test keys, newest first",
+    description: `It is kept for ${SEND_LIMITS.testMailDays} days.`,
+    query: z.object({ ...pageQuery, ...ownMatch }),
+    output: pageSchema(CapturedMail),
+    examples: [{ summary: "Mail to Ada", query: { to: "ada@example.com" } }],
+  }),
+  wait: endpoint({
+    method: "GET",
+    path: "/api/v1/test-inbox/wait",
+    access: read,
+    summary: "Wait for a matching mail of a test key and return it",
+    description:
+      "Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over.",
+    query: z.object({ ...ownMatch, ...wait }),
+    output: CapturedMailDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Wait for the welcome mail", query: { to: "ada@example.com", subject: "Welcome" } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/test-inbox/:id",
+    access: read,
+    summary: "Get one captured mail of a test key, parsed",
+    output: CapturedMailDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
+  }),
+  raw: endpoint({
+    method: "GET",
+    path: "/api/v1/test-inbox/:id/raw",
+    access: read,
+    summary: "Get the raw source of a captured mail of a test key",
+    output: z.string(),
+    produces: "message/rfc822",
+    errors: ["not_found"],
+  }),
+  clear: endpoint({
+    method: "DELETE",
+    path: "/api/v1/test-inbox",
+    access: { permission: "transactional:send" },
+    testKeys: true,
+    summary: "Delete all captured mail of test keys",
     output: z.object({ deleted: z.int() }),
     examples: [{ summary: "Clear" }],
   }),

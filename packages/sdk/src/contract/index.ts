@@ -8,7 +8,7 @@ import { events } from "./events.ts";
 import { explanations } from "./explanations.ts";
 import { health } from "./health.ts";
 import { inboundNouns } from "./inbound.ts";
-import { inbox } from "./inbox.ts";
+import { inbox, testInbox } from "./inbox.ts";
 import { jobs } from "./jobs.ts";
 import { keys, me } from "./keys.ts";
 import { lists } from "./lists.ts";
@@ -41,6 +41,7 @@ export const contract = {
   events,
   webhooks,
   explanations,
+  testInbox,
   keys,
   workspaces,
   jobs,

@@ -12,7 +12,9 @@ export const Key = z
     permissions: z.array(z.enum(PERMISSIONS)),
     /** The owner key has every permission, including future ones. */
     owner: z.boolean(),
-    /** The start and end of the key, to tell keys apart: `ms_live_ab…wxyz`, or `ms_dev_ab…wxyz` in dev mode. */
+    /** Mail of a test key is captured instead of sent. */
+    test: z.boolean(),
+    /** The start and end of the key, to tell keys apart: `ms_live_ab…wxyz`, `ms_test_ab…wxyz`, or `ms_dev_ab…wxyz` in dev mode. */
     preview: z.string(),
     createdAt: Instant,
     revokedAt: Instant.nullable(),
@@ -64,12 +66,21 @@ export const keys = {
     body: z.strictObject({
       name: nameSchema("What the key is for"),
       permissions: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).meta({ description: "Permissions of the key" }),
+      test: z.boolean().optional().meta({
+        description: "A test key: its mail goes through everything and is captured instead of sent, and it can change nothing else",
+      }),
     }),
     status: 201,
     output: Key.extend({ key: z.string().meta({ description: "The API key, shown only once" }) }),
     errors: ["forbidden"],
     confidential: true,
-    examples: [{ summary: "A key for one service", body: { name: "shop", permissions: ["transactional:send"] } }],
+    examples: [
+      { summary: "A key for one service", body: { name: "shop", permissions: ["transactional:send"] } },
+      {
+        summary: "A test key for a staging system",
+        body: { name: "staging", permissions: ["transactional:send", "transactional:read"], test: true },
+      },
+    ],
   }),
   revoke: endpoint({
     method: "DELETE",

@@ -14,6 +14,7 @@ export const NOUN_SUMMARIES = {
   events: "What happened: list, inspect and follow events",
   webhooks: "Your webhooks: register, test, see and repeat deliveries",
   explanations: "What became of something, why, and what to do",
+  testInbox: "Captured mail of test keys: list, wait for, read",
   keys: "API keys",
   workspaces: "Workspaces of this server, with the operator key",
   jobs: "Background jobs",
@@ -55,7 +56,10 @@ export const NOUN_SUMMARIES = {
 
 /** The nouns by topic, in the order in which help and reference present them. */
 export const NOUN_GROUPS = {
-  Email: ["emails", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events", "webhooks", "explanations"],
+  Email: [
+    ...["emails", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events", "webhooks", "testInbox"],
+    ...["explanations"],
+  ],
   Audience: ["contacts", "people", "lists", "segments"],
   Marketplace: [
     ...["listings", "deliveries", "payments", "catalog", "activations", "approvals", "messages", "runs", "credits", "plans"],

@@ -17,6 +17,8 @@ export const SEND_LIMITS = {
   attachmentBytes: 20 * 1024 * 1024,
   /** How far ahead a send may be scheduled. */
   scheduleDays: 365,
+  /** How long captured mail of test keys is kept. */
+  testMailDays: 30,
 } as const;
 
 /** Headers that the service sets itself or that would change the structure of the message. */

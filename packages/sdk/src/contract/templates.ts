@@ -329,6 +329,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/test",
     access: { permission: "transactional:send" },
+    testKeys: true,
     summary: "Send a test of a template, or of its draft, to a few addresses",
     body: z.strictObject({
       to: z
@@ -369,6 +370,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/send/:slug",
     access: { permission: "transactional:send" },
+    testKeys: true,
     summary: "Send a published template to one recipient or a batch",
     description:
       "Sends the version that is published when the request is accepted. `recipientVariables` overrides `variables` for single recipients.",

@@ -502,7 +502,8 @@ CREATE TABLE "inbox" (
 	"subject" text NOT NULL,
 	"size" integer NOT NULL,
 	"raw" "bytea" NOT NULL,
-	"received_at" bigint NOT NULL
+	"received_at" bigint NOT NULL,
+	"test" boolean NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "inbox_parts" (
@@ -518,6 +519,7 @@ CREATE TABLE "keys" (
 	"name" text NOT NULL,
 	"permissions" json NOT NULL,
 	"owner" boolean NOT NULL,
+	"test" boolean NOT NULL,
 	"hash" text NOT NULL,
 	"preview" text NOT NULL,
 	"created_at" bigint NOT NULL,
@@ -998,12 +1000,14 @@ CREATE INDEX "events_contact" ON "events" USING btree ("contact_id") WHERE "even
 CREATE INDEX "events_type" ON "events" USING btree ("workspace_id","type","at","sequence");--> statement-breakpoint
 CREATE INDEX "events_campaign" ON "events" USING btree ("workspace_id","campaign_id","type","at","sequence") WHERE "events"."campaign_id" is not null;--> statement-breakpoint
 CREATE INDEX "events_automation" ON "events" USING btree ("workspace_id","automation_id","type","at","sequence") WHERE "events"."automation_id" is not null;--> statement-breakpoint
+CREATE INDEX "events_test" ON "events" USING btree ("workspace_id","type","at","sequence") WHERE email_id >= 'em_t';--> statement-breakpoint
 CREATE INDEX "events_machine" ON "events" USING btree ("workspace_id","machine","type","at","sequence") WHERE "events"."machine" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "file_contents_kept" ON "file_contents" USING btree ("workspace_id","sha256") WHERE "file_contents"."staged_at" is null;--> statement-breakpoint
 CREATE INDEX "file_contents_workspace" ON "file_contents" USING btree ("workspace_id");--> statement-breakpoint
 CREATE INDEX "held_agent_events_activation" ON "held_agent_events" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "idempotency_age" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "inbox_to" ON "inbox" USING btree ("to_text");--> statement-breakpoint
+CREATE INDEX "inbox_test" ON "inbox" USING btree ("workspace_id","id") WHERE test;--> statement-breakpoint
 CREATE UNIQUE INDEX "keys_hash" ON "keys" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "keys_workspace" ON "keys" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "landing_page_submissions_page" ON "landing_page_submissions" USING btree ("page_id","id");--> statement-breakpoint

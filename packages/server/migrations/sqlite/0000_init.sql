@@ -476,6 +476,7 @@ CREATE INDEX `events_contact` ON `events` (`contact_id`) WHERE "events"."contact
 CREATE INDEX `events_type` ON `events` (`workspace_id`,`type`,`at`,`sequence`);--> statement-breakpoint
 CREATE INDEX `events_campaign` ON `events` (`workspace_id`,`campaign_id`,`type`,`at`,`sequence`) WHERE "events"."campaign_id" is not null;--> statement-breakpoint
 CREATE INDEX `events_automation` ON `events` (`workspace_id`,`automation_id`,`type`,`at`,`sequence`) WHERE "events"."automation_id" is not null;--> statement-breakpoint
+CREATE INDEX `events_test` ON `events` (`workspace_id`,`type`,`at`,`sequence`) WHERE email_id >= 'em_t';--> statement-breakpoint
 CREATE INDEX `events_machine` ON `events` (`workspace_id`,`machine`,`type`,`at`,`sequence`) WHERE "events"."machine" is not null;--> statement-breakpoint
 CREATE TABLE `file_contents` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -553,10 +554,12 @@ CREATE TABLE `inbox` (
 	`subject` text NOT NULL,
 	`size` integer NOT NULL,
 	`raw` blob NOT NULL,
-	`received_at` integer NOT NULL
+	`received_at` integer NOT NULL,
+	`test` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `inbox_to` ON `inbox` (`to_text`);--> statement-breakpoint
+CREATE INDEX `inbox_test` ON `inbox` (`workspace_id`,`id`) WHERE test;--> statement-breakpoint
 CREATE TABLE `inbox_parts` (
 	`mail_id` text NOT NULL,
 	`part` integer NOT NULL,
@@ -590,6 +593,7 @@ CREATE TABLE `keys` (
 	`name` text NOT NULL,
 	`permissions` text NOT NULL,
 	`owner` integer NOT NULL,
+	`test` integer NOT NULL,
 	`hash` text NOT NULL,
 	`preview` text NOT NULL,
 	`created_at` integer NOT NULL,

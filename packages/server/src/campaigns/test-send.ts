@@ -78,7 +78,7 @@ export async function sendTest(
       // Who tests a campaign asked for it.
       bypassUnsubscribe: true,
     };
-    const answer = await send(request, tx, deps, campaign.workspaceId, []);
+    const answer = await send(request, tx, deps, { workspaceId: campaign.workspaceId, test: false }, []);
     if ("id" in answer) ids.push(answer.id);
   }
   return { ids, count: ids.length };

@@ -254,7 +254,7 @@ describeDb("every database", (t) => {
     const { keys, attachments, inbox } = t.db.read.t;
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
     const far = 8_640_000_000_000_000;
-    const key = { workspaceId: "ws", name: "k", permissions: ["contacts:read" as const], preview: "p", createdAt: far };
+    const key = { workspaceId: "ws", name: "k", permissions: ["contacts:read" as const], preview: "p", test: false, createdAt: far };
     await t.db.tx(async (tx) => {
       await tx.insert(keys).values({ ...key, id: "1", owner: true, hash: "1", revokedAt: null });
       await tx.insert(keys).values({ ...key, id: "2", owner: false, hash: "2", revokedAt: 2 ** 31 + 1 });
@@ -271,6 +271,7 @@ describeDb("every database", (t) => {
         size: 0,
         raw: new Uint8Array(0),
         receivedAt: -1,
+        test: false,
       });
     });
     const rows = await t.db.read.select().from(keys).orderBy(keys.id);
@@ -297,6 +298,7 @@ describeDb("every database", (t) => {
           permissions: [],
           preview: "",
           owner,
+          test: false,
           createdAt: 0,
           revokedAt: null,
         })),

@@ -142,7 +142,15 @@ describeDb("transactions that share a commit", (t) => {
   });
 
   test("look up rows of all kinds of columns as reads give them, outside a transaction too", async () => {
-    const key = { workspaceId: "ws", name: "k", permissions: ["contacts:read" as const], preview: "p", owner: true, revokedAt: null };
+    const key = {
+      workspaceId: "ws",
+      name: "k",
+      permissions: ["contacts:read" as const],
+      preview: "p",
+      owner: true,
+      test: false,
+      revokedAt: null,
+    };
     const rows = [
       { ...key, id: "1", hash: "1", createdAt: 8_640_000_000_000_000 },
       { ...key, id: "2", hash: "2", createdAt: -1 },

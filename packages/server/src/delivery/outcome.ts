@@ -1,5 +1,6 @@
 import type { EmailRow, Engagement, Move } from "../emails/emails.ts";
 import type { Random } from "../lib/random.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
 import type { DeliveryError, DeliveryRecord, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
@@ -47,6 +48,8 @@ export interface Attempt {
  * | deferred            | yes               | deferred      | a retry                                      |
  * | unknown             | yes               | deferred      | a retry; the email is in doubt               |
  * | deferred, unknown   | no                | failed        | in doubt if unknown                          |
+ *
+ * Test mail is no engagement of its recipient, and suppresses no address.
  */
 export function outcomeOfReceipt(receipt: Receipt, attempt: Attempt): EmailOutcome {
   switch (receipt.outcome) {
@@ -54,7 +57,10 @@ export function outcomeOfReceipt(receipt: Receipt, attempt: Attempt): EmailOutco
     case "delivered":
       return acceptedOutcome(receipt, attempt);
     case "bounced":
-      return { ...refusedOutcome("bounced", receipt.error, attempt), invalidRecipient: receipt.invalidRecipient };
+      return {
+        ...refusedOutcome("bounced", receipt.error, attempt),
+        invalidRecipient: isTestMail(attempt.email.id) ? undefined : receipt.invalidRecipient,
+      };
     case "deferred":
     case "unknown":
       return deferredOutcome(receipt, attempt);
@@ -104,7 +110,7 @@ function acceptedOutcome(
     kind: "outcome",
     move: { email, patch, events: [sent, { type: "email.delivered" }] },
     record: receipt.record,
-    engagement: { ...engagement, deliveredAt: at },
+    ...(!isTestMail(email.id) && { engagement: { ...engagement, deliveredAt: at } }),
     reactions,
   };
 }

@@ -2,6 +2,7 @@ import type { EventType } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { findEmail, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import { findFirstTarget } from "../tracking/tracking.ts";
@@ -40,12 +41,15 @@ async function react(tx: Tx, deps: ReactDeps, { workspaceId, emailId, type, url 
   if (type === "email.complained") {
     const move = { email, patch: { status: "complained" as const, updatedAt: at } };
     if (!(await transition(tx, deps, ["sent", "delivered"], move))) return;
-    await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId });
+    if (!isTestMail(emailId))
+      await suppress(tx, deps, workspaceId, { email: toKey, reason: "complaint", scope: "all", source: "complaint", emailId });
   }
   // Simulated recipients are people.
   const machine = type === "email.complained" ? null : false;
   const data = { simulated: true, ...(url !== null && { url }) };
   await recordEvents(tx, deps, [{ workspaceId, type, emailId, campaignId, contactId, at, machine, data }]);
+  // Test mail says nothing about people.
+  if (isTestMail(emailId)) return;
   const about = { workspaceId, email: toKey };
   if (type === "email.opened") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, openedAt: at }]);
   if (type === "email.clicked") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, clickedAt: at }]);

@@ -1,4 +1,5 @@
 import type { EmailRow } from "../emails/emails.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
@@ -40,7 +41,7 @@ export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMa
     const heldDomains = await listHeldDomains(deps.db.read);
     const decided = waiting.map(({ claimed: { bytes = 0 }, loaded, mail }): Next => {
       const domain = domainOf(loaded.toKey);
-      if (mail.email === loaded && heldDomains.has(domain))
+      if (mail.email === loaded && heldDomains.has(domain) && !isTestMail(loaded.id))
         return { next: "settle", effect: { kind: "held", email: loaded, domain, bytes } };
       return { next: "handOver", mail: toPendingMail(loaded, mail.contents) };
     });

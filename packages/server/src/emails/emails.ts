@@ -5,6 +5,7 @@ import { type PageInput, paginateById } from "../db/pagination.ts";
 import { listEventsOfEmails, recordEvents, toEventId } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import type { EmailDeps } from "./deps.ts";
 import { buildDeliveryJob, DELIVER_JOB, deliveryKey, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { transition, WAITING } from "./states.ts";
@@ -26,7 +27,7 @@ import {
 export { findAttachments } from "./attachments.ts";
 export type { Engagement, EngagementHooks } from "./hooks.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
-export { send } from "./send.ts";
+export { type Origin, send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
 export { type Move, moveEmails, OPEN, type StatusChange, transition } from "./states.ts";
 export {
@@ -40,6 +41,7 @@ export {
   findEmailRows,
   findTraces,
   insertContents,
+  isTest,
   isTo,
   listIdsTo,
   updateEmails,
@@ -63,6 +65,7 @@ export async function getEmails(read: Reader, workspaceId: string, ids: readonly
 }
 
 interface EmailQuery extends PageInput {
+  test: boolean;
   status?: EmailFilterStatus | undefined;
   to?: string | undefined;
   inDoubt?: boolean | undefined;
@@ -72,11 +75,11 @@ export async function listEmails(
   read: Reader,
   { clock }: Pick<EmailDeps, "clock">,
   workspaceId: string,
-  { to, status, inDoubt, ...page }: EmailQuery,
+  { to, status, inDoubt, test, ...page }: EmailQuery,
 ): Promise<Page<Email>> {
   const toKey = to === undefined ? undefined : parseAddress(to).key;
   const ofStatus = status === "scheduled" ? { scheduledAfter: clock.now() } : { status };
-  const chosen = await chooseEmails(read, workspaceId, { ...ofStatus, inDoubt, toKey });
+  const chosen = await chooseEmails(read, workspaceId, { ...ofStatus, test, inDoubt, toKey });
   return paginateById<ListedEmail & { id: string }, Email>(
     page,
     (slice) => selectEmails(read, workspaceId, chosen, slice),
@@ -145,6 +148,7 @@ function toEmail({ email, contents }: ListedEmail): Email {
     to: email.to,
     from: contents.from,
     subject: contents.subject,
+    test: isTestMail(email.id),
     tags: contents.tags,
     template: parseTemplate(contents.template),
     campaignId: email.campaignId,

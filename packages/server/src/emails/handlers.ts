@@ -1,28 +1,31 @@
 import type { contract } from "@mailsvc/sdk/contract";
-import type { Handlers } from "../http/handler.ts";
+import type { Handlers, KeyContext } from "../http/handler.ts";
+import { notFound } from "../lib/api-error.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import { resolveById } from "../templates/templates.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
 import { cancelEmail, getEmail, listEmails, rescheduleEmail } from "./emails.ts";
-import { send } from "./send.ts";
+import { type Origin, send } from "./send.ts";
 import { type PreparedSend, prepareTemplateSend, prepareTestSend, sendPrepared } from "./template-send.ts";
 
 export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   send: {
     prepare: (input) => (input.attachments ? decodeAttachments(input.attachments) : []),
-    run: (input, { tx, deps, workspaceId }, files: DecodedAttachments) => send(input, tx, deps, workspaceId, files),
+    run: (input, { tx, deps, ...context }, files: DecodedAttachments) => send(input, tx, deps, toOrigin(context), files),
     insertsOnly: true,
   },
   sendTemplate: {
     prepare: ({ slug, template, ...input }, { read, deps, workspaceId }) =>
       prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug ?? template ?? "", input),
-    run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
+    run: (_input, { tx, deps, ...context }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, toOrigin(context)),
     insertsOnly: true,
   },
-  list: (input, { read, deps, workspaceId }) => listEmails(read, deps, workspaceId, input),
-  get: ({ id }, { read, workspaceId }) => getEmail(read, workspaceId, id),
-  cancel: ({ id }, { tx, deps, workspaceId }) => cancelEmail(tx, deps, workspaceId, id),
-  reschedule: ({ id, scheduledAt }, { tx, deps, workspaceId }) => rescheduleEmail(tx, deps, workspaceId, id, scheduledAt),
+  list: (input, { read, deps, workspaceId, key }) => listEmails(read, deps, workspaceId, { ...input, test: input.test || key.test }),
+  get: async ({ id }, { read, workspaceId, key }) => getEmail(read, workspaceId, visibleTo(key, id)),
+  cancel: async ({ id }, { tx, deps, workspaceId, key }) => cancelEmail(tx, deps, workspaceId, visibleTo(key, id)),
+  reschedule: async ({ id, scheduledAt }, { tx, deps, workspaceId, key }) =>
+    rescheduleEmail(tx, deps, workspaceId, visibleTo(key, id), scheduledAt),
 };
 
 /** The handlers of templates that send. */
@@ -30,13 +33,23 @@ export const templateSendHandlers: Pick<Handlers<typeof contract.templates, Emai
   send: {
     prepare: ({ slug, ...input }, { read, deps, workspaceId }) =>
       prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug, input),
-    run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
+    run: (_input, { tx, deps, ...context }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, toOrigin(context)),
     insertsOnly: true,
   },
   test: {
     prepare: ({ id, version, ...input }, { read, deps, workspaceId }) =>
       prepareTestSend(input, () => resolveById(read, deps.compiledTemplates, workspaceId, id, version)),
-    run: (_input, { tx, deps, workspaceId }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, workspaceId),
+    run: (_input, { tx, deps, ...context }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, toOrigin(context)),
     insertsOnly: true,
   },
 };
+
+function toOrigin({ workspaceId, key }: Pick<KeyContext<EmailDeps>, "workspaceId" | "key">): Origin {
+  return { workspaceId, test: key.test };
+}
+
+/** The same id. A test key sees no mail but that of test keys: throws ApiError not_found. */
+function visibleTo({ test }: KeyContext<EmailDeps>["key"], id: string): string {
+  if (test && !isTestMail(id)) throw notFound("email", id);
+  return id;
+}

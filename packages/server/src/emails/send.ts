@@ -2,6 +2,7 @@ import { type Mailbox, parseAddress, parseMailbox, type SendRequest, type SendRe
 import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { toTestId } from "../lib/test-mail.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import { type DecodedAttachments, insertAttachments } from "./attachments.ts";
@@ -11,6 +12,12 @@ import { recordQueued } from "./states.ts";
 import { insertContents, insertEmails, type NewContents } from "./store.ts";
 
 type Request = z.output<typeof SendRequest>;
+
+/** The workspace that sends, and whether with a test key: the mail is then captured instead of sent. */
+export interface Origin {
+  readonly workspaceId: string;
+  readonly test: boolean;
+}
 
 /** Subject and bodies of a message. */
 export interface MessageContent {
@@ -37,7 +44,7 @@ export async function send(
   request: Request,
   tx: Tx,
   deps: EmailDeps,
-  workspaceId: string,
+  { workspaceId, test }: Origin,
   files: DecodedAttachments,
   template?: RenderedTemplate,
 ): Promise<SendResponse> {
@@ -70,7 +77,7 @@ export async function send(
   const unlisted = scheduledAt === null && deps.overloaded() ? true : null;
   const emails = accepted.map(({ address, key }) => ({
     workspaceId,
-    id: deps.ids("em"),
+    id: test ? toTestId(deps.ids("em")) : deps.ids("em"),
     contentsId: idOf.get(messageOf(key)) as number,
     to: address,
     toKey: key,

@@ -1,5 +1,5 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
-import { and, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gte, inArray, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import {
@@ -13,6 +13,7 @@ import {
   type Total,
 } from "../db/pagination.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { EmailTables } from "./tables.ts";
 import { IN_DOUBT, SCHEDULED } from "./tables.ts";
 
@@ -164,6 +165,8 @@ export function findContents(q: Reader | Tx, ids: readonly number[]): Promise<Co
 }
 
 interface EmailFilter {
+  /** Only mail of test keys, or only other mail; both when absent. */
+  test?: boolean | undefined;
   status?: EmailStatus | undefined;
   /** Only emails that are scheduled for a time after this instant, ms. */
   scheduledAfter?: number | undefined;
@@ -179,9 +182,9 @@ interface ChosenEmails {
 
 /** Chooses the index that serves a filter with few rows read. */
 export async function chooseEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<ChosenEmails> {
-  const { status, scheduledAfter, toKey, inDoubt } = filter;
+  const { test, status, scheduledAfter, toKey, inDoubt } = filter;
   const { emails } = q.t;
-  const all = eq(emails.workspaceId, workspaceId);
+  const all = and(eq(emails.workspaceId, workspaceId), test === undefined ? undefined : isTest(q, test));
   const scope = and(all, isNull(emails.unlisted));
   const filters: Filter[] = [];
   if (inDoubt) filters.push({ scope: and(all, IN_DOUBT), condition: eq(emails.inDoubt, true) });
@@ -227,6 +230,11 @@ function selectIds(q: Reader, { listed, unlisted }: ChosenEmails, { before, limi
     return q.select({ id: found.id }).from(found);
   };
   return newest(listed).unionAll(newest(unlisted)).orderBy(sql`id desc`).limit(limit).offset(offset);
+}
+
+/** The condition that emails are those of test keys, or all others. Each index holds the two apart. */
+export function isTest({ t: { emails } }: Pick<Reader, "t">, test: boolean): SQL {
+  return test ? gte(emails.id, TEST_MAIL_FROM) : lt(emails.id, TEST_MAIL_FROM);
 }
 
 /** The condition that emails go to an address, for queries in any order: both kinds of them have an index. */
@@ -277,22 +285,25 @@ export function findEmails(q: Reader, workspaceId: string, ids: readonly string[
 
 export async function selectNewestEmails(q: Reader, limit: number): Promise<ListedEmail[]> {
   const { emails, contents } = q.t;
-  return q
-    .select({ email: emails, contents: listedColumns(contents) })
-    .from(emails)
-    .innerJoin(contents, eq(contents.id, emails.contentsId))
-    .orderBy(desc(emails.id))
-    .limit(limit);
+  return (
+    q
+      .select({ email: emails, contents: listedColumns(contents) })
+      .from(emails)
+      .innerJoin(contents, eq(contents.id, emails.contentsId))
+      // By time, because the ids of test mail sort after all others.
+      .orderBy(desc(emails.createdAt), desc(emails.id))
+      .limit(limit)
+  );
 }
 
-/** Emails of all workspaces with a status. Names the workspaces, because the index of statuses starts with them. */
+/** Emails of all workspaces with a status, without test mail. Names the workspaces, because the index of statuses starts with them. */
 export function countStatus(q: Reader, status: Exclude<EmailStatus, "queued">): Promise<Total> {
   const { emails, workspaces } = q.t;
   const all = q.select({ id: workspaces.id }).from(workspaces);
   return countRows(
     q,
     emails,
-    and(inArray(emails.workspaceId, all), isNull(emails.unlisted), q.sqlDialect.rarely(eq(emails.status, status))),
+    and(inArray(emails.workspaceId, all), isTest(q, false), isNull(emails.unlisted), q.sqlDialect.rarely(eq(emails.status, status))),
   );
 }
 

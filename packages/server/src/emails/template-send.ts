@@ -15,7 +15,7 @@ import {
 } from "../templates/templates.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
-import { type MessageContent, send } from "./send.ts";
+import { type MessageContent, type Origin, send } from "./send.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
 
@@ -63,12 +63,12 @@ export async function sendPrepared(
   { failure, ready }: PreparedSend,
   tx: Tx,
   deps: EmailDeps,
-  workspaceId: string,
+  origin: Origin,
 ): Promise<TemplateSendResponse> {
   if (failure) throw failure;
   if (!ready) throw new Error("The preparation gave neither an error nor a send.");
   const { request, files, messages, template } = ready;
-  const answer = await send(request, tx, deps, workspaceId, files, { messages, name: `${template.slug}@${template.version}` });
+  const answer = await send(request, tx, deps, origin, files, { messages, name: `${template.slug}@${template.version}` });
   return { ...answer, template: template.slug };
 }
 

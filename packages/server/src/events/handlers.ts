@@ -5,8 +5,15 @@ import { getEvent, listEvents } from "./list.ts";
 import { followEvents } from "./tail.ts";
 
 export const eventHandlers: Omit<Handlers<typeof contract.events, EventTailDeps>, "track"> = {
-  list: (input, { read, deps, workspaceId }) => listEvents(read, deps, workspaceId, input),
+  list: (input, { read, deps, workspaceId, key }) => listEvents(read, deps, workspaceId, { ...input, test: key.test || input.test }),
   tail: async (input, { read, deps, workspaceId, key, header, signal }) =>
-    followEvents(read, deps, { ...input, workspaceId, keyId: key.id, lastEventId: header("last-event-id"), signal: signal() }),
-  get: ({ id }, { read, deps, workspaceId }) => getEvent(read, deps, workspaceId, id),
+    followEvents(read, deps, {
+      ...input,
+      test: key.test || input.test,
+      workspaceId,
+      keyId: key.id,
+      lastEventId: header("last-event-id"),
+      signal: signal(),
+    }),
+  get: ({ id }, { read, deps, workspaceId, key }) => getEvent(read, deps, { workspaceId, test: key.test }, id),
 };

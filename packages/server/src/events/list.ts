@@ -1,5 +1,5 @@
 import { type Event, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gt, gte, inArray, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import {
   countQuery,
@@ -14,8 +14,10 @@ import {
   toSeqCursor,
 } from "../db/pagination.ts";
 import { notFound } from "../lib/api-error.ts";
+import { isTestMail, TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { EventDeps } from "./deps.ts";
 import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } from "./show.ts";
+import { OF_TEST_MAIL } from "./tables.ts";
 
 /** Filters of events, as the contract parses them. */
 export interface EventFilter {
@@ -26,6 +28,8 @@ export interface EventFilter {
   readonly automation?: string | undefined;
   readonly contact?: string | undefined;
   readonly machine?: boolean | undefined;
+  /** Only events of mail of test keys, or only others. */
+  readonly test?: boolean | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -41,10 +45,11 @@ export async function listEvents(
   read: Reader,
   deps: Pick<EventDeps, "eventStream">,
   workspaceId: string,
-  { page, limit, cursor, after, ...filter }: PageInput & EventFilter & { readonly after?: number | undefined },
+  { page, limit, cursor, after, ...wanted }: PageInput & EventFilter & { readonly after?: number | undefined },
 ): Promise<Page<Event>> {
   await deps.eventStream.catchUp();
-  if (after !== undefined) return listAfter(read, workspaceId, { page, limit, cursor }, after, filter);
+  if (after !== undefined) return listAfter(read, workspaceId, { page, limit, cursor }, after, wanted);
+  const filter = { ...wanted, test: wanted.test ?? false };
   const branches = listBranches(read, workspaceId, filter);
   return paginateByTime<FullEvent & { at: number; key: number }, Event>(
     { page, limit, cursor },
@@ -57,13 +62,18 @@ export async function listEvents(
   );
 }
 
-/** One event of a workspace. Throws ApiError not_found. */
-export async function getEvent(read: Reader, deps: Pick<EventDeps, "eventStream">, workspaceId: string, id: string): Promise<Event> {
+/** One event of a workspace; a test key sees only those of test mail. Throws ApiError not_found. */
+export async function getEvent(
+  read: Reader,
+  deps: Pick<EventDeps, "eventStream">,
+  { workspaceId, test }: { readonly workspaceId: string; readonly test: boolean },
+  id: string,
+): Promise<Event> {
   await deps.eventStream.catchUp();
   const { events: e } = read.t;
   const key = parseEventId(id);
   const [found] = key === null ? [] : await selectFull(read).where(and(eq(e.sequence, key), eq(e.workspaceId, workspaceId)));
-  if (!found || found.position === null) throw notFound("event", id);
+  if (!found || found.position === null || (test && !isTestMail(found.event.emailId))) throw notFound("event", id);
   return showEvent(found);
 }
 
@@ -132,12 +142,18 @@ function matchFilter(read: Reader, workspaceId: string, filter: EventFilter): SQ
     filter.campaign === undefined ? undefined : eq(e.campaignId, filter.campaign),
     filter.automation === undefined ? undefined : eq(e.automationId, filter.automation),
     filter.machine === undefined ? undefined : eq(e.machine, filter.machine),
+    matchTest(read, filter),
     few.length === 0 ? undefined : or(...few),
   );
 }
 
 function matchTime({ t: { events: e } }: Reader, { since, until }: EventFilter): SQL | undefined {
   return and(since === undefined ? undefined : gte(e.at, Date.parse(since)), until === undefined ? undefined : lt(e.at, Date.parse(until)));
+}
+
+function matchTest({ t: { events: e } }: Reader, { test }: EventFilter): SQL | undefined {
+  if (test === undefined) return undefined;
+  return test ? OF_TEST_MAIL : or(isNull(e.emailId), lt(e.emailId, TEST_MAIL_FROM));
 }
 
 /** Events that one index yields, from the newest on: conditions that it answers, and others that are checked row by row. */
@@ -159,13 +175,16 @@ function listBranches(read: Reader, workspaceId: string, filter: EventFilter): B
   const ofCampaign = filter.campaign === undefined ? undefined : read.sqlDialect.rarely(eq(e.campaignId, filter.campaign));
   const ofAutomation = filter.automation === undefined ? undefined : read.sqlDialect.rarely(eq(e.automationId, filter.automation));
   const byMachine = filter.machine === undefined ? undefined : eq(e.machine, filter.machine);
+  const ofTest = matchTest(read, filter);
   const few = listFew(read, workspaceId, filter);
-  if (few.length > 0) return few.map((index) => ({ index, rest: and(inWorkspace, ofType, inTime, ofCampaign, ofAutomation, byMachine) }));
+  if (few.length > 0)
+    return few.map((index) => ({ index, rest: and(inWorkspace, ofType, inTime, ofCampaign, ofAutomation, byMachine, ofTest) }));
   return types.map((type) => {
     const typeAndTime = and(eq(e.type, type), inTime);
-    if (ofCampaign) return { index: and(inWorkspace, ofCampaign, typeAndTime), rest: and(ofAutomation, byMachine) };
-    if (ofAutomation) return { index: and(inWorkspace, ofAutomation, typeAndTime), rest: byMachine };
-    return { index: and(inWorkspace, byMachine, typeAndTime), rest: undefined };
+    if (ofCampaign) return { index: and(inWorkspace, ofCampaign, typeAndTime), rest: and(ofAutomation, byMachine, ofTest) };
+    if (ofAutomation) return { index: and(inWorkspace, ofAutomation, typeAndTime), rest: and(byMachine, ofTest) };
+    if (filter.test) return { index: and(inWorkspace, ofTest, typeAndTime), rest: byMachine };
+    return { index: and(inWorkspace, byMachine, typeAndTime), rest: ofTest };
   });
 }
 

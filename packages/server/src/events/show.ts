@@ -2,6 +2,7 @@ import type { Event, EventType } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, gte, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import type { EventTables } from "./tables.ts";
 
 export type EventRow = EventTables["events"]["$inferSelect"];
@@ -72,6 +73,7 @@ export function showEvent({ event, position, email }: FullEvent): Event {
     contactId: event.contactId ?? email?.contactId ?? null,
     campaignId: event.campaignId ?? email?.campaignId ?? null,
     automationId: event.automationId,
+    test: isTestMail(event.emailId),
     machine: event.machine,
     data: event.data ?? {},
   };

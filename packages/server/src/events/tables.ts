@@ -1,5 +1,9 @@
-import { isNotNull } from "drizzle-orm";
+import { isNotNull, sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
+import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
+
+/** Events of mail of test keys. A query must repeat this text to use the index of them. */
+export const OF_TEST_MAIL = sql.raw(`email_id >= '${TEST_MAIL_FROM}'`);
 
 export function eventTables(c: ColumnTypes) {
   return {
@@ -27,6 +31,7 @@ export function eventTables(c: ColumnTypes) {
         c.index("events_type").on(t.workspaceId, t.type, t.at, t.sequence),
         c.index("events_campaign").on(t.workspaceId, t.campaignId, t.type, t.at, t.sequence).where(isNotNull(t.campaignId)),
         c.index("events_automation").on(t.workspaceId, t.automationId, t.type, t.at, t.sequence).where(isNotNull(t.automationId)),
+        c.index("events_test").on(t.workspaceId, t.type, t.at, t.sequence).where(OF_TEST_MAIL),
         c.index("events_machine").on(t.workspaceId, t.machine, t.type, t.at, t.sequence).where(isNotNull(t.machine)),
       ],
     ),

@@ -21,6 +21,7 @@ interface TailRequest {
   readonly automation?: string | undefined;
   readonly contact?: string | undefined;
   readonly machine?: boolean | undefined;
+  readonly test?: boolean | undefined;
 }
 
 // How often a message is sent when nothing happens, so that both sides notice a dead connection (real time).
@@ -91,7 +92,7 @@ function parseLastEventId(text: string | null): number | undefined {
 function createMatcher(request: TailRequest): (event: Event) => boolean {
   const types = new Set(parseEventTypes(request.type));
   const toKey = request.to === undefined ? undefined : parseAddress(request.to).key;
-  const { email, campaign, automation, contact, machine } = request;
+  const { email, campaign, automation, contact, machine, test } = request;
   return (event) =>
     types.has(event.type) &&
     (email === undefined || event.emailId === email) &&
@@ -99,5 +100,6 @@ function createMatcher(request: TailRequest): (event: Event) => boolean {
     (campaign === undefined || event.campaignId === campaign) &&
     (automation === undefined || event.automationId === automation) &&
     (contact === undefined || event.contactId === contact) &&
-    (machine === undefined || event.machine === machine);
+    (machine === undefined || event.machine === machine) &&
+    (test === undefined || event.test === test);
 }

@@ -34,7 +34,7 @@ interface Person {
 async function explainPerson(read: Reader, deps: ExplainDeps, workspaceId: string, { contact, address }: Person): Promise<Explanation> {
   const key = addressKey(address);
   const suppression = (await findSuppressions(read, workspaceId, [key])).get(key) ?? null;
-  const emails = (await listEmails(read, deps, workspaceId, { to: address, page: 1, limit: EMAILS })).data;
+  const emails = (await listEmails(read, deps, workspaceId, { test: false, to: address, page: 1, limit: EMAILS })).data;
   if (contact === null && suppression === null && emails.length === 0) throw notFound("contact", address);
   const events = contact === null ? [] : (await listContactEvents(read, contact.id)).slice(-EVENTS);
   return buildExplanation(

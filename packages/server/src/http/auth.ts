@@ -8,6 +8,8 @@ export interface DeveloperKey {
   readonly id: string;
   readonly workspaceId: string;
   readonly owner: boolean;
+  /** True for a test key: its mail is captured instead of sent. */
+  readonly test: boolean;
   readonly permissions: ReadonlySet<Permission>;
   readonly revokedAt: number | null;
 }
@@ -95,8 +97,13 @@ export async function authenticateOperator(headers: HeaderReader, keys: KeyLooku
   });
 }
 
-/** Throws ApiError forbidden when the key lacks the permission the endpoint requires. */
-export function authorizeDeveloper(key: DeveloperKey, { access }: Endpoint): void {
+/** Throws ApiError forbidden when the key lacks the permission the endpoint requires, or is a test key and the endpoint is for live keys. */
+export function authorizeDeveloper(key: DeveloperKey, { access, method, testKeys }: Endpoint): void {
+  if (key.test && method !== "GET" && !testKeys)
+    throw new ApiError("forbidden", "A test key cannot call this endpoint: what follows from it would be live.", {
+      details: [{ path: "", code: "live_key_required", message: "test keys send mail, which is captured, and read" }],
+      hint: "Use a live key, or a workspace of its own to try everything out: mailsvc workspaces create",
+    });
   if (typeof access === "string" || "scope" in access || key.owner || key.permissions.has(access.permission)) return;
   throw new ApiError("forbidden", `This API key lacks the permission ${access.permission}.`, {
     details: [{ path: "", code: "missing_permission", message: access.permission }],

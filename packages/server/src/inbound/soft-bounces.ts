@@ -1,7 +1,8 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import type { EmailRow, StatusChange } from "../emails/emails.ts";
+import { type EmailRow, isTest, type StatusChange } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import { DAY } from "../lib/units.ts";
 import { suppress } from "../suppressions/suppressions.ts";
 import type { InboundDeps } from "./deps.ts";
@@ -21,6 +22,7 @@ export async function suppressSoftBounces(tx: Tx, deps: InboundDeps, changes: re
   for (const { email, to } of changes) {
     if (to !== "bounced" && to !== "failed") continue;
     const { workspaceId, toKey, id, campaignId } = email;
+    if (isTestMail(id)) continue;
     const last = await findLastEnded(tx, email);
     const first = last.at(-1);
     if (first === undefined || last.length < SOFT_BOUNCES.emails || !last.every(isSoft)) continue;
@@ -40,7 +42,7 @@ export async function suppressSoftBounces(tx: Tx, deps: InboundDeps, changes: re
 
 type Ended = Pick<EmailRow, "status" | "lastError" | "sentAt" | "createdAt">;
 
-/** The last emails to an address that were accepted or given up, newest first. */
+/** The last emails to an address that were accepted or given up, newest first, without test mail. */
 function findLastEnded(tx: Tx, { workspaceId, toKey }: EmailRow): Promise<Ended[]> {
   const { emails: t } = tx.t;
   return Promise.resolve(
@@ -51,6 +53,7 @@ function findLastEnded(tx: Tx, { workspaceId, toKey }: EmailRow): Promise<Ended[
         and(
           eq(t.workspaceId, workspaceId),
           eq(t.toKey, toKey),
+          isTest(tx, false),
           inArray(t.status, ["sent", "delivered", "bounced", "complained", "failed"]),
         ),
       )

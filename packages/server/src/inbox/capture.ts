@@ -3,6 +3,7 @@ import type { Tx } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { splitIntoParts } from "../lib/parts.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import { CHUNK_BYTES } from "../lib/turn.ts";
 import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
@@ -49,6 +50,7 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
         subject: mail.subject,
         size: raw.length,
         raw,
+        test: isTestMail(mail.origin?.emailId),
       };
       return { outcome: "delivered", response: "250 2.0.0 Captured", record: { row, writer } };
     },

@@ -1,7 +1,7 @@
 import type { Db } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 
-/** What the inbox of dev mode needs. */
+/** What captured mail needs. */
 export interface InboxDeps {
   readonly clock: Clock;
   readonly db: Db;

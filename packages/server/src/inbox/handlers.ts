@@ -3,7 +3,7 @@ import type { Handlers, PublicContext } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
 import type { InboxDeps } from "./deps.ts";
-import { clearMail, findFirstMail, getMail, listMail, type MailFilter, parseMail } from "./inbox.ts";
+import { clearMail, clearTestMail, findFirstMail, getMail, listMail, type MailFilter, parseMail } from "./inbox.ts";
 
 // Mail captured by another server process gives no signal here, so it is also polled for.
 const POLL_MS = 1000;
@@ -28,6 +28,17 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
   };
 }
 
+/** The handlers of the inbox of test keys. */
+export function testInboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.testInbox, InboxDeps> {
+  return {
+    list: (input, { read, workspaceId }) => listMail(read, { ...input, workspace: workspaceId, test: true }),
+    wait: async (input, ctx) => parseMail(await waitForMail({ ...input, workspace: ctx.workspaceId, test: true }, arrivals, ctx)),
+    get: async ({ id }, { read, workspaceId }) => parseMail(await getMail(read, id, workspaceId)),
+    raw: async ({ id }, { read, workspaceId }) => Buffer.from((await getMail(read, id, workspaceId)).raw).toString("latin1"),
+    clear: async (_input, { tx, workspaceId }) => ({ deleted: await clearTestMail(tx, workspaceId) }),
+  };
+}
+
 async function waitForMail(
   match: MailFilter & { after?: string | undefined; timeout: number },
   arrivals: ArrivalSignal,
@@ -46,6 +57,6 @@ async function waitForMail(
     await arrival;
   }
   throw new ApiError("not_found", `No matching mail came within ${match.timeout} seconds.`, {
-    hint: "See what did come: mailsvc inbox list",
+    hint: `See what did come: mailsvc ${match.test ? "test-inbox" : "inbox"} list`,
   });
 }

@@ -1,15 +1,27 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
-import { addressKey } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt } from "drizzle-orm";
+import { addressKey, SEND_LIMITS } from "@mailsvc/sdk/contract";
+import { and, asc, desc, eq, gt, inArray, type SQL } from "drizzle-orm";
 import type { z } from "zod";
-import type { Db, Reader } from "../db/db.ts";
+import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { notFound } from "../lib/api-error.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
 import { joinParts } from "../lib/parts.ts";
-import type { InboxTables } from "./tables.ts";
+import { DAY, HOUR } from "../lib/units.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import type { InboxDeps } from "./deps.ts";
+import { type InboxTables, OF_TEST_KEYS } from "./tables.ts";
+
+/** The job that deletes old mail of test keys; one of it always waits. */
+export const CLEAR_TEST_MAIL_JOB = "inbox.clearTestMail";
+
+const KEPT_MS = SEND_LIMITS.testMailDays * DAY;
+
+// Mails deleted per transaction.
+const CHUNK = 500;
 
 type Row = InboxTables["inbox"]["$inferSelect"];
 type Summary = Omit<Row, "raw">;
@@ -20,6 +32,8 @@ export interface MailFilter {
   from?: string | undefined;
   subject?: string | undefined;
   workspace?: string | undefined;
+  /** Only mail of test keys. */
+  test?: true;
 }
 
 export function listMail(read: Reader, input: PageInput & MailFilter): Promise<Page<CapturedMail>> {
@@ -47,10 +61,10 @@ export async function findLastMailTime(read: Reader): Promise<number | null> {
   return last?.at ?? null;
 }
 
-/** One captured mail. Throws ApiError not_found. */
-export async function getMail(read: Reader, id: string): Promise<Row> {
+/** One captured mail; of a workspace only one of its test keys. Throws ApiError not_found. */
+export async function getMail(read: Reader, id: string, workspace?: string): Promise<Row> {
   const [row] = await findRows(read, read.t.inbox, { id });
-  if (!row) throw notFound("captured mail", id);
+  if (!row || (workspace !== undefined && !(row.test && row.workspaceId === workspace))) throw notFound("captured mail", id);
   return joinRow(read, row);
 }
 
@@ -79,6 +93,37 @@ export function clearMail(db: Db): Promise<number> {
   });
 }
 
+/** Deletes captured mail of the test keys of a workspace, and returns how much it was. */
+export function clearTestMail(tx: Tx, workspaceId: string): Promise<number> {
+  return deleteTestMail(tx, and(eq(tx.t.inbox.workspaceId, workspaceId), OF_TEST_KEYS));
+}
+
+/** The job that deletes mail of test keys after its time, in chunks. It sleeps while there is nothing to delete. */
+export function deleteOldTestMail({ db, clock }: InboxDeps): JobHandler {
+  return async () => {
+    const { inbox } = db.read.t;
+    const oldest = await db.read
+      .select({ id: inbox.id, at: inbox.receivedAt })
+      .from(inbox)
+      .where(OF_TEST_KEYS)
+      .orderBy(asc(inbox.receivedAt))
+      .limit(CHUNK);
+    const old = oldest.filter(({ at }) => at < clock.now() - KEPT_MS).map(({ id }) => id);
+    const next = oldest[old.length];
+    return {
+      again: old.length === CHUNK ? clock.now() : Math.max((next?.at ?? clock.now()) + KEPT_MS, clock.now() + HOUR),
+      commit: async (tx) => void (await deleteTestMail(tx, inArray(tx.t.inbox.id, old))),
+    };
+  };
+}
+
+async function deleteTestMail(tx: Tx, where: SQL | undefined): Promise<number> {
+  const { inbox, inboxParts } = tx.t;
+  const ids = (await tx.delete(inbox).where(where).returning({ id: inbox.id })).map(({ id }) => id);
+  for (const chunk of splitIntoChunks(ids)) await tx.delete(inboxParts).where(inArray(inboxParts.mailId, chunk));
+  return ids.length;
+}
+
 /** A mail with all of its parts. Throws ApiError not_found when it is deleted meanwhile. */
 async function joinRow(read: Reader, row: Row): Promise<Row> {
   const { inboxParts: t } = read.t;
@@ -103,8 +148,9 @@ function toCapturedMail(row: Summary): CapturedMail {
   };
 }
 
-function buildFilter({ t: { inbox }, sqlDialect: words }: Reader, { to, from, subject, workspace }: MailFilter) {
+function buildFilter({ t: { inbox }, sqlDialect: words }: Reader, { to, from, subject, workspace, test }: MailFilter) {
   return and(
+    test ? OF_TEST_KEYS : undefined,
     to === undefined ? undefined : eq(inbox.to, addressKey(to)),
     from === undefined ? undefined : contains(words, inbox.from, from),
     subject === undefined ? undefined : contains(words, inbox.subject, subject),
@@ -123,5 +169,6 @@ function summaryColumns({ t: { inbox } }: Reader) {
     subject: inbox.subject,
     size: inbox.size,
     receivedAt: inbox.receivedAt,
+    test: inbox.test,
   };
 }

@@ -55,7 +55,14 @@ export class KeyCache {
     const { keys } = this.#db.read.t;
     const [row] = await this.#db.read.select().from(keys).where(eq(keys.hash, hash));
     const key = row
-      ? { id: row.id, workspaceId: row.workspaceId, owner: row.owner, permissions: new Set(row.permissions), revokedAt: row.revokedAt }
+      ? {
+          id: row.id,
+          workspaceId: row.workspaceId,
+          owner: row.owner,
+          test: row.test,
+          permissions: new Set(row.permissions),
+          revokedAt: row.revokedAt,
+        }
       : null;
     if (this.#keys.size >= MAX_ENTRIES) this.#keys.clear();
     this.#keys.set(hash, { key, at });

@@ -21,6 +21,8 @@ interface NewKey {
   name: string;
   permissions: Permission[];
   owner?: boolean;
+  /** A test key: its mail is captured instead of sent. */
+  test?: boolean | undefined;
   /** A key that exists already: a reset of dev mode keeps the keys. */
   key?: string;
 }
@@ -36,13 +38,15 @@ interface KeyParts {
 
 /** Creates a key. The key itself is in the result and nowhere else. */
 export async function createKey(tx: Tx, deps: KeyParts, workspaceId: string, wanted: NewKey): Promise<Key & { key: string }> {
-  const key = wanted.key ?? makeKey(deps.random, deps.config.dev ? "dev" : "live");
+  const test = wanted.test ?? false;
+  const key = wanted.key ?? makeKey(deps.random, test ? "test" : deps.config.dev ? "dev" : "live");
   const row: Row = {
     id: deps.ids("key"),
     workspaceId,
     name: wanted.name,
     permissions: [...new Set(wanted.permissions)],
     owner: wanted.owner ?? false,
+    test,
     hash: hashKey(key),
     preview: previewKey(key),
     createdAt: deps.clock.now(),
@@ -117,6 +121,7 @@ function toKey(row: Row): Key {
     name: row.name,
     permissions: row.permissions,
     owner: row.owner,
+    test: row.test,
     preview: row.preview,
     createdAt: iso(row.createdAt),
     revokedAt: row.revokedAt === null ? null : iso(row.revokedAt),

@@ -5,13 +5,13 @@ import type { Random } from "../lib/random.ts";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /**
- * The kind of a key, in its prefix: a developer's on a server in production (`live`) or in dev mode (`dev`), the operator's
- * (`op`), or an agent's for one activation (`agent`).
+ * The kind of a key, in its prefix: a developer's on a server in production (`live`), in dev mode (`dev`) or for test mail
+ * (`test`), the operator's (`op`), or an agent's for one activation (`agent`).
  */
-export type KeyKind = "live" | "dev" | "op" | "agent";
+export type KeyKind = "live" | "dev" | "test" | "op" | "agent";
 
 /** The form of a key; secret scanners may use it. */
-export const KEY_PATTERN = /^ms_(live|dev|op|agent)_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
+export const KEY_PATTERN = /^ms_(live|dev|test|op|agent)_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
 
 /** A new key: prefix, 256 random bits in base 62, and a checksum that finds typing errors without a database read. */
 export function makeKey(random: Random, kind: KeyKind): string {
@@ -26,8 +26,8 @@ export function parseKeyKind(text: string): KeyKind | null {
 }
 
 /** True for the kinds of keys that belong to a workspace and carry permissions. */
-export function isDeveloperKind(kind: KeyKind): kind is "live" | "dev" {
-  return kind === "live" || kind === "dev";
+export function isDeveloperKind(kind: KeyKind): kind is "live" | "dev" | "test" {
+  return kind === "live" || kind === "dev" || kind === "test";
 }
 
 /** The SHA-256 of a key, hex: all that is stored of it. */

@@ -11,6 +11,8 @@ export function keyTables(c: ColumnTypes) {
         name: c.text("name").notNull(),
         permissions: c.json<Permission[]>("permissions").notNull(),
         owner: c.flag("owner").notNull(),
+        /** True for a test key: its mail is captured instead of sent. */
+        test: c.flag("test").notNull(),
         /** SHA-256 of the key, hex. 256 random bits need no slow hash. */
         hash: c.text("hash").notNull(),
         preview: c.text("preview").notNull(),

@@ -56,7 +56,7 @@ export async function invite(tx: Tx, deps: ListDeps, { list, contact, member }: 
     },
     tx,
     deps,
-    list.workspaceId,
+    { workspaceId: list.workspaceId, test: false },
     [],
   );
   return row;

@@ -51,6 +51,7 @@ const fill = async (): Promise<void> => {
       name: "owner",
       permissions: [],
       owner: true,
+      test: false,
       hash: "h",
       preview: "p",
       createdAt: 2 ** 41,

@@ -3,6 +3,7 @@ import { type ContactRow, findContactByEmail, updateContact } from "../contacts/
 import type { Reader, Tx } from "../db/db.ts";
 import { findEmail } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import { findSuppressions, suppress } from "../suppressions/suppressions.ts";
 import type { UnsubscribeDeps } from "./deps.ts";
 import type { Subscriber } from "./link.ts";
@@ -21,12 +22,16 @@ export interface SubscriberList {
 /** How a person unsubscribed: by the page of the link, by one click in a mail program, or by an email to the address in its header. */
 type UnsubscribeMethod = "page" | "one-click" | "mailto";
 
-/** Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED. Idempotent. */
+/**
+ * Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED. Idempotent. By the link in a test mail
+ * nothing happens but the event: nobody has received it.
+ */
 export async function unsubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber, method: UnsubscribeMethod): Promise<void> {
   const { workspaceId, email, emailId } = subscriber;
   if (await isUnsubscribed(tx, subscriber)) return;
   // Before what follows from it, as people read the events.
   const campaignId = await recordUnsubscribed(tx, deps, subscriber, { method, scope: "all" });
+  if (isTestMail(emailId)) return;
   await suppress(tx, deps, workspaceId, { email, reason: "unsubscribe", scope: "marketing", source: "unsubscribe", emailId, campaignId });
 }
 
@@ -41,6 +46,7 @@ export async function leaveLists(
   const left = (await lists.find(tx, subscriber)).filter(leaving);
   if (left.length === 0) return;
   await recordUnsubscribed(tx, deps, subscriber, { method: "page", scope: "lists", lists: left.map(({ id }) => id) });
+  if (isTestMail(subscriber.emailId)) return;
   for (const { id } of left) await lists.leave(tx, subscriber, id);
 }
 
@@ -59,6 +65,7 @@ export async function canResubscribe(q: Tx | Reader, subscriber: Subscriber): Pr
  * used. Does nothing where `canResubscribe` says no.
  */
 export async function resubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber): Promise<void> {
+  if (isTestMail(subscriber.emailId)) return;
   const contact = await findUnsubscribed(tx, subscriber);
   if (!contact) return;
   const email = await findOrigin(tx, subscriber);

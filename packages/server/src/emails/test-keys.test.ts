@@ -1,0 +1,258 @@
+import { describe, expect, test } from "vitest";
+import { ask } from "../../test/scenario.ts";
+import { noSuchUser, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { secondWorkspace } from "../../test/tenant.ts";
+import { TEST_MAIL_FROM, toTestId } from "../lib/test-mail.ts";
+import { createWorld } from "../testing.ts";
+
+const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
+const PERMISSIONS = ["transactional:send", "transactional:read", "events:read", "contacts:write", "templates:write"] as const;
+
+/** A server in production that sends over SMTP, with a client for a test key besides the one for the owner's. */
+async function production(script?: Script) {
+  const mailer = scriptedMailer(script);
+  const world = await createWorld({ dev: false, mailer, flags: { "trust-sender": "acme.test" } });
+  const { key, ...made } = await world.sdk.keys.create({ name: "staging", permissions: [...PERMISSIONS], test: true });
+  const staging = world.sdk.withOptions({ apiKey: key });
+  const send = async (changes: Record<string, unknown> = {}): Promise<string> => {
+    const { id } = (await staging.emails.send({ ...hello, ...changes })) as { id: string };
+    return id;
+  };
+  return { world, mailer, key, made, staging, send, [Symbol.asyncDispose]: () => world.dispose() };
+}
+
+test("a test key is told apart by its prefix and in lists", async () => {
+  await using t = await production();
+  expect(t.key).toMatch(/^ms_test_/);
+  expect(t.made).toMatchObject({ test: true, preview: expect.stringMatching(/^ms_test_/) });
+  const { data } = await t.world.sdk.keys.list();
+  expect(data.map(({ name, test: isTest }) => [name, isTest])).toContainEqual(["staging", true]);
+  expect((await t.world.sdk.me.get()).key.test).toBe(false);
+});
+
+describe("mail of a test key", () => {
+  test("is delivered without leaving the server, and is in the inbox of its workspace", async () => {
+    await using t = await production();
+    const id = await t.send({ attachments: [{ filename: "hi.txt", content: "aGk=" }] });
+    await t.world.settle();
+    expect(t.mailer.sent).toEqual([]);
+    expect(await t.staging.emails.get(id)).toMatchObject({ test: true, status: "delivered", attempts: 1, inDoubt: false });
+    const { data } = await t.staging.testInbox.list({ to: "ADA@example.com" });
+    expect(data).toMatchObject([{ emailId: id, to: "ada@example.com", subject: "Hello" }]);
+    const [mail] = data;
+    expect(await t.world.sdk.testInbox.get(mail?.id ?? "")).toMatchObject({
+      text: "It works.\n",
+      attachments: [{ filename: "hi.txt", size: 2 }],
+    });
+    expect(await t.staging.testInbox.raw(mail?.id ?? "")).toContain(`Message-ID: <${id}@acme.test>`);
+    expect(await t.staging.testInbox.wait({ subject: "Hell", timeout: 0 })).toMatchObject({ id: mail?.id });
+    await expect(t.staging.testInbox.wait({ subject: "Goodbye", timeout: 0 })).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("goes the way of templates, schedules and several recipients, too", async () => {
+    await using t = await production();
+    await t.world.sdk.templates.create({
+      name: "Hi",
+      slug: "hi",
+      subject: "Hi {{ name }}",
+      html: "<p>Hi {{ name }}</p>",
+      from: hello.from,
+    });
+    await t.world.sdk.templates.publish((await t.world.sdk.templates.list()).data[0]?.id ?? "");
+    await t.staging.templates.send("hi", { to: "ada@example.com", variables: { name: "Ada" } });
+    await t.send({ to: ["a@example.com", "b@example.com"], scheduledAt: "2026-01-02T00:00:00Z" });
+    await t.world.settle();
+    expect((await t.staging.testInbox.list()).data.map(({ subject }) => subject)).toEqual(["Hi Ada"]);
+    await t.world.clock.advance("1d");
+    expect((await t.staging.testInbox.list()).data.map(({ to }) => to).sort()).toEqual([
+      "a@example.com",
+      "ada@example.com",
+      "b@example.com",
+    ]);
+    expect(t.mailer.sent).toEqual([]);
+  });
+
+  test("is kept apart in lists, and a test key sees nothing else", async () => {
+    await using t = await production();
+    const { id: live } = (await t.world.sdk.emails.send(hello)) as { id: string };
+    const id = await t.send();
+    await t.world.settle();
+    const ids = async (sdk = t.world.sdk, query = {}) => (await sdk.emails.list(query)).data.map((email) => email.id);
+    expect(await ids()).toEqual([live]);
+    expect(await ids(t.world.sdk, { test: "true" })).toEqual([id]);
+    expect(await ids(t.world.sdk, { to: "ada@example.com" })).toEqual([live]);
+    expect(await ids(t.world.sdk, { status: "delivered" })).toEqual([]);
+    expect(await ids(t.world.sdk, { status: "delivered", test: "true" })).toEqual([id]);
+    expect(await ids(t.staging)).toEqual([id]);
+    expect((await t.world.sdk.emails.list()).pagination.total).toBe(1);
+    expect(await t.world.sdk.emails.get(id)).toMatchObject({ test: true });
+    expect(await t.world.sdk.emails.get(live)).toMatchObject({ test: false, status: "sent" });
+    for (const refused of [
+      t.staging.emails.get(live),
+      t.staging.emails.cancel(live),
+      t.staging.emails.reschedule(live, { scheduledAt: "2026-02-01T00:00:00Z" }),
+    ])
+      await expect(refused).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("has events, which say so", async () => {
+    await using t = await production();
+    await t.world.sdk.emails.send(hello);
+    const id = await t.send();
+    await t.world.settle();
+    const events = async (sdk = t.world.sdk, query = {}) =>
+      (await sdk.events.list(query)).data.map(({ type, test: isTest }) => [type, isTest]);
+    const own = [
+      ["email.delivered", true],
+      ["email.sent", true],
+      ["email.queued", true],
+    ];
+    const live = [
+      ["email.sent", false],
+      ["email.queued", false],
+    ];
+    const emails = { type: "email.*" };
+    expect(await events(t.world.sdk, emails)).toEqual(live);
+    expect(await events(t.world.sdk, { ...emails, test: "true" })).toEqual(own);
+    expect(await events(t.staging, emails)).toEqual(own);
+    expect(await events(t.staging, { ...emails, test: "false" })).toEqual(own);
+    expect(await events(t.staging, { ...emails, to: "ada@example.com" })).toEqual(own);
+    const followed = await events(t.world.sdk, { ...emails, after: 0 });
+    expect([...followed].sort()).toEqual([...own, ...live].sort());
+    expect((await events(t.staging, { ...emails, after: 0 })).toReversed()).toEqual(own);
+    const [first] = (await t.world.sdk.events.list({ ...emails, after: 0 })).data.filter(({ emailId }) => emailId !== id);
+    await expect(t.staging.events.get(first?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
+    expect(await t.world.sdk.events.get(first?.id ?? "")).toMatchObject({ test: false });
+  });
+
+  test("meets simulated recipients, and suppresses nobody", async () => {
+    await using t = await production(() => noSuchUser);
+    const bounced = await t.send({ to: "bounced@simulator.mailsvc.test" });
+    const complained = await t.send({ to: "complained@simulator.mailsvc.test" });
+    const delayed = await t.send({ to: "delayed@simulator.mailsvc.test" });
+    const opened = await t.send({ to: "opened@simulator.mailsvc.test" });
+    await t.world.settle();
+    expect(await t.staging.emails.get(delayed)).toMatchObject({ status: "deferred" });
+    await t.world.clock.advance("1h");
+    const statusOf = async (id: string) => (await t.staging.emails.get(id)).status;
+    expect(await Promise.all([bounced, complained, delayed, opened].map(statusOf))).toEqual([
+      "bounced",
+      "complained",
+      "delivered",
+      "delivered",
+    ]);
+    expect((await t.staging.emails.get(opened)).events.at(-1)).toMatchObject({ type: "email.opened" });
+    expect((await t.world.sdk.suppressions.list()).data).toEqual([]);
+    expect(await t.send({ to: "bounced@simulator.mailsvc.test" })).toMatch(/^em_/);
+    expect(t.mailer.sent).toEqual([]);
+  });
+
+  test("is refused for a suppressed address, as live mail is", async () => {
+    await using t = await production();
+    await t.world.sdk.suppressions.create({ email: "ada@example.com", reason: "manual" });
+    await expect(t.send()).rejects.toMatchObject({ code: "recipient_suppressed" });
+    await expect(t.send({ to: "grace@example.com", from: "x@other.test" })).rejects.toMatchObject({ code: "sender_not_verified" });
+  });
+
+  test("says nothing about its recipients: opening it and unsubscribing by it are events and nothing else", async () => {
+    await using t = await production();
+    const { sdk } = t.world;
+    await sdk.contacts.create({ email: "ada@example.com" });
+    const html = '<a href="{{ unsubscribeUrl }}">Unsubscribe</a>';
+    const { id: template } = await sdk.templates.create({ name: "News", slug: "news", subject: "News", html, from: hello.from });
+    await sdk.templates.publish(template);
+    const { id } = (await t.staging.templates.send("news", { to: "ada@example.com", tracking: { opens: true } })) as { id: string };
+    await t.world.settle();
+    const [captured] = (await t.staging.testInbox.list()).data;
+    const mail = await t.staging.testInbox.get(captured?.id ?? "");
+    const pixel = /src="([^"]*\/t\/o\/[^"]*)"/.exec(mail.html ?? "")?.[1] ?? "";
+    const link = /href="([^"]*\/unsubscribe\/[^"]*)"/.exec(mail.html ?? "")?.[1] ?? "";
+    await t.world.clock.advance("1h");
+    const agent = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0" };
+    expect((await t.world.fetch(pixel, { headers: agent })).status).toBe(200);
+    expect((await t.world.fetch(link, { method: "POST", headers: agent })).status).toBe(200);
+    await t.world.settle();
+    const events = (await t.staging.emails.get(id)).events.map(({ type }) => type);
+    expect(events.slice(-2)).toEqual(["email.opened", "email.unsubscribed"]);
+    expect((await sdk.suppressions.list()).data).toEqual([]);
+    expect((await sdk.contacts.list()).data).toMatchObject([{ status: "SUBSCRIBED" }]);
+    const { read } = t.world.app.deps.db;
+    expect(await read.select().from(read.t.engagement)).toEqual([]);
+  });
+
+  test("is not held back with its domain, and goes past a mail server that is down", async () => {
+    await using t = await production(() => ({ outcome: "deferred", error: { message: "down", smtpCode: null, enhancedCode: null } }));
+    await t.world.sdk.withOptions({ apiKey: t.world.operatorKey }).queue.hold({ domain: "example.com" });
+    const id = await t.send();
+    await t.world.settle();
+    expect(await t.staging.emails.get(id)).toMatchObject({ status: "delivered" });
+  });
+
+  test("can be cancelled and moved by its key", async () => {
+    await using t = await production();
+    const id = await t.send({ scheduledAt: "2026-01-05T00:00:00Z" });
+    expect(await t.staging.emails.reschedule(id, { scheduledAt: "2026-01-06T00:00:00Z" })).toMatchObject({ test: true });
+    expect(await t.staging.emails.cancel(id)).toMatchObject({ status: "cancelled" });
+  });
+});
+
+describe("the inbox of test keys", () => {
+  test("is that of one workspace", async () => {
+    await using t = await production();
+    await t.send();
+    await t.world.settle();
+    const [mail] = (await t.staging.testInbox.list()).data;
+    const other = await secondWorkspace(t.world);
+    expect((await other.sdk.testInbox.list()).data).toEqual([]);
+    await expect(other.sdk.testInbox.get(mail?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
+    expect(await other.sdk.testInbox.clear()).toEqual({ deleted: 0 });
+    expect(await t.staging.testInbox.clear()).toEqual({ deleted: 1 });
+    expect((await t.staging.testInbox.list()).data).toEqual([]);
+  });
+
+  test("forgets mail after 30 days", async () => {
+    await using t = await production();
+    await t.send({ attachments: [{ filename: "large.bin", content: Buffer.alloc(2_000_000).toString("base64") }] });
+    await t.world.settle();
+    await t.world.clock.advance("29d");
+    await t.send({ to: "grace@example.com" });
+    await t.world.clock.advance("2d");
+    expect((await t.staging.testInbox.list()).data.map(({ to }) => to)).toEqual(["grace@example.com"]);
+    const { read } = t.world.app.deps.db;
+    expect(await read.select().from(read.t.inboxParts)).toEqual([]);
+  });
+
+  test("holds, in dev mode, mail of test keys only", async () => {
+    await using world = await createWorld();
+    const { key } = await world.sdk.keys.create({ name: "staging", permissions: ["transactional:send"], test: true });
+    await world.sdk.emails.send(hello);
+    const { id } = (await world.sdk.withOptions({ apiKey: key }).emails.send(hello)) as { id: string };
+    await world.settle();
+    expect((await world.sdk.testInbox.list()).data).toMatchObject([{ emailId: id }]);
+    expect(await world.inbox.all()).toHaveLength(2);
+  });
+});
+
+describe("a test key cannot", () => {
+  const calls: readonly (readonly [string, string, string, unknown?])[] = [
+    ["create contacts, whom automations write to", "POST", "/api/v1/contacts", { email: "ada@example.com" }],
+    ["send campaigns", "POST", "/api/v1/campaigns/cmp_01jc3v2m9k8q4w6x0y5z7a1b2c/send", {}],
+    ["activate automations", "POST", "/api/v1/automations/aut_01jc3v2m9k8q4w6x0y5z7a1b2c/activate", {}],
+    ["report events", "POST", "/api/v1/track", { name: "purchase", contact: "ada@example.com" }],
+    ["suppress addresses", "POST", "/api/v1/suppressions", { email: "ada@example.com" }],
+    ["change templates", "POST", "/api/v1/templates", { name: "x" }],
+    ["make keys", "POST", "/api/v1/keys", { name: "x", permissions: ["transactional:send"] }],
+  ];
+  for (const [name, method, path, body] of calls)
+    test(name, async () => {
+      await using t = await production();
+      const refused = await ask(t.world, { method, path, body, key: t.key });
+      expect(refused.status).toBe(403);
+      expect(await refused.json()).toMatchObject({ error: { code: "forbidden", details: [{ code: "live_key_required" }] } });
+    });
+});
+
+test("ids of test mail sort after all others", () => {
+  expect(toTestId("em_01jc3v2m9k8q4w6x0y5z7a1b2c")).toBe("em_t1jc3v2m9k8q4w6x0y5z7a1b2c");
+  expect("em_7zzzzzzzzzzzzzzzzzzzzzzzzz" < TEST_MAIL_FROM).toBe(true);
+});
