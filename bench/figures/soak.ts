@@ -1,24 +1,19 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Pool, WebSocket } from "undici";
-import { type Contender, mailsvc } from "../contenders.ts";
+import { WebSocket } from "undici";
+import { mailsvc } from "../contenders.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
-import { BODY } from "../load/load.ts";
-import { personAt } from "../load/persons.ts";
+import { startMixedLoad } from "../load/mixed.ts";
 
-const CONNECTIONS = 16;
 /** Enough for V8 to reach the size of its young generation and for SQLite to fill its caches; after 60,000 they were still filling. */
 const WARMUP_REQUESTS = 150_000;
 const SAMPLE_MS = 2000;
 /** How many samples are taken at the start and again at the end: of the resident memory, and of the memory after a garbage collection. */
 const SAMPLES = 10;
 const HELD_SAMPLES = 5;
-const TICK_MS = 10;
 /** The load that the slope is given for: a leak holds this many bytes for each request, however fast they come. */
 const REFERENCE_RATE = 150;
-/** Contacts that are written again and again, so that the audience stops growing during the warm-up. */
-const PERSONS = 20_000;
 const MB = 2 ** 20;
 
 interface Sample {
@@ -35,7 +30,7 @@ export const soak: Bench = {
   name: "soak",
   onlyByName: true,
   meaning:
-    "Resident memory under a steady load of sends, contact upserts and searches in equal parts, on SQLite with capture: after the start, after a warm-up of 150,000 requests, and at the end. " +
+    "Resident memory under a steady load, on SQLite with capture: two sends, an upsert, a search, an email, pages of emails, contacts and events in turn, while a webhook and four followers get all events; after the start, after a warm-up of 150,000 requests, and at the end. " +
     "held: resident memory at the end right after a full garbage collection, and slope: how fast that grew after the warm-up, for an hour at 150 requests a second. Without the collections V8 lets its heap rise and fall by megabytes, more than a leak holds in minutes. " +
     "--minutes and --rate choose how long and how fast: at 600 a second, three minutes are as many requests as twelve at 150.",
   run: async ({ minutes, rate }) => {
@@ -46,7 +41,7 @@ export const soak: Bench = {
     });
     const inspector = await openInspector(inspectorPort);
     const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-    const load = startLoad(server);
+    const load = await startMixedLoad(server);
     try {
       const start = await readSample(metricsUrl, 0);
       await load.run({ rate: Number.POSITIVE_INFINITY, until: () => load.answered() >= WARMUP_REQUESTS });
@@ -133,57 +128,6 @@ async function openInspector(port: number): Promise<Inspector> {
     },
     close: () => socket.close(),
   };
-}
-
-interface SteadyLoad {
-  /** Sends `rate` requests a second, as many as the connections carry if it is infinite. Throws after a refused request. */
-  run(options: { rate: number; until: () => boolean }): Promise<void>;
-  answered(): number;
-  close(): Promise<void>;
-}
-
-function startLoad({ url, apiKey }: Contender): SteadyLoad {
-  const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
-  let sent = 0;
-  let answered = 0;
-  let failure: Error | null = null;
-  const send = async (): Promise<void> => {
-    const { method, path, body } = requestAt(sent++);
-    const response = await pool.request({
-      method,
-      path,
-      headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && { "content-type": "application/json" }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.body.text();
-    if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
-    answered += 1;
-  };
-  return {
-    run: async ({ rate, until }) => {
-      const [startedAt, sentBefore] = [performance.now(), sent];
-      while (!until()) {
-        const due = sentBefore + ((performance.now() - startedAt) / 1000) * rate;
-        while (sent < due && sent - answered < CONNECTIONS && failure === null)
-          send().catch((error: Error) => {
-            failure = error;
-          });
-        if (failure !== null) throw failure;
-        await new Promise((next) => setTimeout(next, rate === Number.POSITIVE_INFINITY ? 1 : TICK_MS));
-      }
-    },
-    answered: () => answered,
-    close: () => pool.destroy(),
-  };
-}
-
-/** Sends, upserts and searches, in turn. */
-function requestAt(i: number): { method: "GET" | "POST"; path: string; body?: unknown } {
-  const n = Math.floor(i / 3);
-  const person = personAt(n % PERSONS);
-  if (i % 3 === 0) return { method: "POST", path: "/api/v1/send", body: { ...BODY, to: `reader${n}@mail.acme.dev` } };
-  if (i % 3 === 1) return { method: "POST", path: "/api/v1/v1/contacts", body: { ...person, customFields: { seats: n } } };
-  return { method: "GET", path: `/api/v1/contacts?search=${encodeURIComponent(person.email.slice(0, 4 + (n % 12)))}` };
 }
 
 async function getFreePort(): Promise<number> {
