@@ -15,14 +15,15 @@ import { createUpdates } from "./update.ts";
 /** A connection without the writer in front of it, for what SQL alone can do. */
 export type RawConnection = Database.Database;
 
-type Run = (...params: unknown[]) => unknown;
+/** Runs a statement with its parameters. */
+type Call<Result = unknown> = (...params: unknown[]) => Result;
 
 /** What drizzle uses of a better-sqlite3 statement. */
 interface Statement {
-  run: Run;
-  all: Run;
-  get: Run;
-  raw(): { all: Run; get: Run };
+  run: Call<Database.RunResult>;
+  all: Call;
+  get: Call;
+  raw(): { all: Call; get: Call };
 }
 
 // Lists can be filtered in many ways; their statements must not fill the memory.
@@ -82,7 +83,7 @@ export function createSession({ connection, schema, guard, breathe }: SessionPar
       breathe,
     }),
     createUpdates((text) => client.prepare(text).run),
-    createLookups(session),
+    createLookups((text) => client.prepare(text).raw().all),
     { breathe },
   );
 }
@@ -93,9 +94,7 @@ export function createSession({ connection, schema, guard, breathe }: SessionPar
  */
 function guardStatements(connection: RawConnection, guard: () => Scope | null): { prepare(sql: string): Statement } {
   const cache = new Map<string, Statement>();
-  const guarded = (statement: Database.Statement, method: "run" | "all" | "get"): Run => {
-    const call = statement[method].bind(statement) as Run;
-    const { readonly } = statement;
+  const guarded = <Result>({ readonly }: Database.Statement, call: Call<Result>): Call<Result> => {
     return (...params) => {
       const scope = guard();
       try {
@@ -112,8 +111,9 @@ function guardStatements(connection: RawConnection, guard: () => Scope | null): 
     const text = planOnce(sql);
     const rows = connection.prepare(text);
     const rawRows = rows.reader ? connection.prepare(text).raw() : rows;
-    const raw = { all: guarded(rawRows, "all"), get: guarded(rawRows, "get") };
-    return { run: guarded(rows, "run"), all: guarded(rows, "all"), get: guarded(rows, "get"), raw: () => raw };
+    const read = (from: Database.Statement) => ({ all: guarded(from, from.all.bind(from)), get: guarded(from, from.get.bind(from)) });
+    const raw = read(rawRows);
+    return { run: guarded(rows, rows.run.bind(rows)), ...read(rows), raw: () => raw };
   };
   return {
     prepare: (sql) => {

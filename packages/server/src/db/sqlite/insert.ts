@@ -1,14 +1,16 @@
-import { Column, getTableColumns, getTableName } from "drizzle-orm";
-import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { getTableColumns, getTableName } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
+import { type Convert, convertValue, findEncoder } from "./values.ts";
 
 // Rows inserted in one stretch: about ten milliseconds.
 const ROWS_PER_TURN = 2000;
-// Rows of one statement, the most first: with 50 instead of 10, an event costs 3.1 instead of 3.8 µs of SQLite.
-const SIZES = [50, 10, 1] as const;
+// Rows of one statement, the most first: among 50 an event costs 3.1 µs of SQLite, among 10 it costs 3.8.
+const SIZES = [50, 20, 10, 5, 2, 1] as const;
 
 type Row = Readonly<Record<string, unknown>>;
-type Run = (...params: unknown[]) => unknown;
+/** Runs a statement, and tells the number of the last row that was inserted into a table with a counter. */
+type Run = (...params: unknown[]) => { readonly lastInsertRowid: number | bigint };
 
 interface InsertParts {
   /** Gives the function that runs a statement. */
@@ -20,7 +22,7 @@ interface InsertParts {
 }
 
 /**
- * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running prepared statements for 50, 10 and single rows costs
+ * `insertAll`, `insertNumbered` and `nextNumbers` on SQLite, where running prepared statements for some numbers of rows costs
  * less than building one for all rows.
  */
 export function createInserts(parts: InsertParts): Pick<Tx, "insertAll" | "insertNumbered" | "nextNumbers"> {
@@ -42,11 +44,9 @@ export function createInserts(parts: InsertParts): Pick<Tx, "insertAll" | "inser
       }
     },
     insertNumbered: async (table, rows: readonly object[]) => {
-      const inserts = findInserts(table);
-      // There is no other writer, so SQLite gives the rows the numbers after the largest one.
-      const numbers = inserts.nextNumbers(rows.length);
-      inserts.insert(rows as readonly Row[]);
-      return numbers;
+      // There is no other writer, so the rows get numbers in a row.
+      const last = findInserts(table).insert(rows as readonly Row[]);
+      return rows.map((_, i) => last - rows.length + 1 + i);
     },
     nextNumbers: async (table, n) => findInserts(table).nextNumbers(n),
   };
@@ -67,7 +67,7 @@ class TableInserts {
   constructor(table: PgTable, { compile, compileNumber }: InsertParts) {
     const columns = Object.entries(getTableColumns(table));
     const name = getTableName(table);
-    const fields = columns.map(([key, column]) => ({ key, name: column.name, encode: findEncoder(column) }));
+    const fields = columns.map(([key, column]) => ({ key, name: column.name, convert: findEncoder(column) }));
     const [key, counter] = columns.find(([, column]) => column.primary && column.dataType === "number") ?? [];
     this.#name = name;
     this.#counter = key ?? null;
@@ -80,12 +80,10 @@ class TableInserts {
     this.#readLast = counter ? compileNumber(`select max("${counter.name}") as "last" from "${name}"`) : () => null;
   }
 
-  /** Inserts rows, in their order. Values that they lack are null. */
-  insert(rows: readonly Row[]): void {
-    const [first] = rows;
-    if (!first) return;
-    const counted = this.#counter !== null && first[this.#counter] === undefined;
-    (counted ? this.#counted : this.#whole).insert(rows);
+  /** Inserts rows, in their order, and returns the number of the last one. Values that they lack are null. */
+  insert(rows: readonly Row[]): number {
+    const counted = this.#counter !== null && rows[0]?.[this.#counter] === undefined;
+    return (counted ? this.#counted : this.#whole).insert(rows);
   }
 
   /** The numbers that the next `n` rows get. */
@@ -103,8 +101,7 @@ interface Field {
   readonly key: string;
   /** Its name in the database. */
   readonly name: string;
-  /** Converts a value for the driver; null where nothing is to be converted. */
-  readonly encode: ((value: unknown) => unknown) | null;
+  readonly convert: Convert;
 }
 
 /** Inserts rows with the same columns. */
@@ -112,7 +109,7 @@ class RowInserts {
   readonly #table: string;
   readonly #fields: readonly Field[];
   readonly #compile: (sql: string) => Run;
-  /** The functions that insert 1, 10 or 50 rows. */
+  /** The functions that insert so many rows, by their number. */
   readonly #statements = new Map<number, Run>();
 
   constructor(table: string, fields: readonly Field[], compile: (sql: string) => Run) {
@@ -121,14 +118,16 @@ class RowInserts {
     this.#compile = compile;
   }
 
-  insert(rows: readonly Row[]): void {
+  insert(rows: readonly Row[]): number {
+    let last = 0;
     for (let at = 0; at < rows.length; ) {
       const size = SIZES.find((n) => n <= rows.length - at) ?? 1;
       const run = this.#statements.get(size) ?? this.#compile(this.#write(size));
       this.#statements.set(size, run);
-      run(...toParams(rows.slice(at, at + size), this.#fields));
+      last = Number(run(...toParams(rows.slice(at, at + size), this.#fields)).lastInsertRowid);
       at += size;
     }
+    return last;
   }
 
   /** The text of the statement for `n` rows. */
@@ -141,14 +140,6 @@ class RowInserts {
 
 function toParams(rows: readonly Row[], fields: readonly Field[]): unknown[] {
   const params: unknown[] = [];
-  for (const row of rows)
-    for (const { key, encode } of fields) {
-      const value = row[key] ?? null;
-      params.push(value === null || encode === null ? value : encode(value));
-    }
+  for (const row of rows) for (const { key, convert } of fields) params.push(convertValue(convert, row[key]));
   return params;
-}
-
-function findEncoder(column: PgColumn): Field["encode"] {
-  return column.mapToDriverValue === Column.prototype.mapToDriverValue ? null : (value) => column.mapToDriverValue(value);
 }

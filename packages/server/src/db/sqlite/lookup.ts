@@ -1,23 +1,77 @@
-import { and, eq, getTableColumns, getTableName } from "drizzle-orm";
+import { getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
+import { type Convert, convertValue, findDecoder, findEncoder } from "./values.ts";
 
-/** `lookUp` on SQLite: a prepared statement for each key. */
-export function createLookups(session: Pick<Tx, "prepared">): Pick<Tx, "lookUp"> {
+type Row = Readonly<Record<string, unknown>>;
+type All = (...params: unknown[]) => unknown;
+
+/** A column of a result, or of a key. */
+interface Field {
+  /** The name of its property. */
+  readonly key: string;
+  readonly convert: Convert;
+}
+
+// Fewer keys take a statement each: reading them from JSON costs as much as two more statements.
+const MANY = 4;
+
+/**
+ * `lookUp` on SQLite: one statement for many keys, which come as JSON. With 32 keys that takes half the time of a statement for each.
+ * `compile` gives the function that returns the rows of a statement, each as the values of its columns.
+ */
+export function createLookups(compile: (sql: string) => All): Pick<Tx, "lookUp"> {
+  const lookups = new Map<PgTable, Map<string, Lookup>>();
+  const findLookup = (table: PgTable, by: readonly string[]): Lookup => {
+    const ofTable = lookups.get(table) ?? new Map<string, Lookup>();
+    lookups.set(table, ofTable);
+    const name = by.join();
+    const lookup = ofTable.get(name) ?? new Lookup(table, by, compile);
+    ofTable.set(name, lookup);
+    return lookup;
+  };
   return {
     lookUp: async (table, keys) => {
       const [first] = keys;
-      if (!first) return [];
-      const names = Object.keys(first);
-      const name = `look_up_${getTableName(table)}_${names.join(",")}`;
-      const statement = session.prepared(name, (q, _, arg) => {
-        const columns = getTableColumns(table) as Record<string, PgColumn>;
-        return q
-          .select()
-          .from(table as PgTable)
-          .where(and(...names.map((column) => eq(columns[column] as PgColumn, arg(column)))));
-      });
-      return (await Promise.all(keys.map((key) => statement.execute(key)))) as never;
+      return (first ? findLookup(table, Object.keys(first)).find(keys as readonly Row[]) : []) as never;
     },
   };
+}
+
+/** Finds rows of one table by the same columns. */
+class Lookup {
+  readonly #by: readonly Field[];
+  readonly #fields: readonly Field[];
+  /** Finds the rows of one key. */
+  readonly #one: All;
+  /** Finds those of many, with the position of each row's key before its values. */
+  readonly #many: All;
+
+  constructor(table: PgTable, by: readonly string[], compile: (sql: string) => All) {
+    const columns = getTableColumns(table) as Record<string, PgColumn>;
+    const of = (key: string): string => `t."${(columns[key] as PgColumn).name}"`;
+    const selected = Object.keys(columns).map(of).join(", ");
+    const from = `"${getTableName(table)}" t`;
+    this.#by = by.map((key) => ({ key, convert: findEncoder(columns[key] as PgColumn) }));
+    this.#fields = Object.entries(columns).map(([key, column]) => ({ key, convert: findDecoder(column) }));
+    this.#one = compile(`select ${selected} from ${from} where ${by.map((key) => `${of(key)} = ?`).join(" and ")}`);
+    const matches = by.map((key, i) => `${of(key)} = k.value ->> ${i}`).join(" and ");
+    this.#many = compile(`select k.key, ${selected} from json_each(?) k cross join ${from} where ${matches}`);
+  }
+
+  /** The rows of each key, in the order of the keys. */
+  find(keys: readonly Row[]): Row[][] {
+    const values = keys.map((key) => this.#by.map((field) => convertValue(field.convert, key[field.key])));
+    if (values.length < MANY) return values.map((key) => (this.#one(...key) as unknown[][]).map((row) => this.#toRow(row, 0)));
+    const found: Row[][] = keys.map(() => []);
+    for (const row of this.#many(JSON.stringify(values)) as unknown[][]) found[Number(row[0])]?.push(this.#toRow(row, 1));
+    return found;
+  }
+
+  #toRow(values: readonly unknown[], from: number): Row {
+    const row: Record<string, unknown> = {};
+    let at = from;
+    for (const { key, convert } of this.#fields) row[key] = convertValue(convert, values[at++]);
+    return row;
+  }
 }

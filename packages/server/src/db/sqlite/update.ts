@@ -1,9 +1,11 @@
-import { Column, getTableColumns, getTableName } from "drizzle-orm";
+import { getTableColumns, getTableName } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Tx } from "../db.ts";
+import { type Convert, convertValue, findEncoder } from "./values.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-type Run = (...params: unknown[]) => unknown;
+/** Runs a statement, and tells how many rows it changed. */
+type Run = (...params: unknown[]) => { readonly changes: number };
 
 /** A statement that changes a row, with the columns of its parameters in order. */
 interface Update {
@@ -14,12 +16,12 @@ interface Update {
 
 interface Field {
   readonly key: string;
-  readonly encode: ((value: unknown) => unknown) | null;
+  readonly convert: Convert;
 }
 
 /**
- * `updateAll` on SQLite: a prepared statement for each row, all of which run at once, in order. `compile` gives the function that
- * runs a statement and tells how many rows it changed, which costs half of what returning a column does.
+ * `updateAll` on SQLite: a prepared statement for each row, all of which run at once, in order. The count of
+ * changed rows costs half of what returning a column does.
  */
 export function createUpdates(compile: (sql: string) => Run): Pick<Tx, "updateAll"> {
   const updates = new Map<string, Update>();
@@ -36,9 +38,9 @@ export function createUpdates(compile: (sql: string) => Run): Pick<Tx, "updateAl
       const { run, set, where } = update;
       return changes.map((change) => {
         const params: unknown[] = [];
-        for (const field of set) params.push(encode(field, change.set as Row));
-        for (const field of where) params.push(encode(field, change.where as Row));
-        return (run(...params) as { changes: number }).changes > 0;
+        for (const { key, convert } of set) params.push(convertValue(convert, (change.set as Row)[key]));
+        for (const { key, convert } of where) params.push(convertValue(convert, (change.where as Row)[key]));
+        return run(...params).changes > 0;
       });
     },
   };
@@ -46,13 +48,7 @@ export function createUpdates(compile: (sql: string) => Run): Pick<Tx, "updateAl
 
 function toUpdate(table: PgTable, where: readonly string[], set: readonly string[], compile: (sql: string) => Run): Update {
   const columns = getTableColumns(table) as Record<string, PgColumn>;
-  const toField = (key: string): Field => {
-    const column = columns[key] as PgColumn;
-    return {
-      key,
-      encode: column.mapToDriverValue === Column.prototype.mapToDriverValue ? null : (value) => column.mapToDriverValue(value),
-    };
-  };
+  const toField = (key: string): Field => ({ key, convert: findEncoder(columns[key] as PgColumn) });
   const quote = (key: string): string => `"${(columns[key] as PgColumn).name}"`;
   const assignments = set.map((key) => `${quote(key)} = ?`);
   const conditions = where.map((key) => `${quote(key)} ${(columns[key] as PgColumn).notNull ? "=" : "is"} ?`);
@@ -61,9 +57,4 @@ function toUpdate(table: PgTable, where: readonly string[], set: readonly string
     set: set.map(toField),
     where: where.map(toField),
   };
-}
-
-function encode({ key, encode: convert }: Field, row: Row): unknown {
-  const value = row[key] ?? null;
-  return convert === null || value === null ? value : convert(value);
 }
