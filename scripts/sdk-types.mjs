@@ -116,14 +116,17 @@ function documentationOf({ summary, description, method, path }) {
   return [`${summary}.`, "", ...(description ? [description.replaceAll("\n", " "), ""] : []), `\`${method} ${path}\``].join("\n");
 }
 
-/** The signatures of a method: a send to one recipient returns `id`, one to an array `ids`; overloads tell them apart by `to`. */
+/**
+ * The signatures of a method: one mail to several recipients returns `recipients`, a send to one recipient `id`, one to an array
+ * `ids`; overloads tell them apart by the fields that name recipients.
+ */
 function signaturesOf(endpoint, bound, types) {
   const params = paramNames(endpoint.path)
     .filter((name) => !bound.includes(name))
     .map((name) => `${name}: string`);
   const input = inputOf(endpoint, types);
   const signature = (narrowed, result) => {
-    const type = narrowed === undefined ? input?.type : `${input.type} & { to: ${narrowed} }`;
+    const type = narrowed === undefined ? input?.type : `${input.type} & ${narrowed}`;
     const args = [...params, ...(input ? [`input${input.optional ? "?" : ""}: ${type}`] : []), "options?: CallOptions"];
     return `(${args.join(", ")}): ${result}`;
   };
@@ -133,9 +136,19 @@ function signaturesOf(endpoint, bound, types) {
   const answer = (type) => `APIPromise<${type}>`;
   const whole = signature(undefined, answer(types.output(output)));
   const options = output._zod.def.type === "union" ? output._zod.def.options : [];
-  const [single, batch] = ["id", "ids"].map((field) => options.find(({ shape }) => shape && field in shape));
+  const [together, single, batch] = ["recipients", "id", "ids"].map((field) => options.findLast(({ shape }) => shape && field in shape));
   if (!single || !batch) return [whole];
-  return [signature("string", answer(types.output(single))), signature("string[]", answer(types.output(batch))), whole];
+  const { cc } = endpoint.body.shape;
+  const toEach = (to) => `{ to: ${to}${cc ? "; cc?: undefined; bcc?: undefined; together?: false | undefined" : ""} }`;
+  const addresses = "string | string[]";
+  return [
+    signature(toEach("string"), answer(types.output(single))),
+    signature(toEach("string[]"), answer(types.output(batch))),
+    ...(cc && together
+      ? [signature(`({ cc: ${addresses} } | { bcc: ${addresses} } | { together: true })`, answer(types.output(together)))]
+      : []),
+    whole,
+  ];
 }
 
 function inputOf({ query, body, file }, types) {

@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -12,22 +12,22 @@ export interface MailsvcMethods {
     /**
      * Send an email to one recipient, or to up to 50.
      *
-     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and `failed` lists recipients that could not be queued. A batch is an error only if no recipient could be queued.
+     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
      *
      * `POST /api/v1/send`
      */
-    send(input: SendRequest & { to: string }, options?: CallOptions): APIPromise<{
+    send(input: SendRequest & { to: string; cc?: undefined; bcc?: undefined; together?: false | undefined }, options?: CallOptions): APIPromise<{
       id: string;
       status: "queued";
     }>;
     /**
      * Send an email to one recipient, or to up to 50.
      *
-     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and `failed` lists recipients that could not be queued. A batch is an error only if no recipient could be queued.
+     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
      *
      * `POST /api/v1/send`
      */
-    send(input: SendRequest & { to: string[] }, options?: CallOptions): APIPromise<{
+    send(input: SendRequest & { to: string[]; cc?: undefined; bcc?: undefined; together?: false | undefined }, options?: CallOptions): APIPromise<{
       ids: string[];
       status: "queued";
       count: number;
@@ -36,7 +36,20 @@ export interface MailsvcMethods {
     /**
      * Send an email to one recipient, or to up to 50.
      *
-     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and `failed` lists recipients that could not be queued. A batch is an error only if no recipient could be queued.
+     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
+     *
+     * `POST /api/v1/send`
+     */
+    send(input: SendRequest & ({ cc: string | string[] } | { bcc: string | string[] } | { together: true }), options?: CallOptions): APIPromise<{
+      id: string;
+      status: "queued";
+      recipients: AcceptedRecipient[];
+      failed?: FailedRecipient[] | undefined;
+    }>;
+    /**
+     * Send an email to one recipient, or to up to 50.
+     *
+     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
      *
      * `POST /api/v1/send`
      */
@@ -48,7 +61,7 @@ export interface MailsvcMethods {
      *
      * `POST /api/v1/v1/emails/send-template`
      */
-    sendTemplate(input: SlugSendRequest & { to: string }, options?: CallOptions): APIPromise<{
+    sendTemplate(input: SlugSendRequest & { to: string; cc?: undefined; bcc?: undefined; together?: false | undefined }, options?: CallOptions): APIPromise<{
       id: string;
       status: "queued";
       template: string;
@@ -60,10 +73,24 @@ export interface MailsvcMethods {
      *
      * `POST /api/v1/v1/emails/send-template`
      */
-    sendTemplate(input: SlugSendRequest & { to: string[] }, options?: CallOptions): APIPromise<{
+    sendTemplate(input: SlugSendRequest & { to: string[]; cc?: undefined; bcc?: undefined; together?: false | undefined }, options?: CallOptions): APIPromise<{
       ids: string[];
       status: "queued";
       count: number;
+      failed?: FailedRecipient[] | undefined;
+      template: string;
+    }>;
+    /**
+     * Send a published template by slug and variables.
+     *
+     * Like templates.send, with the slug in the body.
+     *
+     * `POST /api/v1/v1/emails/send-template`
+     */
+    sendTemplate(input: SlugSendRequest & ({ cc: string | string[] } | { bcc: string | string[] } | { together: true }), options?: CallOptions): APIPromise<{
+      id: string;
+      status: "queued";
+      recipients: AcceptedRecipient[];
       failed?: FailedRecipient[] | undefined;
       template: string;
     }>;
@@ -78,6 +105,8 @@ export interface MailsvcMethods {
     /**
      * List emails, newest first.
      *
+     * A mail to several recipients is listed once, if one of them matches all filters.
+     *
      * `GET /api/v1/emails`
      */
     list(input?: {
@@ -87,9 +116,9 @@ export interface MailsvcMethods {
       limit?: number | undefined;
       /** Continue after this cursor (pagination.nextCursor); replaces page */
       cursor?: string | undefined;
-      /** Only emails in this state; scheduled: those queued for a later time */
+      /** Only emails with a recipient in this state; scheduled: those queued for a later time */
       status?: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled" | "scheduled" | undefined;
-      /** Only emails to this address */
+      /** Only emails to this address, also by cc or bcc */
       to?: string | undefined;
       /** Only emails that a crash left in doubt: they may arrive twice */
       inDoubt?: boolean | undefined;
@@ -99,13 +128,15 @@ export interface MailsvcMethods {
     /**
      * Get one email with its content and history.
      *
+     * The id of a recipient gives the mail, too.
+     *
      * `GET /api/v1/emails/:id`
      */
     get(id: string, options?: CallOptions): APIPromise<EmailDetail>;
     /**
      * Cancel an email that has not been sent yet.
      *
-     * Possible while the email is queued or deferred. Cancelling it again changes nothing.
+     * Possible while the email is queued or deferred; of a mail to several recipients, for those it has not been sent to. Cancelling it again changes nothing.
      *
      * `POST /api/v1/emails/:id/cancel`
      */
@@ -386,7 +417,7 @@ export interface MailsvcMethods {
      *
      * `POST /api/v1/send/:slug`
      */
-    send(slug: string, input: TemplateSendRequest & { to: string }, options?: CallOptions): APIPromise<{
+    send(slug: string, input: TemplateSendRequest & { to: string; cc?: undefined; bcc?: undefined; together?: false | undefined }, options?: CallOptions): APIPromise<{
       id: string;
       status: "queued";
       template: string;
@@ -398,10 +429,24 @@ export interface MailsvcMethods {
      *
      * `POST /api/v1/send/:slug`
      */
-    send(slug: string, input: TemplateSendRequest & { to: string[] }, options?: CallOptions): APIPromise<{
+    send(slug: string, input: TemplateSendRequest & { to: string[]; cc?: undefined; bcc?: undefined; together?: false | undefined }, options?: CallOptions): APIPromise<{
       ids: string[];
       status: "queued";
       count: number;
+      failed?: FailedRecipient[] | undefined;
+      template: string;
+    }>;
+    /**
+     * Send a published template to one recipient or a batch.
+     *
+     * Sends the version that is published when the request is accepted. `recipientVariables` overrides `variables` for single recipients.
+     *
+     * `POST /api/v1/send/:slug`
+     */
+    send(slug: string, input: TemplateSendRequest & ({ cc: string | string[] } | { bcc: string | string[] } | { together: true }), options?: CallOptions): APIPromise<{
+      id: string;
+      status: "queued";
+      recipients: AcceptedRecipient[];
       failed?: FailedRecipient[] | undefined;
       template: string;
     }>;
@@ -1327,7 +1372,7 @@ export interface MailsvcMethods {
       cursor?: string | undefined;
       /** Only these types, with commas between them; email.* for all of a kind */
       type?: string | undefined;
-      /** Only events of this email (its id) */
+      /** Only events of this email (its id), or of one of its recipients (the id of that) */
       email?: string | undefined;
       /** Only events of emails to this address */
       to?: string | undefined;
@@ -1360,7 +1405,7 @@ export interface MailsvcMethods {
       from?: number | undefined;
       /** Only these types, with commas between them; email.* for all of a kind */
       type?: string | undefined;
-      /** Only events of this email (its id) */
+      /** Only events of this email (its id), or of one of its recipients (the id of that) */
       email?: string | undefined;
       /** Only events of emails to this address */
       to?: string | undefined;

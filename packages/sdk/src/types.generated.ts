@@ -23,6 +23,13 @@ export interface AbTestInput {
   decideAfterMinutes?: number | undefined;
 }
 
+export interface AcceptedRecipient {
+  id: string;
+  email: string;
+  kind: "to" | "cc" | "bcc";
+  status: "queued" | "suppressed";
+}
+
 export interface Activation {
   id: string;
   agentSlug: string;
@@ -1150,6 +1157,7 @@ export interface Email {
   id: string;
   status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
   to: string;
+  recipients: EmailRecipient[];
   from: string;
   subject: string;
   test: boolean;
@@ -1181,6 +1189,7 @@ export interface EmailDetail {
   id: string;
   status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
   to: string;
+  recipients: EmailRecipient[];
   from: string;
   subject: string;
   test: boolean;
@@ -1221,11 +1230,31 @@ export interface EmailDetail {
     type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled";
     /** ISO 8601 instant */
     at: string;
+    recipient: EventRecipient;
     data: Record<string, unknown>;
   }>;
 }
 
 export type EmailFilterStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled" | "scheduled";
+
+export interface EmailRecipient {
+  id: string;
+  email: string;
+  name: string | null;
+  kind: "to" | "cc" | "bcc";
+  status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+  attempts: number;
+  inDoubt: boolean;
+  lastError: {
+    message: string;
+    smtpCode: number | null;
+    enhancedCode: string | null;
+  } | null;
+  nextAttemptAt: string | null;
+  sentAt: string | null;
+  /** ISO 8601 instant */
+  updatedAt: string;
+}
 
 export type EmailStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
 
@@ -1364,6 +1393,7 @@ export type EventOf<Type extends EventType> = Omit<{
   at: string;
   emailId: string | null;
   to: string | null;
+  recipient: EventRecipient | null;
   contactId: string | null;
   campaignId: string | null;
   automationId: string | null;
@@ -1374,6 +1404,12 @@ export type EventOf<Type extends EventType> = Omit<{
 
 /** All types, or those of one noun, or one type. */
 export type EventPattern = "*" | `${string}.*` | EventType;
+
+export interface EventRecipient {
+  id: string;
+  email: string;
+  kind: "to" | "cc" | "bcc";
+}
 
 export type EventType = "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
 
@@ -1770,6 +1806,13 @@ export type MessageDirection = "inbound" | "outbound";
 
 export type MessageType = "TEXT" | "APPROVAL_REQUEST" | "APPROVAL_RESPONSE";
 
+/** A recipient of a send, and the place in the request that names it first, such as `cc[3]`. */
+export interface NamedRecipient {
+  readonly kind: RecipientKind;
+  readonly path: string;
+  readonly box: Mailbox;
+}
+
 export interface NewAutomation {
   /** Name */
   name: string;
@@ -2116,6 +2159,16 @@ export interface RecipientCounts {
   cancelled: number;
 }
 
+/** The recipients of a send, as its request names them. */
+export interface RecipientFields {
+  readonly to: string | readonly string[];
+  readonly cc?: string | readonly string[] | undefined;
+  readonly bcc?: string | readonly string[] | undefined;
+  readonly together?: boolean | undefined;
+}
+
+export type RecipientKind = "to" | "cc" | "bcc";
+
 export type RecipientType = "all" | "segment" | "list" | "groups" | "resend";
 
 export type ReferenceField = "templateId" | "listId" | "segmentId" | "webhookId";
@@ -2265,8 +2318,14 @@ export type SegmentState = "BUILDING" | "READY";
 
 /** With html, text or both, as in the methods of the SDK. */
 export type SendRequest = {
-  /** One address, or an array of up to 50; each recipient gets a separate message */
+  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
   to: string | string[];
+  /** Recipients of the same mail, named in its Cc header */
+  cc?: string | string[] | undefined;
+  /** Recipients of the same mail whom no other recipient sees */
+  bcc?: string | string[] | undefined;
+  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
+  together?: boolean | undefined;
   /** A bare address or: Name <address> */
   from: string;
   /** Subject line, up to 998 characters */
@@ -2291,6 +2350,11 @@ export type SendRequest = {
 } & ({ html: string } | { text: string });
 
 export type SendResponse = {
+  id: string;
+  status: "queued";
+  recipients: AcceptedRecipient[];
+  failed?: FailedRecipient[] | undefined;
+} | {
   id: string;
   status: "queued";
 } | {
@@ -2323,8 +2387,14 @@ export interface SlugSendRequest {
   slug?: string | undefined;
   /** Alias of slug, as responses name it */
   template?: string | undefined;
-  /** One address, or an array of up to 50; each recipient gets a separate message */
+  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
   to: string | string[];
+  /** Recipients of the same mail, named in its Cc header */
+  cc?: string | string[] | undefined;
+  /** Recipients of the same mail whom no other recipient sees */
+  bcc?: string | string[] | undefined;
+  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
+  together?: boolean | undefined;
   /** Values of the template's variables, by name */
   variables?: Record<string, unknown> | undefined;
   /** Values per recipient, by address; they override variables */
@@ -2536,8 +2606,14 @@ export interface TemplateRendering {
 }
 
 export interface TemplateSendRequest {
-  /** One address, or an array of up to 50; each recipient gets a separate message */
+  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
   to: string | string[];
+  /** Recipients of the same mail, named in its Cc header */
+  cc?: string | string[] | undefined;
+  /** Recipients of the same mail whom no other recipient sees */
+  bcc?: string | string[] | undefined;
+  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
+  together?: boolean | undefined;
   /** Values of the template's variables, by name */
   variables?: Record<string, unknown> | undefined;
   /** Values per recipient, by address; they override variables */
@@ -2562,6 +2638,12 @@ export interface TemplateSendRequest {
 }
 
 export type TemplateSendResponse = {
+  id: string;
+  status: "queued";
+  recipients: AcceptedRecipient[];
+  failed?: FailedRecipient[] | undefined;
+  template: string;
+} | {
   id: string;
   status: "queued";
   template: string;

@@ -10,6 +10,7 @@ import {
   type ParamNames,
 } from "./contract/index.ts";
 import type {
+  AcceptedRecipient,
   AgentClient,
   APIPromise,
   CapturedMailDetail,
@@ -71,7 +72,7 @@ type Contradictions<C, M> = {
 }[keyof C & keyof M];
 
 describe("the types of the methods", () => {
-  test("a send to one recipient answers an id, a batch answers ids, and either when that is not known", () => {
+  test("a send to one recipient answers an id, a batch answers ids, one mail to several its recipients, and any of them when that is not known", () => {
     const mail = { from: "a@acme.example", subject: "s", text: "t" };
     typesOf(() => {
       expectTypeOf(client.emails.send({ ...mail, to: "ada@example.com" })).resolves.toEqualTypeOf<{ id: string; status: "queued" }>();
@@ -81,8 +82,14 @@ describe("the types of the methods", () => {
       expectTypeOf(client.emails.send({ ...mail, to: "x" as string | string[] })).resolves.toEqualTypeOf<SendResponse>();
       // @ts-expect-error the subject is missing
       client.emails.send({ to: "ada@example.com", from: "a@acme.example" });
+      expectTypeOf(client.emails.send({ ...mail, to: ["ada@example.com"], together: true }))
+        .resolves.toHaveProperty("recipients")
+        .toEqualTypeOf<AcceptedRecipient[]>();
+      expectTypeOf(client.emails.send({ ...mail, to: "ada@example.com", bcc: "x@example.com" }))
+        .resolves.toHaveProperty("id")
+        .toEqualTypeOf<string>();
       // @ts-expect-error no such field
-      client.emails.send({ ...mail, to: "ada@example.com", bcc: "x" });
+      client.emails.send({ ...mail, to: "ada@example.com", copy: "x" });
     });
     expect(client.emails.send).toBeTypeOf("function");
   });

@@ -1,4 +1,4 @@
-import { contract, type EmailStatus } from "@mailsvc/sdk/contract";
+import { contract, type EmailDetail, type EmailStatus } from "@mailsvc/sdk/contract";
 import { cancelledError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
@@ -12,6 +12,7 @@ const SLOWEST_POLL_MS = 2000;
 const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending"]);
 const FAILED: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
 
+/** An email to one recipient; `id` is that of the recipient. */
 interface TrackedEmail {
   id: string;
   status: string;
@@ -19,7 +20,7 @@ interface TrackedEmail {
   lastError: { message: string } | null;
 }
 
-/** Waits until the emails of a send response are delivered or have failed, and prints their status. Exit 12 when all failed, 11 when some did, 10 on timeout. */
+/** Waits until the emails of a send response are delivered to each recipient or have failed, and prints their status. Exit 12 when all failed, 11 when some did, 10 on timeout. */
 export async function waitAndShow(session: Session, data: unknown, limitMs: number): Promise<Exit> {
   const emails = await pollUntilFinal(session, listIds(data), limitMs);
   await session.out.data({ ...(data as object), emails }, () => formatReport(session, emails));
@@ -44,21 +45,25 @@ function listIds(data: unknown): string[] {
   return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
 }
 
-/** Polls until no email is queued or sending, or until the time limit. Returns their last status. */
+/** Polls until no email is queued or sending for any recipient, or until the time limit. Returns the last status of each recipient. */
 async function pollUntilFinal(session: Session, ids: readonly string[], limitMs: number): Promise<TrackedEmail[]> {
   const { host, signal } = session;
   const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
   const until = host.now() + limitMs;
-  const seen = new Map<string, TrackedEmail>();
-  const open = (): string[] => ids.filter((id) => WAITING.has((seen.get(id)?.status ?? "queued") as EmailStatus));
+  const seen = new Map<string, readonly TrackedEmail[]>();
+  const isOpen = ({ status }: TrackedEmail): boolean => WAITING.has(status as EmailStatus);
+  const open = (): string[] => ids.filter((id) => seen.get(id)?.some(isOpen) ?? true);
   try {
     for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, SLOWEST_POLL_MS)) {
       for (const id of open()) {
         const { data } = await session.send(buildCall(contract.emails.get, [id], {}, undefined));
-        const { status, to, lastError } = data as TrackedEmail;
-        seen.set(id, { id, status, to, lastError });
+        const { recipients } = data as EmailDetail;
+        seen.set(
+          id,
+          recipients.map((one) => ({ id: one.id, status: one.status, to: one.email, lastError: one.lastError })),
+        );
       }
-      if (open().length === 0 || host.now() >= until) return [...seen.values()];
+      if (open().length === 0 || host.now() >= until) return [...seen.values()].flat();
       if (signal.aborted) throw cancelledError();
       await host.sleep(Math.min(pause, Math.max(1, until - host.now())), signal);
     }

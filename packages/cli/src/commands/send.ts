@@ -24,7 +24,7 @@ const sendTemplate = contract.templates.send;
 const FLAG_NAMES: Readonly<Record<string, string>> = { scheduledAt: "schedule", attachments: "attach" };
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  to: "Recipient, up to 50; each gets a separate email",
+  to: "Recipient, up to 50; each gets a separate email, unless --together, --cc or --bcc is given",
   from: "Sender: an address, or Name <address>",
   scheduledAt: 'Send later: 2030-01-31T09:30:00Z, or "in 10m"',
   headers: 'Custom header, "Name: value"',
@@ -68,10 +68,12 @@ Examples:
   mailsvc send --from hello@acme.example --to ada@example.com --subject Hello --text "It works."
   mailsvc send --from "Acme <hello@acme.example>" --to ada@example.com --to grace@example.com \\
     --subject Report --html-file mail.html --attach report.pdf --tag kind=report
+  mailsvc send --from hello@acme.example --to ada@example.com --cc "Grace <grace@example.com>" --bcc archive@acme.example \\
+    --subject Minutes --text-file minutes.txt
   render-mail | mailsvc send --from hello@acme.example --to ada@example.com --subject News --html-file - --schedule "in 10m"
   mailsvc send --template order-shipped --to ada@example.com --variable name=Ada --variable total:=12.5
 
-With several --to, each address gets a separate email. Exit code 11 when some cannot be queued.`;
+With several --to, each address gets a separate email; with --together, --cc or --bcc all get the same one. Exit code 11 when some cannot be queued.`;
 
 /** `mailsvc send`: an inline email or a published template, with files instead of encoded content. */
 export function sendCommand(spec: CommandSpec, run: Run): Command {

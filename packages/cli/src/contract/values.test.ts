@@ -38,6 +38,9 @@ test("fields are read off the contract", () => {
   const fields = listFields(contract.emails.send);
   expect(fields.map((f) => `${f.flag}:${f.kind}${f.required ? "!" : ""}`)).toEqual([
     "to:list!",
+    "cc:list",
+    "bcc:list",
+    "together:boolean",
     "from:text!",
     "subject:text!",
     "html:text",

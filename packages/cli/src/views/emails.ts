@@ -9,10 +9,12 @@ import type { View } from "./view.ts";
 
 type Answer = Output<MailsvcContract["emails"]["send"]>;
 
+type EmailEvent = EmailDetail["events"][number];
+
 const emailColumns: Column<Email>[] = [
   { title: "id", value: (e) => e.id },
   { title: "status", value: (e) => e.status, paint: paintStatus },
-  { title: "to", value: (e) => e.to, flexible: true },
+  { title: "to", value: formatTo, flexible: true },
   { title: "subject", value: (e) => e.subject, flexible: true },
   { title: "created (utc)", value: (e) => formatTimestamp(e.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
@@ -28,7 +30,7 @@ const senderColumns: Column<Sender>[] = [
 ];
 
 export const emailViews: Readonly<Record<string, View>> = {
-  "emails.send": { object: sent },
+  "emails.send": { object: formatSent },
   "emails.list": { columns: emailColumns, empty: "No emails yet. Send one: mailsvc send --help" },
   "emails.get": { object: detail },
   "emails.cancel": { object: one },
@@ -39,12 +41,25 @@ export const emailViews: Readonly<Record<string, View>> = {
   "senders.verify": { object: formatSender },
 };
 
-function sent(answer: Answer, { term: { out } }: Session): string {
+/** The response of a send, also of a template. */
+export function formatSent(answer: Answer, { term: { out } }: Session): string {
+  if ("recipients" in answer)
+    return [
+      `${out.green("queued")} ${safeText(answer.id)}`,
+      ...answer.recipients.map(
+        ({ email, kind, status }) => `  ${kind} ${safeText(email)}${status === "queued" ? "" : ` ${paintStatus(out, status)}`}`,
+      ),
+    ].join("\n");
   if ("id" in answer) return `${out.green("queued")} ${safeText(answer.id)}`;
   return [
     `${out.green("queued")} ${answer.count} ${answer.count === 1 ? "email" : "emails"}`,
     ...answer.ids.map((id) => `  ${safeText(id)}`),
   ].join("\n");
+}
+
+/** The first recipient, and how many others there are. */
+function formatTo({ to, recipients }: Email): string {
+  return recipients.length > 1 ? `${to} +${recipients.length - 1}` : to;
 }
 
 function pairs(map: Readonly<Record<string, string>>): string {
@@ -59,7 +74,7 @@ function formatFields(email: Email, style: Style): string {
       ["id", email.id],
       ["status", email.status],
       ["from", email.from],
-      ["to", email.to],
+      ["to", formatTo(email)],
       ["subject", email.subject],
       ["tags", pairs(email.tags)],
       ["message id", email.messageId],
@@ -87,7 +102,20 @@ function detail(email: EmailDetail, { term: { out: style, columns } }: Session):
     [
       { title: "when (utc)", value: (e) => formatTimestamp(e.at), paint: (s, t) => s.dim(t) },
       { title: "event", value: (e) => e.type },
+      ...(email.recipients.length > 1 ? [{ title: "recipient", value: (e: EmailEvent) => e.recipient.email, flexible: true }] : []),
       { title: "data", value: (e) => (Object.keys(e.data).length > 0 ? e.data : ""), flexible: true },
+    ],
+    style,
+    columns,
+  );
+  const recipients = renderTable(
+    email.recipients,
+    [
+      { title: "recipient", value: (r) => r.email, flexible: true },
+      { title: "kind", value: (r) => r.kind },
+      { title: "status", value: (r) => r.status, paint: paintStatus },
+      { title: "in doubt", value: (r) => (r.inDoubt ? "yes" : "") },
+      { title: "last error", value: (r) => r.lastError?.message ?? "", flexible: true },
     ],
     style,
     columns,
@@ -97,6 +125,7 @@ function detail(email: EmailDetail, { term: { out: style, columns } }: Session):
   );
   const blocks = [
     formatFields(email, style),
+    ...(email.recipients.length > 1 ? [`${style.bold("Recipients")}\n${recipients}`] : []),
     ...(email.replyTo ? [renderDetails([["reply to", email.replyTo]], style)] : []),
     ...(Object.keys(email.headers).length > 0
       ? [

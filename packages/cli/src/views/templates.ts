@@ -1,6 +1,7 @@
-import type { MailsvcContract, Output, Template, TemplateBySlug, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
+import type { Template, TemplateBySlug, TemplateDetail, TemplateVersion } from "@mailsvc/sdk/contract";
 import { safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
+import { formatSent } from "./emails.ts";
 import { type Column, renderDetails, renderTable } from "./table.ts";
 import { formatInstant, formatTimestamp } from "./time.ts";
 import type { View } from "./view.ts";
@@ -37,8 +38,8 @@ export const templateViews: Readonly<Record<string, View>> = {
   "templates.unarchive": { object: one },
   "templates.versions": { columns: versionColumns },
   "templates.getBySlug": { object: bySlug },
-  "templates.send": { object: sent },
-  "templates.test": { object: sent },
+  "templates.send": { object: formatSent },
+  "templates.test": { object: formatSent },
 };
 
 function state(t: Template): string {
@@ -118,13 +119,4 @@ function bySlug(t: TemplateBySlug, session: Session): string {
 
 function one(t: Template, session: Session): string {
   return formatFields(t, session.term.out);
-}
-
-function sent(answer: Output<MailsvcContract["templates"]["send"]>, { term: { out } }: Session): string {
-  return "id" in answer
-    ? `${out.green("queued")} ${safeText(answer.id)}`
-    : [
-        `${out.green("queued")} ${answer.count} ${answer.count === 1 ? "email" : "emails"}`,
-        ...answer.ids.map((id) => `  ${safeText(id)}`),
-      ].join("\n");
 }

@@ -1,6 +1,7 @@
 import { EmailAddress, MailboxText } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { AcceptedRecipient, checkRecipients, EventRecipient, RECIPIENT_KINDS, recipientFields } from "./recipients.ts";
 import {
   Attachments,
   atLeastOne,
@@ -8,7 +9,6 @@ import {
   Content,
   FailedRecipient,
   Headers,
-  Recipients,
   ScheduledAt,
   SEND_LIMITS,
   Subject,
@@ -21,7 +21,7 @@ import * as z from "./zod.ts";
 /** The direct send request (docs/emails.md#sending). */
 export const SendRequest = atLeastOne(
   z.strictObject({
-    to: Recipients.meta({ description: "One address, or an array of up to 50; each recipient gets a separate message" }),
+    ...recipientFields,
     from: MailboxText,
     subject: Subject,
     html: Content.optional().meta({ description: "HTML body" }),
@@ -36,23 +36,11 @@ export const SendRequest = atLeastOne(
   }),
   ["html", "text"],
   "Give html, text or both.",
-).meta({ id: "SendRequest" });
+)
+  .superRefine(checkRecipients)
+  .meta({ id: "SendRequest" });
 /** With html, text or both, as in the methods of the SDK. */
 export type SendRequest = z.input<typeof SendRequest> & ({ html: string } | { text: string });
-
-/** The response of a send: for one recipient, or for a batch. */
-export const SendResponse = z
-  .union([
-    z.object({ id: z.string(), status: z.literal("queued") }),
-    z.object({
-      ids: z.array(z.string()),
-      status: z.literal("queued"),
-      count: z.int(),
-      failed: z.array(FailedRecipient).optional(),
-    }),
-  ])
-  .meta({ id: "SendResponse" });
-export type SendResponse = z.infer<typeof SendResponse>;
 
 export const EMAIL_STATUSES = [
   "queued",
@@ -72,6 +60,26 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 /** What a list of emails can be filtered by: a state, or `scheduled`, which is `queued` until a `scheduledAt` that has not come yet. */
 export const EMAIL_FILTER_STATUSES = [...EMAIL_STATUSES, "scheduled"] as const;
 export type EmailFilterStatus = (typeof EMAIL_FILTER_STATUSES)[number];
+
+/** The response of a send: for one recipient, for a batch, or for one mail to several recipients. */
+export const SendResponse = z
+  .union([
+    z.object({
+      id: z.string(),
+      status: z.literal("queued"),
+      recipients: z.array(AcceptedRecipient),
+      failed: z.array(FailedRecipient).optional(),
+    }),
+    z.object({ id: z.string(), status: z.literal("queued") }),
+    z.object({
+      ids: z.array(z.string()),
+      status: z.literal("queued"),
+      count: z.int(),
+      failed: z.array(FailedRecipient).optional(),
+    }),
+  ])
+  .meta({ id: "SendResponse" });
+export type SendResponse = z.infer<typeof SendResponse>;
 
 export const EMAIL_EVENT_TYPES = [
   "email.queued",
@@ -96,11 +104,36 @@ export const DeliveryError = z.object({
   enhancedCode: z.string().nullable(),
 });
 
+/** A recipient of a mail, and how far it has come there. */
+export const EmailRecipient = z
+  .object({
+    /** Its own id; that of the mail for the first one. */
+    id: z.string(),
+    email: z.string(),
+    /** The name in the header; null without one. */
+    name: z.string().nullable(),
+    kind: z.enum(RECIPIENT_KINDS),
+    status: z.enum(EMAIL_STATUSES),
+    attempts: z.int(),
+    /** True when a crash left it open whether the mail arrived there. */
+    inDoubt: z.boolean(),
+    lastError: DeliveryError.nullable(),
+    /** When the next attempt is due, while queued or deferred. */
+    nextAttemptAt: Instant.nullable(),
+    sentAt: Instant.nullable(),
+    updatedAt: Instant,
+  })
+  .meta({ id: "EmailRecipient" });
+export type EmailRecipient = z.infer<typeof EmailRecipient>;
+
 export const Email = z
   .object({
     id: z.string(),
+    /** Of a mail to several recipients: how far it is, see docs/emails.md#one-mail-to-several-recipients. */
     status: z.enum(EMAIL_STATUSES),
+    /** The first recipient. */
     to: z.string(),
+    recipients: z.array(EmailRecipient),
     from: z.string(),
     subject: z.string(),
     /** Sent with a test key: captured instead of sent. */
@@ -133,7 +166,15 @@ export const EmailDetail = Email.extend({
   text: z.string().nullable(),
   headers: z.record(z.string(), z.string()),
   attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
-  events: z.array(z.object({ id: z.string(), type: z.enum(EMAIL_EVENT_TYPES), at: Instant, data: z.record(z.string(), z.unknown()) })),
+  events: z.array(
+    z.object({
+      id: z.string(),
+      type: z.enum(EMAIL_EVENT_TYPES),
+      at: Instant,
+      recipient: EventRecipient,
+      data: z.record(z.string(), z.unknown()),
+    }),
+  ),
 }).meta({ id: "EmailDetail" });
 export type EmailDetail = z.infer<typeof EmailDetail>;
 
@@ -150,12 +191,16 @@ export const emails = {
     bucket: "send",
     summary: "Send an email to one recipient, or to up to 50",
     description:
-      "The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and `failed` lists recipients that could not be queued. A batch is an error only if no recipient could be queued.",
+      "The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.",
     body: SendRequest,
     output: SendResponse,
     errors: ["sender_not_verified", "recipient_suppressed", "queue_failed"],
     examples: [
       { summary: "One recipient", body: { ...hello, to: "ada@example.com" } },
+      {
+        summary: "One mail to several recipients",
+        body: { ...hello, to: "Ada <ada@example.com>", cc: ["grace@example.com"], bcc: "archive@acme.example" },
+      },
       { summary: "A batch", body: { ...hello, to: ["ada@example.com", "grace@example.com"], tags: { kind: "welcome" } } },
       {
         summary: "Tomorrow, with a file",
@@ -196,13 +241,14 @@ export const emails = {
     path: "/api/v1/emails",
     access: { permission: "transactional:read" },
     summary: "List emails, newest first",
+    description: "A mail to several recipients is listed once, if one of them matches all filters.",
     query: z.object({
       ...pageQuery,
       status: z
         .enum(EMAIL_FILTER_STATUSES)
         .optional()
-        .meta({ description: "Only emails in this state; scheduled: those queued for a later time" }),
-      to: EmailAddress.optional().meta({ description: "Only emails to this address" }),
+        .meta({ description: "Only emails with a recipient in this state; scheduled: those queued for a later time" }),
+      to: EmailAddress.optional().meta({ description: "Only emails to this address, also by cc or bcc" }),
       inDoubt: z.stringbool().optional().meta({ description: "Only emails that a crash left in doubt: they may arrive twice" }),
       test: z.stringbool().default(false).meta({ description: "Emails of test keys, instead of all others; always so with a test key" }),
     }),
@@ -217,6 +263,7 @@ export const emails = {
     path: "/api/v1/emails/:id",
     access: { permission: "transactional:read" },
     summary: "Get one email with its content and history",
+    description: "The id of a recipient gives the mail, too.",
     output: EmailDetail,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
@@ -227,7 +274,8 @@ export const emails = {
     access: { permission: "transactional:send" },
     testKeys: true,
     summary: "Cancel an email that has not been sent yet",
-    description: "Possible while the email is queued or deferred. Cancelling it again changes nothing.",
+    description:
+      "Possible while the email is queued or deferred; of a mail to several recipients, for those it has not been sent to. Cancelling it again changes nothing.",
     output: Email,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Cancel", params: id }],

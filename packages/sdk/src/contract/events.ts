@@ -4,6 +4,7 @@ import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
 import { EVENT_TYPES, type EventData, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { EventRecipient } from "./recipients.ts";
 import * as z from "./zod.ts";
 
 export const EventObject = z
@@ -16,8 +17,9 @@ export const EventObject = z
     at: Instant,
     /** The email it is about, or that caused it. */
     emailId: z.string().nullable(),
-    /** The recipient of that email. */
+    /** The recipient of that email whom it is about. */
     to: z.string().nullable(),
+    recipient: EventRecipient.nullable(),
     contactId: z.string().nullable(),
     campaignId: z.string().nullable(),
     automationId: z.string().nullable(),
@@ -44,7 +46,11 @@ const filters = {
     description: "Only these types, with commas between them; email.* for all of a kind",
     examples: ["email.bounced,email.complained"],
   }),
-  email: z.string().max(100).optional().meta({ description: "Only events of this email (its id)" }),
+  email: z
+    .string()
+    .max(100)
+    .optional()
+    .meta({ description: "Only events of this email (its id), or of one of its recipients (the id of that)" }),
   to: EmailAddress.optional().meta({ description: "Only events of emails to this address" }),
   campaign: z.string().max(100).optional().meta({ description: "Only events of this campaign (its id)" }),
   automation: z.string().max(100).optional().meta({ description: "Only events of this automation (its id)" }),

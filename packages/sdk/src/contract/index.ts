@@ -99,6 +99,15 @@ export * from "./page.ts";
 export * from "./people.ts";
 export * from "./providers.ts";
 export * from "./queue.ts";
+export {
+  isTogether,
+  listAddresses,
+  listRecipients,
+  type NamedRecipient,
+  RECIPIENT_KINDS,
+  type RecipientFields,
+  type RecipientKind,
+} from "./recipients.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";

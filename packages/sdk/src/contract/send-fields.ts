@@ -1,4 +1,3 @@
-import { EmailAddress, parseAddress } from "./address.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
@@ -136,29 +135,6 @@ export const Content = z
     message: "At most 5 MiB.",
     params: { code: "too_big" },
   });
-
-/** One address, or up to 50. */
-export const Recipients = z.union([
-  EmailAddress,
-  z
-    .array(EmailAddress)
-    .min(1)
-    .max(SEND_LIMITS.recipients)
-    .superRefine((list, ctx) => {
-      const seen = new Map<string, number>();
-      list.forEach((text, i) => {
-        let key = "";
-        try {
-          key = parseAddress(text).key;
-        } catch {
-          return; // Named already by the element's own check.
-        }
-        const first = seen.get(key);
-        if (first === undefined) seen.set(key, i);
-        else issue(ctx, [i], "duplicate", `Repeats to[${first}]; each recipient may stand once.`);
-      });
-    }),
-]);
 
 export const Attachments = z
   .array(Attachment)

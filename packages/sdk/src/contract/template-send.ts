@@ -1,16 +1,14 @@
 import { MailboxText, parseAddress } from "./address.ts";
 import {
-  Attachments,
-  BypassUnsubscribe,
-  FailedRecipient,
-  Headers,
-  issue,
-  Recipients,
-  ScheduledAt,
-  Subject,
-  Tags,
-  Tracking,
-} from "./send-fields.ts";
+  AcceptedRecipient,
+  checkRecipients,
+  findKey,
+  isTogether,
+  listAddresses,
+  type RecipientFields,
+  recipientFields,
+} from "./recipients.ts";
+import { Attachments, BypassUnsubscribe, FailedRecipient, Headers, issue, ScheduledAt, Subject, Tags, Tracking } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
 /** Values for the placeholders of a template, by name. */
@@ -28,7 +26,7 @@ const recipientVariables = z
   .meta({ description: "Values per recipient, by address; they override variables" });
 
 const fields = {
-  to: Recipients.meta({ description: "One address, or an array of up to 50; each recipient gets a separate message" }),
+  ...recipientFields,
   variables: Variables.optional(),
   recipientVariables,
   from: MailboxText.optional().meta({ description: "Overrides the template's sender" }),
@@ -43,7 +41,7 @@ const fields = {
 };
 
 /** The template send request (docs/templates.md#a-first-template). */
-export const TemplateSendRequest = z.strictObject(fields).superRefine(checkRecipients).meta({ id: "TemplateSendRequest" });
+export const TemplateSendRequest = z.strictObject(fields).superRefine(checkFields).meta({ id: "TemplateSendRequest" });
 export type TemplateSendRequest = z.input<typeof TemplateSendRequest>;
 
 /** The template send request with the slug in the body. */
@@ -57,7 +55,7 @@ export const SlugSendRequest = z
     if (body.slug === undefined && body.template === undefined)
       issue(ctx, ["slug"], "required", "slug is required: the slug of the template.");
     if (body.slug !== undefined && body.template !== undefined) issue(ctx, ["template"], "duplicate", "Give either slug or template.");
-    checkRecipients(body, ctx);
+    checkFields(body, ctx);
   })
   .meta({ id: "SlugSendRequest" });
 export type SlugSendRequest = z.input<typeof SlugSendRequest>;
@@ -65,6 +63,13 @@ export type SlugSendRequest = z.input<typeof SlugSendRequest>;
 /** The response of a template send: that of a direct send plus the slug. */
 export const TemplateSendResponse = z
   .union([
+    z.object({
+      id: z.string(),
+      status: z.literal("queued"),
+      recipients: z.array(AcceptedRecipient),
+      failed: z.array(FailedRecipient).optional(),
+      template: z.string(),
+    }),
     z.object({ id: z.string(), status: z.literal("queued"), template: z.string() }),
     z.object({
       ids: z.array(z.string()),
@@ -110,13 +115,20 @@ function variableKey(text: string): string | null {
   }
 }
 
-/** Checks that values per recipient name recipients of this send. */
-function checkRecipients(
-  body: { to: string | string[]; recipientVariables?: Record<string, unknown> | undefined },
-  ctx: z.RefinementCtx,
-): void {
+/** Checks the recipients, and that values per recipient name recipients of this send. */
+function checkFields(body: RecipientFields & { recipientVariables?: Record<string, unknown> | undefined }, ctx: z.RefinementCtx): void {
+  checkRecipients(body, ctx);
   if (!body.recipientVariables) return;
-  const to = new Set((typeof body.to === "string" ? [body.to] : body.to).map(variableKey));
+  if (isTogether(body)) {
+    issue(
+      ctx,
+      ["recipientVariables"],
+      "one_content",
+      "One mail to several recipients has one content. Give variables, or leave out together, cc and bcc.",
+    );
+    return;
+  }
+  const to = new Set(listAddresses(body.to).map(findKey));
   const seen = new Set<string>();
   for (const address of Object.keys(body.recipientVariables)) {
     const key = variableKey(address);

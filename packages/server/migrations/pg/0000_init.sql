@@ -309,7 +309,8 @@ CREATE TABLE "contents" (
 	"template" text,
 	"bypass_unsubscribe" boolean DEFAULT false NOT NULL,
 	"tracking" json,
-	"traceparent" text
+	"traceparent" text,
+	"addressees" json
 );
 --> statement-breakpoint
 CREATE TABLE "tallies" (
@@ -363,6 +364,9 @@ CREATE TABLE "emails" (
 	"contents_id" bigint NOT NULL,
 	"to_text" text NOT NULL,
 	"to_key" text NOT NULL,
+	"to_name" text,
+	"mail_id" text,
+	"kind" text,
 	"status" text NOT NULL,
 	"attempts" integer NOT NULL,
 	"in_doubt" boolean NOT NULL,
@@ -986,9 +990,10 @@ CREATE INDEX "credit_entries_workspace" ON "credit_entries" USING btree ("worksp
 CREATE INDEX "credit_entries_activation" ON "credit_entries" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "credit_entries_refund" ON "credit_entries" USING btree ("refund_of");--> statement-breakpoint
 CREATE INDEX "developer_webhooks_workspace" ON "developer_webhooks" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "emails_status" ON "emails" USING btree ("workspace_id","status","id","unlisted") WHERE "emails"."unlisted" is null;--> statement-breakpoint
+CREATE INDEX "emails_status" ON "emails" USING btree ("workspace_id","status","id","unlisted","mail_id") WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX "emails_to" ON "emails" USING btree ("workspace_id","to_key","id","unlisted") WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX "emails_unlisted" ON "emails" USING btree ("workspace_id","unlisted","id","to_key") WHERE "emails"."unlisted" is not null;--> statement-breakpoint
+CREATE INDEX "emails_mail" ON "emails" USING btree ("workspace_id","mail_id","id") WHERE mail_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_in_doubt" ON "emails" USING btree ("workspace_id","in_doubt","id") WHERE in_doubt;--> statement-breakpoint
 CREATE INDEX "emails_scheduled" ON "emails" USING btree ("workspace_id","id","scheduled_at") WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "emails_campaign_address" ON "emails" USING btree ("campaign_id","to_key") WHERE campaign_id is not null;--> statement-breakpoint

@@ -337,7 +337,8 @@ CREATE TABLE `contents` (
 	`template` text,
 	`bypass_unsubscribe` integer DEFAULT false NOT NULL,
 	`tracking` text,
-	`traceparent` text
+	`traceparent` text,
+	`addressees` text
 );
 --> statement-breakpoint
 CREATE TABLE `tallies` (
@@ -395,6 +396,9 @@ CREATE TABLE `emails` (
 	`contents_id` integer NOT NULL,
 	`to_text` text NOT NULL,
 	`to_key` text NOT NULL,
+	`to_name` text,
+	`mail_id` text,
+	`kind` text,
 	`status` text NOT NULL,
 	`attempts` integer NOT NULL,
 	`in_doubt` integer NOT NULL,
@@ -412,9 +416,10 @@ CREATE TABLE `emails` (
 	PRIMARY KEY(`workspace_id`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `emails_status` ON `emails` (`workspace_id`,`status`,`id`,`unlisted`) WHERE "emails"."unlisted" is null;--> statement-breakpoint
+CREATE INDEX `emails_status` ON `emails` (`workspace_id`,`status`,`id`,`unlisted`,`mail_id`) WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX `emails_to` ON `emails` (`workspace_id`,`to_key`,`id`,`unlisted`) WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX `emails_unlisted` ON `emails` (`workspace_id`,`unlisted`,`id`,`to_key`) WHERE "emails"."unlisted" is not null;--> statement-breakpoint
+CREATE INDEX `emails_mail` ON `emails` (`workspace_id`,`mail_id`,`id`) WHERE mail_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_in_doubt` ON `emails` (`workspace_id`,`in_doubt`,`id`) WHERE in_doubt;--> statement-breakpoint
 CREATE INDEX `emails_scheduled` ON `emails` (`workspace_id`,`id`,`scheduled_at`) WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint
 CREATE UNIQUE INDEX `emails_campaign_address` ON `emails` (`campaign_id`,`to_key`) WHERE campaign_id is not null;--> statement-breakpoint

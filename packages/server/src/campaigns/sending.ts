@@ -173,6 +173,9 @@ async function addRecipients(
       campaignId,
       variant,
       unlisted: null,
+      name: null,
+      mailId: null,
+      kind: null,
     };
   });
   await tx.insertAll(tx.t.emails, rows);

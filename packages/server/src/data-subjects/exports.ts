@@ -1,7 +1,7 @@
 import type { Person } from "@mailsvc/sdk/contract";
 import { showContact } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
-import { getEmails, listIdsTo } from "../emails/emails.ts";
+import { getReceivedEmails, listIdsTo } from "../emails/emails.ts";
 import { listContactEvents, toEventId } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { findSuppressions, showSuppression } from "../suppressions/suppressions.ts";
@@ -33,7 +33,7 @@ export async function exportEmails(read: Reader, { workspaceId, address, before 
   const ids = await listIdsTo(read, workspaceId, address, { before, limit: PAGE + 1 });
   const page = ids.slice(0, PAGE);
   return {
-    emails: await getEmails(read, workspaceId, page),
+    emails: await getReceivedEmails(read, workspaceId, page),
     nextCursor: ids.length > PAGE ? Buffer.from(page.at(-1) ?? "").toString("base64url") : null,
   };
 }

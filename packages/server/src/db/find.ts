@@ -2,6 +2,9 @@ import type { InferSelectModel } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Reader } from "./db.ts";
 
+/** Gives a table another name, for a query that needs it twice. */
+export { alias } from "drizzle-orm/pg-core";
+
 /** Values of columns; of one column several, each of which may be that of a row. */
 type Key<Row> = { readonly [Column in keyof Row]?: Row[Column] | readonly Row[Column][] };
 

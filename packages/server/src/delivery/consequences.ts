@@ -32,5 +32,6 @@ async function storeConsequencesOf(tx: Tx, deps: DeliveryDeps, outcome: EmailOut
     const payload = { workspaceId, emailId: id, type };
     await deps.queue.enqueue(tx, { kind: REACT_JOB, payload, runAt: move.patch.updatedAt + afterMs });
   }
-  if (sharedJob && retryAt !== undefined) await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id }, retryAt));
+  if (sharedJob && retryAt !== undefined)
+    await deps.queue.enqueue(tx, buildRetryJob({ workspaceId, emailId: id }, retryAt, sharedJob.lane));
 }

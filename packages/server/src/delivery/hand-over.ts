@@ -1,3 +1,4 @@
+import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findAttachments } from "../emails/emails.ts";
 import type { OutgoingMail } from "../mail/mailer.ts";
@@ -24,7 +25,7 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
     envelopeTo: email.to,
     messageId: mail.messageId,
     from: contents.from,
-    to: email.to,
+    ...listAddressees(mail),
     replyTo: contents.replyTo,
     subject: mail.subject,
     html: mail.html,
@@ -34,7 +35,13 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
     // The date of the first attempt, because every attempt sends the same bytes.
     date: email.scheduledAt ?? email.createdAt,
     attempt: mail.attempt,
-    origin: { workspaceId: email.workspaceId, emailId: email.id },
+    origin: { workspaceId: email.workspaceId, emailId: email.mailId ?? email.id },
     traceparent: contents.traceparent,
   };
+}
+
+/** Whom the headers name: those whom the sender of a mail to several recipients named, or the recipient alone. */
+function listAddressees({ email, contents: { addressees } }: PendingMail): Pick<OutgoingMail, "to" | "cc"> {
+  if (addressees === null) return { to: [{ name: email.name ?? "", address: email.to }], cc: [] };
+  return { to: addressees.to.map(parseMailbox), cc: addressees.cc.map(parseMailbox) };
 }

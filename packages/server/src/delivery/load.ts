@@ -138,7 +138,7 @@ export function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail
     attempt: email.attempts + 1,
     choice: null,
     envelopeFrom: parseMailbox(contents.from).address,
-    messageId: buildMessageId(email.id, contents.from),
+    messageId: buildMessageId(email, contents.from),
     subject: contents.subject,
     html: contents.html,
     text: contents.text,

@@ -4,7 +4,7 @@ import { isTestMail } from "../lib/test-mail.ts";
 import { HOUR, MINUTE } from "../lib/units.ts";
 import type { DeliveryError, DeliveryRecord, Receipt } from "../mail/mailer.ts";
 import { listSimulatedReactions, type Reaction } from "../mail/simulator.ts";
-import type { ClaimedJob } from "../queue/queue.ts";
+import type { LaneJob } from "../queue/queue.ts";
 import type { Withdrawal } from "./transform.ts";
 
 /** The wait after each deferred attempt, ms: about two days in all, as mail servers do. */
@@ -22,7 +22,7 @@ export interface EmailOutcome {
   /** When to try again, ms. */
   readonly retryAt?: number;
   /** The job that the email shares with others: a retry needs its own job. */
-  readonly sharedJob?: ClaimedJob;
+  readonly sharedJob?: LaneJob;
 }
 
 /** An attempt to deliver an email. */

@@ -2,7 +2,7 @@ import { SEND_LIMITS } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { invalid } from "../lib/api-error.ts";
 import { DAY } from "../lib/units.ts";
-import type { NewJob } from "../queue/queue.ts";
+import type { Lane, NewJob } from "../queue/queue.ts";
 import type { EmailDeps } from "./deps.ts";
 
 /** The kinds of this feature's jobs: deliver an email, and deliver many. */
@@ -56,14 +56,41 @@ export function buildDeliveryJob(
   };
 }
 
-/** The dedupe key of the job that delivers an email at an instant (ms). */
-export function deliveryKey(emailId: string, scheduledAt: number): string {
-  return `${DELIVER_JOB}:${emailId}:${scheduledAt}`;
+/** The job that delivers one mail to several recipients, given the rows of those who get it. */
+export function buildMailJob(
+  { workspaceId, mailId, emailIds, bytes }: { workspaceId: string; mailId: string; emailIds: readonly string[]; bytes: number },
+  scheduledAt: number | null,
+  now: number,
+): NewJob {
+  return {
+    kind: DELIVER_MANY_JOB,
+    payload: { workspaceId, emailIds, ...(bytes > LARGE_BYTES && { bytes }) },
+    runAt: scheduledAt ?? now,
+    maxAttempts: MAX_ATTEMPTS,
+    lane: "mail",
+    ...(scheduledAt !== null && { dedupeKey: deliveryKey(mailId, scheduledAt) }),
+  };
 }
 
-/** The job that delivers one email of bulk mail again, at an instant (ms). */
-export function buildRetryJob({ workspaceId, emailId }: { workspaceId: string; emailId: string }, runAt: number): NewJob {
-  return { kind: DELIVER_JOB, payload: { workspaceId, emailId }, runAt, maxAttempts: MAX_ATTEMPTS, lane: "bulk" };
+/** Removes the job of a scheduled mail, which would stay until its date. A job that runs already finds the email changed and does nothing. */
+export async function cancelScheduledJob(
+  tx: Tx,
+  { queue }: Pick<EmailDeps, "queue">,
+  { id, mailId, scheduledAt }: { id: string; mailId: string | null; scheduledAt: number | null },
+): Promise<void> {
+  if (scheduledAt === null) return;
+  if (mailId === null) await queue.cancel(tx, DELIVER_JOB, deliveryKey(id, scheduledAt));
+  else await queue.cancel(tx, DELIVER_MANY_JOB, deliveryKey(mailId, scheduledAt));
+}
+
+/** The dedupe key of the job that delivers an email, or a mail to several recipients, at an instant (ms). */
+function deliveryKey(id: string, scheduledAt: number): string {
+  return `${DELIVER_JOB}:${id}:${scheduledAt}`;
+}
+
+/** The job that delivers one of several emails of a job again, in the lane of that, at an instant (ms). */
+export function buildRetryJob({ workspaceId, emailId }: { workspaceId: string; emailId: string }, runAt: number, lane: Lane): NewJob {
+  return { kind: DELIVER_JOB, payload: { workspaceId, emailId }, runAt, maxAttempts: MAX_ATTEMPTS, lane };
 }
 
 /** Emails to be delivered as bulk mail, which waits for all single mails. */

@@ -1,7 +1,7 @@
 import type { EmailStatus } from "@mailsvc/sdk/contract";
-import { and, desc, eq, getTableColumns, gte, inArray, isNotNull, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, gte, inArray, isNotNull, isNull, lt, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
-import { findRows } from "../db/find.ts";
+import { alias, findRows } from "../db/find.ts";
 import {
   addTotals,
   type ChosenFilters,
@@ -15,7 +15,7 @@ import {
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { EmailTables } from "./tables.ts";
-import { IN_DOUBT, SCHEDULED } from "./tables.ts";
+import { IN_DOUBT, OF_MAIL, SCHEDULED } from "./tables.ts";
 
 export type EmailRow = EmailTables["emails"]["$inferSelect"];
 export type ContentsRow = EmailTables["contents"]["$inferSelect"];
@@ -27,10 +27,16 @@ export interface FullEmail {
   contents: ContentsRow;
 }
 
-/** An email with what a list shows of its contents; their texts may be megabytes. */
-export interface ListedEmail {
-  email: EmailRow;
-  contents: Pick<ContentsRow, "from" | "subject" | "tags" | "template">;
+/** A mail with what a list shows of its contents; their texts may be megabytes. */
+export interface ListedMail {
+  /** Its recipients, in the order in which the send named them; one or more. */
+  readonly emails: readonly EmailRow[];
+  readonly contents: Pick<ContentsRow, "from" | "subject" | "tags" | "template">;
+}
+
+/** A mail with its contents. */
+export interface FullMail extends ListedMail {
+  readonly contents: ContentsRow;
 }
 
 /** The traces that emails belong to, as traceparents by the id of the email; those without one are left out. */
@@ -48,23 +54,25 @@ export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: stri
   return found;
 }
 
-export type NewContents = Omit<ContentsRow, "id">;
+export type NewContents = Omit<ContentsRow, "id" | "addressees"> & Partial<Pick<ContentsRow, "addressees">>;
 
 /** Inserts contents and returns their ids, in the same order. */
 export async function insertContents(tx: Tx, rows: readonly NewContents[]): Promise<number[]> {
   return tx.insertNumbered(tx.t.contents, rows);
 }
 
-type NewEmail = Pick<
+/** An email to be inserted. */
+export type NewEmail = Pick<
   EmailRow,
   "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt" | "unlisted" | "contactId"
->;
+> &
+  Partial<Pick<EmailRow, "name" | "mailId" | "kind" | "status">>;
 
-/** Inserts emails that wait for their delivery. */
+/** Inserts emails, by default such that wait for their delivery. */
 export async function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {
   await tx.insertAll(
     tx.t.emails,
-    rows.map((row) => ({ ...row, status: "queued" as const, attempts: 0, inDoubt: false, updatedAt: row.createdAt })),
+    rows.map((row) => ({ ...row, status: row.status ?? ("queued" as const), attempts: 0, inDoubt: false, updatedAt: row.createdAt })),
   );
 }
 
@@ -79,6 +87,28 @@ export async function findEmail(q: Tx | Reader, workspaceId: string, id: string)
     )
     .execute({ workspaceId, id });
   return row ?? null;
+}
+
+/** A mail by its id, or by that of one of its recipients. */
+export async function findMail(q: Tx | Reader, workspaceId: string, id: string): Promise<FullMail | null> {
+  const found = await findEmail(q, workspaceId, id);
+  if (found && found.email.mailId === null) return { emails: [found.email], contents: found.contents };
+  // The first recipient, whose id the mail has, may have been erased.
+  const emails = await listRecipients(q, workspaceId, [found?.email.mailId ?? id]);
+  const [contents] = emails[0] ? await findContents(q, [emails[0].contentsId]) : [];
+  return contents ? { emails, contents } : null;
+}
+
+/** The recipients of mails to several, in the order of their ids. */
+function listRecipients(q: Tx | Reader, workspaceId: string, mailIds: readonly string[]): Promise<EmailRow[]> {
+  const { emails } = q.t;
+  return Promise.resolve(
+    q
+      .select()
+      .from(emails)
+      .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.mailId, [...mailIds]), OF_MAIL))
+      .orderBy(emails.id),
+  );
 }
 
 /** An email of any workspace, for reports that name nothing else. Names the workspaces, because the key starts with them. */
@@ -180,11 +210,13 @@ interface ChosenEmails {
   readonly unlisted: ChosenFilters | null;
 }
 
-/** Chooses the index that serves a filter with few rows read. */
+/** Chooses the index that serves a filter with few rows read. Of a mail to several recipients it finds the first one that matches. */
 export async function chooseEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<ChosenEmails> {
-  const { test, status, scheduledAfter, toKey, inDoubt } = filter;
   const { emails } = q.t;
-  const all = and(eq(emails.workspaceId, workspaceId), test === undefined ? undefined : isTest(q, test));
+  const { test, status, scheduledAfter, toKey, inDoubt } = filter;
+  // An address is a recipient of a mail once.
+  const first = toKey === undefined ? isFirstOfMail(q, filter) : undefined;
+  const all = and(eq(emails.workspaceId, workspaceId), test === undefined ? undefined : isTest(q, test), first);
   const scope = and(all, isNull(emails.unlisted));
   const filters: Filter[] = [];
   if (inDoubt) filters.push({ scope: and(all, IN_DOUBT), condition: eq(emails.inDoubt, true) });
@@ -204,6 +236,30 @@ export async function chooseEmails(q: Reader, workspaceId: string, filter: Email
       ? { where: and(all, eq(emails.unlisted, true)), unindexed: toKey === undefined ? undefined : eq(emails.toKey, toKey) }
       : null,
   };
+}
+
+/** The condition that no earlier recipient of the same mail matches a filter. */
+function isFirstOfMail(q: Reader, { status, scheduledAfter, inDoubt }: EmailFilter): SQL | undefined {
+  const { emails } = q.t;
+  const earlier = alias(emails, "earlier");
+  return or(
+    isNull(emails.mailId),
+    notExists(
+      q
+        .select({ one: sql`1` })
+        .from(earlier)
+        .where(
+          and(
+            eq(earlier.workspaceId, emails.workspaceId),
+            eq(earlier.mailId, emails.mailId),
+            lt(earlier.id, emails.id),
+            status === undefined ? undefined : eq(earlier.status, status),
+            scheduledAfter === undefined ? undefined : and(eq(earlier.status, "queued"), gt(earlier.scheduledAt, scheduledAfter)),
+            inDoubt === undefined ? undefined : eq(earlier.inDoubt, inDoubt),
+          ),
+        ),
+    ),
+  );
 }
 
 export async function countEmails(q: Reader, { listed, unlisted }: ChosenEmails): Promise<Total> {
@@ -254,46 +310,73 @@ export async function selectEmails(
   workspaceId: string,
   chosen: ChosenEmails,
   slice: Slice,
-): Promise<(ListedEmail & { id: string })[]> {
+): Promise<(ListedMail & { id: string })[]> {
   const { emails, contents } = q.t;
   // Ids first: rows that the offset skips are not read.
   const page = selectIds(q, chosen, slice).as("page");
-  return q
-    .select({ id: emails.id, email: emails, contents: listedColumns(contents) })
+  const rows = await q
+    .select({ email: emails, contents: listedColumns(contents) })
     .from(page)
     .innerJoin(emails, and(eq(emails.workspaceId, workspaceId), eq(emails.id, page.id)))
     .innerJoin(contents, eq(contents.id, emails.contentsId))
     .orderBy(desc(page.id));
+  return withRecipients(q, rows);
 }
 
 function listedColumns({ from, subject, tags, template }: EmailTables["contents"]) {
   return { from, subject, tags, template };
 }
 
-/** Emails of a workspace by their ids, newest first. */
-export function findEmails(q: Reader, workspaceId: string, ids: readonly string[]): Promise<FullEmail[]> {
-  const { emails, contents } = q.t;
-  return Promise.resolve(
-    q
-      .select({ email: emails, contents })
-      .from(emails)
-      .innerJoin(contents, eq(contents.id, emails.contentsId))
-      .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, [...ids])))
-      .orderBy(desc(emails.id)),
+/** Whole mails, given one email of each. `id` is that of the email. */
+async function withRecipients<Contents extends ListedMail["contents"]>(
+  q: Reader,
+  rows: readonly { email: EmailRow; contents: Contents }[],
+): Promise<{ id: string; emails: EmailRow[]; contents: Contents }[]> {
+  const several = Map.groupBy(
+    rows.filter(({ email }) => email.mailId !== null),
+    ({ email }) => email.workspaceId,
   );
+  const found: EmailRow[] = [];
+  for (const [workspaceId, own] of several)
+    found.push(
+      ...(await listRecipients(
+        q,
+        workspaceId,
+        own.flatMap(({ email }) => email.mailId ?? []),
+      )),
+    );
+  const recipients = Map.groupBy(found, ({ mailId }) => mailId);
+  return rows.map(({ email, contents }) => ({
+    id: email.id,
+    emails: (email.mailId === null ? undefined : recipients.get(email.mailId)) ?? [email],
+    contents,
+  }));
 }
 
-export async function selectNewestEmails(q: Reader, limit: number): Promise<ListedEmail[]> {
+/** Emails of a workspace by their ids, newest first, each as a mail to this recipient alone. */
+export async function findEmails(q: Reader, workspaceId: string, ids: readonly string[]): Promise<FullMail[]> {
   const { emails, contents } = q.t;
-  return (
-    q
-      .select({ email: emails, contents: listedColumns(contents) })
-      .from(emails)
-      .innerJoin(contents, eq(contents.id, emails.contentsId))
-      // By time, because the ids of test mail sort after all others.
-      .orderBy(desc(emails.createdAt), desc(emails.id))
-      .limit(limit)
-  );
+  const rows = await q
+    .select({ email: emails, contents })
+    .from(emails)
+    .innerJoin(contents, eq(contents.id, emails.contentsId))
+    .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, [...ids])))
+    .orderBy(desc(emails.id));
+  return rows.map(({ email, contents: own }) => ({ emails: [email], contents: own }));
+}
+
+/** The newest mails of all workspaces. */
+export async function selectNewestEmails(q: Reader, limit: number): Promise<ListedMail[]> {
+  const { emails, contents } = q.t;
+  const rows = await q
+    .select({ email: emails, contents: listedColumns(contents) })
+    .from(emails)
+    .innerJoin(contents, eq(contents.id, emails.contentsId))
+    .where(isFirstOfMail(q, {}))
+    // By time, because the ids of test mail sort after all others.
+    .orderBy(desc(emails.createdAt), desc(emails.id))
+    .limit(limit);
+  return withRecipients(q, rows);
 }
 
 /** Emails of all workspaces with a status, without test mail. Names the workspaces, because the index of statuses starts with them. */

@@ -1,4 +1,4 @@
-import type { EmailStatus, SkipReason, Tracking } from "@mailsvc/sdk/contract";
+import type { EmailStatus, RecipientKind, SkipReason, Tracking } from "@mailsvc/sdk/contract";
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
@@ -14,6 +14,15 @@ export const OF_CAMPAIGN = sql`campaign_id is not null`;
 
 /** Recipients of campaigns that wait to be released. A query must repeat this text to use the index of them. */
 export const WAITING_IN_CAMPAIGN = sql`campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred')`;
+
+/** Recipients of mails to several. A query must repeat this text to use the index of them. */
+export const OF_MAIL = sql`mail_id is not null`;
+
+/** What the To and Cc headers of a mail to several recipients say: addresses with or without names, as they were given. */
+export interface Addressees {
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+}
 
 export function emailTables(c: ColumnTypes) {
   return {
@@ -51,6 +60,8 @@ function contents(c: ColumnTypes) {
     tracking: c.json<Tracking>("tracking"),
     /** The trace of the send, as a traceparent; null without one. */
     traceparent: c.text("traceparent"),
+    /** Whom its headers name, if it is one mail to several recipients; otherwise each recipient gets a mail of their own. */
+    addressees: c.json<Addressees>("addressees"),
   });
 }
 
@@ -85,7 +96,10 @@ function attachmentParts(c: ColumnTypes) {
   );
 }
 
-/** One email to one recipient, and its state: see `states.ts`. */
+/**
+ * One email to one recipient, and its state: see `states.ts`. A mail to several recipients is several rows that share their contents;
+ * its id is that of the first one.
+ */
 function emails(c: ColumnTypes) {
   return c.table(
     "emails",
@@ -96,6 +110,12 @@ function emails(c: ColumnTypes) {
       to: c.text("to_text").notNull(),
       /** The recipient in the form addresses are compared in. */
       toKey: c.text("to_key").notNull(),
+      /** The name of the recipient; null without one. */
+      name: c.text("to_name"),
+      /** The mail, if it goes to several recipients; null for a mail to this one alone. */
+      mailId: c.text("mail_id"),
+      /** How the mail names the recipient; null for `to`. */
+      kind: c.text("kind").$type<RecipientKind>(),
       status: c.text("status").$type<EmailStatus>().notNull(),
       attempts: c.int("attempts").notNull(),
       inDoubt: c.flag("in_doubt").notNull(),
@@ -123,10 +143,11 @@ function emails(c: ColumnTypes) {
     (t) => [
       c.primaryKey({ columns: [t.workspaceId, t.id] }),
       // One for each filter of the list: without them a filter that few of a million emails match reads all of them.
-      // They hold `unlisted` too, because SQLite would read each row to check it.
-      c.index("emails_status").on(t.workspaceId, t.status, t.id, t.unlisted).where(isNull(t.unlisted)),
+      // They hold `unlisted` and `mailId` too, because SQLite would read each row to check them.
+      c.index("emails_status").on(t.workspaceId, t.status, t.id, t.unlisted, t.mailId).where(isNull(t.unlisted)),
       c.index("emails_to").on(t.workspaceId, t.toKey, t.id, t.unlisted).where(isNull(t.unlisted)),
       c.index("emails_unlisted").on(t.workspaceId, t.unlisted, t.id, t.toKey).where(isNotNull(t.unlisted)),
+      c.index("emails_mail").on(t.workspaceId, t.mailId, t.id).where(OF_MAIL),
       c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
       c.index("emails_scheduled").on(t.workspaceId, t.id, t.scheduledAt).where(SCHEDULED),
       // Of campaigns only, so that other sends pay nothing for them.

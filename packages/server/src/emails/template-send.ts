@@ -1,4 +1,4 @@
-import { type contract, type HandlerInput, parseAddress, type TemplateSendResponse } from "@mailsvc/sdk/contract";
+import { type contract, type HandlerInput, listRecipients, parseAddress, type TemplateSendResponse } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -111,8 +111,7 @@ async function renderContents(request: Request, sendable: Sendable): Promise<Map
   let shared: MessageContent | undefined;
   const messages = new Map<string, MessageContent>();
   const missing: ApiError[] = [];
-  for (const to of typeof request.to === "string" ? [request.to] : request.to) {
-    const key = parseAddress(to).key;
+  for (const { key } of listRecipients(request).map(({ box }) => box)) {
     const own = personal.get(key);
     try {
       if (own) messages.set(key, await render({ ...common, ...own.values }, `recipientVariables.${own.to}`));

@@ -34,6 +34,9 @@ export interface EventFilter {
   readonly until?: string | undefined;
 }
 
+/** A filter with the ids of all recipients of the mail that it names. */
+type ResolvedFilter = Omit<EventFilter, "email"> & { readonly emailIds: readonly string[] | undefined };
+
 // Events that a page by sequence looks through for those that match: some 10 ms.
 const MAX_EXAMINED = 5000;
 
@@ -45,9 +48,10 @@ export async function listEvents(
   read: Reader,
   deps: Pick<EventDeps, "eventStream">,
   workspaceId: string,
-  { page, limit, cursor, after, ...wanted }: PageInput & EventFilter & { readonly after?: number | undefined },
+  { page, limit, cursor, after, email, ...others }: PageInput & EventFilter & { readonly after?: number | undefined },
 ): Promise<Page<Event>> {
   await deps.eventStream.catchUp();
+  const wanted = { ...others, emailIds: email === undefined ? undefined : await listRecipientIds(read, workspaceId, email) };
   if (after !== undefined) return listAfter(read, workspaceId, { page, limit, cursor }, after, wanted);
   const filter = { ...wanted, test: wanted.test ?? false };
   const branches = listBranches(read, workspaceId, filter);
@@ -77,11 +81,21 @@ export async function getEvent(
   return showEvent(found);
 }
 
+/** The ids under which events of a mail are recorded: its own and, if it has several recipients, theirs. */
+async function listRecipientIds(read: Reader, workspaceId: string, id: string): Promise<string[]> {
+  const { emails: m } = read.t;
+  const others = await read
+    .select({ id: m.id })
+    .from(m)
+    .where(and(eq(m.workspaceId, workspaceId), eq(m.mailId, id)));
+  return [...new Set([id, ...others.map((row) => row.id)])];
+}
+
 /**
  * A page of events with numbers above `after`. With filters it looks through 5,000 events at most: it may be short, or empty, and there be
  * more.
  */
-async function listAfter(read: Reader, workspaceId: string, input: PageInput, after: number, filter: EventFilter): Promise<Page<Event>> {
+async function listAfter(read: Reader, workspaceId: string, input: PageInput, after: number, filter: ResolvedFilter): Promise<Page<Event>> {
   const { events: e, eventNumbers: n } = read.t;
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const matching = isFiltered ? matchFilter(read, workspaceId, filter) : undefined;
@@ -132,7 +146,7 @@ async function listAfter(read: Reader, workspaceId: string, input: PageInput, af
 }
 
 /** The condition that a filter makes, for events that are found by something else. */
-function matchFilter(read: Reader, workspaceId: string, filter: EventFilter): SQL | undefined {
+function matchFilter(read: Reader, workspaceId: string, filter: ResolvedFilter): SQL | undefined {
   const { events: e } = read.t;
   const few = listFew(read, workspaceId, filter);
   return and(
@@ -147,7 +161,7 @@ function matchFilter(read: Reader, workspaceId: string, filter: EventFilter): SQ
   );
 }
 
-function matchTime({ t: { events: e } }: Reader, { since, until }: EventFilter): SQL | undefined {
+function matchTime({ t: { events: e } }: Reader, { since, until }: Pick<EventFilter, "since" | "until">): SQL | undefined {
   return and(since === undefined ? undefined : gte(e.at, Date.parse(since)), until === undefined ? undefined : lt(e.at, Date.parse(until)));
 }
 
@@ -166,7 +180,7 @@ interface Branch {
  * Branches whose events together are those of a filter, none twice. An index that starts with the type is read once per type, so
  * that a page takes as long in a million events as in a hundred.
  */
-function listBranches(read: Reader, workspaceId: string, filter: EventFilter): Branch[] {
+function listBranches(read: Reader, workspaceId: string, filter: ResolvedFilter): Branch[] {
   const { events: e } = read.t;
   const types = parseEventTypes(filter.type);
   const inWorkspace = eq(e.workspaceId, workspaceId);
@@ -194,7 +208,7 @@ function toCondition({ sqlDialect }: Reader, { index, rest }: Branch): SQL | und
 }
 
 /** Conditions for the events of few emails, or of one contact; none when no such filter was given. */
-function listFew(read: Reader, workspaceId: string, { email, to, contact }: EventFilter): (SQL | undefined)[] {
+function listFew(read: Reader, workspaceId: string, { emailIds, to, contact }: ResolvedFilter): (SQL | undefined)[] {
   const { events: e, emails: m, contacts: c } = read.t;
   const sentTo = (key: SQL | string): SQL =>
     inArray(
@@ -204,7 +218,10 @@ function listFew(read: Reader, workspaceId: string, { email, to, contact }: Even
         .from(m)
         .where(and(eq(m.workspaceId, workspaceId), eq(m.toKey, key))),
     );
-  const one = and(email === undefined ? undefined : eq(e.emailId, email), to === undefined ? undefined : sentTo(parseAddress(to).key));
+  const one = and(
+    emailIds === undefined ? undefined : inArray(e.emailId, [...emailIds]),
+    to === undefined ? undefined : sentTo(parseAddress(to).key),
+  );
   if (contact === undefined) return one ? [one] : [];
   const own = eq(e.contactId, contact);
   const address = sql`(select ${c.emailKey} from ${c} where ${c.workspaceId} = ${workspaceId} and ${c.id} = ${contact})`;

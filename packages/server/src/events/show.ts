@@ -1,4 +1,4 @@
-import type { Event, EventType } from "@mailsvc/sdk/contract";
+import type { Event, EventType, RecipientKind } from "@mailsvc/sdk/contract";
 import { and, eq, getTableColumns, gte, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
@@ -12,7 +12,15 @@ export interface FullEvent {
   readonly event: EventRow;
   /** Its number in the stream; null until it has one. */
   readonly position: number | null;
-  readonly email: { readonly to: string; readonly contactId: string | null; readonly campaignId: string | null } | null;
+  readonly email: EmailOfEvent | null;
+}
+
+interface EmailOfEvent {
+  readonly to: string;
+  readonly mailId: string | null;
+  readonly kind: RecipientKind | null;
+  readonly contactId: string | null;
+  readonly campaignId: string | null;
 }
 
 /** The id of an event, derived from its key, so that no id is stored. */
@@ -47,7 +55,15 @@ export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: r
     .prepared("events_by_keys", (query, { events: e, eventNumbers: n, emails: m }, arg) =>
       query
         // Flat, and no column of another table by the same name: such rows are read fastest.
-        .select({ ...getTableColumns(e), position: n.position, to: m.to, contactOfEmail: m.contactId, campaignOfEmail: m.campaignId })
+        .select({
+          ...getTableColumns(e),
+          position: n.position,
+          to: m.to,
+          mailId: m.mailId,
+          kind: m.kind,
+          contactOfEmail: m.contactId,
+          campaignOfEmail: m.campaignId,
+        })
         .from(e)
         .leftJoin(n, eq(n.eventKey, e.sequence))
         .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)))
@@ -57,7 +73,10 @@ export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: r
   return rows.map((row) => ({
     event: row,
     position: row.position,
-    email: row.to === null ? null : { to: row.to, contactId: row.contactOfEmail, campaignId: row.campaignOfEmail },
+    email:
+      row.to === null
+        ? null
+        : { to: row.to, mailId: row.mailId, kind: row.kind, contactId: row.contactOfEmail, campaignId: row.campaignOfEmail },
   }));
 }
 
@@ -68,8 +87,9 @@ export function showEvent({ event, position, email }: FullEvent): Event {
     sequence: position ?? 0,
     type: event.type as EventType,
     at: iso(event.at),
-    emailId: event.emailId,
+    emailId: email?.mailId ?? event.emailId,
     to: email?.to ?? null,
+    recipient: email && { id: event.emailId ?? "", email: email.to, kind: email.kind ?? "to" },
     contactId: event.contactId ?? email?.contactId ?? null,
     campaignId: event.campaignId ?? email?.campaignId ?? null,
     automationId: event.automationId,
@@ -85,7 +105,11 @@ export function showEvent({ event, position, email }: FullEvent): Event {
 export function selectFull(q: Pick<Reader, "select" | "t">) {
   const { events: e, eventNumbers: n, emails: m } = q.t;
   return q
-    .select({ event: e, position: n.position, email: { to: m.to, contactId: m.contactId, campaignId: m.campaignId } })
+    .select({
+      event: e,
+      position: n.position,
+      email: { to: m.to, mailId: m.mailId, kind: m.kind, contactId: m.contactId, campaignId: m.campaignId },
+    })
     .from(e)
     .leftJoin(n, eq(n.eventKey, e.sequence))
     .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)));

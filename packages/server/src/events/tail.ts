@@ -95,7 +95,7 @@ function createMatcher(request: TailRequest): (event: Event) => boolean {
   const { email, campaign, automation, contact, machine, test } = request;
   return (event) =>
     types.has(event.type) &&
-    (email === undefined || event.emailId === email) &&
+    (email === undefined || event.emailId === email || event.recipient?.id === email) &&
     (toKey === undefined || (event.to !== null && parseAddress(event.to).key === toKey)) &&
     (campaign === undefined || event.campaignId === campaign) &&
     (automation === undefined || event.automationId === automation) &&

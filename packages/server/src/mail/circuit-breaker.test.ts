@@ -18,7 +18,7 @@ function setUp(script: Script) {
   const lines: string[] = [];
   const note = (message: string): void => void lines.push(message);
   const breaker = circuitBreaker(mailer, { now: () => time.now, log: { info: note, warn: note, error: note } });
-  const send = (to: string) => breaker.send(sampleMail({ envelopeTo: to, to }));
+  const send = (to: string) => breaker.send(sampleMail({ envelopeTo: to }));
   const sendMany = async (count: number, domain: (n: number) => string = () => "example.com") => {
     const outcomes: string[] = [];
     for (let n = 0; n < count; n += 1) outcomes.push((await send(`user${n}@${domain(n)}`)).outcome);

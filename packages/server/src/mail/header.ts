@@ -1,5 +1,5 @@
-import type { Mailbox } from "@mailsvc/sdk/contract";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
+import type { Addressee } from "./mailer.ts";
 
 // RFC 5322 2.1.1: lines should not exceed 78 characters and must not exceed 998 octets. A word that cannot be folded is
 // encoded well below the hard limit, because some relays count the name and the line end too.
@@ -24,16 +24,9 @@ export function customHeader(name: string, value: string): string {
   return encodedLine(name, value);
 }
 
-/** An address header such as From. A local part beyond ASCII stays UTF-8 (RFC 6532); the domain is ASCII already. */
-export function mailboxHeader(name: string, { name: person, address }: Mailbox): string {
-  if (person === "") return line(name, address.startsWith('"') ? `<${address}>` : address);
-  if (/\p{Cc}/u.test(person)) throw new TypeError(`The name in the header ${name} holds a line break or a control character.`);
-  const phrase = /^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$/.test(person)
-    ? person
-    : isAscii(person) && !person.includes("=?")
-      ? `"${person.replace(/["\\]/g, "\\$&")}"`
-      : encoded(person);
-  return line(name, `${phrase} <${address}>`);
+/** An address header such as From, with one mailbox or more. A local part beyond ASCII stays UTF-8 (RFC 6532); the domain is ASCII already. */
+export function mailboxHeader(name: string, ...boxes: readonly Addressee[]): string {
+  return line(name, boxes.map((box) => toAddress(name, box)).join(", "));
 }
 
 /** A Date header value (RFC 5322 3.3) of ms since 1970. */
@@ -56,6 +49,17 @@ export function filenameParam(name: string): string {
 /** The `name` of a Content-Type, which old readers look at instead: quoted, with encoded words where needed. */
 export function nameParam(name: string): string {
   return isQuotable(name) ? `name=${quote(name)}` : `name="${encoded(name).split(" ").join("\r\n ")}"`;
+}
+
+function toAddress(header: string, { name: person, address }: Addressee): string {
+  if (person === "") return address.startsWith('"') ? `<${address}>` : address;
+  if (/\p{Cc}/u.test(person)) throw new TypeError(`The name in the header ${header} holds a line break or a control character.`);
+  const phrase = /^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$/.test(person)
+    ? person
+    : isAscii(person) && !person.includes("=?")
+      ? `"${person.replace(/["\\]/g, "\\$&")}"`
+      : encoded(person);
+  return `${phrase} <${address}>`;
 }
 
 function isAscii(text: string): boolean {

@@ -1,4 +1,4 @@
-import { toDomain } from "@mailsvc/sdk/contract";
+import { parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import fc from "fast-check";
 import PostalMime, { type Email } from "postal-mime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -28,7 +28,8 @@ export function sampleMail(changes: Partial<OutgoingMail> = {}): OutgoingMail {
     envelopeTo: "ada@example.com",
     messageId: "<em_01jc3v2m9k8q4w6x0y5z7a1b2c@acme.example>",
     from: "Acme <hello@acme.example>",
-    to: "ada@example.com",
+    to: [parseMailbox("ada@example.com")],
+    cc: [],
     replyTo: null,
     subject: "Hello",
     html: null,
@@ -66,8 +67,26 @@ export const NASTY_MAIL: readonly (readonly [string, Partial<OutgoingMail>])[] =
   ["a subject that looks like a header", { subject: "Bcc: eve@example.com" }],
   ["a name in quotes", { from: String.raw`"The \"Acme\" Co. \\ (Europe)" <hello@acme.example>` }],
   ["a name that looks like an address", { from: '"ceo@bank.example" <hello@acme.example>' }],
-  ["a quoted local part", { from: '"hello, world"@acme.example', to: '"ada lovelace"@example.com' }],
-  ["an IDN domain", { from: "hello@bücher.example", envelopeFrom: `hello@${toDomain("bücher.example")}`, to: "Ada <ada@例え.example>" }],
+  ["a quoted local part", { from: '"hello, world"@acme.example', to: [parseMailbox('"ada lovelace"@example.com')] }],
+  [
+    "an IDN domain",
+    { from: "hello@bücher.example", envelopeFrom: `hello@${toDomain("bücher.example")}`, to: [parseMailbox("Ada <ada@例え.example>")] },
+  ],
+  [
+    "many recipients with names",
+    {
+      to: [
+        ...Array.from({ length: 46 }, (_, i) => ({ name: `Person, ${i}`, address: `person${i}@${"long.".repeat(20)}example` })),
+        { name: "", address: "bare@example.com" },
+        { name: "Zoë 🎉", address: "zoe@example.com" },
+      ],
+      cc: [
+        { name: String.raw`"Q" \ <x@y.example>,`, address: '"hello, world"@acme.example' },
+        { name: "", address: "cc@example.com" },
+      ],
+    },
+  ],
+  ["no recipient by To", { to: [], cc: [{ name: "", address: "cc@example.com" }] }],
   ["lines of 10,000 characters", { text: `${"a".repeat(10_000)}\n${"é".repeat(10_000)}`, html: `<p>${"b".repeat(10_000)}</p>` }],
   ["lines that start with dots", { text: ".\n..\n...\n.hidden\n" }],
   ["a line with a single dot", { text: "before\r\n.\r\nafter\r\n\r\n.\r\n" }],
@@ -148,7 +167,8 @@ export async function expectSameMail(raw: Uint8Array, mail: OutgoingMail): Promi
   const parsed: Email = await PostalMime.parse(raw);
   expect(parsed.subject).toBe(mail.subject);
   expect(parsed.from).toMatchObject(mailbox(mail.from));
-  expect(parsed.to).toMatchObject([mailbox(mail.to)]);
+  expect(parsed.to ?? []).toMatchObject(mail.to.map(({ name, address }) => ({ name, address })));
+  expect(parsed.cc ?? []).toMatchObject(mail.cc.map(({ name, address }) => ({ name, address })));
   expect(parsed.replyTo ?? []).toMatchObject(mail.replyTo === null ? [] : [mailbox(mail.replyTo)]);
   expect(parsed.messageId).toBe(mail.messageId);
   expect(parsed.date).toBe(new Date(mail.date).toISOString());
@@ -255,7 +275,7 @@ export function mailerLaws(name: string, makeHarness: () => Promise<MailerHarnes
       const mails = Array.from({ length: 40 }, (_, i) =>
         sampleMail({
           envelopeTo: `user${i}@example.com`,
-          to: `user${i}@example.com`,
+          to: [{ name: "", address: `user${i}@example.com` }],
           messageId: `<${i}@acme.example>`,
           text: `for ${i}\n`.repeat(i * 40 + 1),
         }),

@@ -1,3 +1,4 @@
+import type { Mailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 
 export interface MailAttachment {
@@ -8,7 +9,10 @@ export interface MailAttachment {
   content: Uint8Array;
 }
 
-/** One message to one recipient with all decisions made, as a mailer hands it over. */
+/** Whom a header names: an address, and a name that may be empty. */
+export type Addressee = Pick<Mailbox, "name" | "address">;
+
+/** One message with all decisions made, as a mailer hands it over to one of its recipients. */
 export interface OutgoingMail {
   /** `local@domain`, for MAIL FROM. */
   envelopeFrom: string;
@@ -18,7 +22,9 @@ export interface OutgoingMail {
   messageId: string;
   /** The From header: a bare address or `Name <address>`. */
   from: string;
-  to: string;
+  /** The To and Cc headers: the recipient, or all whom a mail to several recipients names. */
+  to: readonly Addressee[];
+  cc: readonly Addressee[];
   replyTo: string | null;
   subject: string;
   html: string | null;

@@ -30,7 +30,7 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   const from = parseMailbox(mail.from);
   const texts = await encodeTexts(mail);
   const content = mail.attachments.length === 0 ? texts.whole : await addFiles(mail.attachments, texts, mail.html !== null);
-  const head = [mailboxHeader("From", from), mailboxHeader("To", parseMailbox(mail.to))];
+  const head = [mailboxHeader("From", from), ...addresseeHeaders(mail)];
   if (mail.replyTo !== null) head.push(mailboxHeader("Reply-To", parseMailbox(mail.replyTo)));
   head.push(
     textHeader("Subject", mail.subject),
@@ -44,6 +44,13 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   // By its index: at(-1) takes 1 µs.
   const message = await concatMessage([head.join("\r\n"), body, body[body.length - 1] === LF ? "" : "\r\n"]);
   return dkim === undefined ? message : concatMessage([await dkim(from.domain, message), message]);
+}
+
+/** The headers that name the recipients of a mail. One that names nobody says so, because some servers refuse mail without To. */
+function addresseeHeaders({ to, cc }: Pick<OutgoingMail, "to" | "cc">): string[] {
+  if (to.length + cc.length === 0) return ["To: undisclosed-recipients:;"];
+  const headers = [["To", to] as const, ["Cc", cc] as const].filter(([, boxes]) => boxes.length > 0);
+  return headers.map(([name, boxes]) => mailboxHeader(name, ...boxes));
 }
 
 /**

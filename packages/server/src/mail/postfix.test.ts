@@ -56,7 +56,7 @@ const tests = (): void => {
     ["a quoted local part", '"ada lovelace"@example.com', { outcome: "sent" }],
   ])("mail to %s ends as it must", async (_, envelopeTo, receipt) => {
     const mailer = mailerTo(postfix);
-    expect(await mailer.send(sampleMail({ envelopeTo, to: envelopeTo }))).toMatchObject(receipt);
+    expect(await mailer.send(sampleMail({ envelopeTo, to: [{ name: "", address: envelopeTo }] }))).toMatchObject(receipt);
     if (receipt.outcome === "sent") expect((await postfix.delivered(1))[0]?.to.replaceAll('"', "")).toBe(envelopeTo.replaceAll('"', ""));
     await mailer.close();
     await postfix.empty();

@@ -140,7 +140,8 @@ describe("The SMTP mailer", () => {
 
   test("uses SMTPUTF8 for addresses beyond ASCII", async () => {
     const { peer, mailer } = await open({}, (port) => `smtp://127.0.0.1:${port}`);
-    const mail = sampleMail({ envelopeTo: "jürgen@xn--bcher-kva.example", to: "jürgen@xn--bcher-kva.example" });
+    const address = "jürgen@xn--bcher-kva.example";
+    const mail = sampleMail({ envelopeTo: address, to: [{ name: "", address }] });
     expect(await mailer.send(mail)).toMatchObject({ outcome: "sent" });
     expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
     expect(peer.mails.map((got) => got.smtpUtf8)).toEqual([true, false]);

@@ -1,0 +1,131 @@
+import type { Email, EmailDetail, EmailRecipient, EmailStatus } from "@mailsvc/sdk/contract";
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import { listEventsOfEmails, toEventId } from "../events/events.ts";
+import { iso } from "../lib/clock.ts";
+import { isTestMail } from "../lib/test-mail.ts";
+import { type EmailRow, type FullMail, type ListedMail, listAttachmentInfo } from "./store.ts";
+
+/**
+ * From which recipient a mail has its status: from the one that comes first here. So a mail is open as long as anybody is to get it, and
+ * afterwards it is `sent` or `delivered` if anybody got it. Only a mail that nobody got shows why.
+ */
+const STATUS_ORDER: readonly EmailStatus[] = [
+  "sending",
+  "queued",
+  "deferred",
+  "sent",
+  "delivered",
+  "complained",
+  "bounced",
+  "failed",
+  "suppressed",
+  "skipped",
+  "cancelled",
+];
+
+/** The Message-ID of a mail. It is made of its id and its sender's domain, so it is the same at every attempt, for each recipient, and after a restart. */
+export function buildMessageId({ id, mailId }: Pick<EmailRow, "id" | "mailId">, from: string): string {
+  return `<${mailId ?? id}@${parseMailbox(from).domain}>`;
+}
+
+/** A mail as lists show it. Of several recipients it sums up what is known of each. */
+export function showEmail({ emails, contents }: ListedMail): Email {
+  const [first] = emails;
+  if (!first) throw new Error("A mail has a recipient.");
+  const instants = (name: "nextAttemptAt" | "sentAt") => emails.flatMap((email) => email[name] ?? []);
+  const lastFailed = emails.filter(({ lastError }) => lastError !== null).sort((a, b) => b.updatedAt - a.updatedAt)[0];
+  return {
+    id: first.mailId ?? first.id,
+    status: getMailStatus(emails.map(({ status }) => status)),
+    to: first.to,
+    recipients: emails.map(showRecipient),
+    from: contents.from,
+    subject: contents.subject,
+    test: isTestMail(first.id),
+    tags: contents.tags,
+    template: parseTemplate(contents.template),
+    campaignId: first.campaignId,
+    contactId: first.contactId,
+    messageId: buildMessageId(first, contents.from),
+    attempts: Math.max(...emails.map(({ attempts }) => attempts)),
+    inDoubt: emails.some(({ inDoubt }) => inDoubt),
+    lastError: lastFailed?.lastError ?? null,
+    createdAt: iso(first.createdAt),
+    scheduledAt: instant(first.scheduledAt),
+    nextAttemptAt: earliest(instants("nextAttemptAt")),
+    sentAt: earliest(instants("sentAt")),
+    updatedAt: iso(Math.max(...emails.map(({ updatedAt }) => updatedAt))),
+  };
+}
+
+/** Mails with their contents and history, in their order. */
+export async function showDetails(read: Reader, mails: readonly FullMail[]): Promise<EmailDetail[]> {
+  const ids = mails.flatMap(({ emails }) => emails.map(({ id }) => id));
+  const events = Map.groupBy(await listEventsOfEmails(read, ids), ({ emailId }) => emailId);
+  const files = await listAttachmentInfo(
+    read,
+    mails.map(({ contents }) => contents),
+  );
+  return mails.map(({ emails, contents }) => ({
+    ...showEmail({ emails, contents }),
+    replyTo: contents.replyTo,
+    html: contents.html,
+    text: contents.text,
+    headers: contents.headers,
+    attachments: (files.get(contents.filesOf ?? contents.id) ?? []).map(({ filename, contentType, contentId, size }) => ({
+      filename,
+      contentType,
+      contentId,
+      size,
+    })),
+    events: emails
+      .flatMap((email) => (events.get(email.id) ?? []).map((event) => ({ email, event })))
+      .sort((a, b) => a.event.sequence - b.event.sequence)
+      .map(({ email, event }) => ({
+        id: toEventId(event.sequence),
+        type: event.type as EmailDetail["events"][number]["type"],
+        at: iso(event.at),
+        recipient: { id: email.id, email: email.to, kind: email.kind ?? "to" },
+        data: event.data ?? {},
+      })),
+  }));
+}
+
+/** The status of a mail, from those of its recipients: see `STATUS_ORDER`. */
+export function getMailStatus(statuses: readonly EmailStatus[]): EmailStatus {
+  const status = STATUS_ORDER.find((one) => statuses.includes(one));
+  if (!status) throw new Error("A mail has a recipient.");
+  return status;
+}
+
+function showRecipient(email: EmailRow): EmailRecipient {
+  return {
+    id: email.id,
+    email: email.to,
+    name: email.name,
+    kind: email.kind ?? "to",
+    status: email.status,
+    attempts: email.attempts,
+    inDoubt: email.inDoubt,
+    lastError: email.lastError,
+    nextAttemptAt: instant(email.nextAttemptAt),
+    sentAt: instant(email.sentAt),
+    updatedAt: iso(email.updatedAt),
+  };
+}
+
+function earliest(instants: readonly number[]): string | null {
+  return instants.length === 0 ? null : iso(Math.min(...instants));
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}
+
+/** `order-shipped@3`: the template and its version. */
+function parseTemplate(name: string | null): Email["template"] {
+  if (name === null) return null;
+  const at = name.lastIndexOf("@");
+  return { slug: name.slice(0, at), version: Number(name.slice(at + 1)) };
+}
