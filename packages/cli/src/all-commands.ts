@@ -18,9 +18,11 @@ import { envCommand } from "./commands/env.ts";
 import { errorsCommand } from "./commands/errors.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
+import { listenCommand } from "./commands/listen.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { planCommand } from "./commands/plans.ts";
 import { recoverKeyCommand } from "./commands/recover-key.ts";
+import { replayCommand } from "./commands/replay.ts";
 import { runLogCommand } from "./commands/run-log.ts";
 import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
@@ -61,7 +63,8 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
  */
 export async function addAllCommands(program: Command, run: Run, argv: readonly string[]): Promise<void> {
   const withServeFlags = argv.some((word) => NEED_SERVE_FLAGS.has(word));
-  for (const command of await serveCommands(run, withServeFlags)) program.addCommand(command.helpGroup("Local development:"));
+  for (const command of [...(await serveCommands(run, withServeFlags)), listenCommand(run), replayCommand(run)])
+    program.addCommand(command.helpGroup("Local development:"));
   addContractCommands(program, run, isNounRequested(argv));
   for (const command of [
     loginCommand(run),

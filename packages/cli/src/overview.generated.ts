@@ -5,6 +5,8 @@ import type { OverviewEntry } from "./all-commands.ts";
 export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"dev","usage":"[options] [-- command...]","about":"Run the server for development: captured mail, a clock you own, a live screen","group":"Local development:"},
   {"name":"serve","usage":"[options]","about":"Run the server","group":"Local development:"},
+  {"name":"listen","usage":"[options]","about":"Forward events of the server to a webhook on this machine, signed as the real ones","group":"Local development:"},
+  {"name":"replay","usage":"[options] [id...]","about":"Send events of the past to a webhook on this machine: once more, twice, in another order, or forged","group":"Local development:"},
   {"name":"send","usage":"[options]","about":"Send an email to one recipient, or to up to 50","group":"Email:"},
   {"name":"emails","usage":"[options]","about":"List, inspect, cancel and reschedule emails","group":"Email:"},
   {"name":"templates","usage":"[options]","about":"Email templates: write, preview, publish","group":"Email:"},

@@ -38,6 +38,8 @@ export interface Result {
   code: number;
   stdout: string;
   stderr: string;
+  /** Both, in the order in which they were printed. */
+  printed: string;
   /** stdout as one JSON document. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where it is not there
   json: any;
@@ -65,9 +67,14 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     if (asks && waiting.length > 0) setImmediate(() => stdin.write(`${waiting.shift()}\r`));
   };
   if (!setup.tty?.stdin) stdin.end(setup.stdin ?? "");
-  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, (text) => setup.onOutput?.(text));
-  const err = sink(setup.tty?.stderr ?? false, setup.columns ?? 100, (text) => {
+  let printed = "";
+  const print = (text: string): void => {
+    printed += text;
     setup.onOutput?.(text);
+  };
+  const out = sink(setup.tty?.stdout ?? false, setup.columns ?? 100, print);
+  const err = sink(setup.tty?.stderr ?? false, setup.columns ?? 100, (text) => {
+    print(text);
     listen(text);
   });
   const host: Host = {
@@ -114,6 +121,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<R
     code,
     stdout,
     stderr: err.text(),
+    printed,
     get json() {
       return JSON.parse(stdout);
     },

@@ -9,7 +9,14 @@ interface Entry {
   readonly output: string;
 }
 
-type Mailsvc = (argv: readonly string[], setup?: Setup) => Promise<Result>;
+/** What transcripts are followed with. */
+interface Surroundings {
+  readonly mailsvc: (argv: readonly string[], setup?: Setup) => Promise<Result>;
+  /** Waits until the server rests. */
+  readonly settle: () => Promise<void>;
+  /** What stands in for what a page names, such as the address of a webhook. */
+  readonly standIns: Readonly<Record<string, string>>;
+}
 
 /** The transcripts of a page: its `console` blocks, each line after `$ ` being a command. */
 export function readTranscripts(file: string): Entry[] {
@@ -31,9 +38,12 @@ export function readTranscripts(file: string): Entry[] {
  * Runs the transcripts of a page, in order, as at a terminal, and compares what is printed: `…` stands for what differs from run to run.
  * Of the shell it knows quotation marks, `NAME=$(… | jq -r .field)` and `$NAME`.
  */
-export async function followTranscripts(file: string, mailsvc: Mailsvc, settle: () => Promise<void>): Promise<void> {
+export async function followTranscripts(file: string, { mailsvc, settle, standIns }: Surroundings): Promise<void> {
   const variables = new Map<string, string>();
-  const expand = (text: string): string => text.replaceAll(/\$([A-Z]+)\b/g, (_all, name: string) => variables.get(name) ?? `$${name}`);
+  const expand = (text: string): string =>
+    Object.entries(standIns)
+      .reduce((given, [named, real]) => given.replaceAll(named, real), text)
+      .replaceAll(/\$([A-Z]+)\b/g, (_all, name: string) => variables.get(name) ?? `$${name}`);
   for (const { line, command, output } of readTranscripts(file)) {
     const [, name, inner, field = ""] = /^([A-Z]+)=\$\((.*?)(?: \| jq -r \.(\w+))?\)$/.exec(command) ?? [];
     const words = splitWords(expand(inner ?? command));
@@ -41,7 +51,7 @@ export async function followTranscripts(file: string, mailsvc: Mailsvc, settle: 
     const tty = inner === undefined ? { stdout: true, stderr: true } : {};
     const result = await mailsvc(words.slice(1), { tty, env: { NO_COLOR: "1" }, columns: 100 });
     if (name !== undefined) variables.set(name, field === "" ? result.stdout.trim() : String(result.json[field]));
-    else expect(`${result.stdout}${result.stderr}`.trimEnd(), `${file}:${line}`).toMatch(toPattern(expand(output)));
+    else expect(result.printed.trimEnd(), `${file}:${line}`).toMatch(toPattern(expand(output)));
     await settle();
   }
 }

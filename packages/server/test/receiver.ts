@@ -21,8 +21,8 @@ export interface Receiver {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A developer's webhook on this machine. */
-export async function receiver(react: Reaction = () => 200): Promise<Receiver> {
+/** A developer's webhook on this machine, at a free port unless one is given. */
+export async function receiver(react: Reaction = () => 200, port = 0): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -37,7 +37,7 @@ export async function receiver(react: Reaction = () => 200): Promise<Receiver> {
       else reply(response, request);
     });
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
   const made: Receiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
     received,

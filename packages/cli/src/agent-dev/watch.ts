@@ -1,4 +1,5 @@
 import type { AgentMessage, Delivery } from "@mailsvc/sdk/contract";
+import { CTRL_C, listenToKeys } from "../runtime/keys.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import type { DevMarketplace } from "./setup.ts";
@@ -6,7 +7,6 @@ import type { DevMarketplace } from "./setup.ts";
 type Decision = "approve" | "reject";
 
 const POLL_MS = 1000;
-const CTRL_C = "\u0003";
 const KEYS: Readonly<Record<string, Decision>> = { a: "approve", r: "reject" };
 
 /** How many attempts of each event are not news. */
@@ -100,19 +100,4 @@ function formatDelivery({ type, attempts, state, lastAttempt, nextAttemptAt, tim
   const later = good || nextAttemptAt === null ? "" : style.dim(`, again at ${nextAttemptAt.slice(11, 19)}`);
   const why = good || !lastAttempt?.message ? "" : `\n           ${safeText(lastAttempt.message)}`;
   return `${head}${good ? style.green(outcome) : style.red(outcome)}${took}${repeat}${later}${why}`;
-}
-
-/** Calls `press` for each key, on a terminal only. The returned function gives the terminal back. */
-function listenToKeys({ host, out }: Session, press: (key: string) => void): () => void {
-  const stdin = host.stdin as typeof host.stdin & { setRawMode?(on: boolean): unknown };
-  if (stdin.isTTY !== true || out.json) return () => {};
-  const read = (chunk: Buffer | string): void => {
-    for (const key of String(chunk)) press(key);
-  };
-  stdin.setRawMode?.(true);
-  stdin.on("data", read).resume();
-  return () => {
-    stdin.setRawMode?.(false);
-    stdin.off("data", read).pause();
-  };
 }

@@ -47,8 +47,8 @@ export async function createTransport(session: Session): Promise<Transport> {
   };
 }
 
-/** Creates the SDK's client with the settings of a session. `silent` keeps retries from being told. */
-export async function createClient(session: Session, silent: () => boolean = () => false): Promise<Mailsvc> {
+/** Creates the SDK's client with the settings of a session. `silent` keeps retries from being told; `retries` hears of them. */
+export async function createClient(session: Session, silent: () => boolean = () => false, retries?: () => void): Promise<Mailsvc> {
   const { Mailsvc } = await import("@mailsvc/sdk");
   const { host, globals, out, term } = session;
   const settings = session.settings();
@@ -66,6 +66,7 @@ export async function createClient(session: Session, silent: () => boolean = () 
     fetch: host.fetch,
     // Said without --verbose too: a failure that a retry hides is worth knowing. An import reports its own progress.
     onRetry: ({ error, delayMs }) => {
+      retries?.();
       const text = `retrying in ${Math.round(delayMs)} ms: ${safeText(error.message)}`;
       if (globals.verbose) tell(`~ ${text}`);
       else if (!silent() && !globals.json) out.note(term.err.dim(text));

@@ -1,0 +1,170 @@
+import type { Mailsvc } from "@mailsvc/sdk";
+import { AGENT_EVENT_TYPES, EVENT_TYPES } from "@mailsvc/sdk/contract";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { Forwarder } from "../listen/forwarder.ts";
+import { PositionFile } from "../listen/position-file.ts";
+import { Report } from "../listen/report.ts";
+import { assertPattern, Routes } from "../listen/routes.ts";
+import { deriveSecret } from "../listen/signed-headers.ts";
+import { type EventFilter, followAgent, followWorkspace } from "../listen/sources.ts";
+import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
+import { EXIT, type Exit } from "../runtime/exit.ts";
+import { CTRL_C, listenToKeys } from "../runtime/keys.ts";
+import { createClient } from "../runtime/transport.ts";
+import type { Session } from "../types.ts";
+
+const FILTERS = ["to", "email", "campaign", "automation", "contact"] as const;
+// How often it is stored what was forwarded.
+const SAVE_MS = 1000;
+
+const HELP = `
+Requests have the bytes and headers of the real webhook and are signed with --secret, or with a
+secret of this API key, which is shown. Events wait while nothing listens, and the connection is
+made again after sleep and restarts, without a gap.
+
+Examples:
+  mailsvc listen --forward-to http://127.0.0.1:3000/webhook
+  mailsvc listen --route email.bounced=3000/bounces --route 'contact.*=3000/contacts'
+  mailsvc listen --forward-to 3000/webhook --agent launch-writer --secret $AGENT_WEBHOOK_SECRET`;
+
+/** `mailsvc listen`: brings the events of a server to webhooks on this machine, without a tunnel. */
+export function listenCommand(run: Run): Command {
+  const command = new Command("listen")
+    .description("Forward events of the server to a webhook on this machine, signed as the real ones")
+    .addOption(new Option("--forward-to <url>", "Where events go, such as http://127.0.0.1:3000/webhook or 3000/webhook"))
+    .addOption(new Option("--route <type=url...>", "Where events of a type go, such as email.bounced=URL or email.*=URL"))
+    .addOption(new Option("--type <types>", "Only events of these types, with commas between them; email.* for all of a kind"))
+    .addOption(new Option("--to <email>", "Only events of emails to this address"))
+    .addOption(new Option("--email <id>", "Only events of this email"))
+    .addOption(new Option("--campaign <id>", "Only events of this campaign"))
+    .addOption(new Option("--automation <id>", "Only events of this automation"))
+    .addOption(new Option("--contact <id>", "Only events of this contact"))
+    .addOption(new Option("--agent <slug>", "The events for the webhook of your agent, instead of those of the workspace"))
+    .addOption(new Option("--secret <secret>", "Signs the requests: the secret of the real webhook (MAILSVC_WEBHOOK_SECRET)"))
+    .addOption(new Option("--print-secret", "Print the secret that signs without --secret, and end"))
+    .addOption(new Option("--from <sequence>", "Begin with the event of this sequence").argParser(parsePositive))
+    .addOption(new Option("--resume", "Begin where the last run ended"))
+    .addOption(new Option("--count <n>", "End after this many events; exit 11 if one of them failed").argParser(parsePositive))
+    .addHelpText("after", HELP);
+  return runAction(command, run, "connect", async (session, _args, flags): Promise<Exit> => {
+    const { apiKey } = session.settings();
+    const given = flags["secret"] ?? session.host.env["MAILSVC_WEBHOOK_SECRET"];
+    const secret =
+      typeof given === "string" && given !== "" ? { value: given, derived: false } : { value: deriveSecret(apiKey ?? ""), derived: true };
+    if (flags["printSecret"] === true) {
+      await session.client();
+      await session.out.data({ secret: secret.value }, () => secret.value);
+      return EXIT.ok;
+    }
+    return listen(session, flags, secret);
+  });
+}
+
+async function listen(session: Session, flags: Flags, secret: { value: string; derived: boolean }): Promise<Exit> {
+  const agent = readText(flags, "agent");
+  const types: readonly string[] = agent === undefined ? EVENT_TYPES : AGENT_EVENT_TYPES;
+  const routes = new Routes((flags["route"] as readonly string[] | undefined) ?? [], readText(flags, "forwardTo"), types);
+  const filter = readFilter(flags, types, agent !== undefined);
+  const { host } = session;
+  const report = new Report(session);
+  const ended = new AbortController();
+  let savedAt = host.now();
+  const save = (): void => {
+    savedAt = host.now();
+    if (agent === undefined) positions.write(forwarder.position);
+  };
+  const signal = AbortSignal.any([session.signal, ended.signal]);
+  const forwarder = new Forwarder({
+    secret: secret.value,
+    fetch: globalThis.fetch,
+    now: host.now,
+    sleep: (ms, until) => host.sleep(ms, until),
+    signal,
+    findUrl: (type) => routes.findUrl(type),
+    report: async (result) => {
+      await report.attempt(result);
+      if (host.now() - savedAt >= SAVE_MS) save();
+    },
+    waits: (url) => report.waits(url),
+  });
+  const client = await createClient(
+    session,
+    () => true,
+    () => void report.lost(forwarder.position).catch(() => ended.abort()),
+  );
+  const { workspace } = await client.me.get();
+  const positions = new PositionFile(host, { url: session.settings().url, workspaceId: workspace.id });
+  const stored = agent === undefined ? positions.read() : null;
+  const from = readStart(flags, stored) ?? (await findNext(client));
+  await report.ready(routes.urls, secret);
+  if (stored !== null && flags["from"] === undefined && flags["resume"] !== true) {
+    const { total } = (await client.events.list({ ...filter, after: stored, limit: 1 })).pagination;
+    if (total > 0) await report.missed(total, stored + 1);
+  }
+  const release = listenToKeys(session, (key) => {
+    if (key === CTRL_C) ended.abort();
+    else if (key === "r")
+      void forwarder.repeat().then(
+        (repeated) => repeated || session.out.note("There is no event to repeat yet."),
+        () => ended.abort(),
+      );
+  });
+  try {
+    const source =
+      agent === undefined ? followWorkspace(client, filter, from, signal) : followAgent(client, agent, { sleep: host.sleep, signal });
+    const limit = flags["count"] as number | undefined;
+    let accepted = 0;
+    for await (const event of source) {
+      if (routes.findUrl(event.type) === null || !isWanted(event.type, flags)) continue;
+      await forwarder.add(event);
+      accepted += 1;
+      if (accepted === limit) break;
+    }
+    await forwarder.settle();
+  } finally {
+    release();
+    save();
+  }
+  await report.ended(forwarder.position);
+  return flags["count"] !== undefined && report.failed > 0 ? EXIT.partial : EXIT.ok;
+}
+
+function readText(flags: Flags, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function readFilter(flags: Flags, types: readonly string[], ofAgent: boolean): EventFilter {
+  for (const pattern of readText(flags, "type")?.split(",") ?? []) assertPattern(pattern.trim(), types, "--type");
+  const given = FILTERS.filter((name) => readText(flags, name) !== undefined);
+  if (ofAgent && given[0] !== undefined) throw usageError(`--${given[0]} is no filter for the events of an agent.`);
+  if (ofAgent && (flags["from"] !== undefined || flags["resume"] === true))
+    throw usageError("--from and --resume are for the events of the workspace.");
+  return Object.fromEntries(
+    ["type", ...FILTERS].flatMap((name) => (readText(flags, name) === undefined ? [] : [[name, readText(flags, name)]])),
+  );
+}
+
+/** The events of an agent are filtered here, those of the workspace by the server. */
+function isWanted(type: string, flags: Flags): boolean {
+  const patterns = readText(flags, "agent") === undefined ? undefined : readText(flags, "type")?.split(",");
+  return patterns === undefined || patterns.some((pattern) => pattern.trim() === type || pattern.trim() === "*");
+}
+
+function readStart(flags: Flags, stored: number | null): number | undefined {
+  if (flags["from"] !== undefined) return flags["from"] as number;
+  return flags["resume"] === true && stored !== null ? stored + 1 : undefined;
+}
+
+/** The sequence to begin with: what happens while the connection is made is not lost. */
+async function findNext(client: Mailsvc): Promise<number> {
+  // An event may be recorded later than it happened, so the latest one is not always the one with the highest sequence.
+  const { data } = await client.events.list({ limit: 100 });
+  return Math.max(0, ...data.map(({ sequence }) => sequence)) + 1;
+}
+
+function parsePositive(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError("Write a whole number from 1.");
+  return Number(text);
+}

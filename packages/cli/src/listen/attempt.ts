@@ -1,0 +1,84 @@
+import { buildSignedHeaders, type OutgoingEvent } from "./signed-headers.ts";
+
+/** What an attempt to deliver an event to a webhook needs. */
+export interface AttemptParts {
+  readonly secret: string;
+  readonly fetch: typeof globalThis.fetch;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** How an attempt ended. */
+export interface AttemptResult {
+  readonly url: string;
+  readonly attempt: number;
+  /** Null when there was no answer. */
+  readonly status: number | null;
+  readonly ms: number;
+  /** What went wrong; null for 2xx. */
+  readonly error: string | null;
+  /** True if nothing listens at the URL. */
+  readonly absent: boolean;
+}
+
+/** How a request is spoilt after it was signed, so that a receiver that verifies must refuse it. */
+export const TAMPERINGS = ["body", "signature", "timestamp"] as const;
+export type Tampering = (typeof TAMPERINGS)[number];
+
+// The service waits this long too.
+const TIMEOUT_MS = 8000;
+// Older than any receiver accepts.
+const LONG_AGO_MS = 3_600_000;
+// What connecting to a webhook that is not running ends with, as while it restarts.
+const ABSENT: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
+
+/** Sends a signed event once. Never throws. */
+export async function attemptDelivery(
+  event: OutgoingEvent,
+  url: string,
+  { secret, fetch, now, signal }: AttemptParts,
+  attempt = 1,
+  tampering?: Tampering,
+): Promise<AttemptResult> {
+  const from = now();
+  const end = (status: number | null, error: string | null, absent = false): AttemptResult => ({
+    url,
+    attempt,
+    status,
+    ms: now() - from,
+    error,
+    absent,
+  });
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      ...buildRequest(event, secret, attempt, from, tampering),
+      redirect: "manual",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    await response.arrayBuffer();
+    return end(response.status, response.ok ? null : `answered ${response.status}`);
+  } catch (error) {
+    if ((error as Error).name === "TimeoutError") return end(null, `no answer within ${TIMEOUT_MS / 1000} s`);
+    const code = String((error as { cause?: { code?: unknown } }).cause?.code ?? "");
+    return ABSENT.has(code)
+      ? end(null, "nothing listens there", true)
+      : end(null, `the connection broke off${code === "" ? "" : ` (${code})`}`);
+  }
+}
+
+function buildRequest(event: OutgoingEvent, secret: string, attempt: number, now: number, tampering: Tampering | undefined) {
+  const headers = buildSignedHeaders(event, secret, attempt, tampering === "timestamp" ? now - LONG_AGO_MS : now);
+  switch (tampering) {
+    case "body":
+      return { headers, body: event.body.replace(/^\{/, '{"tampered":true,') };
+    case "signature":
+      return {
+        headers: buildSignedHeaders(event, `whsec_${Buffer.from("another secret").toString("base64")}`, attempt, now),
+        body: event.body,
+      };
+    default:
+      return { headers, body: event.body };
+  }
+}

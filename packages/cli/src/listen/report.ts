@@ -1,0 +1,79 @@
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+import type { ForwardResult } from "./forwarder.ts";
+
+/** Tells what happens: for people as lines, in a pipe as one JSON document for each. */
+export class Report {
+  readonly #session: Session;
+  #waitingFor: string | null = null;
+  #forwarded = 0;
+  #failed = 0;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  get forwarded(): number {
+    return this.#forwarded;
+  }
+
+  get failed(): number {
+    return this.#failed;
+  }
+
+  async ready(urls: readonly string[], secret: { value: string; derived: boolean }): Promise<void> {
+    const { out, term } = this.#session;
+    if (out.json) return out.line({ kind: "ready", forwardTo: urls, secret: secret.derived ? secret.value : null });
+    const keys = this.#session.host.stdin.isTTY ? " r repeats the last event." : "";
+    out.note(`Forwarding events to ${urls.map(safeText).join(", ")}.${keys} Ctrl-C ends.`);
+    if (secret.derived) out.note(`${term.err.dim("secret")}  ${secret.value}`);
+  }
+
+  /** Events that happened since the last time this ran here; `total` may be a minimum. */
+  async missed(total: number, since: number): Promise<void> {
+    const { out, term } = this.#session;
+    if (out.json) return out.line({ kind: "missed", total, since });
+    out.note(
+      `${term.err.yellow("missed")} ${total} since the last time. Get them with: mailsvc listen --from ${since} …, or mailsvc listen --resume …`,
+    );
+  }
+
+  async attempt({ event, url, attempt, status, ms, error }: ForwardResult): Promise<void> {
+    const { out, term } = this.#session;
+    this.#waitingFor = null;
+    this.#forwarded += 1;
+    if (error !== null) this.#failed += 1;
+    const { id, type, sequence, at } = event;
+    if (out.json) return out.line({ kind: "delivery", sequence, id, type, at, url, attempt, status, ms, error });
+    const { out: style } = term;
+    const number = sequence === null ? "" : ` ${style.dim(`#${sequence}`)}`;
+    const outcome = error === null ? style.green(String(status)) : style.red(error);
+    const repeat = attempt > 1 ? style.dim(`, attempt ${attempt}`) : "";
+    await out.text(`${style.dim(at.slice(11, 19))}${number} ${type}  ${safeText(id)}  ${outcome} in ${ms} ms${repeat}\n`);
+  }
+
+  /** Nothing listens at a URL: said once until something does. */
+  waits(url: string): void {
+    if (this.#waitingFor === url) return;
+    this.#waitingFor = url;
+    const { out, term } = this.#session;
+    if (out.json) void out.line({ kind: "waiting", url }).catch(() => {});
+    else out.note(`${term.err.yellow("waiting")} Nothing listens at ${safeText(url)}. Events wait, and go out when something does.`);
+  }
+
+  /** The connection to the server was lost and is made again. */
+  async lost(after: number): Promise<void> {
+    const { out, term } = this.#session;
+    if (out.json) return out.line({ kind: "reconnecting", after });
+    out.note(
+      `${term.err.yellow("lost")} the connection to the server; connecting again${after === 0 ? "" : `, to continue after #${after}`}.`,
+    );
+  }
+
+  async ended(position: number): Promise<void> {
+    const { out } = this.#session;
+    if (out.json)
+      return out.line({ kind: "ended", forwarded: this.#forwarded, failed: this.#failed, position: position === 0 ? null : position });
+    out.note(`${this.#forwarded} forwarded, ${this.#failed} of them without success.`);
+  }
+}

@@ -1,0 +1,67 @@
+import { usageError } from "../runtime/errors.ts";
+import { findSimilar } from "../runtime/suggestion.ts";
+
+/** Where events of a type go. */
+interface Route {
+  readonly pattern: string;
+  readonly url: string;
+}
+
+/** Decides which URL gets an event: that of the most specific route for its type, else the one for all. */
+export class Routes {
+  readonly #routes: readonly Route[];
+  readonly #fallback: string | null;
+
+  /** `routes` as given: `email.bounced=URL`, `email.*=URL`. Throws CliError for an unknown type or what is no URL. */
+  constructor(routes: readonly string[], fallback: string | undefined, types: readonly string[]) {
+    this.#fallback = fallback === undefined ? null : parseTarget(fallback, "--forward-to");
+    this.#routes = routes.map((text) => parseRoute(text, types)).sort((a, b) => b.pattern.length - a.pattern.length);
+    if (this.#fallback === null && this.#routes.length === 0)
+      throw usageError("--forward-to or --route is needed.", {
+        hint: "For example: mailsvc listen --forward-to http://127.0.0.1:3000/webhook",
+      });
+  }
+
+  /** Every URL that may get something. */
+  get urls(): string[] {
+    return [...new Set([...this.#routes.map(({ url }) => url), ...(this.#fallback === null ? [] : [this.#fallback])])];
+  }
+
+  /** Null for a type that goes nowhere. */
+  findUrl(type: string): string | null {
+    return this.#routes.find(({ pattern }) => matchesPattern(pattern, type))?.url ?? this.#fallback;
+  }
+}
+
+/** Whether a type is meant by itself, `email.*` or `*`. */
+export function matchesPattern(pattern: string, type: string): boolean {
+  return pattern === "*" || pattern === type || (pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1)));
+}
+
+/** Throws CliError that names similar types. */
+export function assertPattern(pattern: string, types: readonly string[], flag: string): void {
+  if (types.some((type) => matchesPattern(pattern, type))) return;
+  const similar = findSimilar(pattern, types);
+  throw usageError(`${flag}: there is no event type ${JSON.stringify(pattern)}.`, {
+    hint: similar.length > 0 ? `Did you mean ${similar.join(" or ")}?` : `The types are ${types.join(", ")}.`,
+  });
+}
+
+function parseRoute(text: string, types: readonly string[]): Route {
+  const at = text.indexOf("=");
+  if (at < 1)
+    throw usageError(`--route: write TYPE=URL, not ${JSON.stringify(text)}.`, {
+      hint: "For example: --route email.bounced=http://127.0.0.1:3000/bounces",
+    });
+  const pattern = text.slice(0, at);
+  assertPattern(pattern, types, "--route");
+  return { pattern, url: parseTarget(text.slice(at + 1), "--route") };
+}
+
+/** A URL; `3000/webhook` and `localhost:3000` are taken for http on this machine. */
+export function parseTarget(text: string, flag: string): string {
+  const full = /^https?:\/\//.test(text) ? text : `http://${/^:?\d+(?:\/|$)/.test(text) ? `127.0.0.1:${text.replace(/^:/, "")}` : text}`;
+  if (!URL.canParse(full))
+    throw usageError(`${flag}: ${JSON.stringify(text)} is no URL.`, { hint: "For example: http://127.0.0.1:3000/webhook" });
+  return new URL(full).href;
+}

@@ -1,0 +1,273 @@
+import { PassThrough } from "node:stream";
+import { verifySignature } from "@mailsvc/agent-kit";
+import { unwrap } from "@mailsvc/sdk/webhooks";
+import { describe, expect, test } from "vitest";
+import { createTestAgent } from "../../server/test/agent.ts";
+import { type Receiver, receiver } from "../../server/test/receiver.ts";
+import type { In } from "../src/types.ts";
+import { folder, type Result, type Setup, TERMINAL } from "./harness.ts";
+import { type Beside, startCliWithServer } from "./world.ts";
+
+const hello = { from: "a@acme.example", subject: "Hello", text: "x" };
+const send = ({ world }: Beside, to: string) => world.sdk.emails.send({ ...hello, to });
+
+/** Runs `listen` beside what `during` does once it is ready; ends it by Ctrl-C unless it ends by itself. */
+async function listen(
+  beside: Beside,
+  argv: readonly string[],
+  during: (run: { output: () => string; until: (text: string | RegExp) => Promise<void>; stop: () => void }) => Promise<void>,
+  setup: Setup = {},
+): Promise<Result> {
+  let output = "";
+  const heard = new Set<() => void>();
+  let stop = (): void => {};
+  const running = beside.mailsvc(["listen", ...argv], {
+    ...setup,
+    onOutput: (text) => {
+      output += text;
+      for (const hear of heard) hear();
+    },
+    onStart: (signal) => {
+      stop = () => signal("SIGINT");
+    },
+  });
+  const until = (text: string | RegExp): Promise<void> =>
+    new Promise((found, failed) => {
+      const hear = (): void => {
+        if (typeof text === "string" ? output.includes(text) : text.test(output)) {
+          heard.delete(hear);
+          found();
+        }
+      };
+      heard.add(hear);
+      hear();
+      void running.then(({ stderr, stdout }) => failed(new Error(`It ended before ${text}:\n${stdout}\n${stderr}`)), failed);
+    });
+  await until(/"ready"|Ctrl-C ends/);
+  await during({ output: () => output, until, stop: () => stop() });
+  if (!argv.includes("--count")) stop();
+  return running;
+}
+
+const deliveriesOf = ({ lines }: Result) => lines.filter(({ kind }) => kind === "delivery");
+
+describe("listen", () => {
+  test("forwards the bytes of the real webhook, signed so that every verifier accepts them", async () => {
+    await using real = await receiver();
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const { secret } = await beside.world.sdk.webhooks.create({ url: real.url });
+    const result = await listen(beside, ["--forward-to", local.url, "--secret", secret, "--count", "3"], async () => {
+      await send(beside, "ada@example.com");
+      await beside.world.settle();
+    });
+    expect(result.code).toBe(0);
+    await beside.world.settle();
+    expect(local.received.map(({ body }) => body)).toEqual(real.received.map(({ body }) => body));
+    for (const [i, { body, headers }] of local.received.entries()) {
+      expect((await unwrap(body, headers, secret)).type).toBe(local.types()[i]);
+      const signature = String(headers["x-service-signature"]);
+      expect(verifySignature({ body: Buffer.from(body), secrets: secret, signature, id: null, timestamp: null })).not.toBeNull();
+      const theirs = real.received[i]?.headers ?? {};
+      for (const name of [
+        "webhook-id",
+        "x-service-event-id",
+        "x-service-event-type",
+        "x-service-timestamp",
+        "x-service-signature",
+        "x-service-attempt",
+      ])
+        expect([name, headers[name]]).toEqual([name, theirs[name]]);
+    }
+    expect(deliveriesOf(result)).toMatchObject([
+      { sequence: 1, type: "email.queued", attempt: 1, status: 200, error: null, url: local.url },
+      { sequence: 2, type: "email.sent" },
+      { sequence: 3, type: "email.delivered" },
+    ]);
+    expect(result.lines.at(-1)).toEqual({ kind: "ended", forwarded: 3, failed: 0, position: 3 });
+  });
+
+  test("without a secret it signs with one of its own, the same at each start, and shows it", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const printed = (await beside.mailsvc(["listen", "--print-secret"])).json.secret as string;
+    const result = await listen(
+      beside,
+      ["--forward-to", local.url, "--count", "1"],
+      async () => void (await send(beside, "ada@example.com")),
+    );
+    expect(result.lines[0]).toEqual({ kind: "ready", forwardTo: [local.url], secret: printed });
+    const [{ body, headers } = { body: "", headers: {} }] = local.received;
+    expect((await unwrap(body, headers, printed)).type).toBe("email.queued");
+    expect(printed).not.toContain(beside.world.apiKey);
+  });
+
+  test("routes: the most specific one for a type wins, and what has none goes nowhere", async () => {
+    await using bounces = await receiver();
+    await using contacts = await receiver();
+    const beside = await startCliWithServer();
+    const routes = ["--route", `email.*=${contacts.url}`, "--route", `email.bounced=${bounces.url}`];
+    await listen(beside, [...routes, "--count", "2"], async () => {
+      await beside.world.sdk.contacts.create({ email: "ada@example.com" });
+      await send(beside, "bounced@simulator.mailsvc.test");
+    });
+    expect([bounces.types(), contacts.types()]).toEqual([["email.bounced"], ["email.queued"]]);
+  });
+
+  test("filters are the server's, and a mistyped type is named with its neighbour", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    await listen(beside, ["--forward-to", local.url, "--type", "email.delivered", "--to", "b@example.com", "--count", "1"], async () => {
+      await send(beside, "a@example.com");
+      await send(beside, "b@example.com");
+      await beside.world.settle();
+    });
+    expect(local.received.map(({ event }) => [event.type, event.to])).toEqual([["email.delivered", "b@example.com"]]);
+    const wrong = await beside.mailsvc(["listen", "--route", "email.bouncd=3000"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("Did you mean email.bounced?")]);
+    expect((await beside.mailsvc(["listen"])).code).toBe(2);
+    expect((await beside.mailsvc(["listen", "--forward-to", "http://"])).stderr).toContain("is no URL");
+  });
+
+  test("events wait while nothing listens, and come in their order when something does", async () => {
+    const beside = await startCliWithServer();
+    const closed = await receiver();
+    const { url } = closed;
+    await closed[Symbol.asyncDispose]();
+    let local: Receiver | undefined;
+    const result = await listen(beside, ["--forward-to", url, "--count", "3"], async ({ until }) => {
+      await send(beside, "ada@example.com");
+      await until('"waiting"');
+      local = await receiver(() => 200, Number(new URL(url).port));
+    });
+    expect(local?.types()).toEqual(["email.queued", "email.sent", "email.delivered"]);
+    expect(result.lines.filter(({ kind }) => kind === "waiting")).toEqual([{ kind: "waiting", url }]);
+    expect(result.code).toBe(0);
+    await local?.[Symbol.asyncDispose]();
+  });
+
+  test("what is answered with an error is reported and not repeated: exit 11", async () => {
+    await using local = await receiver(({ event }) => (event.type === "email.sent" ? 500 : 204));
+    const beside = await startCliWithServer();
+    const result = await listen(
+      beside,
+      ["--forward-to", local.url, "--count", "3"],
+      async () => void (await send(beside, "ada@example.com")),
+    );
+    expect(result.code).toBe(11);
+    expect(deliveriesOf(result).map(({ status, error }) => [status, error])).toEqual([
+      [204, null],
+      [500, "answered 500"],
+      [204, null],
+    ]);
+  });
+
+  test("a connection that is cut, as by sleep or a restart of the server, is made again without a gap", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    let cut = (): void => {};
+    let streams = 0;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const url = String(input instanceof Request ? input.url : input);
+      if (!url.includes("/events/stream")) return beside.world.fetch(input, init);
+      streams += 1;
+      const connection = new AbortController();
+      cut = () => connection.abort(new TypeError("terminated"));
+      const response = await beside.world.fetch(input, init);
+      const body = response.body?.pipeThrough(new TransformStream(), { signal: connection.signal });
+      return new Response(body, response);
+    };
+    const result = await listen(
+      beside,
+      ["--forward-to", local.url, "--count", "9"],
+      async ({ until }) => {
+        await send(beside, "a@example.com");
+        await until(/"sequence":3/);
+        cut();
+        // Meanwhile nobody listens.
+        await send(beside, "b@example.com");
+        await beside.world.settle();
+        await until('"reconnecting"');
+        await until(/"sequence":6/);
+        await send(beside, "c@example.com");
+      },
+      { fetch },
+    );
+    expect(streams).toBeGreaterThan(1);
+    expect(deliveriesOf(result).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  test("started again, it says what it missed, and --resume or --from gets it", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const home = folder();
+    const first = await listen(
+      beside,
+      ["--forward-to", local.url, "--count", "3"],
+      async () => void (await send(beside, "a@example.com")),
+      { home },
+    );
+    expect(first.lines.some(({ kind }) => kind === "missed")).toBe(false);
+    await send(beside, "b@example.com");
+    await beside.world.settle();
+    const second = await listen(
+      beside,
+      ["--forward-to", local.url, "--type", "email.queued", "--count", "1"],
+      async () => void (await send(beside, "c@example.com")),
+      {
+        home,
+      },
+    );
+    expect(second.lines[1]).toEqual({ kind: "missed", total: 1, since: 4 });
+    expect(deliveriesOf(second)).toMatchObject([{ sequence: 7 }]);
+    local.received.length = 0;
+    await beside.world.settle();
+    const third = await listen(beside, ["--forward-to", local.url, "--resume", "--count", "2"], async () => {}, { home });
+    expect(deliveriesOf(third).map(({ sequence }) => sequence)).toEqual([8, 9]);
+    const again = await listen(beside, ["--forward-to", local.url, "--from", "4", "--count", "2"], async () => {}, { home });
+    expect(deliveriesOf(again).map(({ sequence }) => sequence)).toEqual([4, 5]);
+  });
+
+  test("at a terminal events are lines, and r repeats the last one under its id", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => keys }) as unknown as PassThrough & In;
+    const result = await listen(
+      beside,
+      ["--forward-to", local.url, "--type", "email.queued"],
+      async ({ until }) => {
+        keys.write("r");
+        await until("no event to repeat");
+        await send(beside, "ada@example.com");
+        await until("email.queued");
+        keys.write("r");
+        await until("attempt 2");
+        keys.write("\u0003");
+      },
+      { input: keys, tty: TERMINAL, env: { NO_COLOR: "1" } },
+    );
+    expect(result.stdout).toMatch(/^00:00:00 #1 email\.queued {2}evt_\w+ {2}200 in \d+ ms\n00:00:00 #1 email\.queued .*, attempt 2\n$/);
+    expect(local.received.map(({ headers }) => [headers["webhook-id"], headers["x-service-attempt"]])).toEqual([
+      [local.received[0]?.event.id, "1"],
+      [local.received[0]?.event.id, "2"],
+    ]);
+  });
+
+  test("the events for the webhook of an agent are forwarded too, but for its key", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const { activationId, key } = await createTestAgent(beside.world);
+    const result = await listen(
+      beside,
+      ["--agent", "writer", "--forward-to", local.url, "--count", "2"],
+      async () => {
+        await beside.world.sdk.activations.pause(activationId);
+        await beside.world.sdk.activations.resume(activationId);
+      },
+      { env: { MAILSVC_API_KEY: beside.world.builder.apiKey } },
+    );
+    expect(deliveriesOf(result)).toMatchObject([{ type: "agent.paused", sequence: null }, { type: "agent.resumed" }]);
+    expect(JSON.stringify(local.received)).not.toContain(key);
+    expect((await beside.mailsvc(["listen", "--agent", "writer", "--forward-to", local.url, "--to", "a@example.com"])).code).toBe(2);
+  });
+});

@@ -1,0 +1,91 @@
+import { unwrap } from "@mailsvc/sdk/webhooks";
+import { describe, expect, test } from "vitest";
+import { createTestAgent } from "../../server/test/agent.ts";
+import { receiver } from "../../server/test/receiver.ts";
+import { startCliWithServer } from "./world.ts";
+
+const SECRET = "whsec_c2VjcmV0IG9mIGEgdGVzdCwgMzIgYnl0ZXMgbG9uZyE=";
+
+/** A server on which an email was delivered at midnight, and another one at two o'clock. */
+async function withHistory() {
+  const beside = await startCliWithServer();
+  const { sdk, clock, settle } = beside.world;
+  for (const to of ["a@example.com", "b@example.com"]) {
+    await sdk.emails.send({ from: "a@acme.example", to, subject: "Hello", text: "x" });
+    await settle();
+    await clock.advance("2h");
+  }
+  return beside;
+}
+
+describe("replay", () => {
+  test("sends an event of the past as it was, signed now", async () => {
+    await using local = await receiver();
+    const { mailsvc, world } = await withHistory();
+    const [event] = (await world.sdk.events.list({ after: 0 })).data;
+    const result = await mailsvc(["replay", event?.id ?? "", "--forward-to", local.url, "--secret", SECRET]);
+    expect([result.code, result.lines]).toMatchObject([0, [{ id: event?.id, status: 200, attempt: 1, problem: null }]]);
+    const [{ body, headers } = { body: "", headers: {} }] = local.received;
+    expect(await unwrap(body, headers, SECRET)).toEqual(event);
+  });
+
+  test("since a sequence, or a time by the server's clock, in the order of events", async () => {
+    await using local = await receiver();
+    const { mailsvc } = await withHistory();
+    const replay = async (...since: string[]) => {
+      local.received.length = 0;
+      expect((await mailsvc(["replay", "--forward-to", local.url, "--since", ...since])).code).toBe(0);
+      return local.received.map(({ event }) => event.sequence);
+    };
+    expect(await replay("5")).toEqual([5, 6]);
+    expect(await replay("3h")).toEqual([4, 5, 6]);
+    expect(await replay("2026-01-01T00:00:00Z", "--type", "email.delivered")).toEqual([3, 6]);
+    expect(await replay("2026-01-01T00:00:00Z", "--reorder")).toEqual([6, 5, 4, 3, 2, 1]);
+  });
+
+  test("duplicates have the same id and a higher attempt", async () => {
+    await using local = await receiver();
+    const { mailsvc } = await withHistory();
+    await mailsvc(["replay", "--forward-to", local.url, "--since", "6", "--duplicate"]);
+    await mailsvc(["replay", "--forward-to", local.url, "--since", "6", "--duplicate", "3"]);
+    const ids = local.received.map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids).size).toBe(1);
+    expect(local.received.map(({ headers }) => headers["x-service-attempt"])).toEqual(["1", "2", "1", "2", "3"]);
+  });
+
+  test.each(["body", "signature", "timestamp"])(
+    "a webhook that verifies refuses a spoilt %s, and one that does not is found out",
+    async (part) => {
+      await using careless = await receiver();
+      const { mailsvc } = await withHistory();
+      const found = await mailsvc(["replay", "--since", "6", "--forward-to", careless.url, "--secret", SECRET, "--tamper", part]);
+      expect([found.code, found.lines[0].problem]).toEqual([11, `accepted a request whose ${part} was tampered with`]);
+      const [{ body, headers } = { body: "", headers: {} }] = careless.received;
+      await expect(unwrap(body, headers, SECRET)).rejects.toMatchObject({ code: part === "timestamp" ? "too_old" : "wrong_signature" });
+      await using careful = await receiver(() => 401);
+      expect((await mailsvc(["replay", "--since", "6", "--forward-to", careful.url, "--tamper", part])).code).toBe(0);
+    },
+  );
+
+  test("what fails is exit 11, and wrong usage is named", async () => {
+    await using local = await receiver(() => 503);
+    const { mailsvc } = await withHistory();
+    const failed = await mailsvc(["replay", "--since", "6", "--forward-to", local.url]);
+    expect([failed.code, failed.lines[0].problem]).toEqual([11, "answered 503"]);
+    expect((await mailsvc(["replay", "--forward-to", local.url])).stderr).toContain("Give the ids of events, or --since.");
+    expect((await mailsvc(["replay", "evt_00000000099", "--forward-to", local.url])).code).toBe(6);
+    expect((await mailsvc(["replay", "--since", "yesterday", "--forward-to", local.url])).code).toBe(2);
+    expect((await mailsvc(["replay", "--since", "1", "--type", "emial.*", "--forward-to", local.url])).code).toBe(2);
+  });
+
+  test("the events of an agent are sent with their bytes, the key masked", async () => {
+    await using local = await receiver();
+    const { mailsvc, world } = await startCliWithServer();
+    const { activationId, key } = await createTestAgent(world);
+    await world.sdk.activations.pause(activationId);
+    const builder = { env: { MAILSVC_API_KEY: world.builder.apiKey } };
+    await mailsvc(["replay", "--agent", "writer", "--since", "1h", "--forward-to", local.url], builder);
+    expect(local.types()).toEqual(["agent.activated", "agent.paused"]);
+    expect(JSON.stringify(local.received)).not.toContain(key);
+  });
+});
