@@ -1,6 +1,7 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import type { Event, EventType } from "@mailsvc/sdk/contract";
 import type { Deps } from "../deps.ts";
+import type { Activity } from "./activity.ts";
 
 /** Which event is meant: its type, and what it is about. */
 export interface EventWanted<Type extends EventType = EventType> {
@@ -25,8 +26,9 @@ export interface TestEvents {
   /** All matching events, oldest first. */
   all<Type extends EventType = EventType>(wanted?: EventWanted<Type>): Promise<OfType<Type>[]>;
   /**
-   * The oldest matching event; with `after`, the oldest one with a larger sequence. Waits up to `timeout` seconds of real time (5) and
-   * throws if none comes, naming those that did.
+   * The oldest matching event; with `after`, the oldest one with a larger sequence. Throws if none comes, naming those that did: at once
+   * while the clock is frozen, when no request is under way and nothing is due; after 5 seconds while it runs. With `timeout` it waits for
+   * as many seconds of real time, for code that does something by itself.
    */
   waitFor<Type extends EventType = EventType>(
     wanted?: EventWanted<Type> & { readonly after?: number; readonly timeout?: number },
@@ -37,12 +39,13 @@ export interface TestEvents {
 export interface EventParts {
   readonly sdk: Mailsvc;
   readonly settle: () => Promise<void>;
+  readonly activity: Activity;
   readonly deps: Pick<Deps, "clock" | "eventStream">;
   readonly workspaceId: string;
 }
 
 /** @internal */
-export function createEvents({ sdk, settle, deps, workspaceId }: EventParts): TestEvents {
+export function createEvents({ sdk, settle, activity, deps, workspaceId }: EventParts): TestEvents {
   const { clock, eventStream } = deps;
   async function all<Type extends EventType>(wanted: EventWanted<Type> = {}): Promise<OfType<Type>[]> {
     await settle();
@@ -50,7 +53,7 @@ export function createEvents({ sdk, settle, deps, workspaceId }: EventParts): Te
   }
   return {
     all,
-    waitFor: async ({ after = 0, timeout = 5, ...wanted } = {}) => {
+    waitFor: async ({ after = 0, timeout = activity.timeout, ...wanted } = {}) => {
       const end = clock.real.now() + timeout * 1000;
       for (;;) {
         const left = end - clock.real.now();
@@ -58,10 +61,12 @@ export function createEvents({ sdk, settle, deps, workspaceId }: EventParts): Te
         // Begun before the look, so that nothing is missed in between.
         const changed = eventStream.followers.wait(workspaceId, Math.max(left, 0), looked.signal);
         try {
+          await activity.end();
           const found = (await all(wanted)).find(({ sequence }) => sequence > after);
           if (found) return found;
-          if (left <= 0) throw new Error(`No event matches ${JSON.stringify(wanted)}. ${describe(await all())}`);
-          await changed;
+          if (left > 0) await changed;
+          else if (!activity.isAsked)
+            throw new Error(`No event matches ${JSON.stringify(wanted)}. ${describe(await all())}${activity.explain()}`);
         } finally {
           looked.abort();
         }

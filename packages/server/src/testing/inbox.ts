@@ -2,6 +2,7 @@ import type { CapturedMail, CapturedMailDetail, Mailsvc } from "@mailsvc/sdk";
 import { decodeAttribute } from "../html/escape.ts";
 import { toPlainText } from "../html/plain-text.ts";
 import { tokenize } from "../html/tokenizer.ts";
+import type { Activity } from "./activity.ts";
 
 /** Which mail is meant: the exact recipient, and parts of sender and subject. */
 export interface MailFilter {
@@ -28,13 +29,22 @@ export interface TestInbox {
   /** One captured mail with its contents, by the `id` that `all` gives. */
   get(id: string): Promise<TestMail>;
   /**
-   * The oldest matching mail with its contents; with `after`, the oldest one captured after the mail with this id. Waits up to
-   * `timeout` seconds of real time (5) and throws if none comes, naming what did.
+   * The oldest matching mail with its contents; with `after`, the oldest one captured after the mail with this id. Throws if none comes,
+   * naming what did: at once while the clock is frozen, when no request is under way and nothing is due; after 5 seconds while it runs.
+   * With `timeout` it waits for as many seconds of real time, for code that sends by itself.
    */
   waitFor(filter?: MailFilter & { after?: string; timeout?: number }): Promise<TestMail>;
 }
 
-export function createInbox(sdk: Mailsvc, settle: () => Promise<void>): TestInbox {
+/** @internal */
+export interface InboxParts {
+  readonly sdk: Mailsvc;
+  readonly settle: () => Promise<void>;
+  readonly activity: Activity;
+}
+
+/** @internal */
+export function createInbox({ sdk, settle, activity }: InboxParts): TestInbox {
   const all: TestInbox["all"] = async (filter = {}) => {
     await settle();
     return (await sdk.inbox.list(filter).toArray()).reverse();
@@ -45,13 +55,12 @@ export function createInbox(sdk: Mailsvc, settle: () => Promise<void>): TestInbo
       await settle();
       return toTestMail(await sdk.inbox.get(id));
     },
-    waitFor: async ({ timeout = 5, ...filter } = {}) => {
-      await settle();
-      try {
-        return toTestMail(await sdk.inbox.wait({ ...filter, timeout }));
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== "not_found") throw error;
-        throw new Error(`No mail matches ${JSON.stringify(filter)}. ${describe(await all())}`);
+    waitFor: async ({ timeout = activity.timeout, ...filter } = {}) => {
+      for (;;) {
+        await activity.end();
+        const mail = await sdk.inbox.wait({ ...filter, timeout }).catch(toNull);
+        if (mail) return toTestMail(mail);
+        if (!activity.isAsked) throw new Error(`No mail matches ${JSON.stringify(filter)}. ${describe(await all())}${activity.explain()}`);
       }
     },
   };
@@ -89,6 +98,11 @@ export async function toHaveSent(
 /** The type of the matcher, for `declare module "vitest"`. */
 export interface MailMatchers {
   toHaveSent(expected: SentMail): Promise<void>;
+}
+
+function toNull(error: unknown): null {
+  if ((error as { code?: unknown }).code === "not_found") return null;
+  throw error;
 }
 
 function matches(mail: TestMail, expected: Omit<SentMail, "to">): boolean {

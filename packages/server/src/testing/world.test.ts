@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { assertNodeVersion } from "../lib/node-version.ts";
 import { createWorld, type MailMatchers, toHaveSent } from "../testing.ts";
 
@@ -66,6 +66,31 @@ describe("the inbox of a world", () => {
     await expect(world.inbox.waitFor({ to: "bob@example.com", timeout: 0 })).rejects.toThrow(
       'No mail matches {"to":"bob@example.com"}. These were sent:\n  to ada@example.com: Your code\n  to ada@example.com: Second',
     );
+  });
+
+  test("knows that a mail cannot come while the clock is frozen, and waits for requests under way", async () => {
+    await using world = await createWorld();
+    const scheduled = world.sdk.emails.send({ ...signIn, scheduledAt: "2026-01-03T00:00:00Z" });
+    using waited = vi.spyOn(world.app.deps.clock.real, "after");
+    await expect(world.inbox.waitFor({ to: "ada@example.com" })).rejects.toThrow(
+      "No mail was sent at all.\nThe clock stands at 2026-01-01T00:00:00.000Z, and nothing is due before 2026-01-0",
+    );
+    await scheduled;
+    const first = world.inbox.waitFor();
+    void world.sdk.emails.send({ ...signIn, to: "grace@example.com" });
+    expect((await first).to).toBe("grace@example.com");
+    await world.clock.advance("3d");
+    expect((await world.inbox.waitFor({ to: "ada@example.com" })).code()).toBe("471123");
+    await expect(world.events.waitFor({ type: "email.opened" })).rejects.toThrow("world.clock.advance() moves it");
+    // Nothing has waited for seconds of real time.
+    expect(waited.mock.calls.filter(([ms]) => ms >= 1000 && ms <= 5000)).toEqual([]);
+  });
+
+  test("waits in real time for code that sends by itself", async () => {
+    await using world = await createWorld();
+    const mail = world.inbox.waitFor({ timeout: 60 });
+    setTimeout(() => void world.sdk.emails.send(signIn), 20);
+    expect((await mail).subject).toBe("Your code");
   });
 
   test("is asked by a matcher", async () => {

@@ -19,6 +19,7 @@ import type { PaymentProvider } from "../marketplace/payments/provider.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
+import { Activity } from "./activity.ts";
 import { emptyDatabase } from "./empty-database.ts";
 import { createEvents, type TestEvents } from "./events.ts";
 import { createInbox, type TestInbox } from "./inbox.ts";
@@ -145,8 +146,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     baseUrl: () => URL_OF_WORLD,
   });
 
+  const settle = async (): Promise<void> => {
+    do await app.deps.queue.idle();
+    while (await options.alongside?.());
+  };
+  const activity = new Activity(clock, settle);
+  const answer = async (request: Request): Promise<Response> => (await app.http.routed()).fetch(request);
   const inProcess: typeof fetch = async (input, init) => {
-    const response = await (await app.http.routed()).fetch(new Request(input, init));
+    const request = new Request(input, init);
+    const answering = answer(request);
+    activity.follow(request, answering);
+    const response = await answering;
     // This is how a caller sees a cut connection.
     if (response.headers.has(DROP_HEADER))
       throw new TypeError("fetch failed", { cause: Object.assign(new Error("socket hang up"), { code: "ECONNRESET" }) });
@@ -164,10 +174,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     removeFolder(folder);
   };
 
-  const settle = async (): Promise<void> => {
-    do await app.deps.queue.idle();
-    while (await options.alongside?.());
-  };
   return {
     sdk,
     apiKey,
@@ -211,8 +217,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
         await clock.advanceTo(next.at, settle);
       }
     },
-    inbox: createInbox(sdk, settle),
-    events: createEvents({ sdk, settle, deps: app.deps, workspaceId }),
+    inbox: createInbox({ sdk, settle, activity }),
+    events: createEvents({ sdk, settle, activity, deps: app.deps, workspaceId }),
     settle,
     dispose,
     [Symbol.asyncDispose]: dispose,

@@ -1,0 +1,57 @@
+import { iso } from "../lib/clock.ts";
+import type { ControllableClock } from "../lib/controllable-clock.ts";
+
+// How long something is waited for while the clock runs, seconds of real time.
+const RUNNING_TIMEOUT = 5;
+
+// Requests that themselves wait for something to happen.
+const WAITING = /\/(?:wait|stream)$/;
+
+/** What a world does at the moment: the requests under way, and what is due. While its clock is frozen nothing else can happen. */
+export class Activity {
+  readonly #clock: ControllableClock;
+  readonly #settle: () => Promise<void>;
+  readonly #requests = new Set<Promise<unknown>>();
+
+  constructor(clock: ControllableClock, settle: () => Promise<void>) {
+    this.#clock = clock;
+    this.#settle = settle;
+  }
+
+  /** Counts a request until it is answered. */
+  follow({ url }: Request, answering: Promise<unknown>): void {
+    if (WAITING.test(new URL(url).pathname)) return;
+    const answered = answering.then(
+      () => {},
+      () => {},
+    );
+    this.#requests.add(answered);
+    void answered.then(() => this.#requests.delete(answered));
+  }
+
+  /** Whether a request is under way. */
+  get isAsked(): boolean {
+    return this.#requests.size > 0;
+  }
+
+  /** Waits until all requests are answered and nothing is due. */
+  async end(): Promise<void> {
+    do {
+      await Promise.all(this.#requests);
+      await this.#settle();
+    } while (this.isAsked);
+  }
+
+  /** How long to wait for something that has not happened, seconds of real time. With a frozen clock waiting would change nothing. */
+  get timeout(): number {
+    return this.#clock.mode === "frozen" ? 0 : RUNNING_TIMEOUT;
+  }
+
+  /** Why nothing more happens; empty when the clock runs. */
+  explain(): string {
+    if (this.#clock.mode !== "frozen") return "";
+    const next = this.#clock.next();
+    const due = next === null ? "nothing is due any more" : `nothing is due before ${iso(next.at)}`;
+    return `\nThe clock stands at ${iso(this.#clock.now())}, and ${due}: world.clock.advance() moves it. For code that goes on by itself, give waitFor a timeout.`;
+  }
+}
