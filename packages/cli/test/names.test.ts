@@ -33,6 +33,24 @@ test("an unknown name is not found; one that several objects have is refused wit
   for (const { id } of keys) expect(stderr).toContain(id);
 });
 
+test("a misspelt slug or name is answered with the one that was probably meant", async () => {
+  const { world, mailsvc } = await startCliWithServer();
+  const { sdk } = world;
+  await sdk.templates.create({ name: "Welcome mail", slug: "welcome", subject: "Hi", html: "<p>Hi</p>", publish: true });
+  await sdk.lists.create({ name: "Newsletter" });
+  for (const [command, name] of [
+    [["templates", "get", "welcom"], "welcome"],
+    [["templates", "publish", "wellcome"], "welcome"],
+    [["lists", "get", "Newsleter"], "Newsletter"],
+    [["send", "--template", "welcom", "--to", "ada@example.com"], "welcome"],
+  ] as const) {
+    const { code, stderr } = await mailsvc([...command]);
+    expect([code, stderr]).toEqual([6, expect.stringContaining(`Did you mean ${name}?`)]);
+    expect(stderr).not.toContain("another workspace");
+  }
+  expect((await mailsvc(["templates", "get", "invoice"])).stderr).not.toContain("Did you mean");
+});
+
 test("a template is found on any page of the list", async () => {
   const { world, mailsvc } = await startCliWithServer();
   const first = await world.sdk.templates.create({ name: "First", slug: "first", html: "<p>1</p>" });

@@ -1,7 +1,9 @@
 import { contract, type Endpoint } from "@mailsvc/sdk/contract";
-import { hasStatus, usageError } from "../runtime/errors.ts";
-import { buildCall } from "../runtime/request.ts";
+import { CliError, hasStatus, usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
+import { buildCall, shellQuote } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
+import { findNearest } from "./values.ts";
 
 /** Objects that people know by their own name: where to list them, and which field is the name. */
 interface NamedNoun {
@@ -10,7 +12,7 @@ interface NamedNoun {
   list: Endpoint;
   /** Narrows the list to candidates for `name`; the whole list is read where it cannot. */
   query(name: string): Readonly<Record<string, string>>;
-  /** Where to look for a name that this list does not have. */
+  /** Where to look for a name that this list does not have, and for those that are similar to it. */
   otherwise?: Readonly<Record<string, string>>;
   name(row: Row): unknown;
 }
@@ -19,8 +21,8 @@ type Row = Readonly<Record<string, unknown>>;
 const NAMED: Readonly<Record<string, NamedNoun>> = {
   contacts: { label: "address", list: contract.contacts.list, query: (search) => ({ search }), name: (row) => row["email"] },
   templates: { label: "slug", list: contract.templates.list, query: () => ({}), name: (row) => row["slug"] },
-  lists: { label: "name", list: contract.lists.list, query: (search) => ({ search }), name: (row) => row["name"] },
-  segments: { label: "name", list: contract.segments.list, query: (search) => ({ search }), name: (row) => row["name"] },
+  lists: { label: "name", list: contract.lists.list, query: (search) => ({ search }), otherwise: {}, name: (row) => row["name"] },
+  segments: { label: "name", list: contract.segments.list, query: (search) => ({ search }), otherwise: {}, name: (row) => row["name"] },
   campaigns: { label: "name", list: contract.campaigns.list, query: () => ({}), name: (row) => row["name"] },
   automations: {
     label: "name",
@@ -43,6 +45,8 @@ const EMAILS: NamedNoun = {
 
 const ID = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
 const PAGE = 100;
+// Names beyond this are not compared with a misspelt one.
+const MAX_COMPARED = 1000;
 // More names than this do not fit on a screen of suggestions.
 const MAX_SUGGESTIONS = 50;
 const SUGGESTION_TIMEOUT_MS = 1500;
@@ -60,14 +64,16 @@ export function describeName(path: string): string | undefined {
 
 /**
  * Replaces a name given as `<id>` by its id: an address, slug or name. Anything unknown is left for the server to refuse.
- * Throws CliError, exit 2, when several objects have that name.
+ * Throws CliError, exit 2, when several objects have that name, and exit 6 with the name that was probably meant.
  */
 export async function resolveNames(session: Session, { path }: Endpoint, ids: readonly string[]): Promise<readonly string[]> {
   const [given, ...rest] = ids;
   const noun = findNoun(path);
   if (!noun || given === undefined || ID.test(given) || session.globals.dryRun) return ids;
-  const listed = await findByName(session, noun, given, noun.query(given));
-  const found = listed.length === 0 && noun.otherwise ? await findByName(session, noun, given, noun.otherwise) : listed;
+  const others = new Set<string>();
+  const listed = await findByName(session, noun, given, noun.query(given), others);
+  const found = listed.length === 0 && noun.otherwise ? await findByName(session, noun, given, noun.otherwise, others) : listed;
+  if (found.length === 0) refuseMisspelt(noun, given, others);
   if (found.length > 1)
     throw usageError(`"${given}" is the ${noun.label} of ${found.length} objects.`, { hint: `Use an id: ${found.join(", ")}.` });
   return [found[0] ?? given, ...rest];
@@ -91,7 +97,26 @@ export async function suggestNames(session: Session, path: string, prefix: strin
   }
 }
 
-async function findByName(session: Session, noun: NamedNoun, name: string, narrow: Readonly<Record<string, string>>): Promise<string[]> {
+/** Throws CliError, exit 6, when one of the names is so similar that it was probably meant. */
+function refuseMisspelt({ label }: NamedNoun, given: string, names: ReadonlySet<string>): void {
+  const meant = findNearest(given, [...names]);
+  if (meant === null) return;
+  throw new CliError({
+    code: "not_found",
+    message: `Nothing has the ${label} "${given}".`,
+    exit: EXIT.notFound,
+    hint: `Did you mean ${shellQuote(meant)}?`,
+  });
+}
+
+/** The ids of the objects with this name; adds the names of the others that were looked at to `others`. */
+async function findByName(
+  session: Session,
+  noun: NamedNoun,
+  name: string,
+  narrow: Readonly<Record<string, string>>,
+  others: Set<string>,
+): Promise<string[]> {
   const wanted = name.toLowerCase();
   const found: string[] = [];
   const seen = new Set<string>();
@@ -101,7 +126,11 @@ async function findByName(session: Session, noun: NamedNoun, name: string, narro
       const { data } = (await session.send(buildCall(noun.list, [], query, undefined))) as {
         data: { data: Row[]; pagination: { nextCursor?: string | null } };
       };
-      found.push(...data.data.filter((row) => String(noun.name(row)).toLowerCase() === wanted).map((row) => String(row["id"])));
+      for (const row of data.data) {
+        const its = String(noun.name(row));
+        if (its.toLowerCase() === wanted) found.push(String(row["id"]));
+        else if (others.size < MAX_COMPARED) others.add(its);
+      }
       cursor = data.pagination.nextCursor ?? undefined;
       if (cursor === undefined || seen.has(cursor)) return found;
       seen.add(cursor);

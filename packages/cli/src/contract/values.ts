@@ -1,4 +1,4 @@
-import { durationMs } from "@mailsvc/sdk/contract";
+import { durationMs, findClosest } from "@mailsvc/sdk/contract";
 import { usageError } from "../runtime/errors.ts";
 import { parseDuration } from "../runtime/settings.ts";
 import type { InputReader } from "../types.ts";
@@ -71,9 +71,12 @@ export async function readValue(field: Field, raw: Raw, reading: ReadContext): P
   }
 }
 
-function findNearest(word: string, choices: readonly string[]): string | null {
+/** The choice that `word` most likely means: the same but for case, the beginning of it, or a misspelling. Null when there is none. */
+export function findNearest(word: string, choices: readonly string[]): string | null {
   return (
-    choices.find((c) => c.toLowerCase() === word.toLowerCase()) ?? choices.find((c) => c.startsWith(word) || word.startsWith(c)) ?? null
+    choices.find((c) => c.toLowerCase() === word.toLowerCase()) ??
+    choices.find((c) => c.startsWith(word) || word.startsWith(c)) ??
+    findClosest(word, choices)
   );
 }
 

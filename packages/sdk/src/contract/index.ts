@@ -74,6 +74,7 @@ export * from "./automations.ts";
 export * from "./campaign-fields.ts";
 export * from "./campaign-stats.ts";
 export * from "./campaigns.ts";
+export * from "./closest.ts";
 export * from "./contact-fields.ts";
 export * from "./contacts.ts";
 export * from "./currency.ts";

@@ -1,7 +1,6 @@
-import type { Endpoint, ErrorDetail } from "@mailsvc/sdk/contract";
+import { type Endpoint, type ErrorDetail, findClosest } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import { ApiError, invalid } from "../lib/api-error.ts";
-import { findClosest } from "../lib/closest.ts";
 import type { HttpRequest } from "./request.ts";
 import { validationMessage } from "./validation-message.ts";
 

@@ -1,4 +1,11 @@
-import type { contract, HandlerInput, HandlerOutput, TemplateBySlug, TemplateDetail } from "@mailsvc/sdk/contract";
+import {
+  type contract,
+  findClosest,
+  type HandlerInput,
+  type HandlerOutput,
+  type TemplateBySlug,
+  type TemplateDetail,
+} from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { compileContent, compileVersion, listNamedParts, toApiError, toErrorDetails } from "./compiled-set.ts";
@@ -19,7 +26,7 @@ import { loadParser } from "./engine/parser.ts";
 import { SourceFaults } from "./engine/tree.ts";
 import { findWrongTypes, type Values } from "./engine/values.ts";
 import { BLOCKS_ERROR, showBySlug, showDetail } from "./show.ts";
-import { DRAFT, findTemplateBySlug, findVersionRow, type TemplateRow, type VersionRow } from "./store.ts";
+import { DRAFT, findTemplateBySlug, findVersionRow, listSlugs, type TemplateRow, type VersionRow } from "./store.ts";
 
 // RFC 5322 2.1.1: a line of a header has at most 998 characters.
 const SUBJECT_MAX = 998;
@@ -157,7 +164,13 @@ function templateNotFound(message: string, hint?: string): ApiError {
 /** The published row of a slug. Throws ApiError template_not_found. */
 async function getPublishedTemplate(read: Reader, workspaceId: string, slug: string): Promise<TemplateRow & { version: number }> {
   const row = await findTemplateBySlug(read, workspaceId, slug);
-  if (!row) throw templateNotFound(`Template ${JSON.stringify(slug.slice(0, 100))} not found.`);
+  if (!row) {
+    const closest = findClosest(slug, await listSlugs(read, workspaceId));
+    throw templateNotFound(
+      `Template ${JSON.stringify(slug.slice(0, 100))} not found.`,
+      closest === null ? undefined : `Did you mean ${closest}?`,
+    );
+  }
   if (row.type !== "transactional")
     throw templateNotFound(`${slug} is a ${row.type} template. Only transactional templates can be sent by slug.`);
   if (row.status === "INACTIVE")

@@ -1,5 +1,5 @@
 import type { Page } from "@mailsvc/sdk/contract";
-import { and, eq, lt, or, sql } from "drizzle-orm";
+import { and, desc, eq, lt, or, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
@@ -12,6 +12,8 @@ export type VersionRow = TemplateTables["templateVersions"]["$inferSelect"];
 /** The version number of a draft. */
 export const DRAFT = 0;
 
+const MAX_SLUGS = 500;
+
 export async function findTemplateById(q: Tx | Reader, workspaceId: string, id: string): Promise<TemplateRow | null> {
   const { templates: t } = q.t;
   const [row] = await findRows(q, t, { workspaceId, id });
@@ -22,6 +24,14 @@ export async function findTemplateById(q: Tx | Reader, workspaceId: string, id: 
 export async function findTemplateBySlug(q: Tx | Reader, workspaceId: string, slug: string): Promise<TemplateRow | null> {
   const [row] = await findRows(q, q.t.templates, { workspaceId, slug });
   return row ?? null;
+}
+
+/** The slugs of what can be sent, the newest first, as many as are worth comparing with a misspelt one. */
+export async function listSlugs(read: Reader, workspaceId: string): Promise<string[]> {
+  const { templates: t } = read.t;
+  const where = and(eq(t.workspaceId, workspaceId), eq(t.type, "transactional"));
+  const rows = await read.select({ slug: t.slug }).from(t).where(where).orderBy(desc(t.id)).limit(MAX_SLUGS);
+  return rows.map(({ slug }) => slug);
 }
 
 export async function findVersionRow(q: Tx | Reader, templateId: string, version: number): Promise<VersionRow | null> {

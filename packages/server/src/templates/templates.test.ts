@@ -196,6 +196,8 @@ describe("lists", () => {
       subject: "Hello {{ name }}",
       variables: [{ name: "name", type: "string", required: true, default: null, description: null }],
     });
+    await expect(world.sdk.templates.getBySlug("d-rest")).rejects.toMatchObject({ hint: "Did you mean d-reset?" });
+    await expect(world.sdk.templates.send("dreset", { to: "ada@example.com" })).rejects.toMatchObject({ hint: "Did you mean d-reset?" });
     for (const slug of ["a-order", "b-news", "c-foot", "nothing"])
       await expect(world.sdk.templates.getBySlug(slug)).rejects.toMatchObject({ code: "template_not_found", status: 404 });
   });
