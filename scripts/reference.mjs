@@ -1,5 +1,6 @@
 // The API reference, docs/reference.md and docs/reference/, generated from the OpenAPI document.
 import { anchorOf } from "./anchor.mjs";
+import answers from "./answers.json" with { type: "json" };
 import { callExamples } from "./call-examples.mjs";
 
 const deref = (document, schema) =>
@@ -89,6 +90,9 @@ const outputLines = (schema) => {
   });
 };
 
+/** What a call of the endpoint has answered. */
+const answerLines = (id) => (id in answers ? ["```json", JSON.stringify(answers[id], null, 2), "```", ""] : []);
+
 const operationLines = (document, method, path, operation, aliases, endpoint) => {
   const parameters = (operation.parameters ?? []).map((p) => deref(document, p));
   const rows = parameters.map((p) => [
@@ -128,6 +132,7 @@ const operationLines = (document, method, path, operation, aliases, endpoint) =>
     ...(rows.length > 0 ? table(["Parameter", "In", "Type", "Required", "Meaning"], rows) : []),
     ...(operation.requestBody ? ["Body:", "", ...table(["Field", "Type", "Required", "Meaning"], fieldRows(body))] : []),
     `Status ${status}${media === "application/json" ? "" : `, \`${media}\``}. ${outputLines(schema).join("\n")}`,
+    ...answerLines(operation.operationId),
     "Errors:",
     "",
     ...table(["Status", "Codes"], errors),

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,17 +12,18 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runInThisContext } from "node:vm";
 import { AgentClient, ApiError, Mailsvc } from "@mailsvc/sdk";
-import { type Endpoint, isForAgents, served } from "@mailsvc/sdk/contract";
+import { type Endpoint, isForAgents, paramNames, served } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cli, TERMINAL } from "../packages/cli/test/harness.ts";
 import { blocksOf } from "./markdown.ts";
 import { MARKETPLACE } from "./support/example-agents.ts";
 import { SENDING } from "./support/example-objects.ts";
 import { type ExampleServer, type Ids, openExampleServer } from "./support/example-server.ts";
+import { isAlike, readAnswers, showAnswer, writeAnswers } from "./support/shown-answers.ts";
 
 /*
  * Every call that the reference shows is made, with curl, with the SDK and on the command line, on a server that has the objects which
- * the examples name: it is understood and succeeds.
+ * the examples name: it is understood, succeeds, and is answered as the reference shows.
  */
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -44,6 +45,14 @@ for (const page of globSync("docs/reference/*.md", { cwd: root })) {
   for (const [id, blocks] of Map.groupBy(calls, ({ heading }) => heading))
     examples.set(id, new Map(blocks.map(({ label, text }) => [label, text.trim()])));
 }
+
+/** The answers that it shows, and those that are recorded anew, by endpoint. */
+const shownAnswers = new Map<string, unknown>();
+for (const page of globSync("docs/reference/*.md", { cwd: root }))
+  for (const { language, heading, text } of blocksOf(join(root, page)))
+    if (language === "json") shownAnswers.set(heading, JSON.parse(text));
+const recorded: Record<string, unknown> = {};
+const isRecording = process.env.RECORD_ANSWERS !== undefined;
 
 let folder = "";
 let server: Server;
@@ -68,6 +77,7 @@ beforeAll(async () => {
   await once(server, "listening");
 });
 afterAll(async () => {
+  if (isRecording) writeAnswers({ ...readAnswers(), ...recorded });
   server.closeAllConnections();
   server.close();
   rmSync(folder, { recursive: true, force: true });
@@ -92,6 +102,14 @@ test.each(endpoints)("the calls of %s are understood", async (id, endpoint) => {
     const keys = await keysFor(its, noun, endpoint);
     const statuses: Record<string, number> = {};
     for (const [label, text] of calls) statuses[label] = await CALLS[label](fill(text, ids ?? {}), keys, its, endpoint);
+    if ("curl" in statuses && showsAnswer(id, endpoint)) {
+      const answer = showAnswer(JSON.parse(readFileSync(join(folder, "answer"), "utf8")), ids ?? {});
+      if (isRecording) recorded[id] = answer;
+      else
+        expect(isAlike(answer, shownAnswers.get(id)), `${JSON.stringify(answer, null, 2)}\nRECORD_ANSWERS=1, then npm run generate.`).toBe(
+          true,
+        );
+    }
     return statuses;
   };
   const statuses: object[] = [];
@@ -103,6 +121,22 @@ test.each(endpoints)("the calls of %s are understood", async (id, endpoint) => {
   const expected = REFUSED[id] ?? expect.toSatisfy((status: number) => status >= 200 && status < 300);
   expect(Object.assign({}, ...statuses)).toEqual(Object.fromEntries(shown.map(([label]) => [label, expected])));
 });
+
+test("the reference shows an answer of each endpoint that answers JSON", () => {
+  const answering = endpoints.filter(([id, endpoint]) => showsAnswer(id, endpoint));
+  expect([...shownAnswers.keys()].sort()).toEqual(answering.map(([id]) => id).sort());
+});
+
+test("no call has a gap in place of an id", () => {
+  const hasGap = ([id, { path }]: [string, Endpoint]): boolean =>
+    paramNames(path).some((name) => [...(examples.get(id)?.values() ?? [])].some((text) => text.includes(`<${name}>`)));
+  expect(endpoints.filter(hasGap).map(([id]) => id)).toEqual([]);
+});
+
+/** Whether the reference shows what an endpoint answers: not texts, what never ends, and the document of the API, which is a file. */
+function showsAnswer(id: string, { produces, stream }: Endpoint): boolean {
+  return !(id in REFUSED) && id !== "health.openapi" && produces === undefined && stream !== true;
+}
 
 function fill(text: string, ids: Ids): string {
   return Object.entries(ids).reduce((said, [there, here]) => said.replaceAll(`'${there}'`, here).replaceAll(there, here), text);
@@ -117,7 +151,7 @@ async function keysFor({ world, agent }: ExampleServer, noun: string, { access }
 }
 
 /** A fetch that tells the status of the first response. */
-function recorded(inProcess: typeof fetch): { fetch: typeof fetch; answered: Promise<number> } {
+function observe(inProcess: typeof fetch): { fetch: typeof fetch; answered: Promise<number> } {
   const { promise: answered, resolve } = Promise.withResolvers<number>();
   const recording: typeof fetch = async (input, init) => {
     const response = await inProcess(input, init);
@@ -134,12 +168,12 @@ const CALLS: Readonly<Record<"curl" | "SDK" | "Command line", Call>> = {
   curl: async (text, keys, _stage, { stream }) => {
     const env = { ...process.env, ...keys, MAILSVC_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
     // What is followed never ends.
-    const command = text.replace(/^curl/, `curl -sS ${stream ? "--max-time 1" : ""} -o /dev/null -w '%{http_code}'`);
+    const command = text.replace(/^curl/, `curl -sS ${stream ? "--max-time 1" : ""} -o ${join(folder, "answer")} -w '%{http_code}'`);
     const { stdout } = await promisify(execFile)("bash", ["-c", `${command} || test $? -eq 28`], { env });
     return Number(stdout);
   },
   SDK: async (text, keys, { world }, { access, stream }) => {
-    const { fetch, answered } = recorded(world.fetch);
+    const { fetch, answered } = observe(world.fetch);
     const client = new Mailsvc({
       baseUrl: world.url,
       apiKey: keys[access === "operator" ? "MAILSVC_OPERATOR_KEY" : "MAILSVC_API_KEY"] ?? "",
@@ -155,7 +189,7 @@ const CALLS: Readonly<Record<"curl" | "SDK" | "Command line", Call>> = {
     return Promise.race([made.then(() => answered, refusal), ...(stream ? [answered] : [])]);
   },
   "Command line": async (text, keys, { world }, { stream }) => {
-    const { fetch, answered } = recorded(world.fetch);
+    const { fetch, answered } = observe(world.fetch);
     const words = [...text.matchAll(/(?:'[^']*'|\\'|[^\s'])+/g)].map(([word]) =>
       word.replace(/'([^']*)'|\\(')/g, (_all, quoted, mark) => quoted ?? mark),
     );

@@ -1,3 +1,4 @@
+import { contract, type Endpoint } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import { type ExampleServer, type Ids, idOf, nothing, type Objects } from "./example-server.ts";
 
@@ -40,7 +41,7 @@ export const SENDING: Objects = {
     const list = await server.world.sdk.lists.create({ name: "News", doubleOptIn: true, confirmationFrom: FROM });
     await server.world.sdk.lists.add(list.id, { contacts: [ADA] });
     const mail = await server.world.inbox.waitFor({ to: ADA });
-    return { ...ids, [idOf("list")]: list.id, "<token>": tokenIn(mail.text) };
+    return { ...ids, [idOf("list")]: list.id, [tokenOf(contract.lists.confirm)]: tokenIn(mail.text) };
   },
   segments: async ({ world }) => {
     const { id } = await world.sdk.segments.create({ name: "All", rules: { field: "tags", operator: "contains", value: "vip" } });
@@ -114,7 +115,7 @@ async function sender({ world }: ExampleServer): Promise<Ids> {
   // In dev mode a sender is verified at once, without the mail that would show this.
   const { db } = world.app.deps;
   const [row] = await db.read.select().from(db.read.t.senders).where(eq(db.read.t.senders.id, id));
-  return { [idOf("snd")]: id, "<token>": row?.token ?? "" };
+  return { [idOf("snd")]: id, [tokenOf(contract.senders.confirm)]: row?.token ?? "" };
 }
 
 async function contact({ world }: ExampleServer): Promise<Ids> {
@@ -161,5 +162,8 @@ async function webhook({ world, hooks }: ExampleServer): Promise<Ids> {
   const [delivery] = (await world.sdk.webhooks.deliveries(id)).data;
   return { [idOf("whk")]: id, whd_0000000001ay5z7a1b2c0q4w6x: delivery?.id ?? "" };
 }
+
+/** The token that the example of an endpoint names. */
+const tokenOf = ({ examples: [example] = [] }: Endpoint): string => String(example?.params?.["token"]);
 
 const tokenIn = (text: string | null): string => /\/confirm\/(\S+)/.exec(text ?? "")?.[1] ?? "";

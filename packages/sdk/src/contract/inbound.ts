@@ -19,6 +19,7 @@ export const inboundNouns = {
         "Called by the provider of a connection that `providers.add` has made. Verifies the webhook by the key of this connection, and applies reports about mail of its workspace only. Confirms the subscription of an Amazon SNS topic.",
       output,
       errors: ["invalid_signature", "not_found", "rate_limited", "not_ready"],
+      examples: [{ summary: "Report", params: { token: "5c8f20b7d1e94a63" } }],
     }),
   },
 } as const satisfies Contract;

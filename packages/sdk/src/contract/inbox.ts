@@ -83,6 +83,7 @@ export const inbox = {
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
   }),
   text: endpoint({
     method: "GET",
@@ -92,6 +93,7 @@ export const inbox = {
     output: z.string(),
     produces: "text/plain",
     errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
   }),
   raw: endpoint({
     method: "GET",
@@ -101,6 +103,7 @@ export const inbox = {
     output: z.string(),
     produces: "message/rfc822",
     errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
   }),
   clear: endpoint({
     method: "DELETE",

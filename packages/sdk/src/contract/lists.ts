@@ -108,6 +108,8 @@ const contacts = z
 const id = { id: "list_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const one = { ...id, contact: "ada@example.com" };
 
+const token = { token: "b7d1e94a635c8f20b7d1e94a635c8f20" };
+
 export const lists = {
   list: endpoint({
     method: "GET",
@@ -233,6 +235,7 @@ export const lists = {
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],
+    examples: [{ summary: "Open", params: token }],
   }),
   confirm: endpoint({
     method: "POST",
@@ -242,5 +245,6 @@ export const lists = {
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],
+    examples: [{ summary: "Confirm", params: token }],
   }),
 };

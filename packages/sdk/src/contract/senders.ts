@@ -37,6 +37,8 @@ export type Sender = z.infer<typeof Sender>;
 
 const id = { id: "snd_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 
+const token = { token: "b7d1e94a635c8f20b7d1e94a635c8f20" };
+
 export const senders = {
   list: endpoint({
     method: "GET",
@@ -109,6 +111,7 @@ export const senders = {
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],
+    examples: [{ summary: "Open", params: token }],
   }),
   confirm: endpoint({
     method: "POST",
@@ -118,5 +121,6 @@ export const senders = {
     output: z.string(),
     produces: "text/html",
     errors: ["not_found"],
+    examples: [{ summary: "Confirm", params: token }],
   }),
 };
