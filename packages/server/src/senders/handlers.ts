@@ -1,7 +1,7 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
+import { findAsker, renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
 import type { SenderDeps } from "./deps.ts";
 import { checkDomain } from "./dns.ts";
 import {
@@ -37,7 +37,10 @@ export const senderHandlers: Handlers<typeof contract.senders, SenderDeps> = {
     },
   },
   delete: ({ id }, { tx, deps, workspaceId }) => removeSender(tx, deps, workspaceId, id),
-  confirmPage: async ({ token }, { deps }) => renderConfirmPage(await getSenderRowByToken(deps.db.read, token)),
+  confirmPage: async ({ token }, { deps }) => {
+    const row = await getSenderRowByToken(deps.db.read, token);
+    return renderConfirmPage(row, await findAsker(deps.db.read, deps, row));
+  },
   confirm: ({ token }, { deps }) =>
     deps.db.tx(async (tx) => renderConfirmedPage(await recordVerification(tx, deps, await getSenderRowByToken(tx, token), null))),
 };

@@ -1,7 +1,7 @@
 import { findRows } from "../db/find.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { buildConfirmationMail } from "./confirmation.ts";
+import { buildConfirmationMail, findAsker } from "./confirmation.ts";
 import type { SenderDeps } from "./deps.ts";
 import { checkDomain } from "./dns.ts";
 import { recordVerification, type SenderRow } from "./senders.ts";
@@ -29,7 +29,7 @@ export function sendConfirmation(deps: SenderDeps): JobHandler {
   return async ({ payload, attempt }) => {
     const row = await findPending(deps, payload.senderId);
     if (!row) return {};
-    const receipt = await deps.mailer.send(buildConfirmationMail(deps, row, attempt));
+    const receipt = await deps.mailer.send(buildConfirmationMail(deps, row, await findAsker(deps.db.read, deps, row), attempt));
     if (receipt.outcome === "sent") return {};
     if (receipt.outcome === "delivered") {
       const { record } = receipt;

@@ -119,6 +119,21 @@ describe("an address in production", () => {
     expect((await page(world, "POST", link)).status).toBe(200);
   });
 
+  test("is asked for by the name of the brand, in the mail and on the page; without one by the name of the server", async () => {
+    const mailer = scriptedMailer();
+    await using world = await production({ mailer });
+    await world.sdk.senders.create({ email: "hi@acme.com" });
+    await world.settle();
+    expect(mailer.sent[0]?.text).toContain("Somebody at mailsvc.test asks to send email from this address:");
+    await world.sdk.brand.update({ name: "Acme <b>" });
+    await world.sdk.senders.create({ email: "news@acme.com" });
+    await world.settle();
+    expect(mailer.sent[1]?.text).toContain("Acme <b> asks to send email from this address:");
+    expect(mailer.sent[1]?.html).toContain("Acme &lt;b&gt; asks to send");
+    const shown = await (await page(world, "GET", linkIn(mailer.sent[0]?.text))).text();
+    expect(shown).toContain('<b dir="auto">Acme &lt;b&gt;</b> asks to send email from <b dir="auto">hi@acme.com</b>.');
+  });
+
   test("a token that is guessed, cut off or of a removed sender opens nothing", async () => {
     const mailer = scriptedMailer();
     await using world = await production({ mailer });
