@@ -5,23 +5,35 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
-import { type Api, all, call, until } from "./support/api.ts";
+import { type Api, all, call, total, until } from "./support/api.ts";
 import { startCluster } from "./support/cluster.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
+import { type Ledger, newLedger, startTraffic, type Traffic } from "./support/traffic.ts";
 
-// A few kills for each run; CAMPAIGN_KILLS=100 CAMPAIGN_RECIPIENTS=20000 for a long one.
+// A few kills for each run; CAMPAIGN_KILLS=50 CAMPAIGN_RECIPIENTS=20000 for a long one.
 const KILLS = Number(process.env.CAMPAIGN_KILLS ?? 3);
 const RECIPIENTS = Number(process.env.CAMPAIGN_RECIPIENTS ?? 800);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000 + RECIPIENTS * 30;
 /** Connections to the next hop, and so the messages one kill can leave in doubt. */
 const POOL = 8;
 const IMPORT = 500;
+/** Connections that send single mails beside the campaign. */
+const CONNECTIONS = 6;
+const OPEN = ["queued", "sending", "deferred"];
 
 interface Row {
   readonly source: string;
   readonly status: string;
   readonly n: number;
+}
+
+interface SingleMail {
+  readonly id: string;
+  readonly status: string;
+  readonly messageId: string;
+  readonly inDoubt: boolean;
+  readonly tags: Record<string, string>;
 }
 
 interface Recipient {
@@ -61,31 +73,88 @@ async function startCampaign(api: Api): Promise<string> {
   return id;
 }
 
-/** Waits until the campaign is over, and checks that each recipient got it, and nobody twice unless it is listed as in doubt. */
-async function checkEnd(api: Api, id: string, sink: SmtpSink, kills: number): Promise<void> {
-  const status = async (): Promise<string> => (await call<{ status: string }>(api, "GET", `/api/v1/campaigns/${id}`)).status;
+/** Sends single mails beside the campaign. */
+function startSingles(api: Api, ledger: Ledger, random: () => number): Traffic {
+  return startTraffic(api, ledger, { connections: CONNECTIONS, pause: 40, random });
+}
+
+/** What was running when servers were killed. */
+interface Scene {
+  readonly campaignId: string;
+  readonly ledger: Ledger;
+  readonly sink: SmtpSink;
+  readonly kills: number;
+}
+
+/** How often each email was taken by the mail server. */
+function countArrivals({ taken }: SmtpSink): Map<string, number> {
+  return new Map([...taken].map(([messageId, n]) => [/^<(em_[^@]+)@/.exec(messageId)?.[1] ?? messageId, n]));
+}
+
+/** Waits until all mail has left, and checks that each recipient got it, and nobody twice unless it is listed as in doubt. */
+async function checkEnd(api: Api, scene: Scene): Promise<void> {
+  const { campaignId, ledger, sink, kills } = scene;
+  const status = async (): Promise<string> => (await call<{ status: string }>(api, "GET", `/api/v1/campaigns/${campaignId}`)).status;
   const stats = async (): Promise<string> =>
-    JSON.stringify((await call<{ recipients: unknown }>(api, "GET", `/api/v1/campaigns/${id}/stats`)).recipients);
+    JSON.stringify((await call<{ recipients: unknown }>(api, "GET", `/api/v1/campaigns/${campaignId}/stats`)).recipients);
   await until(90 + RECIPIENTS / 50, async () => (await status()) === "SENT", stats);
-  const recipients = await all<Recipient>(api, `/api/v1/campaigns/${id}/recipients`);
+  const recipients = await all<Recipient>(api, `/api/v1/campaigns/${campaignId}/recipients`);
   expect(new Set(recipients.map((r) => r.to)).size).toBe(RECIPIENTS);
   expect(recipients.filter((r) => r.status !== "sent")).toEqual([]);
-  const times = new Map([...sink.taken].map(([messageId, n]) => [/^<(em_[^@]+)@/.exec(messageId)?.[1] ?? messageId, n]));
+  const singles = await finishSingles(api, ledger);
+  const times = countArrivals(sink);
   expect(recipients.filter((r) => !times.has(r.emailId))).toEqual([]);
-  const doubles = recipients.filter((r) => (times.get(r.emailId) ?? 0) > 1);
-  expect(doubles.filter((r) => !r.inDoubt)).toEqual([]);
+  expect(singles.filter(({ id }) => !times.has(id))).toEqual([]);
+  const mails = [...recipients.map(({ emailId, inDoubt }) => ({ id: emailId, inDoubt })), ...singles];
+  const doubles = mails.filter(({ id }) => (times.get(id) ?? 0) > 1);
+  expect(doubles.filter(({ inDoubt }) => !inDoubt)).toEqual([]);
   // A kill leaves in doubt what is under way on the connections, and what is marked ahead of it.
-  expect(recipients.filter((r) => r.inDoubt).length).toBeLessThanOrEqual(kills * (POOL + MAX_MARKED_AHEAD));
-  expect(await call(api, "GET", `/api/v1/campaigns/${id}/verify`)).toEqual({ correct: true, recipients: RECIPIENTS, differences: [] });
+  const inDoubt = mails.filter((mail) => mail.inDoubt).length;
+  expect(inDoubt).toBeLessThanOrEqual(kills * (POOL + MAX_MARKED_AHEAD));
+  const verified = await call(api, "GET", `/api/v1/campaigns/${campaignId}/verify`);
+  expect(verified).toEqual({ correct: true, recipients: RECIPIENTS, differences: [] });
+  const acknowledged = ledger.wishes.filter(({ promised }) => promised !== null).length;
   console.log(
-    `${kills} kills: ${recipients.length} recipients, ${recipients.filter((r) => r.inDoubt).length} in doubt, ${doubles.length} doubles`,
+    `${kills} kills: ${recipients.length} recipients, ${acknowledged} sends acknowledged, ${inDoubt} in doubt, ${doubles.length} doubles`,
   );
 }
 
-test("a campaign whose server is killed again and again loses nobody, and doubles only what it lists as in doubt", {
+/** Asks again for the answers that were lost, lets all single mail leave, and checks that each send that was acknowledged had its effect once. */
+async function finishSingles(api: Api, ledger: Ledger): Promise<SingleMail[]> {
+  const ending = startTraffic(api, ledger, { connections: CONNECTIONS, pause: 0, random: Math.random });
+  await until(
+    30,
+    async () => ledger.lost.length === 0,
+    async () => `${ledger.lost.length} requests unanswered`,
+  );
+  await ending.stop();
+  const open = async (): Promise<number[]> => Promise.all(OPEN.map((status) => total(api, `/api/v1/emails?status=${status}`)));
+  await until(
+    90,
+    async () => (await open()).every((n) => n === 0),
+    async () => `${OPEN}: ${await open()}`,
+  );
+  const singles = (await all<SingleMail>(api, "/api/v1/emails")).filter(({ tags }) => tags.wish !== undefined);
+  const byWish = Map.groupBy(singles, ({ tags }) => tags.wish ?? "");
+  const acknowledged = ledger.wishes.filter(({ promised }) => promised !== null);
+  expect(acknowledged.length).toBeGreaterThan(KILLS);
+  expect(acknowledged.filter(({ tag, promised }) => !matches(byWish.get(tag), promised))).toEqual([]);
+  expect(ledger.wishes.filter(({ tag, recipients }) => ![0, recipients].includes(byWish.get(tag)?.length ?? 0))).toEqual([]);
+  expect(singles.filter(({ status }) => status !== "sent")).toEqual([]);
+  expect(ledger.refused).toEqual([]);
+  expect(ledger.contradictions).toEqual([]);
+  return singles;
+}
+
+function matches(mails: readonly SingleMail[] = [], promised: readonly string[] | null): boolean {
+  return JSON.stringify(mails.map(({ id }) => id).sort()) === JSON.stringify([...(promised ?? [])].sort());
+}
+
+test("a campaign and single mails whose server is killed again and again lose nobody, and double only what is listed as in doubt", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const ledger = newLedger();
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-campaign-"));
   const sink = await smtpSink(() => random() * 8);
   let running: ServerProcess | undefined;
@@ -97,19 +166,18 @@ test("a campaign whose server is killed again and again loses nobody, and double
   };
   try {
     let api = await start();
-    const id = await startCampaign(api);
-    let kills = 0;
-    for (; kills < KILLS; kills += 1) {
+    const campaignId = await startCampaign(api);
+    for (let kills = 0; kills < KILLS; kills += 1) {
+      const traffic = startSingles(api, ledger, random);
       await wait(random() ** 2 * 400);
       expect(await running?.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
+      await traffic.stop();
       const db = new Database(join(folder, "data", "mailsvc.db"));
-      const states = checkLaw(db.prepare(LAW(id)).all() as Row[]);
+      checkLaw(db.prepare(LAW(campaignId)).all() as Row[]);
       db.close();
       api = await start();
-      const open = (states.get("queued") ?? 0) + (states.get("sending") ?? 0);
-      if (open === 0 && states.size > 0) break;
     }
-    await checkEnd(api, id, sink, kills + 1);
+    await checkEnd(api, { campaignId, ledger, sink, kills: KILLS });
   } finally {
     await running?.kill("SIGKILL");
     await sink.close();
@@ -117,23 +185,29 @@ test("a campaign whose server is killed again and again loses nobody, and double
   }
 });
 
-test("two servers on Postgres share a campaign while one after the other is killed", { timeout: TIMEOUT_MS }, async () => {
+test("two servers on Postgres share a campaign and single mails while one after the other is killed", { timeout: TIMEOUT_MS }, async () => {
   const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const ledger = newLedger();
   const sink = await smtpSink(() => random() * 8);
-  const cluster = await startCluster(2, ["--trust-sender", "acme.example", "--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`]);
+  const cluster = await startCluster(2, [
+    "--trust-sender",
+    "acme.example,sender.test",
+    "--smtp-url",
+    `${sink.url}?pool=${POOL}&messages=1000`,
+  ]);
   const api = (place: number): Api => cluster.members[place]?.api as Api;
   try {
-    const id = await startCampaign(api(0));
-    let kills = 0;
-    for (; kills < KILLS; kills += 1) {
-      await wait(random() ** 2 * 800);
+    const campaignId = await startCampaign(api(0));
+    for (let kills = 0; kills < KILLS; kills += 1) {
       const place = kills % 2;
+      const traffic = startSingles(api(place), ledger, random);
+      await wait(random() ** 2 * 800);
       await cluster.members[place]?.process.kill("SIGKILL");
-      const states = checkLaw(await cluster.query<Row>(LAW(id)));
+      await traffic.stop();
+      checkLaw(await cluster.query<Row>(LAW(campaignId)));
       await cluster.replace(place);
-      if ((states.get("queued") ?? 0) + (states.get("sending") ?? 0) === 0 && states.size > 0) break;
     }
-    await checkEnd(api(1), id, sink, kills + 1);
+    await checkEnd(api(1), { campaignId, ledger, sink, kills: KILLS });
   } finally {
     await cluster.stop();
     await sink.close();
