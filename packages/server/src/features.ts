@@ -82,7 +82,7 @@ import { checkSender, sendConfirmation } from "./senders/jobs.ts";
 import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
-import { CLICKS_JOB, recordHeldClicks, trackingPages, trackMails } from "./tracking/tracking.ts";
+import { REQUESTS_JOB, recordHeldRequests, trackingPages, trackMails } from "./tracking/tracking.ts";
 import { addUnsubscribe, unsubscribePages } from "./unsubscribe/unsubscribe.ts";
 import type { LoadEndpoint } from "./webhooks/webhooks.ts";
 import { meHandlers, workspaceHandlers } from "./workspaces/handlers.ts";
@@ -260,7 +260,7 @@ export function jobsOf(deps: Deps): JobHandlers {
     [CLEAR_JOB]: clearList(deps),
     [REBUILD_JOB]: rebuildSegment(deps),
     [CLEAR_SEGMENT_JOB]: clearSegment(deps),
-    [CLICKS_JOB]: recordHeldClicks(deps),
+    [REQUESTS_JOB]: recordHeldRequests(deps),
     [START_JOB]: startScheduled(deps),
     [SEND_JOB]: continueSending(deps),
     [FINISH_JOB]: finishCampaign(deps),

@@ -41,7 +41,7 @@ export const PERSON_DATA: PersonDataByTable = {
   attachments: { email: "contentsId", erase: { with: "contents" }, export: { with: "emails" } },
   attachmentParts: { email: "contentsId", erase: { with: "contents" }, export: { with: "emails" } },
   engagements: { email: "emailId", erase: "delete", export: IN_EVENTS },
-  heldClicks: { email: "emailId", erase: "delete", export: { none: "Becomes an event of the email within seconds." } },
+  heldRequests: { email: "emailId", erase: "delete", export: { none: "Becomes an event of the email within seconds." } },
   events: {
     contact: "contactId",
     erase: eraseEvents,

@@ -456,17 +456,6 @@ CREATE TABLE "held_agent_events" (
 	"event" json NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "held_clicks" (
-	"workspace_id" text NOT NULL,
-	"email_id" text NOT NULL,
-	"link_id" bigint NOT NULL,
-	"machine" boolean NOT NULL,
-	"reason" text,
-	"client" text NOT NULL,
-	"at" bigint NOT NULL,
-	CONSTRAINT "held_clicks_workspace_id_email_id_link_id_machine_pk" PRIMARY KEY("workspace_id","email_id","link_id","machine")
-);
---> statement-breakpoint
 CREATE TABLE "held_domains" (
 	"domain" text PRIMARY KEY NOT NULL,
 	"reason" text,
@@ -479,6 +468,17 @@ CREATE TABLE "held_emails" (
 	"email_id" text NOT NULL,
 	"bytes" integer NOT NULL,
 	CONSTRAINT "held_emails_domain_workspace_id_email_id_pk" PRIMARY KEY("domain","workspace_id","email_id")
+);
+--> statement-breakpoint
+CREATE TABLE "held_requests" (
+	"workspace_id" text NOT NULL,
+	"email_id" text NOT NULL,
+	"link_id" bigint NOT NULL,
+	"machine" boolean NOT NULL,
+	"reason" text,
+	"client" text NOT NULL,
+	"at" bigint NOT NULL,
+	CONSTRAINT "held_requests_workspace_id_email_id_link_id_machine_pk" PRIMARY KEY("workspace_id","email_id","link_id","machine")
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency" (

@@ -508,17 +508,6 @@ CREATE TABLE `held_agent_events` (
 );
 --> statement-breakpoint
 CREATE INDEX `held_agent_events_activation` ON `held_agent_events` (`activation_id`,`id`);--> statement-breakpoint
-CREATE TABLE `held_clicks` (
-	`workspace_id` text NOT NULL,
-	`email_id` text NOT NULL,
-	`link_id` integer NOT NULL,
-	`machine` integer NOT NULL,
-	`reason` text,
-	`client` text NOT NULL,
-	`at` integer NOT NULL,
-	PRIMARY KEY(`workspace_id`, `email_id`, `link_id`, `machine`)
-) WITHOUT ROWID;
---> statement-breakpoint
 CREATE TABLE `held_domains` (
 	`domain` text PRIMARY KEY NOT NULL,
 	`reason` text,
@@ -531,6 +520,17 @@ CREATE TABLE `held_emails` (
 	`email_id` text NOT NULL,
 	`bytes` integer NOT NULL,
 	PRIMARY KEY(`domain`, `workspace_id`, `email_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `held_requests` (
+	`workspace_id` text NOT NULL,
+	`email_id` text NOT NULL,
+	`link_id` integer NOT NULL,
+	`machine` integer NOT NULL,
+	`reason` text,
+	`client` text NOT NULL,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `email_id`, `link_id`, `machine`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `idempotency` (

@@ -4,7 +4,7 @@ import { ApiError, brokenLink } from "../lib/api-error.ts";
 import { identifyClient } from "./client.ts";
 import type { TrackingDeps } from "./deps.ts";
 import { CLICK_PATH, OPEN_PATH, PIXEL, parseToken, type TrackedLink, type TrackingToken } from "./links.ts";
-import { REPEAT_MS, recordClick, recordOpen } from "./record.ts";
+import { REPEAT_MS, recordRequest } from "./record.ts";
 
 // A transparent GIF of one pixel.
 const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
@@ -27,7 +27,7 @@ export function trackingPages(deps: TrackingDeps): readonly PublicPage[] {
         const token = parseToken(deps.macs, "open", request.params.token ?? "");
         const pixel = token && (await deps.tracker.links.find(deps.db.read, token.linkId));
         if (!token || pixel?.url !== PIXEL) throw new ApiError("not_found", "This image does not exist.");
-        await record(deps, recordOpen, pixel, token, request);
+        await record(deps, pixel, token, request);
         return { status: 200, headers: [["content-type", "image/gif"], ...NOT_CACHED], body: GIF };
       },
     },
@@ -39,22 +39,20 @@ export function trackingPages(deps: TrackingDeps): readonly PublicPage[] {
         const link = token && (await deps.tracker.links.find(deps.db.read, token.linkId));
         if (!token || !link || link.url === PIXEL)
           throw brokenLink("It is incomplete or was changed.", "Please copy it completely from the email.");
-        await record(deps, recordClick, link, token, request);
+        await record(deps, link, token, request);
         return { status: 302, headers: [["location", toLocation(link.url)], ...NOT_CACHED], body: null };
       },
     },
   ];
 }
 
-type Record = typeof recordOpen;
-
-async function record(deps: TrackingDeps, write: Record, link: TrackedLink, token: TrackingToken, request: PageRequest): Promise<void> {
+async function record(deps: TrackingDeps, link: TrackedLink, token: TrackingToken, request: PageRequest): Promise<void> {
   const client = identifyClient(request);
   // Spares the database what it would find to be a repeat.
   const key = `${token.emailId} ${token.linkId} ${client.reason !== null}`;
   if (deps.tracker.isRepeat(key, deps.clock.now(), REPEAT_MS)) return;
   try {
-    await deps.db.tx((tx) => write(tx, deps, link, token, client));
+    await deps.db.tx((tx) => recordRequest(tx, deps, link, token, client));
     deps.tracker.remember(key, deps.clock.now());
   } catch (error) {
     deps.log.warn("an open or click was not recorded", { error: error instanceof Error ? error.message : String(error) });

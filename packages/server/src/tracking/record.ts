@@ -6,17 +6,17 @@ import { SECOND } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { Client } from "./client.ts";
 import type { TrackingDeps } from "./deps.ts";
-import { showLinkId, type TrackedLink, type TrackingToken } from "./links.ts";
-import { type Engagement, findEngagements, type HeldClick, holdClick, saveEngagements, takeHeldClicks } from "./store.ts";
+import { PIXEL, showLinkId, type TrackedLink, type TrackingToken } from "./links.ts";
+import { type Engagement, findEngagements, type HeldRequest, holdRequest, saveEngagements, takeHeldRequests } from "./store.ts";
 import { type MachineReason, OPENS } from "./tables.ts";
 
-/** Job kind: records the held clicks of an email. */
-export const CLICKS_JOB = "tracking.clicks";
+/** Job kind: records the held opens and clicks of an email. */
+export const REQUESTS_JOB = "tracking.requests";
 
 /** No person reacts to a mail this soon after it was handed over, ms. */
 const TOO_SOON_MS = 3 * SECOND;
 
-/** How long a click is held to see whether others come with it, ms. */
+/** How long an open or a click is held to see whether clicks come with it, ms. */
 const HOLD_MS = 5 * SECOND;
 
 // Three links within five seconds, or two within one, is more than people click.
@@ -31,56 +31,44 @@ export const REPEAT_MS = 60 * SECOND;
 /** Events of one email and link at most, for people and for machines each. */
 const MAX_EVENTS = 100;
 
-/** Records that an email was opened. Repeats within a minute, and those after the hundredth, are not recorded. */
-export async function recordOpen(
+/**
+ * Stores an open or a click, and asks for it to be recorded once it is known whether a machine requested links with it. Of the pixel
+ * of a mail, whose `url` is empty, all requests are opens.
+ */
+export async function recordRequest(
   tx: Tx,
   deps: TrackingDeps,
-  { workspaceId }: TrackedLink,
-  { emailId }: TrackingToken,
-  client: Client,
-): Promise<void> {
-  const at = deps.clock.now();
-  const email = (await findEmail(tx, workspaceId, emailId))?.email;
-  if (!email) return;
-  const reason = client.reason ?? (isTooSoon(email, at) ? "too-soon" : null);
-  const hit = { workspaceId, emailId, linkId: OPENS, machine: reason !== null, reason, client: client.name, at };
-  await recordHits(tx, deps, email, await findEngagements(tx, workspaceId, emailId), [{ ...hit, url: null }]);
-}
-
-/** Stores a click, and asks for it to be recorded once it is known whether a machine requested other links with it. */
-export async function recordClick(
-  tx: Tx,
-  deps: TrackingDeps,
-  { workspaceId }: TrackedLink,
+  { workspaceId, url }: TrackedLink,
   { emailId, linkId }: TrackingToken,
   client: Client,
 ): Promise<void> {
   const at = deps.clock.now();
   const { name, reason } = client;
-  await holdClick(tx, { workspaceId, emailId, linkId, machine: reason !== null, reason, client: name, at });
+  const held = { workspaceId, emailId, linkId: url === PIXEL ? OPENS : linkId, machine: reason !== null, reason, client: name, at };
+  await holdRequest(tx, held);
   await deps.queue.enqueue(tx, {
-    kind: CLICKS_JOB,
+    kind: REQUESTS_JOB,
     payload: { workspaceId, emailId },
     runAt: at + HOLD_MS,
-    dedupeKey: `${CLICKS_JOB}:${emailId}`,
+    dedupeKey: `${REQUESTS_JOB}:${emailId}`,
   });
 }
 
-/** Records the clicks that were held. */
-export function recordHeldClicks(deps: TrackingDeps): JobHandler {
+/** Records the opens and clicks that were held. Repeats within a minute, and those after the hundredth, are not recorded. */
+export function recordHeldRequests(deps: TrackingDeps): JobHandler {
   return async ({ payload }) => ({
     commit: async (tx) => {
       const [workspaceId, emailId] = [String(payload.workspaceId), String(payload.emailId)];
-      const clicks = await takeHeldClicks(tx, workspaceId, emailId, deps.clock.now());
+      const requests = await takeHeldRequests(tx, workspaceId, emailId, deps.clock.now());
       const email = (await findEmail(tx, workspaceId, emailId))?.email;
-      if (!email || clicks.length === 0) return;
+      if (!email || requests.length === 0) return;
       const before = await findEngagements(tx, workspaceId, emailId);
       const hits: Hit[] = [];
-      for (const click of clicks) {
-        const link = await deps.tracker.links.find(tx, click.linkId);
-        if (link?.workspaceId !== workspaceId) continue;
-        const reason = click.reason ?? judge(email, click, clicks, before);
-        hits.push({ ...click, machine: reason !== null, reason, url: link.url });
+      for (const request of requests) {
+        const link = request.linkId === OPENS ? null : await deps.tracker.links.find(tx, request.linkId);
+        if (request.linkId !== OPENS && link?.workspaceId !== workspaceId) continue;
+        const reason = request.reason ?? judge(email, request, requests, before);
+        hits.push({ ...request, machine: reason !== null, reason, url: link?.url ?? null });
       }
       await recordHits(tx, deps, email, before, hits);
     },
@@ -88,7 +76,7 @@ export function recordHeldClicks(deps: TrackingDeps): JobHandler {
 }
 
 /** An open, whose `url` is null, or a click. */
-interface Hit extends HeldClick {
+interface Hit extends HeldRequest {
   readonly url: string | null;
 }
 
@@ -96,13 +84,13 @@ function isTooSoon({ sentAt }: EmailRow, at: number): boolean {
   return sentAt === null || at - sentAt < TOO_SOON_MS;
 }
 
-/** Why a click, which alone looks like a person's, is that of a machine; null if nothing tells so. */
-function judge(email: EmailRow, click: HeldClick, others: readonly HeldClick[], before: readonly Engagement[]): MachineReason | null {
-  if (isTooSoon(email, click.at)) return "too-soon";
-  const earlier = before.filter(({ linkId }) => linkId !== OPENS).map(({ linkId, lastAt }) => ({ linkId, at: lastAt }));
-  const requests = [...others, ...earlier];
+/** Why an open or a click, which alone looks like a person's, is that of a machine; null if nothing tells so. */
+function judge(email: EmailRow, request: HeldRequest, held: readonly HeldRequest[], before: readonly Engagement[]): MachineReason | null {
+  if (isTooSoon(email, request.at)) return "too-soon";
+  const earlier = before.map(({ linkId, lastAt }) => ({ linkId, at: lastAt }));
+  const clicks = [...held, ...earlier].filter(({ linkId }) => linkId !== OPENS);
   for (const { links, withinMs } of BURSTS) {
-    const near = requests.filter(({ at }) => Math.abs(at - click.at) < withinMs).map(({ linkId }) => linkId);
+    const near = clicks.filter(({ at }) => Math.abs(at - request.at) < withinMs).map(({ linkId }) => linkId);
     if (new Set(near).size >= links) return "burst";
   }
   return null;

@@ -4,7 +4,7 @@ import { findRows } from "../db/find.ts";
 import type { TrackingTables } from "./tables.ts";
 
 export type Engagement = TrackingTables["engagements"]["$inferSelect"];
-export type HeldClick = TrackingTables["heldClicks"]["$inferSelect"];
+export type HeldRequest = TrackingTables["heldRequests"]["$inferSelect"];
 
 /** What is known of the opens and clicks of an email. */
 export function findEngagements(q: Tx | Reader, workspaceId: string, emailId: string): Promise<Engagement[]> {
@@ -30,10 +30,10 @@ export async function saveEngagements(tx: Tx, rows: readonly Engagement[]): Prom
       .execute({ ...row });
 }
 
-/** Holds a click; a repeated one while it is held changes nothing. */
-export async function holdClick(tx: Tx, click: HeldClick): Promise<void> {
+/** Holds an open or a click; a repeated one while it is held changes nothing. */
+export async function holdRequest(tx: Tx, request: HeldRequest): Promise<void> {
   await tx
-    .prepared("hold_click", (q, { heldClicks: t }, arg) =>
+    .prepared("hold_request", (q, { heldRequests: t }, arg) =>
       q
         .insert(t)
         .values({
@@ -42,13 +42,13 @@ export async function holdClick(tx: Tx, click: HeldClick): Promise<void> {
         })
         .onConflictDoNothing(),
     )
-    .execute({ ...click });
+    .execute({ ...request });
 }
 
-/** Takes the clicks of an email that are held, oldest first. */
-export async function takeHeldClicks(tx: Tx, workspaceId: string, emailId: string, until: number): Promise<HeldClick[]> {
+/** Takes the opens and clicks of an email that are held, oldest first. */
+export async function takeHeldRequests(tx: Tx, workspaceId: string, emailId: string, until: number): Promise<HeldRequest[]> {
   const rows = await tx
-    .prepared("take_held_clicks", (q, { heldClicks: t }, arg) =>
+    .prepared("take_held_requests", (q, { heldRequests: t }, arg) =>
       q
         .delete(t)
         .where(and(eq(t.workspaceId, arg("workspaceId")), eq(t.emailId, arg("emailId")), lte(t.at, arg("until"))))

@@ -34,12 +34,13 @@ export function trackingTables(c: ColumnTypes) {
       },
       (t) => [c.primaryKey({ columns: [t.workspaceId, t.emailId, t.linkId, t.machine] })],
     ),
-    /** Clicks that wait to be recorded until it is known whether other links were requested at the same time. */
-    heldClicks: c.table(
-      "held_clicks",
+    /** Opens and clicks that wait to be recorded until it is known whether other links were requested at the same time. */
+    heldRequests: c.table(
+      "held_requests",
       {
         workspaceId: c.text("workspace_id").notNull(),
         emailId: c.text("email_id").notNull(),
+        /** 0 for opens. */
         linkId: c.reference("link_id").notNull(),
         machine: c.flag("machine").notNull(),
         /** Why the request alone shows a machine; null if it does not. */
@@ -62,6 +63,6 @@ export type TrackingTables = ReturnType<typeof trackingTables>;
  * - `apple-mail-privacy`: Apple's Mail Privacy Protection, which loads all images of all mail.
  * - `scanner`: a security scanner, link checker or script, by its name, or without one.
  * - `too-soon`: less than three seconds after the mail was handed over.
- * - `burst`: several links of the mail at once.
+ * - `burst`: several links of the mail at once, or the pixel beside them.
  */
 export type MachineReason = "head-request" | "prefetch" | "apple-mail-privacy" | "scanner" | "too-soon" | "burst";

@@ -65,6 +65,7 @@ test("an open is recorded with its program, and counts as engagement", async () 
     "no-store, private",
   ]);
   expect((await response.arrayBuffer()).byteLength).toBeLessThan(50);
+  await advance(world, "5s");
   expect(await events("email.opened")).toMatchObject([{ data: { machine: false, client: "Firefox", unique: true } }]);
 });
 
@@ -113,6 +114,42 @@ test("a scanner that requests all links of a mail is a machine, from its first c
   expect((await events("email.clicked")).at(-1)).toMatchObject({ data: { machine: false, unique: true, uniqueLink: true } });
 });
 
+test("a scanner that loads the pixel like a browser and requests all links is a machine in all of it, and a later person is not", async () => {
+  const { world, links, pixel, events, get } = await delivered();
+  await using _ = world;
+  await advance(world, "1h");
+  const at = new Date(world.clock.now()).toISOString();
+  await get(pixel);
+  for (const link of links) {
+    await advance(world, "200ms");
+    await get(link);
+  }
+  await advance(world, "10s");
+  expect(await events("email.opened")).toMatchObject([
+    { at, data: { machine: true, machineReason: "burst", client: "Firefox", unique: true } },
+  ]);
+  expect((await events("email.clicked")).map(({ data }) => data.machineReason)).toEqual(["burst", "burst", "burst"]);
+  await advance(world, "1h");
+  await get(pixel);
+  await advance(world, "3s");
+  await get(links[0] as string);
+  await advance(world, "10s");
+  expect((await events("email.opened")).at(-1)).toMatchObject({ data: { machine: false, unique: true } });
+  expect((await events("email.clicked")).at(-1)).toMatchObject({ data: { machine: false, unique: true } });
+});
+
+test("a scanner that loads the pixel after the links is a machine, too", async () => {
+  const { world, links, pixel, events, get } = await delivered();
+  await using _ = world;
+  await advance(world, "1h");
+  for (const link of links) await get(link);
+  // They are recorded a moment later.
+  await advance(world, "4900ms");
+  await get(pixel);
+  await advance(world, "10s");
+  expect((await events("email.opened")).map(({ data }) => data.machineReason)).toEqual(["burst"]);
+});
+
 test("a person who clicks two links one after the other is no machine", async () => {
   const { world, links, events, get } = await delivered();
   await using _ = world;
@@ -140,7 +177,9 @@ test("what happens at once after the hand-over, by HEAD, or by a prefetcher, is 
   expect((await events("email.clicked")).map(({ data }) => data.machineReason)).toEqual(["too-soon", "head-request"]);
   await advance(world, "1h");
   await get(pixel, { agent: "Mozilla/5.0" });
+  await advance(world, "1s");
   await get(pixel);
+  await advance(world, "10s");
   expect((await events("email.opened")).map(({ data }) => [data.machineReason, data.unique])).toEqual([
     ["too-soon", true],
     ["apple-mail-privacy", false],
@@ -203,7 +242,7 @@ test("a link leads to its target after the person was erased, and records nothin
   await get(links[0] as string);
   await advance(world, "10s");
   await world.sdk.people.erase("ada@example.com");
-  for (const table of ["engagements", "heldClicks"] as const)
+  for (const table of ["engagements", "heldRequests"] as const)
     expect(await world.app.deps.db.read.select().from(world.app.deps.db.read.t[table])).toEqual([]);
   expect((await get(links[0] as string)).headers.get("location")).toBe("https://acme.example/a?x=1&y=2");
   expect((await get(pixel)).status).toBe(200);

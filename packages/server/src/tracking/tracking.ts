@@ -8,7 +8,7 @@ import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type Skeleton, toAt
 
 export { eraseLinks } from "./links.ts";
 export { trackingPages } from "./pages.ts";
-export { CLICKS_JOB, recordHeldClicks } from "./record.ts";
+export { REQUESTS_JOB, recordHeldRequests } from "./record.ts";
 export { Tracker } from "./tracker.ts";
 
 /**
