@@ -103,6 +103,7 @@ export const ENDPOINTS: EndpointTable = {
     duplicate: { method: "POST", path: "/api/v1/campaigns/:id/duplicate", body: true },
     resend: { method: "POST", path: "/api/v1/campaigns/:id/resend", body: true },
     test: { method: "POST", path: "/api/v1/campaigns/:id/test", body: true },
+    preview: { method: "GET", path: "/api/v1/campaigns/:id/preview", query: true },
     winner: { method: "POST", path: "/api/v1/campaigns/:id/winner", body: true },
     recipients: { method: "GET", path: "/api/v1/campaigns/:id/recipients", query: true, page: true },
     stats: { method: "GET", path: "/api/v1/campaigns/:id/stats", query: true },

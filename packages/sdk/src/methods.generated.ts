@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1117,12 +1117,27 @@ export interface MailsvcMethods {
     test(id: string, input: {
       /** Addresses, up to five */
       to: string[];
+      /** Id or address of the contact as whom the test is rendered; by default the contact of each address */
+      contact?: string | undefined;
       /** Only this variant of an A/B test; all of them when absent */
       variant?: "A" | "B" | "C" | "D" | "E" | undefined;
     }, options?: CallOptions): APIPromise<{
       ids: string[];
       count: number;
     }>;
+    /**
+     * Render a campaign as a contact sees it, without sending.
+     *
+     * With the content as it is now, also of a campaign that has started. Without a contact, its fields are empty. Links are not tracked, and the unsubscribe link does nothing.
+     *
+     * `GET /api/v1/campaigns/:id/preview`
+     */
+    preview(id: string, input?: {
+      /** Id or address of the contact */
+      contact?: string | undefined;
+      /** The variant of an A/B test; the first one when absent */
+      variant?: "A" | "B" | "C" | "D" | "E" | undefined;
+    }, options?: CallOptions): APIPromise<CampaignPreview>;
     /**
      * Decide an A/B test by hand; the rest of the recipients gets this variant.
      *
@@ -1135,12 +1150,14 @@ export interface MailsvcMethods {
     /**
      * List the recipients of a campaign, with the reason where one was skipped, newest first.
      *
+     * To read all of them, follow `nextCursor` with a limit of 1,000.
+     *
      * `GET /api/v1/campaigns/:id/recipients`
      */
     recipients(id: string, input?: {
       /** Page number, from 1 */
       page?: number | undefined;
-      /** Items per page, 1 to 100 */
+      /** Items per page, 1 to 1,000 */
       limit?: number | undefined;
       /** Continue after this cursor (pagination.nextCursor); replaces page */
       cursor?: string | undefined;

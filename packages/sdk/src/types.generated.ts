@@ -782,6 +782,16 @@ export interface CampaignPatch {
   utm?: Utm | null | undefined;
 }
 
+export interface CampaignPreview {
+  variant: "A" | "B" | "C" | "D" | "E" | null;
+  contactId: string | null;
+  from: string;
+  to: string | null;
+  subject: string;
+  html: string | null;
+  text: string | null;
+}
+
 export interface CampaignRates {
   delivery: Rate;
   bounce: Rate;
