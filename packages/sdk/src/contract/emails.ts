@@ -199,7 +199,7 @@ export const emails = {
       { summary: "One recipient", body: { ...hello, to: "ada@example.com" } },
       {
         summary: "One mail to several recipients",
-        body: { ...hello, to: "Ada <ada@example.com>", cc: ["grace@example.com"], bcc: "archive@acme.example" },
+        body: { ...hello, to: "Ada <ada@example.com>", cc: "grace@example.com", bcc: "archive@acme.example" },
       },
       { summary: "A batch", body: { ...hello, to: ["ada@example.com", "grace@example.com"], tags: { kind: "welcome" } } },
       {

@@ -40,6 +40,7 @@ export {
   findEmail,
   findEmailById,
   findEmailRows,
+  findRecipientById,
   findTraces,
   insertContents,
   isTest,
