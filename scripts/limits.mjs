@@ -29,6 +29,12 @@ const MEANINGS = {
     scheduleDays: ["how far ahead a send can be scheduled", days],
     testMailDays: ["how long captured mail of test keys is kept", days],
   },
+  BATCH_LIMITS: {
+    title: "A batch of different emails",
+    emails: ["emails", count],
+    recipients: ["recipients of all its emails", count],
+    idempotencyKey: ["idempotencyKey of an email", characters],
+  },
   TEMPLATE_LIMITS: {
     title: "A template",
     name: ["name", characters],

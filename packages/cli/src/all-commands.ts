@@ -8,6 +8,7 @@ import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { automationCommands } from "./commands/automations.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
+import { batchCommand } from "./commands/batch.ts";
 import { campaignFieldsCommand, campaignPreviewCommand, campaignSendCommand } from "./commands/campaigns.ts";
 import { commandsCommand } from "./commands/commands.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
@@ -54,6 +55,7 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
   "campaigns.send": campaignSendCommand,
   "emails.get": emailGetCommand,
   "emails.send": sendCommand,
+  "emails.sendBatch": batchCommand,
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,
   "contacts.import": importCommand,

@@ -6,6 +6,7 @@ export const ENDPOINTS: EndpointTable = {
   emails: {
     send: { method: "POST", path: "/api/v1/send", body: true },
     sendTemplate: { method: "POST", path: "/api/v1/v1/emails/send-template", body: true },
+    sendBatch: { method: "POST", path: "/api/v1/send/batch", body: true },
     list: { method: "GET", path: "/api/v1/emails", query: true, page: true },
     get: { method: "GET", path: "/api/v1/emails/:id" },
     cancel: { method: "POST", path: "/api/v1/emails/:id/cancel" },

@@ -82,7 +82,7 @@ export interface Deps
 /** What rooms do when something changes in the rooms below them. */
 export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<SuppressionDeps, "suppressionHooks"> &
-  Pick<EmailDeps, "engagementHooks" | "statusListeners"> &
+  Pick<EmailDeps, "engagementHooks" | "partAnswers" | "statusListeners"> &
   Pick<DeliveryDeps, "mailTransforms"> &
   Pick<EventDeps, "eventListeners"> &
   Pick<ListingDeps, "listingHooks"> &

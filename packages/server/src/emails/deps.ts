@@ -1,3 +1,4 @@
+import type { PartAnswers } from "../http/part-answers.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import type { SenderDeps } from "../senders/deps.ts";
 import type { SuppressionDeps } from "../suppressions/deps.ts";
@@ -14,4 +15,5 @@ export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps {
   /** Who reacts when the status of emails changes, in this order. */
   readonly statusListeners: readonly StatusListener[];
   readonly engagementHooks: EngagementHooks;
+  readonly partAnswers: PartAnswers;
 }
