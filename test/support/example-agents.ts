@@ -52,6 +52,7 @@ export const MARKETPLACE: Objects = {
   "agent.messages.read": messages,
   runs: run,
   "agent.runs": run,
+  "agent.explanations": run,
   "agent.credits": async (server) => {
     const { client, activationId } = await server.agent();
     const { transactionId } = await client.credits.consume({ amount: 5, action: "draft-page" });

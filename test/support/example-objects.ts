@@ -1,3 +1,4 @@
+import { Mailsvc } from "@mailsvc/sdk";
 import { contract, type Endpoint } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
 import { type ExampleServer, type Ids, idOf, nothing, type Objects } from "./example-server.ts";
@@ -55,6 +56,11 @@ export const SENDING: Objects = {
     await server.world.sdk.campaigns.pause(ids[idOf("cmp")] as string);
     return ids;
   },
+  "campaigns.resend": async ({ world }) => {
+    await world.sdk.contacts.create({ email: ADA });
+    const { id } = await world.campaign({ name: "Launch", subjectLine: "Hello", fromEmail: "news@acme.example", html: "<p>Hello</p>" });
+    return { [idOf("cmp")]: id };
+  },
   "campaigns.winner": async ({ world }) => {
     await world.sdk.contacts.import({ rows: Array.from({ length: 20 }, (_, i) => ({ email: `p${i}@example.com` })) });
     const { id } = await world.sdk.campaigns.create({
@@ -98,7 +104,20 @@ export const SENDING: Objects = {
   inbox: async ({ world }) => {
     await world.sdk.emails.send({ from: FROM, to: ADA, subject: "Welcome", text: "Hello", html: "<p>Hello</p>" });
     const { id } = await world.inbox.waitFor({ to: ADA });
-    return { [idOf("mail")]: id, "<id>": id };
+    return { [idOf("mail")]: id };
+  },
+  "testInbox.clear": nothing,
+  testInbox: async ({ world }) => {
+    const { key } = await world.sdk.keys.create({ name: "staging", permissions: ["transactional:send", "transactional:read"], test: true });
+    const client = new Mailsvc({ apiKey: key, baseUrl: world.url, fetch: world.fetch });
+    await client.emails.send({ from: FROM, to: ADA, subject: "Welcome", text: "Hello" });
+    const { id } = await client.testInbox.wait({ to: ADA });
+    return { [idOf("mail")]: id };
+  },
+  explanations: async ({ world }) => {
+    const { id } = await world.sdk.emails.send({ from: FROM, to: "bounced@simulator.mailsvc.test", subject: "Welcome", text: "Hello" });
+    await world.settle();
+    return { [idOf("em")]: id };
   },
 };
 

@@ -155,6 +155,7 @@ export const testInbox = {
     output: z.string(),
     produces: "message/rfc822",
     errors: ["not_found"],
+    examples: [{ summary: "Get", params: id }],
   }),
   clear: endpoint({
     method: "DELETE",
