@@ -6,7 +6,7 @@ import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
 import { captureTestMail, singleMailer } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
-import { restoreClock } from "./dev/kept-clock.ts";
+import { keepClock, restoreClock } from "./dev/kept-clock.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
@@ -119,7 +119,11 @@ export async function createApp(parts: AppParts): Promise<App> {
   const arrivals = createArrivalSignal(clock.real);
   const deps = await composeDeps(parts, inFlight, arrivals);
   const { db, queue, mailer, runClock } = deps;
-  if (isControllable(clock)) await keepTime(clock, db);
+  if (isControllable(clock)) {
+    await keepTime(clock, db);
+    // The next start goes on from there.
+    if (config.now !== null) await keepClock(db, clock);
+  }
   await assertSeal(db, deps.seal);
   const installation = await ensureInstallation(deps, parts.firstKeys);
   if (config.trustedSenders.length > 0) await db.tx((tx) => trustSenders(tx, deps, installation.workspaceId, config.trustedSenders));

@@ -1,13 +1,13 @@
-import { parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
+import { Instant, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { MB } from "./lib/units.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
-import { SERVE_FLAGS } from "./serve-flags.ts";
+import { DEV_FLAGS, SERVE_FLAGS } from "./serve-flags.ts";
 import { readTracing, type TracingConfig } from "./telemetry/config.ts";
 
-export { SERVE_FLAGS, type ServeFlag } from "./serve-flags.ts";
+export { DEV_FLAGS, SERVE_FLAGS, type ServeFlag } from "./serve-flags.ts";
 
 export interface Config {
   readonly dev: boolean;
@@ -57,6 +57,10 @@ export interface Config {
   readonly readyFile: string | null;
   /** In dev mode, the folder in which commands and the SDK look for this server; null to be found in `data` only. */
   readonly project: string | null;
+  /** Dev mode only: the seed of everything random; null for real randomness. */
+  readonly seed: number | null;
+  /** Dev mode only: where the clock begins, frozen, ms since 1970; null for the real time. */
+  readonly now: number | null;
 }
 
 /** An invalid flag or variable. The message names it and says which values are valid. */
@@ -87,11 +91,12 @@ export function readConfig({
   dev: boolean;
   project?: string | null;
 }): Config {
-  const value = (name: (typeof SERVE_FLAGS)[number]["name"]): string | undefined => {
+  const table = [...SERVE_FLAGS, ...DEV_FLAGS];
+  const value = (name: (typeof table)[number]["name"]): string | undefined => {
     const flag = flags[name];
     if (flag === "") throw new ConfigError(`--${name} needs a value, but the one given is empty.`);
     if (typeof flag === "string") return flag;
-    const twin = SERVE_FLAGS.find((f) => f.name === name)?.env;
+    const twin = table.find((f) => f.name === name)?.env;
     return (twin && env[twin]) || undefined;
   };
   const databaseUrl = value("database-url");
@@ -132,6 +137,8 @@ export function readConfig({
     https: flags.https === true || value("https") === "1",
     readyFile: value("ready-file") ?? null,
     project: dev ? project : null,
+    seed: dev ? readSeed(value("seed")) : null,
+    now: dev ? readNow(value("now")) : null,
   };
   if (config.inboundSmtp !== null && config.inboundDomain === null)
     throw new ConfigError("--inbound-smtp-port needs --inbound-domain, the domain whose mail arrives there.");
@@ -170,6 +177,17 @@ function readDomain(flag: string, text: string | undefined): string | null {
   } catch (error) {
     throw new ConfigError(`--${flag}: ${(error as Error).message}`);
   }
+}
+
+function readSeed(text: string | undefined): number | null {
+  return text === undefined ? null : integer("seed", text, 0, 2 ** 31 - 1);
+}
+
+function readNow(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const parsed = Instant.safeParse(text);
+  if (!parsed.success) throw new ConfigError(`--now must be an instant such as 2030-01-31T09:00:00Z, not "${text}".`);
+  return Date.parse(parsed.data);
 }
 
 function readLateCampaigns(text: string): Config["lateCampaigns"] {

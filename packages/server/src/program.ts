@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { ConfigError, readConfig, SERVE_FLAGS } from "./config.ts";
+import { ConfigError, DEV_FLAGS, readConfig, SERVE_FLAGS } from "./config.ts";
 import { jsonLog } from "./lib/log.ts";
 import { toAnnouncement } from "./ready-file.ts";
 import { serve } from "./serve.ts";
@@ -13,7 +13,7 @@ run().catch((error: Error & { code?: string }) => {
 // The bare server, without the command line tool around it: `node main.js --port 2526`.
 async function run(): Promise<void> {
   const options = Object.fromEntries(
-    [...SERVE_FLAGS, { name: "dev", value: null }].map((f) => [
+    [...SERVE_FLAGS, ...DEV_FLAGS, { name: "dev", value: null }].map((f) => [
       f.name,
       { type: f.value === null ? ("boolean" as const) : ("string" as const) },
     ]),

@@ -7,6 +7,22 @@ export interface ServeFlag {
   readonly summary: string;
 }
 
+/** The flags of `dev` alone. */
+export const DEV_FLAGS = [
+  {
+    name: "seed",
+    value: "N",
+    env: "MAILSVC_SEED",
+    summary: "the same keys for the same number, and with --now the same ids; for new data only",
+  },
+  {
+    name: "now",
+    value: "INSTANT",
+    env: "MAILSVC_NOW",
+    summary: "begin at this instant (ISO 8601), with a clock that stands still until it is moved; for new data only",
+  },
+] as const satisfies readonly ServeFlag[];
+
 /** The flags of `serve` and `dev`. The CLI derives its options from this table. */
 export const SERVE_FLAGS = [
   { name: "port", value: "N", env: "MAILSVC_PORT", summary: "port to listen on; 0 for any free one (default 2526)" },

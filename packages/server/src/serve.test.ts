@@ -192,3 +192,41 @@ test("https on port 0 takes any free port", async () => {
   expect(ports).not.toContain("3000");
   expect(ports.size).toBe(2);
 });
+
+test("dev with a seed and an instant: the same requests give the same ids, keys and times, and the next start goes on", async () => {
+  const flags = { dev: true, seed: "7", now: "2030-01-31T09:00:00Z" };
+  const use = async (data: string) => {
+    const server = await start(data, flags);
+    const { workspaceId, apiKey, operatorKey, profiles } = server;
+    const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+      return (await fetch(`${server.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })).json();
+    };
+    const sent = await call("POST", "/api/v1/send", { from: "a@acme.test", to: "ada@example.com", subject: "Hi", text: "Hi" });
+    const { id } = sent as { id: string };
+    const { createdAt } = (await call("GET", `/api/v1/emails/${id}`)) as { createdAt: string };
+    await server.close();
+    return { workspaceId, apiKey, operatorKey, profiles, sent, createdAt };
+  };
+  const data = folder();
+  const one = await use(data);
+  expect(one.createdAt).toBe("2030-01-31T09:00:00.000Z");
+  expect(await use(folder())).toEqual(one);
+  for (const only of [{ seed: "7" }, { now: "2030-01-31T09:00:00Z" }])
+    await expect(start(data, { dev: true, ...only })).rejects.toThrow(
+      `--seed and --now are for new data, and there is some already in ${data}`,
+    );
+  const next = await start(data, { dev: true });
+  const clock = (await (await fetch(`${next.url}/__dev/clock`)).json()) as object;
+  expect(clock).toMatchObject({ mode: "frozen", now: "2030-01-31T09:00:00.000Z" });
+});
+
+test("a seed and an instant that are none are refused, and serve has neither", () => {
+  const read = (flags: Record<string, string>, dev = true) => readConfig({ flags, env: {}, dev });
+  expect(() => read({ seed: "x" })).toThrow("--seed must be a whole number");
+  expect(() => read({ now: "tomorrow" })).toThrow('--now must be an instant such as 2030-01-31T09:00:00Z, not "tomorrow".');
+  expect(readConfig({ flags: {}, env: { MAILSVC_SEED: "7", MAILSVC_NOW: "2030-01-31T09:00:00Z" }, dev: false })).toMatchObject({
+    seed: null,
+    now: null,
+  });
+});

@@ -13,11 +13,12 @@ import { serveInboundSmtp } from "./inbound/inbound.ts";
 import type { TlsFiles } from "./inbound/tls-files.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
-import { systemClock } from "./lib/clock.ts";
-import { controllableClock } from "./lib/controllable-clock.ts";
+import { isInstalled } from "./installation/installation.ts";
+import { type Clock, systemClock } from "./lib/clock.ts";
+import { type ControllableClock, controllableClock } from "./lib/controllable-clock.ts";
 import type { Log } from "./lib/log.ts";
 import { assertNodeVersion } from "./lib/node-version.ts";
-import { secureRandom } from "./lib/random.ts";
+import { secureRandom, seededRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
@@ -68,15 +69,16 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
   const backend = await openBackend(config, log);
   // Only now: until the folder is locked, the dev file may belong to a running server.
   if (config.dev) removeDevFile(config);
-  const clock = config.dev ? controllableClock(systemClock.now(), "running") : systemClock;
+  const clock = makeClock(config);
   let app: App;
   try {
+    if (config.seed !== null || config.now !== null) await assertNew(backend, config);
     app = await createApp({
       config,
       version,
       backend,
       clock,
-      random: secureRandom(),
+      random: config.seed === null ? secureRandom() : seededRandom(config.seed),
       log,
       dns: systemDns,
       ...(mailer && { mailer }),
@@ -139,6 +141,19 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
     await close();
     throw error;
   }
+}
+
+/** In dev mode a clock that can be moved; one that begins at an instant of its own stands still. */
+function makeClock({ dev, now }: Config): Clock | ControllableClock {
+  if (!dev) return systemClock;
+  return now === null ? controllableClock(systemClock.now(), "running") : controllableClock(now, "frozen");
+}
+
+/** Throws ConfigError for data of an earlier start: the same ids would come again, or its records would lie in the future. */
+async function assertNew({ db }: Backend, { databaseUrl, data }: Config): Promise<void> {
+  if (!(await isInstalled(db))) return;
+  const place = databaseUrl === null ? `in ${data}: delete it, or name another folder with --data` : "in the database: use an empty one";
+  throw new ConfigError(`--seed and --now are for new data, and there is some already ${place}.`);
 }
 
 async function startMetrics(

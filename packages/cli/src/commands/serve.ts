@@ -61,10 +61,13 @@ const EXAMPLES = {
 
 /** `mailsvc serve` and `mailsvc dev`. Their flags come from the server package, which is loaded only when they are needed. */
 export async function serveCommands(run: Run, withFlags: boolean): Promise<Command[]> {
-  const table: readonly ServeFlag[] = withFlags ? (await import("@mailsvc/server")).SERVE_FLAGS : [];
+  const { SERVE_FLAGS, DEV_FLAGS } = withFlags ? await import("@mailsvc/server") : { SERVE_FLAGS: [], DEV_FLAGS: [] };
   return [
-    buildServeCommand("dev", "Run the server for development: captured mail, a clock you own, a live screen", run, table),
-    buildServeCommand("serve", "Run the server", run, table),
+    buildServeCommand("dev", "Run the server for development: captured mail, a clock you own, a live screen", run, [
+      ...SERVE_FLAGS,
+      ...DEV_FLAGS,
+    ]),
+    buildServeCommand("serve", "Run the server", run, SERVE_FLAGS),
   ];
 }
 

@@ -54,6 +54,11 @@ export async function ensureInstallation(deps: InstallationDeps, store: FirstKey
   }
 }
 
+/** Whether an earlier start has written the first workspaces. */
+export async function isInstalled(db: Db): Promise<boolean> {
+  return (await readFact(db, FIRST_WORKSPACE)) !== null;
+}
+
 /** Deletes all data with `empty` and writes the first workspaces again, with the ids and keys they had. */
 export async function resetInstallation(deps: InstallationDeps, empty: () => Promise<void>): Promise<void> {
   const { db } = deps;
