@@ -29,11 +29,11 @@ const MEANINGS = {
     scheduleDays: ["how far ahead a send can be scheduled", days],
     testMailDays: ["how long captured mail of test keys is kept", days],
   },
-  BATCH_LIMITS: {
-    title: "A batch of different emails",
-    emails: ["emails", count],
-    recipients: ["recipients of all its emails", count],
-    idempotencyKey: ["idempotencyKey of an email", characters],
+  RECEIVED_LIMITS: {
+    title: "Received mail",
+    message: ["a mail with its files", bytes],
+    text: ["text, and HTML, each, as the API shows it", characters],
+    personalPerHour: ["mails of one sender within an hour that count as written by a person", count],
   },
   TEMPLATE_LIMITS: {
     title: "A template",
@@ -219,6 +219,7 @@ export function limitsPage() {
     "",
     ...table([
       ["events of a workspace", kept("events")],
+      ["received mail", kept("received")],
       ["deliveries to webhooks", kept("deliveries")],
       ["runs of agents", kept("runs")],
       ["logs of runs", kept("logs")],

@@ -1,6 +1,6 @@
 // What the SDK's client is made of, as plain TypeScript without zod: the types of the contract with their documentation, the methods, and
 // the table of endpoints from which the methods are built.
-import { agentContract, contract, NOUN_SUMMARIES, Pagination, paramNames } from "@mailsvc/sdk/contract";
+import { agentContract, Bytes, contract, NOUN_SUMMARIES, Pagination, paramNames } from "@mailsvc/sdk/contract";
 import { z } from "zod";
 import { exportedNames, readDeclaredTypes } from "./sdk-declared-types.mjs";
 import { commentOf, typeOf } from "./typescript.mjs";
@@ -87,6 +87,7 @@ function factsOf({ method, path, access, query, body, file, produces, stream, ou
     ...(isPage(output) && { page: true }),
     ...(stream && { stream: true }),
     ...(produces && { produces }),
+    ...(output === Bytes && { binary: true }),
     ...(file && { maxFileBytes: file.maxBytes }),
     ...(timeout?.success && { waitSeconds: timeout.data }),
   };
@@ -235,6 +236,7 @@ const INPUT = { instant: "string | Date", base64: "Base64Input" };
 /** A `z.stringbool()` is true and false for a caller, and free data holds values of JSON. */
 function override({ zodSchema: { _zod }, jsonSchema }) {
   const { type, in: from, out } = _zod.def;
+  if (jsonSchema.format === "binary") Object.assign(jsonSchema, { tsType: "Uint8Array" });
   if (type !== "pipe") return;
   if (out._zod.def.type === "boolean" && from._zod.def.type === "string") Object.assign(jsonSchema, { type: "boolean" });
   if (out._zod.def.type === "record" && from._zod.def.type === "custom")

@@ -9,6 +9,8 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"replay","usage":"[options] [id...]","about":"Send events of the past to a webhook on this machine: once more, twice, in another order, or forged","group":"Local development:"},
   {"name":"send","usage":"[options]","about":"Send an email to one recipient, or to up to 50","group":"Email:"},
   {"name":"emails","usage":"[options]","about":"List, inspect, cancel and reschedule emails","group":"Email:"},
+  {"name":"received","usage":"[options]","about":"Received mail and replies: list, read, answer","group":"Email:"},
+  {"name":"inbound-domains","usage":"[options]","about":"Domains whose mail you receive","group":"Email:"},
   {"name":"templates","usage":"[options]","about":"Email templates: write, preview, publish","group":"Email:"},
   {"name":"senders","usage":"[options]","about":"Addresses and domains you send from","group":"Email:"},
   {"name":"suppressions","usage":"[options]","about":"Addresses that must not get mail","group":"Email:"},

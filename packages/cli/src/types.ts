@@ -119,6 +119,8 @@ export interface Output {
   line(value: unknown): Promise<void>;
   /** Text as it is; on a terminal, control characters are removed. */
   text(text: string): Promise<void>;
+  /** A file, byte by byte. */
+  bytes(bytes: Uint8Array): Promise<void>;
   /** A remark on stderr that --quiet silences. The caller must make remote parts of `text` safe. */
   note(text: string): void;
   /** A line on stderr that --quiet does not silence. */

@@ -15,6 +15,8 @@ export interface EndpointFacts {
   readonly stream?: true;
   /** Media type of an answer that is not JSON. */
   readonly produces?: string;
+  /** That answer is bytes, not text. */
+  readonly binary?: true;
   /** The body may be a file of at most so many bytes. */
   readonly maxFileBytes?: number;
   /** How long the server waits before it answers, in seconds, unless the query field `timeout` says something else. */

@@ -90,7 +90,7 @@ function countParams({ path }: EndpointFacts): number {
 
 function buildCall(endpoint: Named, { params, fields, options }: Input, settings: Settings, form?: EncodedForm): Call<unknown> {
   const { facts, label } = endpoint;
-  const { method, open = false, produces } = facts;
+  const { method, open = false, produces, binary } = facts;
   const { query, body } = splitInput(facts, fields);
   return {
     method,
@@ -103,7 +103,7 @@ function buildCall(endpoint: Named, { params, fields, options }: Input, settings
     longPollMs: longPollMs(facts, fields),
     options,
     read: async (response, request) => {
-      const data = produces === undefined ? readJson(response, request) : readText(response);
+      const data = produces === undefined ? readJson(response, request) : binary ? response.bytes : readText(response);
       await validateData(endpoint, data, request, options.validate ?? settings.validate, settings.runtime.warn);
       return data;
     },

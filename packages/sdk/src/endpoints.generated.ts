@@ -6,11 +6,26 @@ export const ENDPOINTS: EndpointTable = {
   emails: {
     send: { method: "POST", path: "/api/v1/send", body: true },
     sendTemplate: { method: "POST", path: "/api/v1/v1/emails/send-template", body: true },
-    sendBatch: { method: "POST", path: "/api/v1/send/batch", body: true },
     list: { method: "GET", path: "/api/v1/emails", query: true, page: true },
     get: { method: "GET", path: "/api/v1/emails/:id" },
     cancel: { method: "POST", path: "/api/v1/emails/:id/cancel" },
     reschedule: { method: "PATCH", path: "/api/v1/emails/:id", body: true },
+  },
+  received: {
+    list: { method: "GET", path: "/api/v1/received", query: true, page: true },
+    get: { method: "GET", path: "/api/v1/received/:id" },
+    attachments: { method: "GET", path: "/api/v1/received/:id/attachments" },
+    attachment: { method: "GET", path: "/api/v1/received/:id/attachments/:number", produces: "application/octet-stream", binary: true },
+    raw: { method: "GET", path: "/api/v1/received/:id/raw", produces: "message/rfc822", binary: true },
+    reply: { method: "POST", path: "/api/v1/received/:id/reply", body: true },
+    delete: { method: "DELETE", path: "/api/v1/received/:id" },
+  },
+  inboundDomains: {
+    list: { method: "GET", path: "/api/v1/inbound-domains", query: true, page: true },
+    create: { method: "POST", path: "/api/v1/inbound-domains", body: true },
+    get: { method: "GET", path: "/api/v1/inbound-domains/:id" },
+    verify: { method: "POST", path: "/api/v1/inbound-domains/:id/verify", body: true },
+    delete: { method: "DELETE", path: "/api/v1/inbound-domains/:id" },
   },
   templates: {
     list: { method: "GET", path: "/api/v1/templates", query: true, page: true },
@@ -104,7 +119,6 @@ export const ENDPOINTS: EndpointTable = {
     duplicate: { method: "POST", path: "/api/v1/campaigns/:id/duplicate", body: true },
     resend: { method: "POST", path: "/api/v1/campaigns/:id/resend", body: true },
     test: { method: "POST", path: "/api/v1/campaigns/:id/test", body: true },
-    preview: { method: "GET", path: "/api/v1/campaigns/:id/preview", query: true },
     winner: { method: "POST", path: "/api/v1/campaigns/:id/winner", body: true },
     recipients: { method: "GET", path: "/api/v1/campaigns/:id/recipients", query: true, page: true },
     stats: { method: "GET", path: "/api/v1/campaigns/:id/stats", query: true },
@@ -193,6 +207,7 @@ export const ENDPOINTS: EndpointTable = {
     html: { method: "GET", path: "/__dev/inbox/:id/html", open: true, produces: "text/html" },
     text: { method: "GET", path: "/__dev/inbox/:id/text", open: true, produces: "text/plain" },
     raw: { method: "GET", path: "/__dev/inbox/:id/raw", open: true, produces: "message/rfc822" },
+    reply: { method: "POST", path: "/__dev/inbox/:id/reply", open: true, body: true },
     clear: { method: "DELETE", path: "/__dev/inbox", open: true },
   },
   listings: {

@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -103,19 +103,6 @@ export interface MailsvcMethods {
      */
     sendTemplate(input: SlugSendRequest, options?: CallOptions): APIPromise<TemplateSendResponse>;
     /**
-     * Send up to 100 different emails in one request.
-     *
-     * Each email has the fields of a single send, or `template` with the slug of a published template; its result is what a single send responds. All are queued by one commit. With mode strict, none is queued if one cannot be: the error lists the faults by index, such as `emails[3].to`. With permissive, each succeeds or fails for itself. Besides the Idempotency-Key of the request, each email may have its own `idempotencyKey`; one that was queued before is `replayed`. A batch counts as one request of the rate limit.
-     *
-     * `POST /api/v1/send/batch`
-     */
-    sendBatch(input: {
-      /** The emails, up to 100 with 1,000 recipients in all */
-      emails: BatchEmail[];
-      /** If an email cannot be queued: queue none (strict), or all others (permissive) */
-      mode?: "strict" | "permissive" | undefined;
-    }, options?: CallOptions): APIPromise<BatchResponse>;
-    /**
      * List emails, newest first.
      *
      * A mail to several recipients is listed once, if one of them matches all filters.
@@ -163,6 +150,129 @@ export interface MailsvcMethods {
       /** The new instant (ISO 8601), at most 365 days ahead */
       scheduledAt: string | Date;
     }, options?: CallOptions): APIPromise<Email>;
+  };
+  /** Received mail and replies: list, read, answer */
+  readonly received: {
+    /**
+     * List received mail, newest first.
+     *
+     * `GET /api/v1/received`
+     */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+      /** Only mail from this address */
+      from?: string | undefined;
+      /** Only mail to this address */
+      to?: string | undefined;
+      /** Only mail of this conversation (its threadId) */
+      thread?: string | undefined;
+      /** Only answers to this email (its id) */
+      email?: string | undefined;
+      /** Only automatic mail (true), or only mail by people (false) */
+      autoReply?: boolean | undefined;
+      /** Only mail received at this instant or later */
+      since?: string | Date | undefined;
+      /** Only mail received before this instant */
+      until?: string | Date | undefined;
+    }, options?: CallOptions): PagePromise<ReceivedMail>;
+    /**
+     * Get one received mail with its texts and headers.
+     *
+     * `GET /api/v1/received/:id`
+     */
+    get(id: string, options?: CallOptions): APIPromise<ReceivedMailDetail>;
+    /**
+     * List the files of a received mail.
+     *
+     * `GET /api/v1/received/:id/attachments`
+     */
+    attachments(id: string, options?: CallOptions): APIPromise<{
+      data: ReceivedAttachment[];
+    }>;
+    /**
+     * Download a file of a received mail.
+     *
+     * The bytes as they were sent. Nothing has been checked: treat the file as a stranger's.
+     *
+     * `GET /api/v1/received/:id/attachments/:number`
+     */
+    attachment(id: string, number: string, options?: CallOptions): APIPromise<Uint8Array>;
+    /**
+     * Download a received mail as it came.
+     *
+     * `GET /api/v1/received/:id/raw`
+     */
+    raw(id: string, options?: CallOptions): APIPromise<Uint8Array>;
+    /**
+     * Answer a received mail.
+     *
+     * Sends an email to its sender that mail programs show in the same conversation, and that has the same threadId here. Automatic mail cannot be answered, so that two programs never write to each other.
+     *
+     * `POST /api/v1/received/:id/reply`
+     */
+    reply(id: string, input?: ReceivedReplyRequest, options?: CallOptions): APIPromise<{
+      id: string;
+      status: "queued";
+      threadId: string;
+    }>;
+    /**
+     * Delete a received mail with its files.
+     *
+     * `DELETE /api/v1/received/:id`
+     */
+    delete(id: string, options?: CallOptions): APIPromise<ReceivedMail>;
+  };
+  /** Domains whose mail you receive */
+  readonly inboundDomains: {
+    /**
+     * List the domains whose mail is received, newest first.
+     *
+     * `GET /api/v1/inbound-domains`
+     */
+    list(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+    }, options?: CallOptions): PagePromise<InboundDomain>;
+    /**
+     * Add a domain whose mail is received, and start its verification.
+     *
+     * Once it is verified, mail to every address of the domain is received. It is verified by a DNS TXT record, which is looked for every five minutes for three days; in dev mode it is verified at once. A domain belongs to one workspace of a server.
+     *
+     * `POST /api/v1/inbound-domains`
+     */
+    create(input: {
+      /** Domain whose mail is received, such as in.example.com */
+      domain: string;
+    }, options?: CallOptions): APIPromise<InboundDomain>;
+    /**
+     * Get one domain and the DNS records it needs.
+     *
+     * `GET /api/v1/inbound-domains/:id`
+     */
+    get(id: string, options?: CallOptions): APIPromise<InboundDomain>;
+    /**
+     * Check the DNS record of a domain now.
+     *
+     * `POST /api/v1/inbound-domains/:id/verify`
+     */
+    verify(id: string, input?: Record<never, never>, options?: CallOptions): APIPromise<InboundDomain>;
+    /**
+     * Remove a domain; later mail to it is refused.
+     *
+     * Mail that was received stays.
+     *
+     * `DELETE /api/v1/inbound-domains/:id`
+     */
+    delete(id: string, options?: CallOptions): APIPromise<InboundDomain>;
   };
   /** Email templates: write, preview, publish */
   readonly templates: {
@@ -224,7 +334,7 @@ export interface MailsvcMethods {
       subject?: string | null | undefined;
       /** Default sender; a send may override it */
       from?: string | null | undefined;
-      /** Reply-To address */
+      /** Reply-To address; auto to receive the replies here */
       replyTo?: string | null | undefined;
       /** HTML with Handlebars */
       html?: string | null | undefined;
@@ -1130,27 +1240,12 @@ export interface MailsvcMethods {
     test(id: string, input: {
       /** Addresses, up to five */
       to: string[];
-      /** Id or address of the contact as whom the test is rendered; by default the contact of each address */
-      contact?: string | undefined;
       /** Only this variant of an A/B test; all of them when absent */
       variant?: "A" | "B" | "C" | "D" | "E" | undefined;
     }, options?: CallOptions): APIPromise<{
       ids: string[];
       count: number;
     }>;
-    /**
-     * Render a campaign as a contact sees it, without sending.
-     *
-     * With the content as it is now, also of a campaign that has started. Without a contact, its fields are empty. Links are not tracked, and the unsubscribe link does nothing.
-     *
-     * `GET /api/v1/campaigns/:id/preview`
-     */
-    preview(id: string, input?: {
-      /** Id or address of the contact */
-      contact?: string | undefined;
-      /** The variant of an A/B test; the first one when absent */
-      variant?: "A" | "B" | "C" | "D" | "E" | undefined;
-    }, options?: CallOptions): APIPromise<CampaignPreview>;
     /**
      * Decide an A/B test by hand; the rest of the recipients gets this variant.
      *
@@ -1163,14 +1258,12 @@ export interface MailsvcMethods {
     /**
      * List the recipients of a campaign, with the reason where one was skipped, newest first.
      *
-     * To read all of them, follow `nextCursor` with a limit of 1,000.
-     *
      * `GET /api/v1/campaigns/:id/recipients`
      */
     recipients(id: string, input?: {
       /** Page number, from 1 */
       page?: number | undefined;
-      /** Items per page, 1 to 1,000 */
+      /** Items per page, 1 to 100 */
       limit?: number | undefined;
       /** Continue after this cursor (pagination.nextCursor); replaces page */
       cursor?: string | undefined;
@@ -1593,7 +1686,7 @@ export interface MailsvcMethods {
       /** Only deliveries in this state */
       state?: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled" | undefined;
       /** Only events of this type */
-      type?: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled" | undefined;
+      type?: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled" | undefined;
     }, options?: CallOptions): PagePromise<WebhookDelivery>;
     /**
      * Show a delivery with its body and attempts.
@@ -1730,13 +1823,13 @@ export interface MailsvcMethods {
       /** What the key is for */
       name: string;
       /** Permissions of the key */
-      permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
+      permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
       /** A test key: its mail goes through everything and is captured instead of sent, and it can change nothing else */
       test?: boolean | undefined;
     }, options?: CallOptions): APIPromise<{
       id: string;
       name: string;
-      permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
+      permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
       owner: boolean;
       test: boolean;
       preview: string;
@@ -2009,6 +2102,23 @@ export interface MailsvcMethods {
      * `GET /__dev/inbox/:id/raw`
      */
     raw(id: string, options?: CallOptions): APIPromise<string>;
+    /**
+     * Answer a captured mail as its recipient would.
+     *
+     * Writes a mail as the recipient's mail program would, with the captured one quoted, and receives it as if it came over SMTP. The mail must have been sent with replyTo auto, or from a domain whose mail is received.
+     *
+     * `POST /__dev/inbox/:id/reply`
+     */
+    reply(id: string, input: {
+      /** What the recipient writes above the quotation */
+      text: string;
+      /** HTML body */
+      html?: string | undefined;
+      /** Files, up to 20 and 20 MiB in all */
+      attachments?: Attachment[] | undefined;
+      /** Write it as a program, such as a notice of absence */
+      automatic?: boolean | undefined;
+    }, options?: CallOptions): APIPromise<ReceivedMail>;
     /**
      * Delete all captured mail.
      *
@@ -2917,7 +3027,7 @@ export interface MailsvcMethods {
       /** Path; * matches anything, e.g. /api/v1/emails/* */
       path?: string | undefined;
       /** Answer with this error */
-      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
+      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
       /** Close the connection instead of responding */
       drop?: boolean | undefined;
       /** Fail before the work, or after it is done */

@@ -252,6 +252,8 @@ export interface Attachment {
 
 export type AttemptClass = "ok" | "signature_rejected" | "http_status" | "redirect" | "timeout" | "dns" | "tls" | "connection" | "blocked_address" | "bad_response";
 
+export type AutoReplyReason = "null_sender" | "program_address" | "auto_submitted" | "precedence" | "mailing_list" | "loop" | "too_many";
+
 export interface Automation {
   id: string;
   name: string;
@@ -555,82 +557,6 @@ export interface AutomationVersion {
   createdAt: string;
 }
 
-export interface BatchEmail {
-  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
-  to: string | string[];
-  /** Recipients of the same mail, named in its Cc header */
-  cc?: string | string[] | undefined;
-  /** Recipients of the same mail whom no other recipient sees */
-  bcc?: string | string[] | undefined;
-  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
-  together?: boolean | undefined;
-  /** Sender; may be left out if the template has one */
-  from?: string | undefined;
-  /** Subject line; with a template, replaces the template's */
-  subject?: string | undefined;
-  /** HTML body */
-  html?: string | undefined;
-  /** Plain-text body */
-  text?: string | undefined;
-  /** Slug of a published template, instead of html and text */
-  template?: string | undefined;
-  /** Values of the template's variables, by name */
-  variables?: Record<string, unknown> | undefined;
-  /** Values per recipient, by address; they override variables */
-  recipientVariables?: Record<string, Record<string, unknown>> | undefined;
-  /** Reply-To address */
-  replyTo?: string | undefined;
-  /** Custom headers, name to value */
-  headers?: Record<string, string> | undefined;
-  /** Your own tracking tags, name to value; not sent to the recipient */
-  tags?: Record<string, string> | undefined;
-  /** Files, up to 20 and 20 MiB in all */
-  attachments?: Attachment[] | undefined;
-  /** Send later, at this instant (ISO 8601), at most 365 days ahead */
-  scheduledAt?: string | Date | undefined;
-  /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
-  bypassUnsubscribe?: boolean | undefined;
-  tracking?: Tracking | undefined;
-  /** Makes this email safe to repeat, in any batch of the same API key, for 24 hours */
-  idempotencyKey?: string | undefined;
-}
-
-export interface BatchFailure {
-  status: "failed";
-  error: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
-    message: string;
-    details: Array<{
-      /** Path of the invalid field, e.g. to[3]; empty for the request as a whole */
-      path: string;
-      code: string;
-      message: string;
-      /** Line of the error in the field's text, from 1, if it has lines */
-      line?: number | undefined;
-      /** Column of the error in its line, from 1 */
-      column?: number | undefined;
-    }>;
-    hint: string;
-  };
-}
-
-export interface BatchQueued {
-  status: "queued";
-  id?: string | undefined;
-  ids?: string[] | undefined;
-  count?: number | undefined;
-  recipients?: AcceptedRecipient[] | undefined;
-  failed?: FailedRecipient[] | undefined;
-  template?: string | undefined;
-  replayed?: true | undefined;
-}
-
-export interface BatchResponse {
-  queued: number;
-  failed: number;
-  results: Array<BatchQueued | BatchFailure>;
-}
-
 export interface Brand {
   name: string;
   website: string | null;
@@ -732,7 +658,7 @@ export interface Campaign {
   resendOf: ResendOf | null;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   statusReason: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
     message: string;
   } | null;
   scheduledAt: string | null;
@@ -775,7 +701,7 @@ export interface CampaignDetail {
   resendOf: ResendOf | null;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   statusReason: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
     message: string;
   } | null;
   scheduledAt: string | null;
@@ -856,16 +782,6 @@ export interface CampaignPatch {
   /** Count clicks */
   trackClicks?: boolean | undefined;
   utm?: Utm | null | undefined;
-}
-
-export interface CampaignPreview {
-  variant: "A" | "B" | "C" | "D" | "E" | null;
-  contactId: string | null;
-  from: string;
-  to: string | null;
-  subject: string;
-  html: string | null;
-  text: string | null;
 }
 
 export interface CampaignRates {
@@ -1302,6 +1218,7 @@ export interface EmailDetail {
   /** ISO 8601 instant */
   updatedAt: string;
   replyTo: string | null;
+  threadId: string;
   html: string | null;
   text: string | null;
   headers: Record<string, string>;
@@ -1313,7 +1230,7 @@ export interface EmailDetail {
   }>;
   events: Array<{
     id: string;
-    type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled";
+    type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received";
     /** ISO 8601 instant */
     at: string;
     recipient: EventRecipient;
@@ -1370,6 +1287,7 @@ export interface EntryStep {
 export interface Erasure {
   contacts: number;
   emails: number;
+  received: number;
   captured: number;
   events: number;
   answers: number;
@@ -1378,7 +1296,7 @@ export interface Erasure {
 
 export interface ErrorBody {
   error: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
     message: string;
     status: number;
     requestId: string;
@@ -1396,7 +1314,7 @@ export interface ErrorBody {
   };
 }
 
-export type ErrorCode = "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+export type ErrorCode = "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
 
 export interface ErrorDetail {
   /** Path of the invalid field, e.g. to[3]; empty for the request as a whole */
@@ -1434,6 +1352,8 @@ export interface EventData extends Record<EventType, object> {
   "email.suppressed": NoData;
   "email.cancelled": NoData;
   "email.rescheduled": { scheduledAt: string };
+  /** A mail came in: the answer to an email, or one to a domain of yours. */
+  "email.received": { receivedId: string; threadId: string; autoReply: AutoReplyReason | null; attachmentCount: number };
   "contact.created": { source: string; tagsAdded?: string[] };
   /** Names the fields that changed, never their values. */
   "contact.updated": { source: string; changed: string[]; tagsAdded?: string[]; tagsRemoved?: string[] };
@@ -1474,7 +1394,7 @@ export type EventFilter = { all: EventFilter[] } | { any: EventFilter[] } | { no
 export type EventOf<Type extends EventType> = Omit<{
   id: string;
   sequence: number;
-  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
+  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
   /** ISO 8601 instant */
   at: string;
   emailId: string | null;
@@ -1497,7 +1417,7 @@ export interface EventRecipient {
   kind: "to" | "cc" | "bcc";
 }
 
-export type EventType = "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
+export type EventType = "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
 
 export type ExplainedKind = "email" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
 
@@ -1528,7 +1448,7 @@ export interface Explanation {
 
 export interface FailedRecipient {
   to: string;
-  code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+  code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
   message: string;
 }
 
@@ -1538,7 +1458,7 @@ export interface Fault {
   /** Path; * matches anything, e.g. /api/v1/emails/* */
   path: string;
   /** Answer with this error */
-  code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
+  code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
   /** Close the connection instead of responding */
   drop: boolean;
   /** Fail before the work, or after it is done */
@@ -1577,6 +1497,22 @@ export interface Heartbeat {
 
 export type ImportResult = "created" | "updated" | "unchanged" | "skipped" | "failed";
 
+export interface InboundDomain {
+  id: string;
+  domain: string;
+  status: "PENDING" | "VERIFIED";
+  dnsRecords: Array<{
+    type: "TXT" | "MX";
+    name: string;
+    value: string;
+    priority: number | null;
+  }>;
+  lastError: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  verifiedAt: string | null;
+}
+
 export interface Job {
   id: string;
   kind: string;
@@ -1594,7 +1530,7 @@ export interface Job {
 export interface Key {
   id: string;
   name: string;
-  permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
+  permissions: Array<"contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write">;
   owner: boolean;
   test: boolean;
   preview: string;
@@ -1848,6 +1784,12 @@ export interface ListingActivation {
 
 export type ListingState = "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
 
+export interface MailAuthentication {
+  spf: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
+  dkim: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
+  dmarc: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
+}
+
 /** A mailbox: the address to deliver to, and the name people see. */
 export interface Mailbox {
   /** Display name, decoded; empty if there is none. */
@@ -1935,7 +1877,7 @@ export interface NewCampaign {
   text?: string | undefined;
   /** Name of the sender */
   fromName?: string | undefined;
-  /** Reply-To address */
+  /** Reply-To address; auto to receive the replies here */
   replyTo?: string | undefined;
   /** Text that mail programs show next to the subject, up to 200 characters */
   previewText?: string | undefined;
@@ -2074,7 +2016,7 @@ export interface Payment {
 
 export type PaymentState = "PENDING" | "PAID" | "FAILED" | "EXPIRED";
 
-export type Permission = "contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write";
+export type Permission = "contacts:read" | "contacts:write" | "campaigns:read" | "campaigns:write" | "templates:read" | "templates:write" | "automations:read" | "automations:write" | "transactional:send" | "transactional:read" | "received:read" | "received:write" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "providers:read" | "providers:write" | "people:read" | "people:write" | "lists:read" | "lists:write" | "segments:read" | "segments:write" | "events:read" | "events:write" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "jobs:read" | "jobs:write" | "listings:read" | "listings:write" | "marketplace:read" | "marketplace:write" | "brand:read" | "brand:write" | "billing:read" | "billing:write";
 
 export interface Person {
   email: string;
@@ -2090,6 +2032,7 @@ export interface Person {
     data: Record<string, unknown>;
   }>;
   suppression: Suppression | null;
+  received: ReceivedMailDetail[];
   emails: EmailDetail[];
   nextCursor: string | null;
 }
@@ -2206,6 +2149,78 @@ export interface Reactions {
   total: number;
   unique: number;
   machine: number;
+}
+
+export interface ReceivedAttachment {
+  number: number;
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  size: number;
+}
+
+export interface ReceivedMail {
+  id: string;
+  threadId: string;
+  emailId: string | null;
+  contactId: string | null;
+  campaignId: string | null;
+  to: string;
+  from: string | null;
+  fromName: string | null;
+  subject: string;
+  messageId: string | null;
+  autoReply: "null_sender" | "program_address" | "auto_submitted" | "precedence" | "mailing_list" | "loop" | "too_many" | null;
+  attachmentCount: number;
+  authentication: MailAuthentication | null;
+  /** Bytes of the raw message */
+  size: number;
+  /** ISO 8601 instant */
+  receivedAt: string;
+}
+
+export interface ReceivedMailDetail {
+  id: string;
+  threadId: string;
+  emailId: string | null;
+  contactId: string | null;
+  campaignId: string | null;
+  to: string;
+  from: string | null;
+  fromName: string | null;
+  subject: string;
+  messageId: string | null;
+  autoReply: "null_sender" | "program_address" | "auto_submitted" | "precedence" | "mailing_list" | "loop" | "too_many" | null;
+  attachmentCount: number;
+  authentication: MailAuthentication | null;
+  /** Bytes of the raw message */
+  size: number;
+  /** ISO 8601 instant */
+  receivedAt: string;
+  text: string;
+  html: string | null;
+  reply: string;
+  replyTo: string | null;
+  references: string[];
+  headers: Array<{
+    name: string;
+    value: string;
+  }>;
+  attachments: ReceivedAttachment[];
+  truncated: boolean;
+}
+
+export interface ReceivedReplyRequest {
+  /** Plain-text body */
+  text?: string | undefined;
+  /** HTML body */
+  html?: string | undefined;
+  /** Sender; without it the one of the email that was answered, else the address the mail came to */
+  from?: string | undefined;
+  /** Without it, the mail's subject after Re: */
+  subject?: string | undefined;
+  /** Files, up to 20 and 20 MiB in all */
+  attachments?: Attachment[] | undefined;
 }
 
 export interface Recipient {
@@ -2420,7 +2435,7 @@ export type SendRequest = {
   html?: string | undefined;
   /** Plain-text body */
   text?: string | undefined;
-  /** Reply-To address */
+  /** Reply-To address; auto to receive the replies here */
   replyTo?: string | undefined;
   /** Custom headers, name to value */
   headers?: Record<string, string> | undefined;
@@ -2489,7 +2504,7 @@ export interface SlugSendRequest {
   from?: string | undefined;
   /** Overrides the template's subject; may contain {{ variables }} */
   subject?: string | undefined;
-  /** Overrides the template's Reply-To address */
+  /** Overrides the template's Reply-To address; auto to receive the replies here */
   replyTo?: string | undefined;
   /** Custom headers, name to value */
   headers?: Record<string, string> | undefined;
@@ -2660,7 +2675,7 @@ export interface TemplateInput {
   subject?: string | null | undefined;
   /** Default sender; a send may override it */
   from?: string | null | undefined;
-  /** Reply-To address */
+  /** Reply-To address; auto to receive the replies here */
   replyTo?: string | null | undefined;
   /** HTML with Handlebars */
   html?: string | null | undefined;
@@ -2708,7 +2723,7 @@ export interface TemplateSendRequest {
   from?: string | undefined;
   /** Overrides the template's subject; may contain {{ variables }} */
   subject?: string | undefined;
-  /** Overrides the template's Reply-To address */
+  /** Overrides the template's Reply-To address; auto to receive the replies here */
   replyTo?: string | undefined;
   /** Custom headers, name to value */
   headers?: Record<string, string> | undefined;
@@ -2854,7 +2869,7 @@ export interface Webhook {
 export interface WebhookDelivery {
   id: string;
   eventId: string;
-  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
+  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
   /** ISO 8601 instant */
   at: string;
   state: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";
@@ -2868,7 +2883,7 @@ export interface WebhookDelivery {
 export interface WebhookDeliveryDetail {
   id: string;
   eventId: string;
-  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
+  type: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
   /** ISO 8601 instant */
   at: string;
   state: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled";

@@ -26,7 +26,7 @@ import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
 import { createRouter, type Router, type ServedRequest } from "./http/router.ts";
 import { StorageHealth } from "./http/storage-health.ts";
-import { createReturnPath, SnsClient } from "./inbound/inbound.ts";
+import { createReturnPath, MailParser, SnsClient } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
@@ -152,6 +152,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     close: async () => {
       await runClock.stop();
       await stop();
+      await deps.mailParser.close();
       await db.close();
     },
   };
@@ -198,7 +199,8 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       tracker: new Tracker(),
       compiledTemplates: new CompiledTemplates(),
       sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),
-      returnPath: createReturnPath(macs, config.inboundDomain),
+      returnPath: createReturnPath(macs, config.inboundDomain, config.replyDomain),
+      mailParser: new MailParser(clock.real),
       payments: parts.payments ?? localPayments(parts),
       webhooks,
       runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),

@@ -30,6 +30,8 @@ export interface Config {
   readonly trackingUrl: string | null;
   /** The domain of return paths; null for bounces that go to the sender. */
   readonly inboundDomain: string | null;
+  /** The domain of reply addresses: the inbound domain, in dev mode one that nobody owns; null when no mail is received. */
+  readonly replyDomain: string | null;
   /** Where mail to that domain is accepted; null for nowhere. */
   readonly inboundSmtp: { readonly host: string; readonly port: number } | null;
   /** PEM files with the private key and the certificates for STARTTLS there; empty to offer none. */
@@ -70,6 +72,9 @@ export class ConfigError extends Error {
 
 export const DEFAULT_PORT = 2526;
 
+/** Where replies go in dev mode. `.test` never exists (RFC 2606), so none can leave. */
+const DEV_REPLY_DOMAIN = "reply.mailsvc.test";
+
 /** Where `dev` keeps its data by default, and where the programs of a project look for its dev.json. */
 export const DEV_FOLDER = ".mailsvc";
 
@@ -101,6 +106,7 @@ export function readConfig({
   };
   const databaseUrl = value("database-url");
   const smtpUrl = value("smtp-url");
+  const inboundDomain = readDomain("inbound-domain", value("inbound-domain"));
   const config: Config = {
     dev,
     port: integer("port", value("port") ?? String(DEFAULT_PORT), 0, 65_535),
@@ -115,7 +121,8 @@ export function readConfig({
     trustedSenders: readTrustedSenders(value("trust-sender")),
     publicUrl: readBaseUrl("public-url", value("public-url")),
     trackingUrl: readBaseUrl("tracking-url", value("tracking-url")),
-    inboundDomain: readDomain("inbound-domain", value("inbound-domain")),
+    inboundDomain,
+    replyDomain: inboundDomain ?? (dev ? DEV_REPLY_DOMAIN : null),
     inboundSmtp: readHostPort("inbound-smtp-port", value("inbound-smtp-port"), value("host") ?? "127.0.0.1"),
     inboundTls:
       value("inbound-smtp-tls")

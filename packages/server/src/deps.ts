@@ -25,6 +25,7 @@ import type { ActivationDeps } from "./marketplace/activations/deps.ts";
 import type { MarketplaceDeps } from "./marketplace/deps.ts";
 import type { ListingDeps } from "./marketplace/listings/deps.ts";
 import type { Queue } from "./queue/queue.ts";
+import type { ReceivedDeps } from "./received/deps.ts";
 import type { SegmentDeps } from "./segments/deps.ts";
 import type { SenderDeps } from "./senders/deps.ts";
 import type { SuppressionDeps } from "./suppressions/deps.ts";
@@ -62,6 +63,7 @@ export interface Deps
     KeyDeps,
     ListDeps,
     MarketplaceDeps,
+    ReceivedDeps,
     SegmentDeps,
     SenderDeps,
     SuppressionDeps,
@@ -82,8 +84,9 @@ export interface Deps
 /** What rooms do when something changes in the rooms below them. */
 export type Hooks = Pick<ContactDeps, "contactHooks"> &
   Pick<SuppressionDeps, "suppressionHooks"> &
-  Pick<EmailDeps, "engagementHooks" | "partAnswers" | "statusListeners"> &
-  Pick<DeliveryDeps, "mailTransforms"> &
+  Pick<EmailDeps, "engagementHooks" | "statusListeners"> &
+  Pick<ReceivedDeps, "receivedHooks"> &
+  Pick<DeliveryDeps, "mailTransforms" | "deliveryHooks"> &
   Pick<EventDeps, "eventListeners"> &
   Pick<ListingDeps, "listingHooks"> &
   Pick<ActivationDeps, "activationHooks">;

@@ -41,10 +41,9 @@ import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
-import { partAnswers } from "./http/part-answers.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
 import { inboundHandlers, providerHandlers } from "./inbound/handlers.ts";
-import { setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
+import { answerSimulated, setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
 import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
 import { inboxHandlers, testInboxHandlers } from "./inbox/handlers.ts";
 import { CLEAR_TEST_MAIL_JOB, deleteOldTestMail } from "./inbox/inbox.ts";
@@ -75,6 +74,8 @@ import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import { PERSON_DATA } from "./person-data.ts";
 import type { JobHandlers } from "./queue/queue.ts";
+import { CHECK_INBOUND_JOB, checkInboundDomain } from "./received/domains.ts";
+import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import { CLEAR_SEGMENT_JOB, listSegmentsOfContact, REBUILD_JOB, recordEngagements, syncMembership } from "./segments/segments.ts";
@@ -124,7 +125,6 @@ export function connectHooks(deps: () => Deps): Hooks {
     suppressionHooks: {
       addressesSuppressed: (tx, workspaceId, addresses, source) => applySuppressions(tx, deps(), workspaceId, addresses, source),
     },
-    partAnswers,
     engagementHooks: {
       emailsEngaged: (tx, engagements) => recordEngagements(tx, deps(), engagements),
     },
@@ -147,6 +147,8 @@ export function connectHooks(deps: () => Deps): Hooks {
       (read, mails) => addUnsubscribe(read, deps(), mails),
       (read, mails) => setBounceAddresses(read, deps(), mails),
     ],
+    deliveryHooks: { answered: (mail) => answerSimulated(deps(), mail) },
+    receivedHooks: { replied: async () => {} },
     // When a listing ends, its payments and its activations end.
     listingHooks: {
       ended: async (tx, listing) => {
@@ -191,6 +193,8 @@ export function endpointLoader(deps: () => Deps): LoadEndpoint {
 /** All handlers. A missing one does not compile. */
 const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">> = {
   emails: emailHandlers,
+  received: receivedHandlers,
+  inboundDomains: inboundDomainHandlers,
   templates: { ...templateHandlers, ...templateSendHandlers },
   senders: senderHandlers,
   suppressions: suppressionHandlers,
@@ -256,6 +260,7 @@ export function jobsOf(deps: Deps): JobHandlers {
     [RELEASE_JOB]: releaseEmails(deps),
     [REQUEUE_JOB]: requeueEmails(deps),
     [CHECK_JOB]: checkSender(deps),
+    [CHECK_INBOUND_JOB]: checkInboundDomain(deps),
     [CONFIRM_JOB]: sendConfirmation(deps),
     [FOLD_JOB]: foldCounts(deps),
     [CONFIRMATION_JOB]: sendConfirmations(deps),

@@ -57,7 +57,7 @@ async function findRows(world: TestWorld, person: ReadonlySet<unknown>): Promise
 /** The ids by which rows can name a person: of its contact, its emails with their contents, its events, deliveries and captured mail. */
 async function collectIds(world: TestWorld): Promise<Set<unknown>> {
   const { read } = world.app.deps.db;
-  const { contacts, emails, events, webhookDeliveries, inbox } = read.t;
+  const { contacts, emails, events, webhookDeliveries, inbox, received } = read.t;
   const own = (await read.select().from(contacts)).filter(({ emailKey }) => emailKey === ADA);
   const mails = (await read.select().from(emails)).filter(({ toKey }) => toKey === ADA);
   const ids = new Set<unknown>([
@@ -69,6 +69,8 @@ async function collectIds(world: TestWorld): Promise<Set<unknown>> {
   const keys = new Set<unknown>(logged.map(({ sequence }) => sequence));
   const deliveries = (await read.select().from(webhookDeliveries)).filter(({ eventKey }) => keys.has(eventKey));
   const captured = (await read.select().from(inbox)).filter(({ to }) => to === ADA);
+  const written = (await read.select().from(received)).filter(({ fromKey }) => fromKey === ADA);
+  for (const { id } of written) ids.add(id);
   return new Set([...ids, ...deliveries.flatMap(({ id, eventKey }) => [id, eventKey]), ...captured.map(({ id }) => id)]);
 }
 
@@ -119,6 +121,8 @@ async function leaveTraces(world: TestWorld): Promise<string> {
       await world.clock.advance("1m");
     }
   }
+  await sdk.emails.send({ from: "a@acme.test", to: ADA, subject: "Hi", text: "How are you?", replyTo: "auto" });
+  await world.reply(ADA, { text: "Fine", attachments: [{ filename: "a.txt", content: Buffer.from("me") }] });
   await sdk.suppressions.create({ email: ADA, scope: "marketing" });
   // Attempts to deliver the events fail, and clicks that may have been a machine's are decided, except one that has just come.
   await world.clock.advance("1h");

@@ -15,6 +15,7 @@ import { exportContact, exportEmails, exportEvents, exportSuppression } from "./
 import type { Tx } from "./db/db.ts";
 import { listMembershipsOfContact, removeFromLists } from "./lists/lists.ts";
 import { forgetSignUps, listSignUpsOfContact } from "./marketplace/landing-pages/signups.ts";
+import { eraseReceived, exportReceived } from "./received/received.ts";
 import { removeFromSegments } from "./segments/segments.ts";
 import { eraseAddress } from "./suppressions/suppressions.ts";
 import { eraseLinks } from "./tracking/tracking.ts";
@@ -58,6 +59,13 @@ export const PERSON_DATA: PersonDataByTable = {
     erase: { with: "inbox" },
     export: { none: "Copies of the emails: of all in dev mode, and of test mail." },
   },
+  received: {
+    address: "fromKey",
+    erase: eraseReceived,
+    export: async (read, subject) => (subject.before === null ? exportReceived(read, subject) : {}),
+  },
+  receivedFiles: { email: "receivedId", erase: { with: "received" }, export: { with: "received" } },
+  receivedParts: { email: "receivedId", erase: { with: "received" }, export: { with: "received" } },
   suppressions: { address: "email", erase: eraseSuppression, export: exportSuppression },
   contacts: { contact: "seq", forget: deleteContactRow, export: exportContact },
   contactTags: { contact: "contactSeq", forget: { with: "contacts" }, export: { with: "contacts" } },
@@ -111,6 +119,7 @@ export const PERSON_DATA: PersonDataByTable = {
   heldAgentEvents: { nothing: OF_AGENTS },
   heldDomains: "nothing",
   heldEmails: { nothing: "The id of an email, until its domain is released." },
+  inboundDomains: { nothing: "The workspace's own domains." },
   inboundReports: "nothing",
   keys: "nothing",
   landingPageDays: "nothing",

@@ -15,6 +15,7 @@ import { installationTables } from "./installation/tables.ts";
 import { keyTables } from "./keys/tables.ts";
 import { listTables } from "./lists/tables.ts";
 import { marketplaceTables } from "./marketplace/tables.ts";
+import { receivedTables } from "./received/tables.ts";
 import { segmentTables } from "./segments/tables.ts";
 import { senderTables } from "./senders/tables.ts";
 import { suppressionTables } from "./suppressions/tables.ts";
@@ -45,6 +46,7 @@ export function defineTables(c: ColumnTypes) {
     ...httpTables(c),
     ...inboundTables(c),
     ...inboxTables(c),
+    ...receivedTables(c),
     ...marketplaceTables(c),
     ...webhookTables(c),
     ...developerWebhookTables(c),

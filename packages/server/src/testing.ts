@@ -1,3 +1,3 @@
 export type { EventWanted, TestEvents } from "./testing/events.ts";
 export { type MailFilter, type MailMatchers, type SentMail, type TestInbox, type TestMail, toHaveSent } from "./testing/inbox.ts";
-export { createWorld, type TestWorld, type WorkspaceClient, type WorldOptions } from "./testing/world.ts";
+export { createWorld, type TestAnswer, type TestWorld, type WorkspaceClient, type WorldOptions } from "./testing/world.ts";

@@ -199,10 +199,7 @@ export const exchangeText = (bounced: BouncedMail): Buffer =>
   );
 
 /** A complaint of a feedback loop (RFC 5965). */
-export const arf = (
-  bounced: BouncedMail,
-  { type = "abuse", mailFrom = "", rcptTo = "" }: { type?: string; mailFrom?: string; rcptTo?: string } = {},
-): Buffer =>
+export const arf = (bounced: BouncedMail, { type = "abuse", mailFrom = "" }: { type?: string; mailFrom?: string } = {}): Buffer =>
   mail(
     "From: <feedback@mailbox.example>",
     "Subject: FW: News",
@@ -221,7 +218,6 @@ export const arf = (
     "User-Agent: SomeGenerator/1.0",
     "Version: 1",
     ...(mailFrom === "" ? [] : [`Original-Mail-From: <${mailFrom}>`]),
-    ...(rcptTo === "" ? [] : [`Original-Rcpt-To: <${rcptTo}>`]),
     "",
     "--part1_13d.2e68ed54_boundary",
     "Content-Type: message/rfc822",

@@ -1,4 +1,4 @@
-import type { Endpoint } from "@mailsvc/sdk/contract";
+import { Bytes, type Endpoint } from "@mailsvc/sdk/contract";
 import { cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { confirm } from "../runtime/prompts.ts";
@@ -78,7 +78,9 @@ export async function execute(
   const handled = await instead?.(answer.data);
   if (handled !== undefined && handled !== null) return handled;
   if (spec.endpoint.produces) {
-    await session.out.text(String(answer.data));
+    // What a stranger sent is shown on a terminal as text only.
+    if (spec.endpoint.output === Bytes && !session.term.stdoutTTY) await session.out.bytes(answer.bytes);
+    else await session.out.text(new TextDecoder().decode(answer.bytes));
     return EXIT.ok;
   }
   await printResult(session, spec, answer.data);

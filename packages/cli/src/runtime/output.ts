@@ -39,13 +39,14 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
     document: (value) => writeAll(host.stdout, `${safeJson(value, indent)}\n`),
     line: (value) => writeAll(host.stdout, `${safeJson(value)}\n`),
     text: (text) => writeAll(host.stdout, term.stdoutTTY ? ending(safeLines(text)) : text),
+    bytes: (bytes) => writeAll(host.stdout, bytes),
     note: (text) => (flags.quiet ? undefined : say(text)),
     say,
     fail: (failure, asJson) => say(asJson ? safeJson({ error: failure }) : renderFailure(failure, term.err)),
   };
 }
 
-function writeAll(stream: Out, text: string): Promise<void> {
+function writeAll(stream: Out, text: string | Uint8Array): Promise<void> {
   return new Promise((done, failed) => {
     if (stream.destroyed || stream.writableEnded) return failed(new OutputClosed());
     stream.write(text, (error) => {

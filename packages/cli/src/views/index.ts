@@ -15,6 +15,7 @@ import { listViews } from "./lists.ts";
 import { messageViews } from "./messages.ts";
 import { pageViews } from "./pages.ts";
 import { providerViews } from "./providers.ts";
+import { receivedViews } from "./received.ts";
 import { runViews } from "./runs.ts";
 import { segmentViews } from "./segments.ts";
 import { serverViews } from "./server.ts";
@@ -27,6 +28,7 @@ import { worldViews } from "./world.ts";
 /** Views by endpoint: `emails.list`. */
 export const VIEWS: Readonly<Record<string, View>> = {
   ...emailViews,
+  ...receivedViews,
   ...eventViews,
   ...explanationViews,
   ...templateViews,

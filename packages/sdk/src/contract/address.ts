@@ -119,6 +119,18 @@ export const MailboxText = z
   .superRefine(checked(parseMailbox))
   .meta({ description: "A bare address or: Name <address>", examples: ["Acme <hello@acme.example>"] });
 
+/** In place of a Reply-To address: an address of this server's own, made for each email, by which answers to it are received. */
+export const AUTO_REPLY_TO = "auto";
+
+/** A mailbox as in `MailboxText`, or `auto`. */
+export const ReplyTo = z
+  .string()
+  .max(640)
+  .superRefine((text, ctx) => {
+    if (text !== AUTO_REPLY_TO) checked(parseMailbox)(text, ctx);
+  })
+  .meta({ description: "Reply-To address; auto to receive the replies here", examples: ["auto"] });
+
 function fail(why: string): never {
   throw new AddressError(why);
 }

@@ -1,4 +1,4 @@
-import { EmailAddress, MailboxText } from "./address.ts";
+import { EmailAddress, ReplyTo } from "./address.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
 import { Content, issue, Subject, Utm } from "./send-fields.ts";
@@ -147,7 +147,7 @@ const fields = {
   html: CampaignContent,
   text: CampaignText,
   fromName: line(CAMPAIGN_LIMITS.fromName).meta({ description: "Name of the sender" }),
-  replyTo: MailboxText.meta({ description: "Reply-To address" }),
+  replyTo: ReplyTo,
   previewText: PreviewText,
   recipientType: z.enum(RECIPIENT_TYPES).meta({
     description: "Who gets it: all contacts, a segment, a list, several of both (groups), or recipients of an earlier campaign (resend)",

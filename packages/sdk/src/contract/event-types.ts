@@ -3,6 +3,7 @@ import { CONTACT_EVENT_TYPES } from "./contacts.ts";
 import { EMAIL_EVENT_TYPES } from "./emails.ts";
 import { LIST_EVENT_TYPES } from "./lists.ts";
 import { line } from "./name.ts";
+import type { AutoReplyReason } from "./received.ts";
 import { SEGMENT_EVENT_TYPES } from "./segments.ts";
 import { SUPPRESSION_EVENT_TYPES, type Suppression } from "./suppressions.ts";
 import * as z from "./zod.ts";
@@ -105,6 +106,8 @@ export interface EventData extends Record<EventType, object> {
   "email.suppressed": NoData;
   "email.cancelled": NoData;
   "email.rescheduled": { scheduledAt: string };
+  /** A mail came in: the answer to an email, or one to a domain of yours. */
+  "email.received": { receivedId: string; threadId: string; autoReply: AutoReplyReason | null; attachmentCount: number };
   "contact.created": { source: string; tagsAdded?: string[] };
   /** Names the fields that changed, never their values. */
   "contact.updated": { source: string; changed: string[]; tagsAdded?: string[]; tagsRemoved?: string[] };

@@ -1,6 +1,7 @@
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
-import { SEND_LIMITS } from "./send-fields.ts";
+import { ReceivedMail } from "./received.ts";
+import { Attachments, Content, SEND_LIMITS } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
 export const CapturedMail = z
@@ -104,6 +105,23 @@ export const inbox = {
     produces: "message/rfc822",
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
+  }),
+  reply: endpoint({
+    method: "POST",
+    path: "/__dev/inbox/:id/reply",
+    access: "dev",
+    summary: "Answer a captured mail as its recipient would",
+    description:
+      "Writes a mail as the recipient's mail program would, with the captured one quoted, and receives it as if it came over SMTP. The mail must have been sent with replyTo auto, or from a domain whose mail is received.",
+    body: z.strictObject({
+      text: Content.meta({ description: "What the recipient writes above the quotation" }),
+      html: Content.optional().meta({ description: "HTML body" }),
+      attachments: Attachments.optional(),
+      automatic: z.boolean().optional().meta({ description: "Write it as a program, such as a notice of absence" }),
+    }),
+    output: ReceivedMail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "A reply", params: id, body: { text: "Yes, please." } }],
   }),
   clear: endpoint({
     method: "DELETE",

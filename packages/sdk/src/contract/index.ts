@@ -8,6 +8,7 @@ import { events } from "./events.ts";
 import { explanations } from "./explanations.ts";
 import { health } from "./health.ts";
 import { inboundNouns } from "./inbound.ts";
+import { inboundDomains } from "./inbound-domains.ts";
 import { inbox, testInbox } from "./inbox.ts";
 import { jobs } from "./jobs.ts";
 import { keys, me } from "./keys.ts";
@@ -18,6 +19,7 @@ import { marketplace } from "./marketplace/nouns.ts";
 import { people } from "./people.ts";
 import { providers } from "./providers.ts";
 import { queue } from "./queue.ts";
+import { received } from "./received.ts";
 import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
@@ -28,6 +30,8 @@ import { workspaces } from "./workspaces.ts";
 /** Every endpoint of the service, by noun and verb. */
 export const contract = {
   emails,
+  received,
+  inboundDomains,
   templates,
   senders,
   suppressions,
@@ -71,7 +75,7 @@ export * from "./automation-steps.ts";
 export * from "./automation-triggers.ts";
 export * from "./automation-words.ts";
 export * from "./automations.ts";
-export * from "./batch.ts";
+export * from "./bytes.ts";
 export * from "./campaign-fields.ts";
 export * from "./campaign-stats.ts";
 export * from "./campaigns.ts";
@@ -91,6 +95,7 @@ export * from "./events.ts";
 export * from "./explanations.ts";
 export * from "./health.ts";
 export * from "./inbound.ts";
+export * from "./inbound-domains.ts";
 export * from "./inbox.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
@@ -101,6 +106,7 @@ export * from "./page.ts";
 export * from "./people.ts";
 export * from "./providers.ts";
 export * from "./queue.ts";
+export * from "./received.ts";
 export {
   isTogether,
   listAddresses,

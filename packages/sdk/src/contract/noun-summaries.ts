@@ -2,6 +2,8 @@
 export const NOUN_SUMMARIES = {
   emails: "List, inspect, cancel and reschedule emails",
   templates: "Email templates: write, preview, publish",
+  received: "Received mail and replies: list, read, answer",
+  inboundDomains: "Domains whose mail you receive",
   senders: "Addresses and domains you send from",
   suppressions: "Addresses that must not get mail",
   providers: "Your accounts at mail providers, which report bounces and complaints",
@@ -57,8 +59,8 @@ export const NOUN_SUMMARIES = {
 /** The nouns by topic, in the order in which help and reference present them. */
 export const NOUN_GROUPS = {
   Email: [
-    ...["emails", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events", "webhooks", "testInbox"],
-    ...["explanations"],
+    ...["emails", "received", "inboundDomains", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events"],
+    ...["webhooks", "testInbox", "explanations"],
   ],
   Audience: ["contacts", "people", "lists", "segments"],
   Marketplace: [

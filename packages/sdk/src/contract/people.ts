@@ -5,6 +5,7 @@ import { endpoint } from "./endpoint.ts";
 import { LIST_MEMBER_STATUSES } from "./lists.ts";
 import { LandingPageSubmission } from "./marketplace/landing-pages.ts";
 import { Instant, pageQuery } from "./page.ts";
+import { ReceivedMailDetail } from "./received.ts";
 import { Suppression } from "./suppressions.ts";
 import * as z from "./zod.ts";
 
@@ -54,6 +55,8 @@ export const Person = z
     /** The events of the contact, in order. */
     events: z.array(z.object({ id: z.string(), type: z.string(), at: Instant, data: z.record(z.string(), z.unknown()) })),
     suppression: Suppression.nullable(),
+    /** Mail that the person wrote, newest first, 50 at most; all of it is listed by `received.list` with `from`. */
+    received: z.array(ReceivedMailDetail),
     /** Emails to the person with contents and history, newest first; follow `nextCursor` for the rest. */
     emails: z.array(EmailDetail),
     nextCursor: z.string().nullable(),
@@ -66,6 +69,8 @@ export const Erasure = z
   .object({
     contacts: z.int(),
     emails: z.int(),
+    /** Mail that the person wrote. */
+    received: z.int(),
     /** Captured copies of emails, in dev mode. */
     captured: z.int(),
     events: z.int(),

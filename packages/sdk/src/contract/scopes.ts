@@ -10,6 +10,8 @@ export const PERMISSIONS = [
   "automations:write",
   "transactional:send",
   "transactional:read",
+  "received:read",
+  "received:write",
   "senders:read",
   "senders:write",
   "suppressions:read",

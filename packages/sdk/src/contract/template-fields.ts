@@ -1,4 +1,4 @@
-import { MailboxText } from "./address.ts";
+import { MailboxText, ReplyTo } from "./address.ts";
 import { line } from "./name.ts";
 import { issue } from "./send-fields.ts";
 import * as z from "./zod.ts";
@@ -32,11 +32,6 @@ export const Slug = z
   .string()
   .max(TEMPLATE_LIMITS.slug)
   .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, "Lower-case letters and digits are needed, with - or _ between them.")
-  // POST /api/v1/send/batch sends no template.
-  .refine((slug) => slug !== "batch", {
-    message: "batch is taken: it is part of the address to which batches are sent.",
-    params: { code: "reserved" },
-  })
   .meta({ description: "Identifier used in sends and in {{> …}}: lower-case letters, digits, - and _", examples: ["order-shipped"] });
 
 const Source = z.string().max(TEMPLATE_LIMITS.source).refine(storable, refused);
@@ -70,7 +65,7 @@ export const templateFields = {
   type: z.enum(TEMPLATE_TYPES).meta({ description: "Purpose of the template: transactional, marketing, layout or partial" }),
   subject: Line(TEMPLATE_LIMITS.subject).nullable().meta({ description: "Subject; may contain {{ variables }}" }),
   from: MailboxText.nullable().meta({ description: "Default sender; a send may override it" }),
-  replyTo: MailboxText.nullable().meta({ description: "Reply-To address" }),
+  replyTo: ReplyTo.nullable().meta({ description: "Reply-To address; auto to receive the replies here" }),
   html: Source.nullable().meta({ description: "HTML with Handlebars" }),
   text: Source.nullable().meta({ description: "Plain text with Handlebars; generated from the HTML when absent" }),
   blocks: z

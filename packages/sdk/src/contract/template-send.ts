@@ -1,4 +1,4 @@
-import { MailboxText, parseAddress } from "./address.ts";
+import { MailboxText, parseAddress, ReplyTo } from "./address.ts";
 import {
   AcceptedRecipient,
   checkRecipients,
@@ -20,7 +20,7 @@ export const Variables = z
   })
   .meta({ description: "Values of the template's variables, by name" });
 
-export const recipientVariables = z
+const recipientVariables = z
   .record(z.string(), Variables)
   .optional()
   .meta({ description: "Values per recipient, by address; they override variables" });
@@ -31,7 +31,7 @@ const fields = {
   recipientVariables,
   from: MailboxText.optional().meta({ description: "Overrides the template's sender" }),
   subject: Subject.optional().meta({ description: "Overrides the template's subject; may contain {{ variables }}" }),
-  replyTo: MailboxText.optional().meta({ description: "Overrides the template's Reply-To address" }),
+  replyTo: ReplyTo.optional().meta({ description: "Overrides the template's Reply-To address; auto to receive the replies here" }),
   headers: Headers.optional(),
   tags: Tags.optional(),
   attachments: Attachments.optional(),
@@ -41,7 +41,7 @@ const fields = {
 };
 
 /** The template send request (docs/templates.md#a-first-template). */
-export const TemplateSendRequest = z.strictObject(fields).superRefine(checkTemplateFields).meta({ id: "TemplateSendRequest" });
+export const TemplateSendRequest = z.strictObject(fields).superRefine(checkFields).meta({ id: "TemplateSendRequest" });
 export type TemplateSendRequest = z.input<typeof TemplateSendRequest>;
 
 /** The template send request with the slug in the body. */
@@ -55,7 +55,7 @@ export const SlugSendRequest = z
     if (body.slug === undefined && body.template === undefined)
       issue(ctx, ["slug"], "required", "slug is required: the slug of the template.");
     if (body.slug !== undefined && body.template !== undefined) issue(ctx, ["template"], "duplicate", "Give either slug or template.");
-    checkTemplateFields(body, ctx);
+    checkFields(body, ctx);
   })
   .meta({ id: "SlugSendRequest" });
 export type SlugSendRequest = z.input<typeof SlugSendRequest>;
@@ -116,10 +116,7 @@ function variableKey(text: string): string | null {
 }
 
 /** Checks the recipients, and that values per recipient name recipients of this send. */
-export function checkTemplateFields(
-  body: RecipientFields & { recipientVariables?: Record<string, unknown> | undefined },
-  ctx: z.RefinementCtx,
-): void {
+function checkFields(body: RecipientFields & { recipientVariables?: Record<string, unknown> | undefined }, ctx: z.RefinementCtx): void {
   checkRecipients(body, ctx);
   if (!body.recipientVariables) return;
   if (isTogether(body)) {

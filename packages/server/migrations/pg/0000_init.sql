@@ -310,7 +310,8 @@ CREATE TABLE "contents" (
 	"bypass_unsubscribe" boolean DEFAULT false NOT NULL,
 	"tracking" json,
 	"traceparent" text,
-	"addressees" json
+	"addressees" json,
+	"thread_id" text
 );
 --> statement-breakpoint
 CREATE TABLE "tallies" (
@@ -490,6 +491,17 @@ CREATE TABLE "idempotency" (
 	"answer" text NOT NULL,
 	"created_at" bigint NOT NULL,
 	CONSTRAINT "idempotency_key_id_route_idempotency_key_pk" PRIMARY KEY("key_id","route","idempotency_key")
+);
+--> statement-breakpoint
+CREATE TABLE "inbound_domains" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"domain" text NOT NULL,
+	"status" text NOT NULL,
+	"token" text NOT NULL,
+	"last_error" text,
+	"created_at" bigint NOT NULL,
+	"verified_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "inbound_reports" (
@@ -719,6 +731,53 @@ CREATE TABLE "rate_buckets" (
 	"tokens" double precision NOT NULL,
 	"granted" double precision NOT NULL,
 	"at" double precision NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "received" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"thread_id" text NOT NULL,
+	"email_id" text,
+	"contact_id" text,
+	"campaign_id" text,
+	"to_text" text NOT NULL,
+	"to_key" text NOT NULL,
+	"from_text" text,
+	"from_key" text,
+	"from_name" text,
+	"subject" text NOT NULL,
+	"message_id" text,
+	"message_key" text NOT NULL,
+	"auto_reply" text,
+	"files" integer NOT NULL,
+	"authentication" json,
+	"size" integer NOT NULL,
+	"truncated" boolean NOT NULL,
+	"received_at" bigint NOT NULL,
+	"reply_to" text,
+	"reference_ids" json NOT NULL,
+	"headers" json NOT NULL,
+	"reply_text" text NOT NULL,
+	"text_body" text NOT NULL,
+	"html" text
+);
+--> statement-breakpoint
+CREATE TABLE "received_files" (
+	"received_id" text NOT NULL,
+	"number" integer NOT NULL,
+	"filename" text NOT NULL,
+	"content_type" text NOT NULL,
+	"content_id" text,
+	"size" integer NOT NULL,
+	CONSTRAINT "received_files_received_id_number_pk" PRIMARY KEY("received_id","number")
+);
+--> statement-breakpoint
+CREATE TABLE "received_parts" (
+	"received_id" text NOT NULL,
+	"file" integer NOT NULL,
+	"part" integer NOT NULL,
+	"content" "bytea" NOT NULL,
+	CONSTRAINT "received_parts_received_id_file_part_pk" PRIMARY KEY("received_id","file","part")
 );
 --> statement-breakpoint
 CREATE TABLE "run_logs" (
@@ -1011,6 +1070,9 @@ CREATE UNIQUE INDEX "file_contents_kept" ON "file_contents" USING btree ("worksp
 CREATE INDEX "file_contents_workspace" ON "file_contents" USING btree ("workspace_id");--> statement-breakpoint
 CREATE INDEX "held_agent_events_activation" ON "held_agent_events" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "idempotency_age" ON "idempotency" USING btree ("created_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "inbound_domains_domain" ON "inbound_domains" USING btree ("workspace_id","domain");--> statement-breakpoint
+CREATE UNIQUE INDEX "inbound_domains_verified" ON "inbound_domains" USING btree ("domain") WHERE status = 'VERIFIED';--> statement-breakpoint
+CREATE INDEX "inbound_domains_list" ON "inbound_domains" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "inbox_to" ON "inbox" USING btree ("to_text");--> statement-breakpoint
 CREATE INDEX "inbox_test" ON "inbox" USING btree ("workspace_id","id") WHERE test;--> statement-breakpoint
 CREATE UNIQUE INDEX "keys_hash" ON "keys" USING btree ("hash");--> statement-breakpoint
@@ -1043,6 +1105,12 @@ CREATE INDEX "payments_listing" ON "payments" USING btree ("listing_id","id");--
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "provider_connections_token" ON "provider_connections" USING btree ("token");--> statement-breakpoint
 CREATE INDEX "provider_connections_workspace" ON "provider_connections" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "received_message" ON "received" USING btree ("workspace_id","message_key","to_key");--> statement-breakpoint
+CREATE INDEX "received_list" ON "received" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "received_from" ON "received" USING btree ("workspace_id","from_key","id");--> statement-breakpoint
+CREATE INDEX "received_to" ON "received" USING btree ("workspace_id","to_key","id");--> statement-breakpoint
+CREATE INDEX "received_thread" ON "received" USING btree ("workspace_id","thread_id","id");--> statement-breakpoint
+CREATE INDEX "received_email" ON "received" USING btree ("workspace_id","email_id","id");--> statement-breakpoint
 CREATE INDEX "run_logs_run" ON "run_logs" USING btree ("run","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "runs_run" ON "runs" USING btree ("activation_id","run_id");--> statement-breakpoint
 CREATE INDEX "runs_activation" ON "runs" USING btree ("activation_id","id");--> statement-breakpoint

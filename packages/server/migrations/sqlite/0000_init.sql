@@ -338,7 +338,8 @@ CREATE TABLE `contents` (
 	`bypass_unsubscribe` integer DEFAULT false NOT NULL,
 	`tracking` text,
 	`traceparent` text,
-	`addressees` text
+	`addressees` text,
+	`thread_id` text
 );
 --> statement-breakpoint
 CREATE TABLE `tallies` (
@@ -545,6 +546,20 @@ CREATE TABLE `idempotency` (
 );
 --> statement-breakpoint
 CREATE INDEX `idempotency_age` ON `idempotency` (`created_at`);--> statement-breakpoint
+CREATE TABLE `inbound_domains` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`domain` text NOT NULL,
+	`status` text NOT NULL,
+	`token` text NOT NULL,
+	`last_error` text,
+	`created_at` integer NOT NULL,
+	`verified_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `inbound_domains_domain` ON `inbound_domains` (`workspace_id`,`domain`);--> statement-breakpoint
+CREATE UNIQUE INDEX `inbound_domains_verified` ON `inbound_domains` (`domain`) WHERE status = 'VERIFIED';--> statement-breakpoint
+CREATE INDEX `inbound_domains_list` ON `inbound_domains` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `inbound_reports` (
 	`key` text PRIMARY KEY NOT NULL,
 	`received_at` integer NOT NULL
@@ -819,6 +834,59 @@ CREATE TABLE `provider_connections` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `provider_connections_token` ON `provider_connections` (`token`);--> statement-breakpoint
 CREATE INDEX `provider_connections_workspace` ON `provider_connections` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `received` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`thread_id` text NOT NULL,
+	`email_id` text,
+	`contact_id` text,
+	`campaign_id` text,
+	`to_text` text NOT NULL,
+	`to_key` text NOT NULL,
+	`from_text` text,
+	`from_key` text,
+	`from_name` text,
+	`subject` text NOT NULL,
+	`message_id` text,
+	`message_key` text NOT NULL,
+	`auto_reply` text,
+	`files` integer NOT NULL,
+	`authentication` text,
+	`size` integer NOT NULL,
+	`truncated` integer NOT NULL,
+	`received_at` integer NOT NULL,
+	`reply_to` text,
+	`reference_ids` text NOT NULL,
+	`headers` text NOT NULL,
+	`reply_text` text NOT NULL,
+	`text_body` text NOT NULL,
+	`html` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `received_message` ON `received` (`workspace_id`,`message_key`,`to_key`);--> statement-breakpoint
+CREATE INDEX `received_list` ON `received` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `received_from` ON `received` (`workspace_id`,`from_key`,`id`);--> statement-breakpoint
+CREATE INDEX `received_to` ON `received` (`workspace_id`,`to_key`,`id`);--> statement-breakpoint
+CREATE INDEX `received_thread` ON `received` (`workspace_id`,`thread_id`,`id`);--> statement-breakpoint
+CREATE INDEX `received_email` ON `received` (`workspace_id`,`email_id`,`id`);--> statement-breakpoint
+CREATE TABLE `received_files` (
+	`received_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`filename` text NOT NULL,
+	`content_type` text NOT NULL,
+	`content_id` text,
+	`size` integer NOT NULL,
+	PRIMARY KEY(`received_id`, `number`)
+);
+--> statement-breakpoint
+CREATE TABLE `received_parts` (
+	`received_id` text NOT NULL,
+	`file` integer NOT NULL,
+	`part` integer NOT NULL,
+	`content` blob NOT NULL,
+	PRIMARY KEY(`received_id`, `file`, `part`)
+);
+--> statement-breakpoint
 CREATE TABLE `run_logs` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`run` text NOT NULL,

@@ -21,6 +21,7 @@ export async function exportPerson(
     automationEntries: [],
     events: [],
     suppression: null,
+    received: [],
     emails: [],
     nextCursor: null,
   };

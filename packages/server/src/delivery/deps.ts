@@ -1,6 +1,12 @@
 import type { EmailDeps } from "../emails/deps.ts";
 import type { Mailers } from "./mailers.ts";
-import type { MailTransform } from "./transform.ts";
+import type { MailTransform, PendingMail } from "./transform.ts";
+
+/** What other features do with delivered mail. `features.ts` connects it. */
+interface DeliveryHooks {
+  /** A simulated recipient answers an email. */
+  answered(mail: PendingMail): Promise<void>;
+}
 
 /** What delivering emails needs. */
 export interface DeliveryDeps extends EmailDeps {
@@ -8,4 +14,5 @@ export interface DeliveryDeps extends EmailDeps {
   readonly mailers: Mailers;
   /** What happens to emails before they are handed over, in this order. */
   readonly mailTransforms: readonly MailTransform[];
+  readonly deliveryHooks: DeliveryHooks;
 }

@@ -26,7 +26,7 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
     messageId: mail.messageId,
     from: contents.from,
     ...listAddressees(mail),
-    replyTo: contents.replyTo,
+    replyTo: mail.replyTo,
     subject: mail.subject,
     html: mail.html,
     text: mail.text,

@@ -1,4 +1,4 @@
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { AUTO_REPLY_TO, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { buildMessageId, type ContentsRow, type EmailRow, findContents, findEmailRows, OPEN } from "../emails/emails.ts";
 import { createByteBudget } from "../lib/byte-budget.ts";
@@ -139,6 +139,7 @@ export function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail
     choice: null,
     envelopeFrom: parseMailbox(contents.from).address,
     messageId: buildMessageId(email, contents.from),
+    replyTo: contents.replyTo === AUTO_REPLY_TO ? null : contents.replyTo,
     subject: contents.subject,
     html: contents.html,
     text: contents.text,

@@ -27,6 +27,10 @@ interface Reaction {
 export function reactToEmail(deps: ReactDeps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, emailId, type] = [String(payload.workspaceId), String(payload.emailId), payload.type as EventType];
+    if (type === "email.received") {
+      await answer(deps, workspaceId, emailId);
+      return {};
+    }
     const url = type === "email.clicked" ? await findLink(deps, workspaceId, emailId) : null;
     return { commit: (tx) => react(tx, deps, { workspaceId, emailId, type, url }) };
   };
@@ -53,6 +57,13 @@ async function react(tx: Tx, deps: ReactDeps, { workspaceId, emailId, type, url 
   const about = { workspaceId, email: toKey };
   if (type === "email.opened") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, openedAt: at }]);
   if (type === "email.clicked") await deps.engagementHooks.emailsEngaged(tx, [{ ...about, clickedAt: at }]);
+}
+
+/** Lets the recipient answer. A job that runs twice makes the same reply, which is received once. */
+async function answer(deps: ReactDeps, workspaceId: string, emailId: string): Promise<void> {
+  const full = await findEmail(deps.db.read, workspaceId, emailId);
+  const [made] = full ? await transformMails(deps, [toPendingMail(full.email, full.contents)]) : [];
+  if (made && "mail" in made) await deps.deliveryHooks.answered(made.mail);
 }
 
 /** The first link of an email; null if its clicks are not tracked, or it has none. */

@@ -25,6 +25,8 @@ export interface PendingMail {
   envelopeFrom: string;
   /** The Message-ID header with its angle brackets. */
   messageId: string;
+  /** The Reply-To header: a mailbox, or null for none. */
+  replyTo: string | null;
   subject: string;
   html: string | null;
   text: string | null;

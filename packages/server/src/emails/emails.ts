@@ -24,8 +24,9 @@ import {
   updateEmails,
 } from "./store.ts";
 
-export { findAttachments } from "./attachments.ts";
+export { type DecodedAttachments, decodeAttachments, findAttachments } from "./attachments.ts";
 export type { Engagement, EngagementHooks } from "./hooks.ts";
+export { assertReceives } from "./reply-to.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
 export { type Origin, send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
@@ -40,15 +41,21 @@ export {
   findEmail,
   findEmailById,
   findEmailRows,
-  findRecipientById,
+  findMail,
   findTraces,
   insertContents,
   isTest,
   isTo,
+  joinThread,
   listIdsTo,
   updateEmails,
 } from "./store.ts";
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
+
+/** The id of the mail that has a Message-ID; null for one that is not ours. */
+export function readMessageId(messageId: string): string | null {
+  return /^<(em_[0-9a-hjkmnp-tv-z]{26})@/.exec(messageId)?.[1] ?? null;
+}
 
 /** One mail with its content and history, by its id or that of one of its recipients. Throws ApiError not_found. */
 export async function getEmail(read: Reader, workspaceId: string, id: string): Promise<EmailDetail> {

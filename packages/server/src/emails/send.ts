@@ -16,6 +16,7 @@ import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import { type DecodedAttachments, insertAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
+import { assertReceives } from "./reply-to.ts";
 import { buildDeliveryJob, buildMailJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { recordQueued } from "./states.ts";
 import { insertContents, insertEmails, type NewContents, type NewEmail } from "./store.ts";
@@ -73,6 +74,7 @@ export async function send(
   const now = deps.clock.now();
   const scheduledAt = parseScheduledAt(request.scheduledAt, now);
   await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
+  assertReceives(deps, request.replyTo);
   const recipients = listRecipients(request);
   const keys = recipients.map(({ box }) => box.key);
   const suppressed = await findSuppressed(tx, workspaceId, keys, request);

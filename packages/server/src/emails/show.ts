@@ -70,6 +70,7 @@ export async function showDetails(read: Reader, mails: readonly FullMail[]): Pro
   return mails.map(({ emails, contents }) => ({
     ...showEmail({ emails, contents }),
     replyTo: contents.replyTo,
+    threadId: contents.threadId ?? emails[0]?.mailId ?? emails[0]?.id ?? "",
     html: contents.html,
     text: contents.text,
     headers: contents.headers,

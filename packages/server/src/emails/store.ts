@@ -54,7 +54,7 @@ export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: stri
   return found;
 }
 
-export type NewContents = Omit<ContentsRow, "id" | "addressees"> & Partial<Pick<ContentsRow, "addressees">>;
+export type NewContents = Omit<ContentsRow, "id" | "addressees" | "threadId"> & Partial<Pick<ContentsRow, "addressees">>;
 
 /** Inserts contents and returns their ids, in the same order. */
 export async function insertContents(tx: Tx, rows: readonly NewContents[]): Promise<number[]> {
@@ -122,17 +122,6 @@ export async function findEmailById(q: Tx | Reader, id: string): Promise<EmailRo
   return row ?? null;
 }
 
-/** A recipient of a mail to several, of any workspace. */
-export async function findRecipientById(q: Tx | Reader, mailId: string, toKey: string): Promise<EmailRow | null> {
-  const { emails, workspaces } = q.t;
-  const all = q.select({ id: workspaces.id }).from(workspaces);
-  const [row] = await q
-    .select()
-    .from(emails)
-    .where(and(inArray(emails.workspaceId, all), eq(emails.mailId, mailId), eq(emails.toKey, toKey)));
-  return row ?? null;
-}
-
 /** An attachment without its bytes. */
 type AttachmentInfo = Omit<AttachmentRow, "content">;
 
@@ -160,6 +149,13 @@ export async function measureAttachments(
     .select({ size: attachments.size })
     .from(attachments)
     .where(eq(attachments.contentsId, filesOf ?? id));
+}
+
+/** Puts an email whose contents are its own into a conversation. */
+export async function joinThread(tx: Tx, workspaceId: string, emailId: string, threadId: string): Promise<void> {
+  const { contents: t } = tx.t;
+  const [email] = await findEmailRows(tx, workspaceId, [emailId]);
+  if (email) await tx.update(t).set({ threadId }).where(eq(t.id, email.contentsId));
 }
 
 /** The columns of an email that change. */

@@ -62,6 +62,8 @@ function contents(c: ColumnTypes) {
     traceparent: c.text("traceparent"),
     /** Whom its headers name, if it is one mail to several recipients; otherwise each recipient gets a mail of their own. */
     addressees: c.json<Addressees>("addressees"),
+    /** The conversation it continues; null for a mail that begins one. */
+    threadId: c.text("thread_id"),
   });
 }
 

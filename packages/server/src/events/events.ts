@@ -22,7 +22,7 @@ export interface NewEvent {
   readonly at: number;
   /** The email it is about, or that caused it. */
   readonly emailId?: string | null;
-  /** The contact it is about. Of an `email.*` event only listeners get it: the row of the email knows its contact. */
+  /** The contact it is about. Of an `email.*` event only listeners get it, because the row of the email knows its contact; who wrote an `email.received` is in the event. */
   readonly contactId?: string | null;
   readonly campaignId?: string | null;
   readonly automationId?: string | null;
@@ -107,7 +107,7 @@ function toRow(event: NewEvent): Omit<EventRow, "sequence"> {
     workspaceId: event.workspaceId,
     type: event.type,
     emailId: event.emailId ?? null,
-    contactId: event.type.startsWith("email.") ? null : (event.contactId ?? null),
+    contactId: event.type.startsWith("email.") && event.type !== "email.received" ? null : (event.contactId ?? null),
     at: event.at,
     data: event.data ?? null,
     campaignId: event.campaignId ?? null,

@@ -116,6 +116,7 @@ export class Performer {
     if (endpoint.stream) return this.#stream(call, caller, input);
     const output = await (handler as RunAny)(input, { ...context, read: this.#deps.db.read });
     if (typeof output === "string" && endpoint.produces) return buildResponse(200, `${endpoint.produces}; charset=utf-8`, output, headers);
+    if (output instanceof Uint8Array && endpoint.produces) return buildResponse(200, endpoint.produces, output, headers);
     const json = JSON.stringify(output);
     return endpoint.etag ? withETag(json, request.headers, headers) : buildResponse(200, "application/json", json, headers);
   }

@@ -1,3 +1,4 @@
+import { AUTO_REPLY_TO } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import type { InboundDeps } from "./deps.ts";
@@ -7,13 +8,14 @@ import { filterConnected } from "./providers/connections.ts";
 const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
 
 /**
- * Gives mails what reports about them are recognised by: their return path at the inbound domain, if there is one, and with
+ * Gives mails the address that replies to them come to, if these are received, and what reports about them are recognised by: their return path at the inbound domain, if there is one, and with
  * Postmark a header, because it replaces the Message-ID.
  */
 export async function setBounceAddresses(read: Reader, { returnPath }: InboundDeps, mails: readonly PendingMail[]): Promise<void> {
   const workspaceIds = [...new Set(mails.map(({ email }) => email.workspaceId))];
   const usePostmark = await filterConnected(read, workspaceIds, "postmark");
   for (const mail of mails) {
+    if (mail.contents.replyTo === AUTO_REPLY_TO) mail.replyTo = returnPath.replyAddress(mail.email.id) ?? null;
     mail.envelopeFrom = returnPath.bounceAddress(mail.email.id) ?? mail.envelopeFrom;
     if (usePostmark.has(mail.email.workspaceId)) mail.headers = { ...mail.headers, [POSTMARK_HEADER]: mail.email.id };
   }

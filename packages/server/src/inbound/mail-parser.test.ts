@@ -19,7 +19,7 @@ const SCRIPTED: ThreadProgram = {
   eval: true,
   source: `
     const { parentPort, threadId } = require("node:worker_threads");
-    parentPort.on("message", (raw) => {
+    parentPort.on("message", ({ raw }) => {
       const order = String.fromCharCode(raw[0]);
       if (order === "l") for (;;);
       if (order === "m") for (const all = []; ; ) all.push("x".repeat(1000) + all.length);

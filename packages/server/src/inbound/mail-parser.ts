@@ -1,8 +1,10 @@
 import { Worker } from "node:worker_threads";
+import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Clock, Timer } from "../lib/clock.ts";
 import { mailParserProgram, type ThreadProgram } from "./mail-parser-program.ts";
 import { MAIL_LIMITS } from "./mail-start.ts";
 import type { ParsedMail } from "./parse-mail.ts";
+import type { ReadResult } from "./read-mail.ts";
 
 /** What the thread may use, and how much may wait for it. */
 export interface ParserLimits {
@@ -26,9 +28,20 @@ export class MailNotRead extends Error {
   override readonly name = "MailNotRead";
 }
 
-interface Request {
+/** What the thread gets: a mail in which a report is looked for, or one to be stored. */
+export type ParserTask =
+  | { readonly kind: "report"; readonly raw: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "message"; readonly raw: Uint8Array<ArrayBuffer>; readonly maxText: number };
+
+/** A mail that was read, with its bytes. */
+export interface MessageRead {
   readonly raw: Uint8Array<ArrayBuffer>;
-  resolve(mail: ParsedMail): void;
+  readonly result: ReadResult;
+}
+
+interface Request {
+  readonly task: ParserTask;
+  resolve(answer: unknown): void;
   reject(error: MailNotRead): void;
 }
 
@@ -61,13 +74,26 @@ export class MailParser {
     this.#program = program;
   }
 
-  /** Reads the start of a mail. Throws MailNotRead when it took too much, or too many others wait. */
+  /** Looks for a report in the start of a mail. Throws MailNotRead when it took too much, or too many others wait. */
   async parse(mail: Uint8Array): Promise<ParsedMail> {
+    // A copy, which goes over to the thread as it is.
+    return (await this.#ask({ kind: "report", raw: new Uint8Array(mail.subarray(0, MAIL_LIMITS.bytes)) })) as ParsedMail;
+  }
+
+  /**
+   * Reads a whole mail to be stored. Its bytes go over to the thread and come back with the answer: the caller's view of them is empty
+   * then. Throws MailNotRead as `parse` does.
+   */
+  async read(raw: Uint8Array<ArrayBuffer>): Promise<MessageRead> {
+    return (await this.#ask({ kind: "message", raw, maxText: RECEIVED_LIMITS.text })) as MessageRead;
+  }
+
+  /** The thread answers each kind of task with its own type. */
+  async #ask(task: ParserTask): Promise<unknown> {
     if (this.#closed) throw stopped();
     if (this.#waiting.length >= this.#limits.waiting) throw new MailNotRead(`${this.#waiting.length} other mails wait to be read.`);
     return new Promise((resolve, reject) => {
-      // A copy, which goes over to the thread as it is.
-      this.#waiting.push({ raw: new Uint8Array(mail.subarray(0, MAIL_LIMITS.bytes)), resolve, reject });
+      this.#waiting.push({ task, resolve, reject });
       this.#readNext();
     });
   }
@@ -92,7 +118,7 @@ export class MailParser {
     const { timeMs } = this.#limits;
     const late = new MailNotRead(`Reading it took more than ${timeMs} ms.`);
     this.#reading = { request, deadline: this.#real.after(timeMs, () => void this.#endThread(late)) };
-    this.#thread.postMessage(request.raw, [request.raw.buffer]);
+    this.#thread.postMessage(request.task, [request.task.raw.buffer]);
   }
 
   #start(): Worker {
@@ -107,14 +133,14 @@ export class MailParser {
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
     });
     thread.unref();
-    thread.on("message", (mail: ParsedMail) => this.#answered(thread, mail));
+    thread.on("message", (answer: unknown) => this.#answered(thread, answer));
     thread.on("error", (error) => this.#threadEnded(thread, new MailNotRead(`Reading it failed: ${describe(error)}`)));
     thread.on("exit", () => this.#threadEnded(thread, new MailNotRead("The thread that read it ended.")));
     return thread;
   }
 
-  #answered(thread: Worker, mail: ParsedMail): void {
-    if (this.#thread === thread) this.#finish(({ resolve }) => resolve(mail));
+  #answered(thread: Worker, answer: unknown): void {
+    if (this.#thread === thread) this.#finish(({ resolve }) => resolve(answer));
   }
 
   /** Ends the thread, and with it the reading of the current mail. */

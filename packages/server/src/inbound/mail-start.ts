@@ -14,11 +14,14 @@ export const MAIL_LIMITS = {
   levels: 16,
 } as const;
 
+/** What `takeStart` counts. */
+type StartLimits = Readonly<Record<"bytes" | "lines" | "boundaries", number>>;
+
 const LF = 0x0a;
 const DASH = 0x2d;
 
 /** The start of a mail, as far as it is within the limits; it ends with a whole line unless a single line is longer. */
-export function takeStart(mail: Uint8Array, { bytes, lines, boundaries }: typeof MAIL_LIMITS = MAIL_LIMITS): Uint8Array {
+export function takeStart(mail: Uint8Array, { bytes, lines, boundaries }: StartLimits = MAIL_LIMITS): Uint8Array {
   const start = mail.subarray(0, bytes);
   let seen = 0;
   let at = 0;

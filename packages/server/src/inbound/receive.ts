@@ -1,9 +1,12 @@
-import { findEmailById } from "../emails/emails.ts";
+import type { MailAuthentication } from "@mailsvc/sdk/contract";
+import { findEmailById, readMessageId } from "../emails/emails.ts";
+import { type Mailbox, storeIncoming } from "../received/received.ts";
 import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { applyReports } from "./apply.ts";
 import type { InboundDeps } from "./deps.ts";
-import type { MailParser } from "./mail-parser.ts";
+import { MAIL_LIMITS } from "./mail-start.ts";
 import type { ParsedMail } from "./parse-mail.ts";
+import type { Recipient } from "./recipients.ts";
 import type { Report } from "./report.ts";
 import type { InboundAddress } from "./return-path.ts";
 
@@ -13,54 +16,79 @@ import type { InboundAddress } from "./return-path.ts";
  */
 export type Received = "applied" | "ignored" | "too-early" | "unreadable";
 
+/** A mail as it came, with its envelope. */
+export interface ReceivedMessage {
+  readonly recipients: readonly Recipient[];
+  /** Empty for a mail that must not be answered. */
+  readonly envelopeFrom: string;
+  /** The whole mail; if no recipient is a mailbox, the first `MAIL_LIMITS.bytes` of it. Its memory goes over to the parser. */
+  readonly raw: Uint8Array<ArrayBuffer>;
+  /** Asks the DNS what SPF, DKIM and DMARC say about the sender. */
+  authenticate?(raw: Uint8Array): Promise<MailAuthentication | null>;
+}
+
 /**
- * Receives a mail to addresses of the inbound domain: bounces, complaints, and mail that unsubscribes. Its effects are durable
- * when this returns. Mail that is none of these, such as an automatic reply, is taken and leads to nothing. Throws MailNotRead when
- * its sender must try again.
+ * Receives a mail: bounces, complaints, and mail that unsubscribes at the addresses of emails; all mail at the mailboxes of workspaces. Its
+ * effects are durable when this returns. Mail to a return path that is no report, such as an automatic reply, is taken and leads to
+ * nothing. Throws MailNotRead when its sender must try again.
  */
-export async function receiveMail(
-  deps: InboundDeps,
-  parser: MailParser,
-  { addresses, raw }: { readonly addresses: readonly InboundAddress[]; readonly raw: Uint8Array },
-): Promise<Received> {
-  const mail = await parser.parse(raw);
+export async function receiveMail(deps: InboundDeps, message: ReceivedMessage): Promise<Received> {
+  const addresses = message.recipients.flatMap((one) => ("address" in one ? one.address : []));
+  const mailboxes = message.recipients.flatMap((one) => ("mailbox" in one ? one.mailbox : []));
+  const results: Received[] = [];
+  if (addresses.length > 0) results.push(...(await applyToEmails(deps, addresses, message.raw)));
+  if (mailboxes.length > 0 && !results.includes("unreadable")) results.push(await deliver(deps, mailboxes, message));
+  return (["unreadable", "too-early", "applied"] as const).find((result) => results.includes(result)) ?? "ignored";
+}
+
+/** Puts a mail into mailboxes. */
+async function deliver(deps: InboundDeps, mailboxes: readonly Mailbox[], message: ReceivedMessage): Promise<Received> {
+  const { raw, result } = await deps.mailParser.read(message.raw);
+  if ("fault" in result) {
+    deps.log.warn("a mail cannot be read", { reason: result.fault, workspaceIds: mailboxes.map(({ workspaceId }) => workspaceId) });
+    return "unreadable";
+  }
+  const authentication = (await message.authenticate?.(raw)) ?? null;
+  const { envelopeFrom } = message;
+  for (const mailbox of mailboxes)
+    await deps.db.tx((tx) => storeIncoming(tx, deps, { mailbox, mail: result.mail, raw, envelopeFrom, authentication }));
+  return "applied";
+}
+
+async function applyToEmails(deps: InboundDeps, addresses: readonly InboundAddress[], raw: Uint8Array): Promise<Received[]> {
+  const mail = await deps.mailParser.parse(raw.subarray(0, MAIL_LIMITS.bytes));
   if (mail.fault !== null) {
     const emailIds = addresses.flatMap((address) => ("emailId" in address ? address.emailId : []));
     deps.log.warn("a mail to the inbound domain cannot be read", { reason: mail.fault, emailIds });
-    return "unreadable";
+    return ["unreadable"];
   }
   const results: Received[] = [];
   for (const address of addresses)
     results.push(
       address.kind === "unsubscribe" ? await unsubscribeByMail(deps, address.emailId, mail) : await applyMail(deps, address, mail),
     );
-  return (["too-early", "applied"] as const).find((result) => results.includes(result)) ?? "ignored";
+  return results;
 }
-
-/** The email that a report is about. */
-type Found = Pick<Report, "emailId" | "recipient">;
-
 async function applyMail(deps: InboundDeps, address: InboundAddress, { outcome, source, about }: ParsedMail): Promise<Received> {
   if (outcome === null) return "ignored";
-  const found = "emailId" in address ? { emailId: address.emailId } : findEmail(deps, about);
-  if (found === null) return "ignored";
-  const report: Report = { ...found, source, key: buildKey(source, found, outcome), outcome };
+  const emailId = "emailId" in address ? address.emailId : findEmailId(deps, about);
+  if (emailId === null) return "ignored";
+  const report: Report = { emailId, source, key: buildKey(source, emailId, outcome), outcome };
   const [result] = await deps.db.tx((tx) => applyReports(tx, deps, [report], null));
   return result ?? "ignored";
 }
 
-/** One report of each kind counts per email and recipient, whichever server sends it, and however often. */
-function buildKey(source: string, { emailId, recipient }: Found, outcome: NonNullable<ParsedMail["outcome"]>): string {
+/** One report of each kind counts per email, whichever server sends it, and however often. */
+function buildKey(source: string, emailId: string, outcome: NonNullable<ParsedMail["outcome"]>): string {
   const code = "error" in outcome ? (outcome.error.enhancedCode ?? outcome.error.smtpCode ?? "") : "";
-  return [source, emailId, recipient, outcome.kind, code].filter(Boolean).join(" ");
+  return `${source} ${emailId} ${outcome.kind} ${code}`.trimEnd();
 }
 
 /** Feedback loops do not know our return path, but return what they complain about. */
-function findEmail({ returnPath }: InboundDeps, about: ParsedMail["about"]): Found | null {
+function findEmailId({ returnPath }: InboundDeps, about: ParsedMail["about"]): string | null {
   const address = about.returnPath === null ? null : returnPath.parse(about.returnPath);
-  if (address?.kind === "bounce") return { emailId: address.emailId };
-  const emailId = /^<(em_[0-9a-hjkmnp-tv-z]{26})@/.exec(about.messageId ?? "")?.[1];
-  return emailId === undefined ? null : { emailId, recipient: about.recipient };
+  if (address?.kind === "bounce") return address.emailId;
+  return readMessageId(about.messageId ?? "");
 }
 
 /** An automatic reply, or the bounce of a reply, is nobody's wish to unsubscribe. */

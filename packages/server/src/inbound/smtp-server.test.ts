@@ -112,7 +112,7 @@ test("one peer gets twenty connections, and they end", async () => {
 
 test("a peer that sends a byte now and then does not keep its connection", async () => {
   await using s = await sendMail();
-  const server = await serveInboundSmtp(s.world.app.deps, { host: "127.0.0.1", port: 0, connectionMs: 600 });
+  const server = await serveInboundSmtp(s.world.app.deps, { host: "127.0.0.1", port: 0, connectionMs: 3000 });
   const socket = connect(server.port, "127.0.0.1");
   // It may be reset while it writes.
   socket.on("error", () => {});

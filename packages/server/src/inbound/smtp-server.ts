@@ -1,18 +1,22 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
+import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import type { Timer } from "../lib/clock.ts";
 import { MB } from "../lib/units.ts";
 import type { InboundDeps } from "./deps.ts";
-import type { MailParser } from "./mail-parser.ts";
+import { Intake } from "./intake.ts";
 import { MAIL_LIMITS } from "./mail-start.ts";
 import { receiveMail } from "./receive.ts";
-import type { InboundAddress } from "./return-path.ts";
+import { findRecipient, type Recipient } from "./recipients.ts";
 import type { TlsFiles, TlsPair } from "./tls-files.ts";
 
-/** The largest message: some servers return all of ours. */
+/** The largest message to a return path: some servers return all of ours. Mailboxes take RECEIVED_LIMITS.message. */
 const MAX_MESSAGE = 50 * MB;
+
+/** The memory of all messages that are being received. */
+const MAX_MEMORY = 128 * MB;
 
 const MAX_CONNECTIONS = 100;
 // Connections of one peer; a relay in front of this server opens no more either (Postfix: 20).
@@ -46,18 +50,18 @@ export interface Listening {
 }
 
 /**
- * Accepts mail for the inbound domain over SMTP, for nobody but the addresses that this installation has made: it relays
- * nothing, needs no login and stores no mail. A message is answered with 250 once what it says is durable. Throws the
- * error of the operating system if it cannot listen.
+ * Accepts mail over SMTP, for nobody but the addresses that this installation has made and the inbound domains of workspaces: it relays
+ * nothing and needs no login. A message is answered with 250 once it, or what it says, is durable. Throws the error of the operating system if
+ * it cannot listen.
  */
 export async function serveInboundSmtp(
   deps: InboundDeps,
   { host, port, tls = null, connectionMs = CONNECTION_MS }: Listening,
 ): Promise<InboundServer> {
   // Loaded only where mail is received.
-  const [{ SMTPServer }, { MailParser }] = await Promise.all([import("smtp-server"), import("./mail-parser.ts")]);
-  const parser = new MailParser(deps.clock.real);
-  const accepted = new WeakMap<SMTPServerSession, Map<string, InboundAddress>>();
+  const { SMTPServer } = await import("smtp-server");
+  const intake = new Intake(MAX_MEMORY);
+  const accepted = new WeakMap<SMTPServerSession, Map<string, Recipient>>();
   const refused = new WeakMap<SMTPServerSession, number>();
   const peers = new Map<string, number>();
   const options: SMTPServerOptions = {
@@ -80,29 +84,17 @@ export async function serveInboundSmtp(
       done();
     },
     onRcptTo: ({ address }, session, done) => {
-      const known = accepted.get(session) ?? new Map<string, InboundAddress>();
-      const parsed = deps.returnPath.parse(address);
-      if (parsed === null) {
-        const times = (refused.get(session) ?? 0) + 1;
-        refused.set(session, times);
-        return done(times > MAX_REFUSED ? reply(421, "4.7.0 Too many unknown addresses") : reply(550, "5.1.1 No such address here"));
-      }
-      if (known.size >= MAX_RECIPIENTS) return done(reply(452, "4.5.3 Too many recipients"));
-      known.set(address.toLowerCase(), parsed);
-      accepted.set(session, known);
-      done();
+      admit(deps, address, { accepted, refused, session }).then(done, (error: unknown) => {
+        logFailure(deps, "an address could not be looked up", error);
+        done(reply(451, "4.3.0 Not processed, please try again later"));
+      });
     },
     onData: (stream, session, done) => {
-      const addresses = [...(accepted.get(session)?.values() ?? [])];
-      accept(deps, parser, { stream, addresses }).then(
-        (error) => done(error),
-        (error: unknown) => {
-          deps.log.error("a mail to the inbound domain was not processed", {
-            error: error instanceof Error ? error.message : String(error),
-          });
-          done(reply(451, "4.3.0 Not processed, please try again later"));
-        },
-      );
+      const recipients = [...(accepted.get(session)?.values() ?? [])];
+      accept(deps, intake, { stream, recipients, session }).then(done, (error: unknown) => {
+        logFailure(deps, "a mail to the inbound domain was not processed", error);
+        done(reply(451, "4.3.0 Not processed, please try again later"));
+      });
     },
   };
   const server = new SMTPServer(options);
@@ -139,7 +131,6 @@ export async function serveInboundSmtp(
     close: async () => {
       renewal?.cancel();
       await new Promise<void>((closed) => server.close(() => closed()));
-      await parser.close();
     },
   };
 }
@@ -156,28 +147,52 @@ export function renew({ log }: Pick<InboundDeps, "log">, files: TlsFiles, use: (
   }
 }
 
-/** Takes a message; null if it is done with, else the reply that refuses it. */
-async function accept(
-  deps: InboundDeps,
-  parser: MailParser,
-  { stream, addresses }: { stream: Readable & { sizeExceeded?: boolean }; addresses: readonly InboundAddress[] },
-): Promise<Error | null> {
-  const raw = await readStart(stream);
-  if (stream.sizeExceeded) return reply(552, "5.3.4 Message too large");
-  const result = await receiveMail(deps, parser, { addresses, raw });
-  if (result === "unreadable") return reply(554, "5.6.0 Message cannot be read");
-  return result === "too-early" ? reply(451, "4.4.5 The message this is about is still being sent, please try again later") : null;
+interface Sessions {
+  /** The addresses of the current message. */
+  readonly accepted: WeakMap<SMTPServerSession, Map<string, Recipient>>;
+  /** How many addresses of a connection were refused. */
+  readonly refused: WeakMap<SMTPServerSession, number>;
+  readonly session: SMTPServerSession;
 }
 
-/** The first bytes of a message; the rest is read and dropped. */
-async function readStart(stream: Readable): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    if (size < MAIL_LIMITS.bytes) chunks.push(chunk.subarray(0, MAIL_LIMITS.bytes - size));
-    size += chunk.length;
+/** Takes an address of a message; null if mail for it is taken, else the reply that refuses it. */
+async function admit(deps: InboundDeps, address: string, { accepted, refused, session }: Sessions): Promise<Error | null> {
+  const recipient = await findRecipient(deps, address);
+  if (recipient === null) {
+    const times = (refused.get(session) ?? 0) + 1;
+    refused.set(session, times);
+    return times > MAX_REFUSED ? reply(421, "4.7.0 Too many unknown addresses") : reply(550, "5.1.1 No such address here");
   }
-  return Buffer.concat(chunks);
+  const known = accepted.get(session) ?? new Map<string, Recipient>();
+  if (known.size >= MAX_RECIPIENTS) return reply(452, "4.5.3 Too many recipients");
+  accepted.set(session, known.set(address.toLowerCase(), recipient));
+  return null;
+}
+
+interface Message {
+  readonly stream: Readable & { sizeExceeded?: boolean };
+  readonly recipients: readonly Recipient[];
+  readonly session: SMTPServerSession;
+}
+
+/** Takes a message; null if it is done with, else the reply that refuses it. */
+async function accept(deps: InboundDeps, intake: Intake, { stream, recipients, session }: Message): Promise<Error | null> {
+  const isStored = recipients.some((one) => "mailbox" in one);
+  const { bytes: raw, size, release } = await intake.take(stream, isStored ? RECEIVED_LIMITS.message + 1 : MAIL_LIMITS.bytes);
+  try {
+    if (stream.sizeExceeded || (isStored && size > RECEIVED_LIMITS.message)) return reply(552, "5.3.4 Message too large");
+    if (raw === null) return reply(452, "4.3.1 Too many messages at once, please try again later");
+    const { mailFrom } = session.envelope;
+    const result = await receiveMail(deps, { recipients, raw, envelopeFrom: mailFrom ? mailFrom.address : "" });
+    if (result === "unreadable") return reply(554, "5.6.0 Message cannot be read");
+    return result === "too-early" ? reply(451, "4.4.5 The message this is about is still being sent, please try again later") : null;
+  } finally {
+    release();
+  }
+}
+
+function logFailure({ log }: InboundDeps, what: string, error: unknown): void {
+  log.error(what, { error: error instanceof Error ? error.message : String(error) });
 }
 
 function reply(responseCode: number, message: string): Error {

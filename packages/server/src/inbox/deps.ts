@@ -1,8 +1,4 @@
-import type { Db } from "../db/db.ts";
-import type { Clock } from "../lib/clock.ts";
+import type { InboundDeps } from "../inbound/deps.ts";
 
-/** What captured mail needs. */
-export interface InboxDeps {
-  readonly clock: Clock;
-  readonly db: Db;
-}
+/** What captured mail needs; of dev mode its recipients answer. */
+export interface InboxDeps extends InboundDeps {}

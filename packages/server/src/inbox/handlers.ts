@@ -1,9 +1,11 @@
-import type { contract } from "@mailsvc/sdk/contract";
+import { type contract, parseAddress } from "@mailsvc/sdk/contract";
+import { decodeAttachments } from "../emails/emails.ts";
 import type { Handlers, PublicContext } from "../http/handler.ts";
+import { simulateReply } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
 import type { InboxDeps } from "./deps.ts";
-import { clearMail, clearTestMail, findFirstMail, getMail, listMail, type MailFilter, parseMail } from "./inbox.ts";
+import { clearMail, clearTestMail, findFirstMail, getMail, listMail, type MailFilter, parseMail, toMailToAnswer } from "./inbox.ts";
 
 // Mail captured by another server process gives no signal here, so it is also polled for.
 const POLL_MS = 1000;
@@ -24,6 +26,12 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
       return text;
     },
     raw: async ({ id }, { deps }) => Buffer.from((await getMail(deps.db.read, id)).raw).toString("latin1"),
+    reply: async ({ id, attachments, ...answer }, { deps }) => {
+      const row = await getMail(deps.db.read, id);
+      const files = attachments ? await decodeAttachments(attachments) : [];
+      const messageId = `<${deps.ids("mail")}@${parseAddress(row.to).domain}>`;
+      return simulateReply(deps, await toMailToAnswer(row), { ...answer, attachments: files, messageId });
+    },
     clear: async (_input, { deps }) => ({ deleted: await clearMail(deps.db) }),
   };
 }

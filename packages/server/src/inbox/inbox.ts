@@ -6,6 +6,7 @@ import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
+import type { MailToAnswer } from "../inbound/inbound.ts";
 import { notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
@@ -83,6 +84,22 @@ export async function parseMail(row: Row): Promise<z.infer<typeof CapturedMailDe
       contentId: contentId?.replace(/^<|>$/g, "") ?? null,
       size: typeof content === "string" ? Buffer.byteLength(content) : content.byteLength,
     })),
+  };
+}
+
+/** A captured mail as its recipient sees it, to be answered. */
+export async function toMailToAnswer(row: Row): Promise<MailToAnswer> {
+  const { headers, text, from, to, subject } = await parseMail(row);
+  const find = (name: string): string | null => headers.find((header) => header.name.toLowerCase() === name)?.value ?? null;
+  return {
+    from,
+    to,
+    subject,
+    text,
+    replyTo: find("reply-to"),
+    messageId: find("message-id") ?? "",
+    references: find("references"),
+    date: row.receivedAt,
   };
 }
 

@@ -22,6 +22,8 @@ export type IdPrefix =
   | "ent"
   | "whk"
   | "prv"
+  | "rcv"
+  | "ind"
   | MarketplacePrefix;
 
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */
@@ -73,6 +75,11 @@ export function makeIds(clock: Pick<Clock, "now">, random: Random): Ids {
     } else if (++tail === TAIL) carry();
     return `${prefix}_${head}${four(tail)}`;
   };
+}
+
+/** The smallest id of an instant, ms: ids with this prefix that are made then or later are not below it. */
+export function firstIdAt(prefix: IdPrefix, ms: number): string {
+  return `${prefix}_${encodeTime(Math.max(0, ms))}${"0".repeat(16)}`;
 }
 
 /** 20 bits as 4 characters. */

@@ -4,9 +4,9 @@ import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 /** The domain of the simulated mailboxes. `.test` never exists (RFC 2606), so no mail can leak. */
 const SIMULATOR_DOMAIN = "simulator.mailsvc.test";
 
-/** An action of a simulated recipient, in ms after delivery. */
+/** An action of a simulated recipient, in ms after delivery. `email.received` is a reply. */
 export interface Reaction {
-  readonly type: "email.opened" | "email.clicked" | "email.complained";
+  readonly type: "email.opened" | "email.clicked" | "email.complained" | "email.received";
   readonly afterMs: number;
 }
 
@@ -33,6 +33,11 @@ export const SIMULATOR: readonly SimulatedMailbox[] = [
     name: "clicked",
     description: "Delivered, opened after 2 s, and a link clicked after 4 s.",
     reactions: [opened, { type: "email.clicked", afterMs: 4000 }],
+  },
+  {
+    name: "reply",
+    description: "Delivered, opened after 2 s, and answered after 6 s if it was sent with `replyTo` `auto`.",
+    reactions: [opened, { type: "email.received", afterMs: 6000 }],
   },
   {
     name: "complained",

@@ -30,7 +30,7 @@ export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "toke
 }
 
 /** Looks up the TXT record of a domain: null if it is there, else what is wrong, as a sentence. */
-export async function checkDomain(deps: SenderDeps, row: SenderRow): Promise<string | null> {
+export async function checkDomain(deps: Pick<SenderDeps, "dns">, row: Pick<SenderRow, "value" | "token">): Promise<string | null> {
   const expected = buildDnsRecord(row);
   try {
     const found = await deps.dns.txt(expected.name);

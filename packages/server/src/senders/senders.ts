@@ -10,6 +10,8 @@ import type { SenderDeps } from "./deps.ts";
 import { buildDnsRecord } from "./dns.ts";
 import type { SenderTables } from "./tables.ts";
 
+export { buildDnsRecord, checkDomain } from "./dns.ts";
+
 /** The kinds of the jobs that verify a sender; see `jobs.ts`. */
 export const CHECK_JOB = "senders.check";
 export const CONFIRM_JOB = "senders.confirm";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
-import { type CampaignDetail, durationMs, type NewCampaign } from "@mailsvc/sdk/contract";
+import { type CampaignDetail, durationMs, type NewCampaign, type ReceivedMail } from "@mailsvc/sdk/contract";
 import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
@@ -63,6 +63,9 @@ export interface WorkspaceClient {
   readonly sdk: Mailsvc;
 }
 
+/** What a recipient writes: see `inbox.reply` of the API. */
+export type TestAnswer = Parameters<Mailsvc["inbox"]["reply"]>[1];
+
 /** A separate mailsvc: in this process, without a port, with its own data, clock and randomness. */
 export interface TestWorld {
   /** A client with the owner key. */
@@ -92,6 +95,11 @@ export interface TestWorld {
     /** @internal Moves time without waiting for the work that becomes due. */
     readonly control: ControllableClock;
   };
+  /**
+   * Lets a recipient answer the last mail to an address, as a mail program would. The mail was sent with `replyTo: "auto"`, or from a domain
+   * whose mail is received.
+   */
+  reply(from: string, answer: TestAnswer): Promise<ReceivedMail>;
   /** The captured mail. */
   readonly inbox: TestInbox;
   /** What happened. */
@@ -216,6 +224,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
         if (campaign.status !== "SENDING" || next === null || next.at > end) return campaign;
         await clock.advanceTo(next.at, settle);
       }
+    },
+    reply: async (from, answer) => {
+      await settle();
+      const [last] = (await sdk.inbox.list({ to: from, limit: 1 })).data;
+      if (!last) throw new Error(`No mail was sent to ${from}, so that nothing can be answered.`);
+      const received = await sdk.inbox.reply(last.id, answer);
+      await settle();
+      return received;
     },
     inbox: createInbox({ sdk, settle, activity }),
     events: createEvents({ sdk, settle, activity, deps: app.deps, workspaceId }),

@@ -13,6 +13,8 @@ export interface RetentionPolicy {
   readonly stats: number | null;
   /** Events of the workspaces, with their deliveries to developers' webhooks. */
   readonly events: number | null;
+  /** Received mail with its files. */
+  readonly received: number | null;
 }
 
-export const DEFAULT_RETENTION: RetentionPolicy = { logs: 30, runs: 365, deliveries: 90, stats: 730, events: null };
+export const DEFAULT_RETENTION: RetentionPolicy = { logs: 30, runs: 365, deliveries: 90, stats: 730, events: null, received: null };

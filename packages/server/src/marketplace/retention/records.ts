@@ -3,6 +3,8 @@ import type { Reader, Tx } from "../../db/db.ts";
 import { forgetDeliveries } from "../../developer-webhooks/developer-webhooks.ts";
 import { deleteEvents, isNumbered } from "../../events/events.ts";
 import type { EventTables } from "../../events/tables.ts";
+import { deleteReceivedRows } from "../../received/received.ts";
+import type { ReceivedTables } from "../../received/tables.ts";
 import type { WebhookTables } from "../../webhooks/tables.ts";
 import { deleteAsideStreams } from "../../webhooks/webhooks.ts";
 import type { PageTables } from "../landing-pages/tables.ts";
@@ -13,10 +15,19 @@ import type { RetentionPolicy } from "./policy.ts";
 /** The key of a row. */
 export type Key = string | number;
 
-type SourceTables = RunTables & WakeupTables & WebhookTables & PageTables & EventTables;
-type SourceTable = SourceTables["runLogs" | "runs" | "wakeups" | "webhookEvents" | "webhookDeliveries" | "landingPages" | "events"];
+type SourceTables = RunTables & WakeupTables & WebhookTables & PageTables & EventTables & ReceivedTables;
+type SourceTable = SourceTables[
+  | "runLogs"
+  | "runs"
+  | "wakeups"
+  | "webhookEvents"
+  | "webhookDeliveries"
+  | "landingPages"
+  | "events"
+  | "received"];
 type CreatedColumn =
   | SourceTables["runLogs" | "webhookEvents" | "webhookDeliveries" | "events"]["at"]
+  | SourceTables["received"]["receivedAt"]
   | SourceTables["runs"]["startedAt"]
   | SourceTables["wakeups" | "landingPages"]["createdAt"];
 
@@ -145,8 +156,30 @@ const stats: Records = {
   },
 };
 
+// Mails deleted at once: each may have 50 MB.
+const MAILS = 10;
+
+/** Received mail. */
+const received: Records = {
+  policy: "received",
+  source: ({ received: m }) => ({ table: m, key: m.id, createdAt: m.receivedAt }),
+  deleteExpired: async (tx, keys: readonly string[], before) => {
+    const { received: m } = tx.t;
+    const old = await tx
+      .select({ id: m.id })
+      .from(m)
+      .where(and(inArray(m.id, keys), lt(m.receivedAt, before)))
+      .limit(MAILS);
+    await deleteReceivedRows(
+      tx,
+      old.map(({ id }) => id),
+    );
+    return old.length === MAILS ? "more" : undefined;
+  },
+};
+
 /** All records that expire, in the order in which a sweep deletes them. */
-export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, developerDeliveries, stats, events];
+export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, developerDeliveries, stats, events, received];
 
 /** The next rows of a table after a key, oldest first. */
 export function listRowsAfter(read: Reader, { source: walk }: Records, after: Key | null, limit: number) {

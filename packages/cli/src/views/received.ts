@@ -1,0 +1,82 @@
+import type { InboundDomain, MailsvcContract, Output, ReceivedAttachment, ReceivedMail } from "@mailsvc/sdk/contract";
+import { safeLines, safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+import { type Column, renderDetails } from "./table.ts";
+import { formatBytes, formatInstant, formatTimestamp } from "./time.ts";
+import type { View } from "./view.ts";
+
+const columns: Column<ReceivedMail>[] = [
+  { title: "id", value: (m) => m.id },
+  { title: "from", value: (m) => m.from ?? "", flexible: true },
+  { title: "to", value: (m) => m.to, flexible: true, priority: 2 },
+  { title: "subject", value: (m) => m.subject, flexible: true },
+  { title: "automatic", value: (m) => m.autoReply ?? "", paint: (s, t) => s.dim(t), priority: 3 },
+  { title: "received (utc)", value: (m) => formatTimestamp(m.receivedAt), paint: (s, t) => s.dim(t), priority: 1 },
+];
+
+const files: Column<ReceivedAttachment>[] = [
+  { title: "number", value: (a) => String(a.number) },
+  { title: "file", value: (a) => a.filename, flexible: true },
+  { title: "type", value: (a) => a.contentType },
+  { title: "size", value: (a) => formatBytes(a.size) },
+];
+
+const domains: Column<InboundDomain>[] = [
+  { title: "id", value: (d) => d.id },
+  { title: "domain", value: (d) => d.domain, flexible: true },
+  { title: "status", value: (d) => d.status },
+  { title: "last error", value: (d) => d.lastError ?? "", flexible: true, priority: 1 },
+];
+
+export const receivedViews: Readonly<Record<string, View>> = {
+  "received.list": { columns, empty: "No mail was received yet. Send with replyTo auto, or add a domain: mailsvc inbound-domains create" },
+  "received.get": { object: mail },
+  "received.attachments": { columns: files, empty: "This mail has no files." },
+  "inboundDomains.list": { columns: domains, empty: "No domain receives mail yet: mailsvc inbound-domains create" },
+  "inboundDomains.get": { object: domain },
+  "inboundDomains.create": { object: domain },
+  "inboundDomains.verify": { object: domain },
+};
+
+function mail(m: Output<MailsvcContract["received"]["get"]>, { term: { out } }: Session): string {
+  const listed = m.attachments.map(
+    (a) => `  ${a.number}  ${safeText(a.filename)}  ${out.dim(`${safeText(a.contentType)}, ${formatBytes(a.size)}`)}`,
+  );
+  return [
+    renderDetails(
+      [
+        ["id", m.id],
+        ["thread", m.threadId],
+        ["answers", m.emailId],
+        ["from", [m.fromName, m.from].filter((one) => one !== null).join(" ")],
+        ["to", m.to],
+        ["subject", m.subject],
+        ["automatic", m.autoReply],
+        ["received", formatInstant(m.receivedAt)],
+        ["size", formatBytes(m.size)],
+      ],
+      out,
+    ),
+    ...(listed.length > 0 ? [`\n${out.bold("Attachments")}\n${listed.join("\n")}`] : []),
+    `\n${safeLines(m.reply || m.text).trimEnd()}`,
+    ...(m.reply !== "" && m.reply !== m.text.trim() ? [out.dim("\nWhat it quotes is left out: --json shows all of the text.")] : []),
+  ].join("\n");
+}
+
+function domain(d: InboundDomain, { term: { out } }: Session): string {
+  const records = d.dnsRecords.map(
+    ({ type, name, value, priority }) => `  ${name}  ${type}  ${priority === null ? "" : `${priority} `}${value}`,
+  );
+  return [
+    renderDetails(
+      [
+        ["id", d.id],
+        ["domain", d.domain],
+        ["status", d.status],
+        ["last error", d.lastError],
+      ],
+      out,
+    ),
+    `\n${out.bold("DNS records")}\n${records.join("\n")}`,
+  ].join("\n");
+}

@@ -1,0 +1,202 @@
+import { EmailAddress, MailboxText } from "./address.ts";
+import { Bytes } from "./bytes.ts";
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { Attachments, atLeastOne, Content, Subject } from "./send-fields.ts";
+import * as z from "./zod.ts";
+
+/** Limits of received mail; sizes in bytes. */
+export const RECEIVED_LIMITS = {
+  message: 25 * 1024 * 1024,
+  /** Bytes of the text and of the HTML part each; the raw message has all. */
+  text: 1024 * 1024,
+  /** Mails of one sender within an hour that count as written by a person. */
+  personalPerHour: 20,
+} as const;
+
+/**
+ * Why a received mail counts as automatic (RFC 3834): its sender is empty or the address of a program; a header says so; it came
+ * through a mailing list; or its sender writes faster than people do.
+ */
+export const AUTO_REPLY_REASONS = [
+  "null_sender",
+  "program_address",
+  "auto_submitted",
+  "precedence",
+  "mailing_list",
+  "loop",
+  "too_many",
+] as const;
+export type AutoReplyReason = (typeof AUTO_REPLY_REASONS)[number];
+
+const AUTHENTICATION_RESULTS = ["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"] as const;
+
+/** What SPF, DKIM and DMARC say about the sender of a received mail. */
+export const MailAuthentication = z
+  .object({
+    spf: z.enum(AUTHENTICATION_RESULTS),
+    dkim: z.enum(AUTHENTICATION_RESULTS),
+    dmarc: z.enum(AUTHENTICATION_RESULTS),
+  })
+  .meta({ id: "MailAuthentication" });
+export type MailAuthentication = z.infer<typeof MailAuthentication>;
+
+export const ReceivedMail = z
+  .object({
+    id: z.string(),
+    /** The conversation: the id of its first mail, sent or received. */
+    threadId: z.string(),
+    /** The email it answers; null when it answers none of yours. */
+    emailId: z.string().nullable(),
+    /** The contact that was written to, or that has the sender's address; null without one. */
+    contactId: z.string().nullable(),
+    /** The campaign of the email it answers. */
+    campaignId: z.string().nullable(),
+    /** The address it came to. */
+    to: z.string(),
+    /** The address in its From header, null when that is none. Anybody can write any address there: see `authentication`. */
+    from: z.string().nullable(),
+    fromName: z.string().nullable(),
+    subject: z.string(),
+    messageId: z.string().nullable(),
+    /** Why it counts as automatic; null for the mail of a person. */
+    autoReply: z.enum(AUTO_REPLY_REASONS).nullable(),
+    /** The number of its files. */
+    attachmentCount: z.int(),
+    /** Results of SPF, DKIM and DMARC; null when they were not checked, which says nothing about the sender. */
+    authentication: MailAuthentication.nullable(),
+    size: z.int().meta({ description: "Bytes of the raw message" }),
+    receivedAt: Instant,
+  })
+  .meta({ id: "ReceivedMail" });
+export type ReceivedMail = z.infer<typeof ReceivedMail>;
+
+/** A file of a received mail. */
+export const ReceivedAttachment = z
+  .object({
+    /** Its place in the mail, from 1. */
+    number: z.int(),
+    filename: z.string(),
+    contentType: z.string(),
+    contentId: z.string().nullable(),
+    size: z.int(),
+  })
+  .meta({ id: "ReceivedAttachment" });
+export type ReceivedAttachment = z.infer<typeof ReceivedAttachment>;
+
+export const ReceivedMailDetail = ReceivedMail.extend({
+  /** Its text: of the text part, else of the HTML part. */
+  text: z.string(),
+  html: z.string().nullable(),
+  /** The text without the mail that it quotes, and without what mail programs write above a quotation. */
+  reply: z.string(),
+  /** Where an answer goes: the Reply-To header, else From; null when neither is an address. */
+  replyTo: z.string().nullable(),
+  /** In-Reply-To and References: the Message-IDs of the mails before it, oldest first. */
+  references: z.array(z.string()),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  attachments: z.array(ReceivedAttachment),
+  /** True when a text is longer than a megabyte, or the mail has more parts than are read: only the raw message is complete. */
+  truncated: z.boolean(),
+}).meta({ id: "ReceivedMailDetail" });
+export type ReceivedMailDetail = z.infer<typeof ReceivedMailDetail>;
+
+/** An answer to a received mail. */
+export const ReceivedReplyRequest = atLeastOne(
+  z.strictObject({
+    text: Content.optional().meta({ description: "Plain-text body" }),
+    html: Content.optional().meta({ description: "HTML body" }),
+    from: MailboxText.optional().meta({
+      description: "Sender; without it the one of the email that was answered, else the address the mail came to",
+    }),
+    subject: Subject.optional().meta({ description: "Without it, the mail's subject after Re:" }),
+    attachments: Attachments.optional(),
+  }),
+  ["text", "html"],
+  "Give text, html or both.",
+).meta({ id: "ReceivedReplyRequest" });
+
+const read = { permission: "received:read" } as const;
+const params = { id: "rcv_01jc3v2m9k8q4w6x0y5z7a1b2c" };
+
+export const received = {
+  list: endpoint({
+    method: "GET",
+    path: "/api/v1/received",
+    access: read,
+    summary: "List received mail, newest first",
+    query: z.object({
+      ...pageQuery,
+      from: EmailAddress.optional().meta({ description: "Only mail from this address" }),
+      to: EmailAddress.optional().meta({ description: "Only mail to this address" }),
+      thread: z.string().max(100).optional().meta({ description: "Only mail of this conversation (its threadId)" }),
+      email: z.string().max(100).optional().meta({ description: "Only answers to this email (its id)" }),
+      autoReply: z.stringbool().optional().meta({ description: "Only automatic mail (true), or only mail by people (false)" }),
+      since: Instant.optional().meta({ description: "Only mail received at this instant or later" }),
+      until: Instant.optional().meta({ description: "Only mail received before this instant" }),
+    }),
+    output: pageSchema(ReceivedMail),
+    examples: [{ summary: "What people wrote", query: { autoReply: "false" } }],
+  }),
+  get: endpoint({
+    method: "GET",
+    path: "/api/v1/received/:id",
+    access: read,
+    summary: "Get one received mail with its texts and headers",
+    output: ReceivedMailDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "Get", params }],
+  }),
+  attachments: endpoint({
+    method: "GET",
+    path: "/api/v1/received/:id/attachments",
+    access: read,
+    summary: "List the files of a received mail",
+    output: z.object({ data: z.array(ReceivedAttachment) }),
+    errors: ["not_found"],
+    examples: [{ summary: "List", params }],
+  }),
+  attachment: endpoint({
+    method: "GET",
+    path: "/api/v1/received/:id/attachments/:number",
+    access: read,
+    summary: "Download a file of a received mail",
+    description: "The bytes as they were sent. Nothing has been checked: treat the file as a stranger's.",
+    output: Bytes,
+    produces: "application/octet-stream",
+    errors: ["not_found"],
+    examples: [{ summary: "The first file", params: { ...params, number: "1" } }],
+  }),
+  raw: endpoint({
+    method: "GET",
+    path: "/api/v1/received/:id/raw",
+    access: read,
+    summary: "Download a received mail as it came",
+    output: Bytes,
+    produces: "message/rfc822",
+    errors: ["not_found"],
+    examples: [{ summary: "Download", params }],
+  }),
+  reply: endpoint({
+    method: "POST",
+    path: "/api/v1/received/:id/reply",
+    access: { permission: "transactional:send" },
+    bucket: "send",
+    summary: "Answer a received mail",
+    description:
+      "Sends an email to its sender that mail programs show in the same conversation, and that has the same threadId here. Automatic mail cannot be answered, so that two programs never write to each other.",
+    body: ReceivedReplyRequest,
+    output: z.object({ id: z.string(), status: z.literal("queued"), threadId: z.string() }),
+    errors: ["not_found", "invalid_state", "sender_not_verified", "recipient_suppressed", "queue_failed"],
+    examples: [{ summary: "Answer", params, body: { text: "Thank you, we have changed it." } }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/received/:id",
+    access: { permission: "received:write" },
+    summary: "Delete a received mail with its files",
+    output: ReceivedMail,
+    errors: ["not_found"],
+    examples: [{ summary: "Delete", params }],
+  }),
+};

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import type { Attachment, Email } from "postal-mime";
+import { toPlainText } from "../html/plain-text.ts";
+import { peerText } from "../mail/smtp-reply.ts";
+import type { IncomingFile, IncomingMail } from "../received/received.ts";
+import { findAutoReply } from "./auto-reply.ts";
+import { cutBase64 } from "./cut-base64.ts";
+import { takeStart } from "./mail-start.ts";
+import { cutQuotedHtml, cutQuotedText } from "./quoted-text.ts";
+
+/** How much of a mail is read besides files in base64; postal-mime takes 10 µs for a line. */
+const LIMITS = { bytes: 4 * 1024 * 1024, lines: 50_000, boundaries: 1000, headerBytes: 128 * 1024, levels: 32 } as const;
+
+const OPTIONS = { maxNestingDepth: LIMITS.levels, maxHeadersSize: LIMITS.headerBytes, forceRfc822Attachments: true } as const;
+
+// Message-IDs of one mail, and the length of one.
+const MAX_REFERENCES = 100;
+const MAX_MESSAGE_ID = 500;
+const MAX_FILENAME = 255;
+const MAX_SUBJECT = 998;
+const MAX_ADDRESS = 320;
+
+/** A mail that was read; or why it cannot be. */
+export type ReadResult = { readonly mail: IncomingMail } | { readonly fault: string };
+
+/**
+ * Reads a mail to be stored: its addresses, texts and files, what it answers, and whether a program wrote it. Never throws for what a mail
+ * contains. Texts longer than `maxText` are cut. It may take seconds: the server calls it on the thread of `MailParser`.
+ */
+export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadResult> {
+  const { default: PostalMime } = await import("postal-mime");
+  const { skeleton, restore } = cutBase64(raw);
+  const start = takeStart(skeleton, LIMITS);
+  let mail: Email;
+  try {
+    mail = await PostalMime.parse(start, OPTIONS);
+  } catch (error) {
+    return { fault: peerText(String(error)) };
+  }
+  const html = mail.html === undefined ? null : cutText(storable(mail.html), maxText);
+  const text = cutText(mail.text === undefined ? toPlainText(html ?? "") : storable(mail.text), maxText);
+  const from = toAddress(mail.from?.address);
+  const messageId = listMessageIds(mail.messageId)[0] ?? null;
+  return {
+    mail: {
+      from,
+      fromName: storable(mail.from?.name ?? "").slice(0, MAX_SUBJECT) || null,
+      replyTo: toAddress(mail.replyTo?.[0]?.address),
+      subject: storable(mail.subject ?? "")
+        .replace(/\p{Cc}+/gu, " ")
+        .slice(0, MAX_SUBJECT),
+      messageId,
+      messageKey: createHash("sha256")
+        .update(messageId ?? raw)
+        .digest("base64url"),
+      references: [...new Set([...listMessageIds(mail.references), ...listMessageIds(mail.inReplyTo)])].slice(-MAX_REFERENCES),
+      headers: mail.headers.map(({ originalKey, value }) => ({ name: storable(originalKey), value: storable(value) })),
+      text,
+      html,
+      reply: mail.text === undefined && html !== null ? cutQuotedHtml(html) : cutQuotedText(text),
+      autoReply: findAutoReply({ headers: mail.headers, from }),
+      files: mail.attachments.map((file, i) => toFile(file, i + 1, restore)),
+      truncated: start.length < skeleton.length || [mail.text, mail.html].some((one) => (one?.length ?? 0) > maxText),
+    },
+  };
+}
+
+function toFile(file: Attachment, number: number, restore: (content: Uint8Array) => Uint8Array<ArrayBuffer> | undefined): IncomingFile {
+  const { filename, mimeType, contentId } = file;
+  const content = toBytes(file.content);
+  const name = storable(filename ?? "").replace(/[\p{Cc}/\\]+/gu, "_");
+  const fallback = mimeType === "message/rfc822" ? `message-${number}.eml` : `file-${number}`;
+  return {
+    filename: name.slice(0, MAX_FILENAME) || fallback,
+    contentType: /^[a-z0-9!#$&^_.+-]{1,60}\/[a-z0-9!#$&^_.+-]{1,60}$/.test(mimeType) ? mimeType : "application/octet-stream",
+    contentId: contentId === undefined ? null : storable(contentId.replace(/^<|>$/g, "")).slice(0, MAX_FILENAME) || null,
+    content: restore(content) ?? content,
+  };
+}
+
+function toBytes(content: Attachment["content"]): Uint8Array<ArrayBuffer> {
+  if (typeof content === "string") return new TextEncoder().encode(content);
+  return content instanceof Uint8Array ? new Uint8Array(content) : new Uint8Array(content);
+}
+
+/** A text as both databases store it: without NUL and lone surrogates. */
+function storable(text: string): string {
+  return text.replaceAll("\0", "\ufffd").toWellFormed();
+}
+
+function cutText(text: string, max: number): string {
+  return text.length <= max ? text : text.slice(0, max).toWellFormed();
+}
+
+function listMessageIds(header: string | undefined): string[] {
+  return (header?.match(/<[\x21-\x3b\x3d\x3f-\x7e]+>/g) ?? []).filter(({ length }) => length <= MAX_MESSAGE_ID);
+}
+
+/** An address as somebody wrote it into a header; null if there is none. */
+function toAddress(text: string | undefined): string | null {
+  return storable(text ?? "").slice(0, MAX_ADDRESS) || null;
+}

@@ -1,0 +1,31 @@
+import { parseAddress } from "@mailsvc/sdk/contract";
+import { findDomainMailbox, findReplyMailbox, type Mailbox } from "../received/received.ts";
+import type { InboundDeps } from "./deps.ts";
+import type { InboundAddress } from "./return-path.ts";
+
+/** Whose mail is taken: an address of an email at which reports come in, or the mailbox of a workspace. */
+export type Recipient = { readonly address: InboundAddress } | { readonly mailbox: Mailbox };
+
+/**
+ * Whose mail is taken at an address; null for one that is not ours. The signature of a reply address is verified first, so that an invented
+ * one costs an HMAC and the look for its domain, as every other unknown address does.
+ */
+export async function findRecipient({ db, returnPath }: Pick<InboundDeps, "db" | "returnPath">, text: string): Promise<Recipient | null> {
+  const address = returnPath.parse(text);
+  if (address?.kind === "reply") {
+    const mailbox = await findReplyMailbox(db.read, address.emailId, text.toLowerCase());
+    return mailbox && { mailbox };
+  }
+  if (address !== null) return { address };
+  const parsed = parse(text);
+  const mailbox = parsed && (await findDomainMailbox(db.read, parsed.address, parsed.domain));
+  return mailbox && { mailbox };
+}
+
+function parse(text: string): { address: string; domain: string } | null {
+  try {
+    return parseAddress(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,91 @@
+import { parseMailbox, type ReceivedMail } from "@mailsvc/sdk/contract";
+import type { PendingMail } from "../delivery/delivery.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { mailDate } from "../mail/header.ts";
+import type { MailAttachment } from "../mail/mailer.ts";
+import { composeMime } from "../mail/mime.ts";
+import { getReceivedByMessageId } from "../received/received.ts";
+import type { InboundDeps } from "./deps.ts";
+import { receiveMail } from "./receive.ts";
+import { findRecipient } from "./recipients.ts";
+
+/** A mail as its recipient sees it. */
+export interface MailToAnswer {
+  readonly from: string;
+  /** The recipient, who answers. */
+  readonly to: string;
+  readonly replyTo: string | null;
+  readonly subject: string;
+  readonly messageId: string;
+  readonly references: string | null;
+  readonly text: string | null;
+  /** When it was sent, ms. */
+  readonly date: number;
+}
+
+/** What the recipient writes. */
+export interface SimulatedAnswer {
+  readonly text: string;
+  readonly html?: string | undefined;
+  readonly attachments?: readonly MailAttachment[] | undefined;
+  /** Write it as a program that says that it does, such as a notice of absence. */
+  readonly automatic?: boolean | undefined;
+  /** Its own Message-ID: the same answer twice is received once. */
+  readonly messageId: string;
+}
+
+/**
+ * Answers a mail as a recipient's mail program would, and receives the answer as if it came over SMTP. Throws ApiError invalid_state if the
+ * mail has no address that is received here.
+ */
+export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answer: SimulatedAnswer): Promise<ReceivedMail> {
+  const address = parseMailbox(mail.replyTo ?? mail.from).address;
+  const recipient = await findRecipient(deps, address);
+  if (recipient === null || !("mailbox" in recipient))
+    throw new ApiError("invalid_state", `Replies to this mail go to ${address}, which is not received here.`, {
+      hint: "Send it with replyTo auto, or add its domain: mailsvc inbound-domains create",
+    });
+  const { mailbox } = recipient;
+  const raw = await composeMime({
+    ...answer,
+    envelopeFrom: parseMailbox(mail.to).address,
+    envelopeTo: address,
+    from: mail.to,
+    to: [{ name: "", address }],
+    cc: [],
+    replyTo: null,
+    subject: /^re:/i.test(mail.subject) ? mail.subject : `Re: ${mail.subject}`,
+    text: quote(mail, answer.text),
+    html: answer.html ?? null,
+    headers: {
+      "In-Reply-To": mail.messageId,
+      References: [mail.references, mail.messageId].filter((one) => one !== null).join(" "),
+      ...(answer.automatic && { "Auto-Submitted": "auto-replied" }),
+    },
+    attachments: answer.attachments ?? [],
+    date: deps.clock.now(),
+    attempt: 1,
+  });
+  const message = { recipients: [recipient], envelopeFrom: parseMailbox(mail.to).address, raw: new Uint8Array(raw) };
+  if ((await receiveMail(deps, message)) !== "applied") throw new Error("A simulated reply was not received.");
+  return getReceivedByMessageId(deps.db.read, mailbox, answer.messageId);
+}
+
+/** Answers an email as a simulated recipient does; one whose replies are not received here stays without an answer. */
+export async function answerSimulated(deps: InboundDeps, mail: PendingMail): Promise<void> {
+  const { email, contents, replyTo, subject, messageId, text } = mail;
+  if (replyTo === null) return;
+  const references = mail.headers["References"] ?? null;
+  const toAnswer = { from: contents.from, to: email.to, replyTo, subject, messageId, references, text, date: email.createdAt };
+  await simulateReply(deps, toAnswer, { text: "Thank you, this is a reply.", messageId: `<reply-${messageId.slice(1)}` });
+}
+
+/** The answer above the mail, as most programs write it. */
+function quote({ from, text, date }: MailToAnswer, answer: string): string {
+  if (text === null) return answer;
+  const quoted = text
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((line) => `> ${line}`.trimEnd());
+  return [answer, "", `On ${mailDate(date)}, ${from} wrote:`, ...quoted, ""].join("\n");
+}

@@ -1,0 +1,90 @@
+import { AUTO_REPLY_TO, type ReceivedReplyRequest } from "@mailsvc/sdk/contract";
+import type { z } from "zod";
+import type { Tx } from "../db/db.ts";
+import { type DecodedAttachments, findEmail, joinThread, send } from "../emails/emails.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { isTestMail } from "../lib/test-mail.ts";
+import type { ReceivedDeps } from "./deps.ts";
+import { getReceivedRow, type ReceivedRow } from "./store.ts";
+
+type Request = z.output<typeof ReceivedReplyRequest>;
+
+interface Answer {
+  readonly id: string;
+  readonly status: "queued";
+  readonly threadId: string;
+}
+
+// A header value has at most 2,000 characters (SEND_LIMITS).
+const MAX_REFERENCES = 1900;
+const MAX_SUBJECT = 998;
+
+// What mail programs write before the subject of an answer.
+const RE = /^\s*(?:re|aw|antw|sv|vs|ref|rif|odp|antwort)\s?(?:\[\d+\])?\s?[:：]/i;
+
+/**
+ * Answers a received mail: with the headers by which mail programs put it into the same conversation, and in the same thread here. Throws
+ * ApiError not_found, invalid_state for a mail that must not be answered, and what `send` throws.
+ */
+export async function answerReceived(
+  tx: Tx,
+  deps: ReceivedDeps,
+  workspaceId: string,
+  id: string,
+  { from, subject, text, html }: Request,
+  files: DecodedAttachments,
+): Promise<Answer> {
+  const row = await getReceivedRow(tx, workspaceId, id);
+  const to = getAnswerable(row);
+  const answered = row.emailId === null ? null : await findEmail(tx, workspaceId, row.emailId);
+  const sent = await send(
+    {
+      to,
+      // Who the person wrote to: the sender of our email, else the address the mail came to.
+      from: from ?? answered?.contents.from ?? row.to,
+      subject: subject ?? buildSubject(row.subject),
+      ...(text !== undefined && { text }),
+      ...(html !== undefined && { html }),
+      headers: buildReferences(row),
+      ...(deps.config.replyDomain !== null && { replyTo: AUTO_REPLY_TO }),
+      // The person has written to us: that they want no newsletter does not matter here.
+      bypassUnsubscribe: true,
+    },
+    tx,
+    deps,
+    { workspaceId, test: row.emailId !== null && isTestMail(row.emailId) },
+    files,
+  );
+  if (!("id" in sent)) throw new Error("An answer goes to one recipient.");
+  await joinThread(tx, workspaceId, sent.id, row.threadId);
+  return { id: sent.id, status: "queued", threadId: row.threadId };
+}
+
+/** Where an answer goes. Throws ApiError invalid_state for a mail that must not be answered. */
+function getAnswerable({ autoReply, replyTo }: ReceivedRow): string {
+  if (autoReply !== null)
+    throw new ApiError("invalid_state", `This mail was written by a program (${autoReply}), and is not answered.`, {
+      hint: "To write to its sender nevertheless, send an email of its own.",
+    });
+  if (replyTo === null) throw new ApiError("invalid_state", "This mail has no address that an answer could go to.");
+  return replyTo;
+}
+
+function buildSubject(subject: string): string {
+  return (RE.test(subject) ? subject : `Re: ${subject}`).slice(0, MAX_SUBJECT).toWellFormed();
+}
+
+/** In-Reply-To and References (RFC 5322 3.6.4). Of a long conversation the first mail and the last ones are named. */
+function buildReferences({ messageId, references }: ReceivedRow): Record<string, string> {
+  if (messageId === null) return {};
+  const [first, ...others] = references;
+  const kept = [messageId];
+  let length = messageId.length + (first?.length ?? 0) + 1;
+  for (const one of others.reverse()) {
+    length += one.length + 1;
+    if (length > MAX_REFERENCES) break;
+    kept.unshift(one);
+  }
+  if (first !== undefined && first.length + messageId.length < MAX_REFERENCES) kept.unshift(first);
+  return { "In-Reply-To": messageId, References: [...new Set(kept)].join(" ") };
+}

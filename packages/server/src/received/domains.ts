@@ -1,0 +1,141 @@
+import { type InboundDomain, type Page, toDomain } from "@mailsvc/sdk/contract";
+import { and, eq, ne } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { UniqueViolation } from "../db/errors.ts";
+import { findRows } from "../db/find.ts";
+import { listPage, type PageInput } from "../db/pagination.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import type { JobHandler } from "../queue/queue.ts";
+import { buildDnsRecord, checkDomain } from "../senders/senders.ts";
+import type { ReceivedDeps } from "./deps.ts";
+import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
+
+/*
+ * The states of an inbound domain.
+ *
+ * | domain   | its record is found                       | removed |
+ * | -------- | ----------------------------------------- | ------- |
+ * | PENDING  | VERIFIED, unless another workspace has it | gone    |
+ * | VERIFIED | –                                         | gone    |
+ */
+
+type Row = ReceivedTables["inboundDomains"]["$inferSelect"];
+
+/** The kind of the job that looks for the record of a domain. */
+export const CHECK_INBOUND_JOB = "inboundDomains.check";
+
+// A record may be published late, so the check is repeated every five minutes for three days.
+const CHECK_EVERY = 5 * 60_000;
+const CHECK_FOR = 72 * 3_600_000;
+
+const MX_PRIORITY = 10;
+
+/** The domains of a workspace, newest first. */
+export function listDomains(read: Reader, deps: ReceivedDeps, workspaceId: string, input: PageInput): Promise<Page<InboundDomain>> {
+  const { inboundDomains: t } = read.t;
+  return listPage(read, input, { table: t, where: eq(t.workspaceId, workspaceId), toItem: (row) => toInboundDomain(deps, row) });
+}
+
+/** Adds a domain and starts its verification; in dev mode it is verified at once. Throws ApiError conflict. */
+export async function addDomain(tx: Tx, deps: ReceivedDeps, workspaceId: string, name: string): Promise<InboundDomain> {
+  const domain = toDomain(name);
+  if (domain === deps.config.inboundDomain || domain === deps.config.replyDomain)
+    throw new ApiError("conflict", `${domain} is the inbound domain of this server.`, { hint: "Use another domain, or a subdomain." });
+  const now = deps.clock.now();
+  const row: Row = {
+    id: deps.ids("ind"),
+    workspaceId,
+    domain,
+    status: deps.config.dev ? "VERIFIED" : "PENDING",
+    token: Buffer.from(deps.random.bytes(24)).toString("hex"),
+    lastError: null,
+    createdAt: now,
+    verifiedAt: deps.config.dev ? now : null,
+  };
+  if (row.status === "VERIFIED") await assertFree(tx, row);
+  try {
+    await tx.insert(tx.t.inboundDomains).values(row);
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error;
+    throw new ApiError("conflict", `${domain} is already an inbound domain.`, { hint: "See: mailsvc inbound-domains list" });
+  }
+  if (row.status === "PENDING") await deps.queue.enqueue(tx, { kind: CHECK_INBOUND_JOB, payload: { workspaceId, domainId: row.id } });
+  return toInboundDomain(deps, row);
+}
+
+/** One domain. Throws ApiError not_found. */
+export async function getDomainRow(q: Tx | Reader, workspaceId: string, id: string): Promise<Row> {
+  const [row] = await findRows(q, q.t.inboundDomains, { id });
+  if (row?.workspaceId !== workspaceId) throw notFound("inbound domain", id);
+  return row;
+}
+
+/** Deletes a domain; later mail to it is refused. Throws ApiError not_found. */
+export async function removeDomain(tx: Tx, deps: ReceivedDeps, workspaceId: string, id: string): Promise<InboundDomain> {
+  const row = await getDomainRow(tx, workspaceId, id);
+  await tx.delete(tx.t.inboundDomains).where(eq(tx.t.inboundDomains.id, id));
+  return toInboundDomain(deps, row);
+}
+
+/** Stores the result of a check: `fault` is null if control is proven. Throws ApiError conflict when another workspace has the domain. */
+export async function recordCheck(tx: Tx, deps: ReceivedDeps, row: Row, fault: string | null): Promise<InboundDomain> {
+  if (row.status === "VERIFIED") return toInboundDomain(deps, row);
+  if (fault === null) await assertFree(tx, row);
+  const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
+  await tx.update(tx.t.inboundDomains).set(patch).where(eq(tx.t.inboundDomains.id, row.id));
+  return toInboundDomain(deps, { ...row, ...patch });
+}
+
+/** What is wrong with the record of a domain, as a sentence; null if it proves control, or nothing has to be proven. */
+export async function checkRecord(deps: ReceivedDeps, { status, domain, token }: Row): Promise<string | null> {
+  return status === "VERIFIED" ? null : checkDomain(deps, { value: domain, token });
+}
+
+/** Looks for the record of a domain until it is there. */
+export function checkInboundDomain(deps: ReceivedDeps): JobHandler {
+  return async ({ payload }) => {
+    const [row] = await findRows(deps.db.read, deps.db.read.t.inboundDomains, { id: String(payload.domainId) });
+    if (row?.status !== "PENDING") return {};
+    const found = await checkRecord(deps, row);
+    const fault = found ?? (await describeOwner(deps.db.read, row));
+    const next = deps.clock.now() + CHECK_EVERY;
+    return {
+      commit: async (tx) => void (await recordCheck(tx, deps, row, fault)),
+      ...(fault !== null && next < row.createdAt + CHECK_FOR && { again: next }),
+    };
+  };
+}
+
+/** A domain as the API shows it. */
+export function toInboundDomain({ config, baseUrl }: ReceivedDeps, row: Row): InboundDomain {
+  const { type, name, value } = buildDnsRecord({ value: row.domain, token: row.token });
+  const host = config.inboundDomain ?? new URL(baseUrl()).hostname;
+  return {
+    id: row.id,
+    domain: row.domain,
+    status: row.status,
+    dnsRecords: [
+      { type, name, value, priority: null },
+      { type: "MX", name: row.domain, value: host, priority: MX_PRIORITY },
+    ],
+    lastError: row.lastError,
+    createdAt: iso(row.createdAt),
+    verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
+  };
+}
+
+async function assertFree(tx: Tx, row: Row): Promise<void> {
+  const fault = await describeOwner(tx, row);
+  if (fault !== null) throw new ApiError("conflict", fault, { hint: "It must be removed there first." });
+}
+
+/** Says that another workspace has the domain; null if none has. */
+async function describeOwner(q: Tx | Reader, { workspaceId, domain }: Row): Promise<string | null> {
+  const { inboundDomains: t } = q.t;
+  const [other] = await q
+    .select({ id: t.id })
+    .from(t)
+    .where(and(eq(t.domain, domain), IS_VERIFIED, ne(t.workspaceId, workspaceId)));
+  return other ? `Another workspace of this server receives the mail of ${domain}.` : null;
+}

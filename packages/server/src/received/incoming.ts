@@ -1,0 +1,143 @@
+import {
+  type Mailbox as AddressedMailbox,
+  type AutoReplyReason,
+  addressKey,
+  type MailAuthentication,
+  parseAddress,
+  RECEIVED_LIMITS,
+} from "@mailsvc/sdk/contract";
+import { and, desc, eq } from "drizzle-orm";
+import { findContactByEmail } from "../contacts/contacts.ts";
+import type { Tx } from "../db/db.ts";
+import { findMail, readMessageId } from "../emails/emails.ts";
+import { recordEvents } from "../events/events.ts";
+import { HOUR } from "../lib/units.ts";
+import type { ReceivedDeps } from "./deps.ts";
+import type { Mailbox } from "./mailboxes.ts";
+import { insertFiles, type ReceivedRow } from "./store.ts";
+import { findThread, type Thread } from "./threads.ts";
+
+/** A file of a mail. */
+export interface IncomingFile {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly contentId: string | null;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+/** What a mail says, as its parser read it: texts without NUL, within RECEIVED_LIMITS. */
+export interface IncomingMail {
+  /** The addresses in From and Reply-To as they were written; null if there is none. */
+  readonly from: string | null;
+  readonly fromName: string | null;
+  readonly replyTo: string | null;
+  readonly subject: string;
+  readonly messageId: string | null;
+  /** A hash of the Message-ID, or of the whole mail if it has none. */
+  readonly messageKey: string;
+  /** Message-IDs of the mails before it, oldest first. */
+  readonly references: readonly string[];
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly text: string;
+  readonly html: string | null;
+  /** The text without what it quotes. */
+  readonly reply: string;
+  /** Why its headers say that a program wrote it. */
+  readonly autoReply: AutoReplyReason | null;
+  readonly files: readonly IncomingFile[];
+  /** True if not all of it was read. */
+  readonly truncated: boolean;
+}
+
+/** A mail on its way into a mailbox. */
+export interface Delivery {
+  readonly mailbox: Mailbox;
+  readonly mail: IncomingMail;
+  readonly raw: Uint8Array;
+  /** The sender of the envelope; empty for a mail that must not be answered. */
+  readonly envelopeFrom: string;
+  readonly authentication: MailAuthentication | null;
+}
+
+/**
+ * Stores a mail, finds its conversation, and records `email.received`. False for one that the mailbox has already: the sender did not get
+ * our reply to it, and sent it again.
+ */
+export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delivery): Promise<boolean> {
+  const { mailbox, mail, raw } = delivery;
+  const { workspaceId } = mailbox;
+  const id = deps.ids("rcv");
+  const from = readMailbox(mail.from);
+  const thread = await findThread(tx, { mailbox, references: mail.references, fromKey: from?.key });
+  const { email } = thread;
+  const contactId = email?.contactId ?? (await findContactId(tx, workspaceId, email?.to ?? from?.address));
+  const { files, references, headers, ...texts } = mail;
+  const row: ReceivedRow = {
+    ...texts,
+    id,
+    workspaceId,
+    threadId: thread.threadId ?? id,
+    emailId: email?.id ?? null,
+    contactId,
+    campaignId: email?.campaignId ?? null,
+    to: mailbox.address,
+    toKey: addressKey(mailbox.address),
+    from: from?.address ?? null,
+    fromKey: from?.key ?? null,
+    replyTo: (readMailbox(mail.replyTo) ?? from)?.address ?? null,
+    references: [...references],
+    headers: [...headers],
+    autoReply: await judge(tx, deps, delivery, from?.key),
+    files: files.length,
+    authentication: delivery.authentication,
+    size: raw.length,
+    receivedAt: deps.clock.now(),
+  };
+  const added = await tx.insert(tx.t.received).values(row).onConflictDoNothing().returning({ id: tx.t.received.id });
+  if (added.length === 0) return false;
+  await insertFiles(tx, id, raw, files);
+  await announce(tx, deps, row, thread);
+  return true;
+}
+
+async function announce(tx: Tx, deps: ReceivedDeps, row: ReceivedRow, { email, contents }: Thread): Promise<void> {
+  const { id, workspaceId, threadId, emailId, contactId, campaignId, autoReply, receivedAt: at } = row;
+  const data = { receivedId: id, threadId, autoReply, attachmentCount: row.files };
+  await recordEvents(tx, deps, [{ workspaceId, type: "email.received", emailId, contactId, campaignId, at, data }]);
+  if (email !== null && contents !== null && autoReply === null) await deps.receivedHooks.replied(tx, { mail: row, email, contents });
+}
+
+/** The mailbox that somebody wrote into a header; null if it is none. */
+function readMailbox(text: string | null): Pick<AddressedMailbox, "address" | "key"> | null {
+  try {
+    return text === null ? null : parseAddress(text);
+  } catch {
+    return null;
+  }
+}
+
+async function findContactId(tx: Tx, workspaceId: string, address: string | undefined): Promise<string | null> {
+  return address === undefined ? null : ((await findContactByEmail(tx, workspaceId, address))?.id ?? null);
+}
+
+/** Why a mail counts as automatic: its headers say so, its envelope, that it is our own, or how many its sender wrote in an hour. */
+async function judge(
+  tx: Tx,
+  { clock }: ReceivedDeps,
+  { mailbox, mail, envelopeFrom }: Delivery,
+  fromKey: string | undefined,
+): Promise<AutoReplyReason | null> {
+  if (mail.autoReply !== null) return mail.autoReply;
+  if (envelopeFrom === "") return "null_sender";
+  if (mail.messageId !== null && (await findMail(tx, mailbox.workspaceId, readMessageId(mail.messageId) ?? "")) !== null) return "loop";
+  if (fromKey === undefined) return null;
+  const { received: t } = tx.t;
+  const last = await tx
+    .select({ receivedAt: t.receivedAt })
+    .from(t)
+    .where(and(eq(t.workspaceId, mailbox.workspaceId), eq(t.fromKey, fromKey)))
+    .orderBy(desc(t.id))
+    .limit(RECEIVED_LIMITS.personalPerHour);
+  const isFast = last.length === RECEIVED_LIMITS.personalPerHour && (last.at(-1)?.receivedAt ?? 0) > clock.now() - HOUR;
+  return isFast ? "too_many" : null;
+}

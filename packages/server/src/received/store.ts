@@ -1,0 +1,99 @@
+import { hash } from "node:crypto";
+import { addressKey } from "@mailsvc/sdk/contract";
+import { inArray } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
+import { notFound } from "../lib/api-error.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
+import { joinParts, splitIntoParts } from "../lib/parts.ts";
+import { CHUNK_BYTES } from "../lib/turn.ts";
+import type { IncomingFile } from "./incoming.ts";
+import type { Mailbox } from "./mailboxes.ts";
+import type { ReceivedTables } from "./tables.ts";
+
+export type ReceivedRow = ReceivedTables["received"]["$inferSelect"];
+export type ReceivedFileRow = ReceivedTables["receivedFiles"]["$inferSelect"];
+
+// The number under which the message itself is stored; files count from 1.
+const RAW = 0;
+
+/** A received mail. Throws ApiError not_found. */
+export async function getReceivedRow(q: Tx | Reader, workspaceId: string, id: string): Promise<ReceivedRow> {
+  const [row] = await findRows(q, q.t.received, { id });
+  if (row?.workspaceId !== workspaceId) throw notFound("received mail", id);
+  return row;
+}
+
+/** The files of a mail in their order, without their bytes. */
+export async function listFiles(q: Tx | Reader, { id, files }: Pick<ReceivedRow, "id" | "files">): Promise<ReceivedFileRow[]> {
+  if (files === 0) return [];
+  return (await findRows(q, q.t.receivedFiles, { receivedId: id })).sort((one, other) => one.number - other.number);
+}
+
+/** The bytes of a mail as it came. */
+export function readRaw(read: Reader, { id, size }: ReceivedRow): Promise<Uint8Array> {
+  return readParts(read, id, RAW, size);
+}
+
+/** The bytes of a file of a mail. */
+export function readFile(read: Reader, { receivedId, number, size }: ReceivedFileRow): Promise<Uint8Array> {
+  return readParts(read, receivedId, number, size);
+}
+
+/** Inserts the bytes of a mail and its files, a megabyte at a time, and lets the event loop serve others in between. */
+export async function insertFiles(tx: Tx, receivedId: string, raw: Uint8Array, files: readonly IncomingFile[]): Promise<void> {
+  const { receivedFiles, receivedParts } = tx.t;
+  await tx.insertAll(
+    receivedFiles,
+    files.map(({ content, ...file }, i) => ({ ...file, receivedId, number: i + 1, size: content.length })),
+    { newKeys: true },
+  );
+  const parts = [raw, ...files.map(({ content }) => content)].flatMap((bytes, file) => {
+    const { first, others } = splitIntoParts(bytes);
+    return [first, ...others].map((content, part) => ({ receivedId, file, part, content }));
+  });
+  for (let from = 0; from < parts.length; ) {
+    let bytes = 0;
+    let to = from;
+    while (to < parts.length && (to === from || bytes + (parts[to]?.content.length ?? 0) <= CHUNK_BYTES)) {
+      bytes += parts[to]?.content.length ?? 0;
+      to += 1;
+    }
+    if (from > 0) await tx.breathe();
+    await tx.insertAll(receivedParts, parts.slice(from, to), { newKeys: true });
+    from = to;
+  }
+}
+
+async function readParts(read: Reader, receivedId: string, file: number, size: number): Promise<Uint8Array> {
+  const readPart = async (part: number): Promise<Uint8Array> => {
+    const [found] = await findRows(read, read.t.receivedParts, { receivedId, file, part });
+    if (!found) throw notFound("received mail", receivedId);
+    return found.content;
+  };
+  return joinParts(await readPart(0), size, readPart);
+}
+
+/** Deletes mails with their files. Returns how many there were. */
+export async function deleteReceivedRows(tx: Tx, ids: readonly string[]): Promise<number> {
+  const { received, receivedFiles, receivedParts } = tx.t;
+  let deleted = 0;
+  for (const chunk of splitIntoChunks(ids)) {
+    await tx.delete(receivedParts).where(inArray(receivedParts.receivedId, chunk));
+    await tx.delete(receivedFiles).where(inArray(receivedFiles.receivedId, chunk));
+    deleted += (await tx.delete(received).where(inArray(received.id, chunk)).returning({ id: received.id })).length;
+  }
+  return deleted;
+}
+
+/** The mail of a mailbox with a Message-ID. Throws ApiError not_found. */
+export async function getRowByMessageId(q: Reader, { workspaceId, address }: Mailbox, messageId: string): Promise<ReceivedRow> {
+  const [row] = await findRows(q, q.t.received, { workspaceId, messageKey: hashMessageId(messageId), toKey: addressKey(address) });
+  if (!row) throw notFound("received mail", messageId);
+  return row;
+}
+
+/** A Message-ID as mails are looked up by it: ids may be long, keys of an index may not. */
+export function hashMessageId(messageId: string): string {
+  return hash("sha256", messageId, "base64url");
+}
