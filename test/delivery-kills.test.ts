@@ -21,10 +21,25 @@ const MAILS = 400;
 const BATCH = 50;
 const OPEN = ["queued", "sending", "deferred"];
 
-interface EmailRow {
+interface Recipient {
   id: string;
+  email: string;
   status: string;
+  inDoubt: boolean;
+}
+
+interface Mail {
   messageId: string;
+  recipients: Recipient[];
+}
+
+/** Sends to this many people: by turns a mail for each, and one mail to all of them, some by cc and bcc. Returns the ids of the recipients. */
+async function sendBatch(api: Api, n: number, people: readonly string[]): Promise<string[]> {
+  const content = { from: "hi@acme.example", subject: "Hello", text: "It works.", html: "<p>It works.</p>" };
+  if (n % 2 === 0) return (await call<{ ids: string[] }>(api, "POST", "/api/v1/send", { ...content, to: people })).ids;
+  const fields = { to: people.slice(0, 20), cc: people.slice(20, 40), bcc: people.slice(40) };
+  const { recipients } = await call<Mail>(api, "POST", "/api/v1/send", { ...content, ...fields });
+  return recipients.map(({ id }) => id);
 }
 
 interface Store {
@@ -68,7 +83,7 @@ test.each([
   ["SQLite", onSqlite],
   ["Postgres", onPostgres],
 ] as const)(
-  "%s: a server killed while it hands over batches loses no mail, and sends none twice that it does not list as in doubt",
+  "%s: a server killed while it hands over batches loses no mail to any recipient, and sends none twice that it does not list as in doubt",
   {
     timeout: 120_000 + KILLS * 20_000,
   },
@@ -96,22 +111,20 @@ test.each([
       for (let kill = 0; kill < KILLS; kill += 1) {
         const api = await start();
         if (kill === 0) await call(api, "POST", "/api/v1/senders", { domain: "acme.example" });
-        const before = sink.taken.size;
+        const before = sink.takenFor.size;
         const accepting = Array.from({ length: MAILS / BATCH }, (_, n) =>
-          call<{ ids: string[] }>(api, "POST", "/api/v1/send", {
-            from: "hi@acme.example",
-            to: Array.from({ length: BATCH }, (__, i) => `k${kill}-${n * BATCH + i}@reader.example`),
-            subject: "Hello",
-            text: "It works.",
-            html: "<p>It works.</p>",
-          }),
+          sendBatch(
+            api,
+            n,
+            Array.from({ length: BATCH }, (__, i) => `k${kill}-${n * BATCH + i}@reader.example`),
+          ),
         );
-        promised.push(...(await Promise.all(accepting)).flatMap(({ ids }) => ids));
+        promised.push(...(await Promise.all(accepting)).flat());
         const handedOver = Math.floor(fraction() * (MAILS - POOL));
         await until(
           60,
-          async () => sink.taken.size - before >= handedOver,
-          async () => `${sink.taken.size - before} of ${handedOver} mails had left\n${running?.stderr().slice(-2000)}`,
+          async () => sink.takenFor.size - before >= handedOver,
+          async () => `${sink.takenFor.size - before} of ${handedOver} mails had left\n${running?.stderr().slice(-2000)}`,
         );
         expect(await running?.kill("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
         const earlier = new Set(left.flatMap((ids) => [...ids]));
@@ -129,14 +142,17 @@ test.each([
         },
         async () => `${OPEN.join(", ")}: ${(await counts()).join(", ")}\n${running?.stderr().slice(-2000)}`,
       );
-      const emails = await all<EmailRow>(api, "/api/v1/emails");
-      const doubted = new Set((await all<EmailRow>(api, "/api/v1/emails?inDoubt=true")).map(({ id }) => id));
-      const arrived = ({ messageId }: EmailRow): number => sink.taken.get(messageId) ?? 0;
+      const list = async (path: string): Promise<(Recipient & { messageId: string })[]> =>
+        (await all<Mail>(api, path)).flatMap(({ messageId, recipients }) => recipients.map((one) => ({ ...one, messageId })));
+      const emails = await list("/api/v1/emails");
+      const doubted = new Set((await list("/api/v1/emails?inDoubt=true")).filter(({ inDoubt }) => inDoubt).map(({ id }) => id));
+      const arrived = ({ messageId, email }: (typeof emails)[number]): number => sink.takenFor.get(`${messageId} ${email}`) ?? 0;
       const twice = emails.filter((email) => arrived(email) > 1);
       console.log(
         `${engine}: ${KILLS} kills (seed ${seed}), ${promised.length} mails; in doubt ${doubted.size}, by one kill at most ${Math.max(...left.map(({ size }) => size))}; ${twice.length} arrived twice`,
       );
       expect(new Set(emails.map(({ id }) => id))).toEqual(new Set(promised));
+      expect(sink.takenFor.size).toBe(promised.length);
       expect(emails.filter((email) => arrived(email) === 0 || email.status !== "sent")).toEqual([]);
       expect(twice.filter(({ id }) => !doubted.has(id))).toEqual([]);
       for (const ids of left) expect(ids.size).toBeLessThanOrEqual(MAX_DOUBTED);

@@ -6,17 +6,20 @@ export interface SmtpSink {
   readonly url: string;
   /** How often each Message-ID was taken, i.e. answered with 250. */
   readonly taken: ReadonlyMap<string, number>;
+  /** The same for each recipient: by the Message-ID, a blank, and the address. */
+  readonly takenFor: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
 /** A mail server that notes the Message-ID of what it takes. `delay` says how long it thinks about each message, in ms. */
 export async function smtpSink(delay: () => number): Promise<SmtpSink> {
   const taken = new Map<string, number>();
+  const takenFor = new Map<string, number>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS", "AUTH"],
     disableReverseLookup: true,
-    onData: (stream, _session, answer) => {
+    onData: (stream, session, answer) => {
       let text = "";
       stream.setEncoding("latin1");
       stream.on("data", (chunk: string) => {
@@ -26,6 +29,10 @@ export async function smtpSink(delay: () => number): Promise<SmtpSink> {
         const id = /^message-id:\s*(<[^>]+>)/im.exec(text)?.[1] ?? "";
         // From here on the message is here, whether or not the sender learns of it.
         taken.set(id, (taken.get(id) ?? 0) + 1);
+        for (const { address } of session.envelope.rcptTo) {
+          const place = `${id} ${address}`;
+          takenFor.set(place, (takenFor.get(place) ?? 0) + 1);
+        }
         setTimeout(answer, delay());
       });
     },
@@ -37,6 +44,7 @@ export async function smtpSink(delay: () => number): Promise<SmtpSink> {
   return {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     taken,
+    takenFor,
     close: () => new Promise((done) => server.close(() => done())),
   };
 }

@@ -122,7 +122,7 @@ test("of several filters, the one that fewest rows match is served by its index"
       path,
       [],
     ]);
-    // Without those that count how many rows match each filter.
+    // Without those that count how many rows match each filter, and the index that finds other recipients of the same mail.
     const plans = await explain(
       world,
       [...queries].filter((sql) => !sql.includes('"counted"')),
@@ -130,7 +130,7 @@ test("of several filters, the one that fewest rows match is served by its index"
     const indexes = plans.flatMap(({ plan }) =>
       plan.map((step) => /INDEX ((?:emails|jobs|webhook_events|suppressions)_\w+)/.exec(step)?.[1]),
     );
-    expect([path, ...new Set(indexes.filter((name) => name !== undefined))]).toEqual([path, index]);
+    expect([path, ...new Set(indexes.filter((name) => name !== undefined && name !== "emails_mail"))]).toEqual([path, index]);
   }
 });
 
