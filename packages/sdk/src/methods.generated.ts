@@ -1728,6 +1728,8 @@ export interface MailsvcMethods {
      * `GET /api/v1/explain/:id`
      */
     get(id: string, input?: {
+      /** Of an email to several recipients: only what concerns this address */
+      recipient?: string | undefined;
       /** Of a run: its activation, if several have a run of this id */
       activation?: string | undefined;
     }, options?: CallOptions): APIPromise<Explanation>;

@@ -8,7 +8,12 @@ import { explainRun } from "./marketplace/runs/explain.ts";
 
 /** How each kind of object is explained, by the prefix of its ids. */
 export const EXPLAINERS: Explainers<Deps> = {
-  em: [{ permission: "transactional:read", explain: (read, deps, { workspaceId, id }) => explainEmail(read, deps, workspaceId, id) }],
+  em: [
+    {
+      permission: "transactional:read",
+      explain: (read, deps, { workspaceId, ...question }) => explainEmail(read, deps, workspaceId, question),
+    },
+  ],
   con: [{ permission: "contacts:read", explain: (read, deps, { workspaceId, id }) => explainContact(read, deps, workspaceId, id) }],
   address: [{ permission: "contacts:read", explain: (read, deps, { workspaceId, id }) => explainAddress(read, deps, workspaceId, id) }],
   cmp: [{ permission: "campaigns:read", explain: (read, deps, { workspaceId, id }) => explainCampaign(read, deps, workspaceId, id) }],

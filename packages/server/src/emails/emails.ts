@@ -37,6 +37,7 @@ export {
   countInDoubt,
   countStatus,
   type EmailRow,
+  type FullMail,
   findContents,
   findEmail,
   findEmailById,

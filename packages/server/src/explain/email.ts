@@ -1,49 +1,82 @@
 import type { Explanation } from "@mailsvc/sdk/contract";
+import { addressKey } from "@mailsvc/sdk/contract";
 import { findCampaignRow } from "../campaigns/campaigns.ts";
 import type { Reader } from "../db/db.ts";
 import { listHolds } from "../delivery/delivery.ts";
-import { findEmail, readDeliveryJob } from "../emails/emails.ts";
+import { type ContentsRow, type EmailRow, findMail, readDeliveryJob } from "../emails/emails.ts";
 import { listEventsOfEmails } from "../events/events.ts";
-import { notFound } from "../lib/api-error.ts";
+import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { buildExplanation, quote } from "../lib/explanation.ts";
+import { buildExplanation, type Findings, joinSentences, quote } from "../lib/explanation.ts";
+import { isTestMail } from "../lib/test-mail.ts";
 import type { JobRow } from "../queue/queue.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
 import type { ExplainDeps } from "./deps.ts";
 import { describeEmailEvent } from "./email-events.ts";
 import { explainOutcome, type Surroundings } from "./email-outcome.ts";
+import { joinRecipients } from "./recipients.ts";
 import { describeSuppression } from "./suppression.ts";
 
-type FullEmail = NonNullable<Awaited<ReturnType<typeof findEmail>>>;
+interface FullEmail {
+  readonly email: EmailRow;
+  readonly contents: ContentsRow;
+}
 
 // Dead jobs that are looked through: there are few, because each is a fault of ours.
 const DEAD_JOBS = 500;
 
-/** Explains an email: why it waits, was refused or went to nobody. Throws ApiError not_found. */
-export async function explainEmail(read: Reader, deps: ExplainDeps, workspaceId: string, id: string): Promise<Explanation> {
-  const full = await findEmail(read, workspaceId, id);
-  if (!full) throw notFound("email", id);
+/**
+ * Explains an email: why it waits, was refused or went to nobody. A mail to several recipients is explained for all of them, or for the one
+ * whose address or id is given. Throws ApiError not_found or validation_error.
+ */
+export async function explainEmail(
+  read: Reader,
+  deps: ExplainDeps,
+  workspaceId: string,
+  { id, recipient }: { id: string; recipient?: string | undefined },
+): Promise<Explanation> {
+  const mail = await findMail(read, workspaceId, id);
+  if (!mail) throw notFound("email", id);
+  const { emails, contents } = mail;
+  const key = recipient === undefined ? null : addressKey(recipient);
+  const named = emails.find((email) => (key === null ? email.id === id && email.mailId !== id : email.toKey === key));
+  if (key !== null && !named) throw invalid("recipient", "not_a_recipient", `The email has no recipient ${recipient}.`);
+  const [only, ...others] = named ? [named] : emails;
+  const now = deps.clock.now();
+  if (only === undefined) throw notFound("email", id);
+  const findings =
+    others.length === 0
+      ? await explainRecipient(read, deps, { email: only, contents })
+      : joinRecipients(
+          await Promise.all(emails.map(async (email) => ({ email, findings: await explainRecipient(read, deps, { email, contents }) }))),
+          contents.subject,
+        );
+  return buildExplanation({ ...findings, id }, { now, dev: deps.config.dev });
+}
+
+async function explainRecipient(read: Reader, deps: ExplainDeps, full: FullEmail): Promise<Findings> {
   const { email, contents } = full;
   const around = await findSurroundings(read, deps, full);
   const { campaign, suppression } = around;
-  const events = await listEventsOfEmails(read, [id]);
-  const now = deps.clock.now();
-  return buildExplanation(
-    {
-      id,
-      kind: "email",
-      title: `Email to ${email.to}: ${quote(contents.subject)}`,
-      status: email.status,
-      moments: [
-        { at: email.createdAt, what: describeOrigin(full, campaign?.name) },
-        ...events.filter(({ type }) => type !== "email.queued").map(describeEmailEvent),
-        ...(suppression ? [{ at: suppression.updatedAt, what: "The address was suppressed", why: describeSuppression(suppression) }] : []),
-      ],
-      related: [email.campaignId, email.contactId, suppression?.emailId],
-      ...explainOutcome(email, around, now),
-    },
-    { now, dev: deps.config.dev },
-  );
+  const events = await listEventsOfEmails(read, [email.id]);
+  const outcome = explainOutcome(email, around, deps.clock.now());
+  return {
+    id: email.id,
+    kind: "email",
+    title: `${isTestMail(email.id) ? "Test email" : "Email"} to ${email.to}: ${quote(contents.subject)}`,
+    status: email.status,
+    moments: [
+      { at: email.createdAt, what: describeOrigin(full, campaign?.name) },
+      ...events.filter(({ type }) => type !== "email.queued").map(describeEmailEvent),
+      ...(suppression ? [{ at: suppression.updatedAt, what: "The address was suppressed", why: describeSuppression(suppression) }] : []),
+    ],
+    related: [email.campaignId, email.contactId, suppression?.emailId],
+    ...outcome,
+    summary: joinSentences(
+      isTestMail(email.id) ? "It was sent with a test key, so it is captured and goes to nobody." : null,
+      outcome.summary,
+    ),
+  };
 }
 
 function describeOrigin({ email, contents }: FullEmail, campaign: string | undefined): string {

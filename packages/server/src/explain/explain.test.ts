@@ -67,6 +67,28 @@ test("a bounced email: what the code means, what follows from it, and what to do
   expect(await world.sdk.explanations.get("ADA@example.com")).toMatchObject({ kind: "contact", status: "suppressed", related: [id] });
 });
 
+test("one mail to several recipients: for all of them, or for one by its address or id", async () => {
+  await using world = await createWorld({
+    mailer: scriptedMailer(({ envelopeTo }) => (envelopeTo.startsWith("gone") ? noSuchUser : { outcome: "sent", response: "250 OK" })),
+  });
+  const id = await send(world, { to: ["ada@example.com"], cc: "gone@example.com" });
+  await world.settle();
+  const both = await world.sdk.explanations.get(id);
+  expect(both).toMatchObject({ id, status: "mixed", title: 'Email to 2 recipients: "Hello"' });
+  expect(both.summary).toMatch(/^Of 2 recipients: 1 sent, 1 bounced\. gone@example\.com: It was refused for good/);
+  expect(wordsOf(both)).toEqual([
+    "Accepted",
+    expect.stringMatching(/^ada@example\.com: The mail server took it/),
+    expect.stringMatching(/^gone@example\.com: Refused for good/),
+    "gone@example.com: The address was suppressed",
+  ]);
+  const other = both.related.find((one) => one.startsWith("em_")) ?? "";
+  expect(commandsOf(both)).toEqual([`mailsvc why ${other} --recipient gone@example.com`]);
+  expect(await world.sdk.explanations.get(other)).toMatchObject({ id: other, status: "bounced" });
+  expect(await world.sdk.explanations.get(id, { recipient: "ADA@example.com" })).toMatchObject({ id, status: "sent" });
+  await expect(world.sdk.explanations.get(id, { recipient: "who@example.com" })).rejects.toMatchObject({ code: "validation_error" });
+});
+
 test("a deferred email: each attempt, the next one, and how not to wait for it", async () => {
   await using world = await createWorld({ mailer: scriptedMailer((_mail, n) => (n === 0 ? cutOff : busy)) });
   const id = await send(world);

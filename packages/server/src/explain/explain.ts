@@ -7,10 +7,11 @@ export { explainAddress, explainContact } from "./contact.ts";
 export type { ExplainDeps } from "./deps.ts";
 export { explainEmail } from "./email.ts";
 
-/** What is asked for: an id or an address, and of a run the activation. */
+/** What is asked for: an id or an address, of an email perhaps one recipient, and of a run the activation. */
 export interface Question {
   readonly workspaceId: string;
   readonly id: string;
+  readonly recipient?: string | undefined;
   readonly activation?: string | undefined;
 }
 

@@ -6,6 +6,6 @@ import { type Explainers, explain } from "./explain.ts";
 /** The handlers of explanations; `explainers` says how each kind of object is explained. */
 export function explanationHandlers<Deps extends ExplainDeps>(explainers: Explainers<Deps>): Handlers<typeof contract.explanations, Deps> {
   return {
-    get: ({ id, activation }, { read, deps, workspaceId, key }) => explain(explainers, read, deps, key, { workspaceId, id, activation }),
+    get: (question, { read, deps, workspaceId, key }) => explain(explainers, read, deps, key, { workspaceId, ...question }),
   };
 }
