@@ -28,6 +28,7 @@ import { sendCommand } from "./commands/send.ts";
 import { serveCommands } from "./commands/serve.ts";
 import { signatureCommand } from "./commands/signature.ts";
 import { previewCommand, templateCommands } from "./commands/templates.ts";
+import { triggerCommand } from "./commands/trigger.ts";
 import { getHelpGroup, listCommandSpecs, NOUNS } from "./contract/command-map.ts";
 import { isHidden } from "./contract/command-tree.ts";
 import { buildEndpointCommand } from "./contract/endpoint-command.ts";
@@ -63,7 +64,7 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
  */
 export async function addAllCommands(program: Command, run: Run, argv: readonly string[]): Promise<void> {
   const withServeFlags = argv.some((word) => NEED_SERVE_FLAGS.has(word));
-  for (const command of [...(await serveCommands(run, withServeFlags)), listenCommand(run), replayCommand(run)])
+  for (const command of [...(await serveCommands(run, withServeFlags)), listenCommand(run), replayCommand(run), triggerCommand(run)])
     program.addCommand(command.helpGroup("Local development:"));
   addContractCommands(program, run, isNounRequested(argv));
   for (const command of [

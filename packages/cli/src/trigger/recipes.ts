@@ -1,0 +1,134 @@
+import type { Mailsvc } from "@mailsvc/sdk";
+import { contract, type Endpoint, type EventType } from "@mailsvc/sdk/contract";
+
+/** What the body of an object is made of. */
+export interface Given {
+  /** Tells this object from others. */
+  readonly unique: string;
+  /** The server's time, ms. */
+  readonly now: number;
+  /** An address that the workspace may send from. */
+  readonly sender: string;
+}
+
+/** How an event of a type is made to happen: an object is created, or found, and something is done to it. */
+export interface Recipe {
+  /** The call that creates the object: its fields can be set. Null for what must exist. */
+  readonly create: { readonly endpoint: Endpoint; readonly body: (given: Given) => Record<string, unknown> } | null;
+  /** What the ids of such objects begin with. */
+  readonly prefix: string;
+  /** What is done to the object, by its id; nothing if creating it is enough. */
+  readonly act?: (client: Mailsvc, id: string, unique: string) => Promise<unknown>;
+  /** How long it takes until the event happens, by the server's clock. */
+  readonly after?: string;
+}
+
+const HOUR = 3_600_000;
+
+/** The recipes by type; a type that is missing is made by no call alone. */
+export const RECIPES: Readonly<Partial<Record<EventType, Recipe>>> = {
+  "email.queued": email("delivered"),
+  "email.sent": email("delivered"),
+  "email.delivered": email("delivered"),
+  "email.deferred": email("delayed"),
+  "email.bounced": email("bounced"),
+  "email.opened": { ...email("opened"), after: "3s" },
+  "email.clicked": {
+    ...email("clicked", { html: '<p><a href="https://example.com/">Read on</a></p>', tracking: { clicks: true } }),
+    after: "5s",
+  },
+  "email.complained": { ...email("complained"), after: "6s" },
+  "email.failed": { ...email("softbounced"), after: "4d" },
+  "email.cancelled": { ...scheduled(), act: (client, id) => client.emails.cancel(id) },
+  "email.rescheduled": {
+    ...scheduled(),
+    act: async (client, id) => {
+      const { scheduledAt } = await client.emails.get(id);
+      return client.emails.reschedule(id, { scheduledAt: new Date(Date.parse(scheduledAt ?? "") + HOUR).toISOString() });
+    },
+  },
+  "email.suppressed": {
+    ...scheduled(),
+    act: async (client, id) => client.suppressions.create({ email: (await client.emails.get(id)).to }),
+    after: "61m",
+  },
+  "contact.created": contact(),
+  "contact.updated": { ...contact(), act: (client, id, unique) => client.contacts.update(id, { firstName: `Ada ${unique}` }) },
+  "contact.deleted": { ...contact(), act: (client, id) => client.contacts.delete(id) },
+  "contact.unsubscribed": { ...contact(), act: (client, id) => client.contacts.update(id, { status: "UNSUBSCRIBED" }) },
+  "contact.subscribed": {
+    ...contact(),
+    act: async (client, id) => {
+      await client.contacts.update(id, { status: "UNSUBSCRIBED" });
+      return client.contacts.update(id, { status: "SUBSCRIBED" });
+    },
+  },
+  "contact.bounced": { ...contact(), act: (client, id) => suppress(client, id, "bounce") },
+  "contact.complained": { ...contact(), act: (client, id) => suppress(client, id, "complaint") },
+  "contact.tracked": { ...contact(), act: (client, id) => client.events.track({ contact: id, name: "triggered" }) },
+  "suppression.added": suppression(),
+  "suppression.removed": { ...suppression(), act: (client, id) => client.suppressions.delete(id) },
+  "list.joined": {
+    ...list(),
+    act: async (client, id, unique) => client.lists.add(id, { contacts: [(await client.contacts.create({ email: address(unique) })).id] }),
+  },
+  "list.left": {
+    ...list(),
+    act: async (client, id, unique) => {
+      const { id: contactId } = await client.contacts.create({ email: address(unique) });
+      await client.lists.add(id, { contacts: [contactId] });
+      return client.lists.remove(id, { contacts: [contactId] });
+    },
+  },
+  "campaign.paused": { create: null, prefix: "cmp_", act: (client, id) => client.campaigns.pause(id) },
+  "campaign.resumed": { create: null, prefix: "cmp_", act: (client, id) => client.campaigns.resume(id) },
+  "campaign.cancelled": { create: null, prefix: "cmp_", act: (client, id) => client.campaigns.cancel(id) },
+};
+
+function address(unique: string): string {
+  return `delivered+${unique}@simulator.mailsvc.test`;
+}
+
+/** An email to a simulated recipient, which leaves no server. */
+function email(mailbox: string, more: Record<string, unknown> = {}): Recipe {
+  return {
+    create: {
+      endpoint: contract.emails.send,
+      body: ({ unique, sender }) => ({
+        from: sender,
+        to: `${mailbox}+${unique}@simulator.mailsvc.test`,
+        subject: "Hello",
+        text: "Triggered by mailsvc.",
+        ...more,
+      }),
+    },
+    prefix: "em_",
+  };
+}
+
+function scheduled(): Recipe {
+  const { create, prefix } = email("delivered");
+  return {
+    create: create && {
+      ...create,
+      body: (given) => ({ ...create.body(given), scheduledAt: new Date(given.now + HOUR).toISOString() }),
+    },
+    prefix,
+  };
+}
+
+function contact(): Recipe {
+  return { create: { endpoint: contract.contacts.create, body: ({ unique }) => ({ email: address(unique) }) }, prefix: "con_" };
+}
+
+function list(): Recipe {
+  return { create: { endpoint: contract.lists.create, body: ({ unique }) => ({ name: `Triggered ${unique}` }) }, prefix: "list_" };
+}
+
+function suppression(): Recipe {
+  return { create: { endpoint: contract.suppressions.create, body: ({ unique }) => ({ email: address(unique) }) }, prefix: "sup_" };
+}
+
+async function suppress(client: Mailsvc, contactId: string, reason: "bounce" | "complaint"): Promise<unknown> {
+  return client.suppressions.create({ email: (await client.contacts.get(contactId)).email, reason });
+}
