@@ -16,6 +16,7 @@ import { doctorCommand } from "./commands/doctor.ts";
 import { emailGetCommand } from "./commands/email-get.ts";
 import { envCommand } from "./commands/env.ts";
 import { errorsCommand } from "./commands/errors.ts";
+import { expectNoneCommand } from "./commands/expect-none.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { listenCommand } from "./commands/listen.ts";
@@ -137,6 +138,7 @@ function addContractCommands(program: Command, run: Run, isRequested: (noun: rea
     templates: templateCommands,
     automations: automationCommands,
     approvals: approvalCommands,
+    inbox: (given: Run) => [expectNoneCommand(given)],
     agent: (given: Run) => [agentCheckCommand(given), agentDevCommand(given), agentInitCommand(given)],
   };
   for (const [noun, commands] of Object.entries(extra))
