@@ -117,6 +117,16 @@ const MEANINGS = {
     key: ["key", characters],
     description: ["description", characters],
   },
+  RELAY_LIMITS: {
+    title: "Relays",
+    relays: ["relays that the API adds", count],
+    host: ["host", characters],
+    secret: ["password, token or private key", characters],
+    connections: ["connections at the same time", count],
+    perSecond: ["mails per second, if you set a limit", count],
+    fallbacks: ["fallbacks of a relay", count],
+    dkimKeys: ["DKIM keys of a relay", count],
+  },
   RUN_LIMITS: {
     title: "Runs of an agent",
     windowMinutes: ["silence after which a run fails", minutes],

@@ -49,6 +49,7 @@ export const ENDPOINTS: EndpointTable = {
     list: { method: "GET", path: "/api/v1/senders", query: true, page: true },
     create: { method: "POST", path: "/api/v1/senders", body: true },
     get: { method: "GET", path: "/api/v1/senders/:id" },
+    update: { method: "PATCH", path: "/api/v1/senders/:id", body: true },
     verify: { method: "POST", path: "/api/v1/senders/:id/verify", body: true },
     delete: { method: "DELETE", path: "/api/v1/senders/:id" },
     confirmPage: { method: "GET", path: "/senders/confirm/:token", open: true, produces: "text/html" },
@@ -178,7 +179,7 @@ export const ENDPOINTS: EndpointTable = {
   workspaces: {
     list: { method: "GET", path: "/api/v1/workspaces", query: true, page: true },
     create: { method: "POST", path: "/api/v1/workspaces", body: true },
-    rename: { method: "PATCH", path: "/api/v1/workspaces/:id", body: true },
+    update: { method: "PATCH", path: "/api/v1/workspaces/:id", body: true },
   },
   jobs: {
     list: { method: "GET", path: "/api/v1/jobs", query: true, page: true },
@@ -191,6 +192,14 @@ export const ENDPOINTS: EndpointTable = {
     hold: { method: "POST", path: "/api/v1/queue/hold", body: true },
     release: { method: "POST", path: "/api/v1/queue/release", body: true },
     requeue: { method: "POST", path: "/api/v1/queue/requeue", body: true },
+  },
+  relays: {
+    list: { method: "GET", path: "/api/v1/relays" },
+    get: { method: "GET", path: "/api/v1/relays/:name" },
+    add: { method: "POST", path: "/api/v1/relays", body: true },
+    update: { method: "PATCH", path: "/api/v1/relays/:name", body: true },
+    remove: { method: "DELETE", path: "/api/v1/relays/:name" },
+    test: { method: "POST", path: "/api/v1/relays/:name/test", body: true },
   },
   me: {
     get: { method: "GET", path: "/api/v1/me" },

@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayStep, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -618,6 +618,17 @@ export interface MailsvcMethods {
      * `GET /api/v1/senders/:id`
      */
     get(id: string, options?: CallOptions): APIPromise<Sender>;
+    /**
+     * Name the relay that takes mail from a sender.
+     *
+     * That of an address counts before that of its domain. Your operator knows the names of the relays.
+     *
+     * `PATCH /api/v1/senders/:id`
+     */
+    update(id: string, input: {
+      /** Relay that takes its mail; null for none of its own */
+      relay: string | null;
+    }, options?: CallOptions): APIPromise<Sender>;
     /**
      * Check the DNS record of a domain now, or send the confirmation mail again.
      *
@@ -1878,19 +1889,22 @@ export interface MailsvcMethods {
     }, options?: CallOptions): APIPromise<{
       id: string;
       name: string;
+      relay: string | null;
       /** ISO 8601 instant */
       createdAt: string;
       /** The owner key of the workspace, shown this once */
       apiKey: string;
     }>;
     /**
-     * Rename a workspace.
+     * Rename a workspace, or name the relay of its mail.
      *
      * `PATCH /api/v1/workspaces/:id`
      */
-    rename(id: string, input: {
+    update(id: string, input?: {
       /** Who the workspace belongs to */
-      name: string;
+      name?: string | undefined;
+      /** Relay that takes its mail; null for none of its own */
+      relay?: string | null | undefined;
     }, options?: CallOptions): APIPromise<Workspace>;
   };
   /** Background jobs */
@@ -1979,6 +1993,106 @@ export interface MailsvcMethods {
       /** The domain of the recipients; its subdomains are others */
       domain?: string | undefined;
     }, options?: CallOptions): APIPromise<QueueStatus>;
+  };
+  /** Mail servers that take this server's mail, with the operator key */
+  readonly relays: {
+    /**
+     * List the mail servers that take this server's mail.
+     *
+     * `GET /api/v1/relays`
+     */
+    list(options?: CallOptions): APIPromise<{
+      data: Relay[];
+    }>;
+    /**
+     * Get one relay and its state.
+     *
+     * `GET /api/v1/relays/:name`
+     */
+    get(name: string, options?: CallOptions): APIPromise<Relay>;
+    /**
+     * Add a relay.
+     *
+     * Mail uses it once a workspace, sender or campaign names it, and all other mail if it is called default. Passwords, tokens and private keys are stored encrypted and are in no answer.
+     *
+     * `POST /api/v1/relays`
+     */
+    add(input: NewRelay, options?: CallOptions): APIPromise<Relay>;
+    /**
+     * Change a relay.
+     *
+     * Fields that are left out stay. Mail under way ends on the connections it has. Passwords, tokens and private keys are stored encrypted and are in no answer.
+     *
+     * `PATCH /api/v1/relays/:name`
+     */
+    update(name: string, input?: {
+      /** Host name or address of the mail server */
+      host?: string | undefined;
+      /** Port; 587 unless said, with implicit TLS 465 */
+      port?: number | undefined;
+      /** Encryption: from the first byte (implicit), STARTTLS always or when offered, or off. A login needs it by default */
+      tls?: "implicit" | "required" | "opportunistic" | "off" | undefined;
+      /** Whether the certificate must be valid for the host; by default on all but this machine */
+      verify?: boolean | undefined;
+      /** User to log in as; with OAuth2 the mailbox */
+      user?: string | null | undefined;
+      /** Password of the user */
+      password?: string | null | undefined;
+      /** Log in with an access token of this service instead of a password */
+      oauth?: "microsoft" | "google" | "custom" | null | undefined;
+      /** Microsoft: the directory (tenant) id */
+      tenant?: string | null | undefined;
+      /** OAuth2: the id of the application */
+      clientId?: string | null | undefined;
+      /** OAuth2: the secret of the application */
+      clientSecret?: string | null | undefined;
+      /** OAuth2: for the refresh token grant; without it the client credentials grant is used */
+      refreshToken?: string | null | undefined;
+      /** OAuth2: what to ask for; known for Microsoft and Google */
+      scope?: string | null | undefined;
+      /** OAuth2: the token server; known for Microsoft and Google */
+      tokenUrl?: string | null | undefined;
+      /** Keys to sign with; null for those of --dkim, an empty list to sign nothing */
+      dkim?: Array<{
+        /** Domain name */
+        domain: string;
+        /** The name under _domainkey */
+        selector: string;
+        /** PEM */
+        privateKey: string;
+      }> | null | undefined;
+      /** Mails per second at most, of each server process; null for no limit */
+      ratePerSecond?: number | null | undefined;
+      /** Connections at the same time; 5 unless said */
+      connections?: number | undefined;
+      /** Relays that take over while this one is out of service, in this order */
+      fallback?: string[] | undefined;
+      /** The only workspace whose mail may name it; null for every workspace */
+      workspaceId?: string | null | undefined;
+    }, options?: CallOptions): APIPromise<Relay>;
+    /**
+     * Remove a relay that nothing names.
+     *
+     * `DELETE /api/v1/relays/:name`
+     */
+    remove(name: string, options?: CallOptions): APIPromise<Relay>;
+    /**
+     * Connect to a relay and log in, and show each step.
+     *
+     * Sends nothing, unless `to` is given. The steps end at the first one that fails.
+     *
+     * `POST /api/v1/relays/:name/test`
+     */
+    test(name: string, input?: {
+      /** Send a test mail to this address */
+      to?: string | undefined;
+      /** Sender of the test mail; by default that of --mail-from */
+      from?: string | undefined;
+    }, options?: CallOptions): APIPromise<{
+      ok: boolean;
+      relay: string;
+      steps: RelayStep[];
+    }>;
   };
   /** The key you call with and its workspace */
   readonly me: {

@@ -663,6 +663,7 @@ export interface Campaign {
   } | null;
   scheduledAt: string | null;
   throttle: Throttle | null;
+  relay: string | null;
   abTest: AbTest | null;
   winner: "A" | "B" | "C" | "D" | "E" | null;
   trackOpens: boolean;
@@ -706,6 +707,7 @@ export interface CampaignDetail {
   } | null;
   scheduledAt: string | null;
   throttle: Throttle | null;
+  relay: string | null;
   abTest: AbTest | null;
   winner: "A" | "B" | "C" | "D" | "E" | null;
   trackOpens: boolean;
@@ -777,6 +779,7 @@ export interface CampaignPatch {
   scheduledAt?: string | Date | null | undefined;
   throttle?: Throttle | null | undefined;
   abTest?: AbTestInput | null | undefined;
+  relay?: string | null | undefined;
   /** Count opens */
   trackOpens?: boolean | undefined;
   /** Count clicks */
@@ -1173,6 +1176,7 @@ export interface Email {
   messageId: string;
   attempts: number;
   inDoubt: boolean;
+  relay: string | null;
   lastError: {
     message: string;
     smtpCode: number | null;
@@ -1205,6 +1209,7 @@ export interface EmailDetail {
   messageId: string;
   attempts: number;
   inDoubt: boolean;
+  relay: string | null;
   lastError: {
     message: string;
     smtpCode: number | null;
@@ -1248,6 +1253,7 @@ export interface EmailRecipient {
   status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
   attempts: number;
   inDoubt: boolean;
+  relay: string | null;
   lastError: {
     message: string;
     smtpCode: number | null;
@@ -1899,6 +1905,8 @@ export interface NewCampaign {
   throttle?: Throttle | undefined;
   /** Variants to try on a sample, and how the winner is decided: {variants, samplePercent, winner, decideAfterMinutes} */
   abTest?: AbTestInput | undefined;
+  /** Relay that takes its mail; your operator knows the names */
+  relay?: string | undefined;
   /** Count opens */
   trackOpens?: boolean | undefined;
   /** Count clicks */
@@ -1921,7 +1929,57 @@ export interface NewContact {
   customFields?: Record<string, CustomValue> | undefined;
 }
 
+export interface NewRelay {
+  /** Name of the relay: lower-case letters, digits and dashes */
+  name: string;
+  /** Host name or address of the mail server */
+  host: string;
+  /** Port; 587 unless said, with implicit TLS 465 */
+  port?: number | undefined;
+  /** Encryption: from the first byte (implicit), STARTTLS always or when offered, or off. A login needs it by default */
+  tls?: "implicit" | "required" | "opportunistic" | "off" | undefined;
+  /** Whether the certificate must be valid for the host; by default on all but this machine */
+  verify?: boolean | undefined;
+  /** User to log in as; with OAuth2 the mailbox */
+  user?: string | null | undefined;
+  /** Password of the user */
+  password?: string | null | undefined;
+  /** Log in with an access token of this service instead of a password */
+  oauth?: "microsoft" | "google" | "custom" | null | undefined;
+  /** Microsoft: the directory (tenant) id */
+  tenant?: string | null | undefined;
+  /** OAuth2: the id of the application */
+  clientId?: string | null | undefined;
+  /** OAuth2: the secret of the application */
+  clientSecret?: string | null | undefined;
+  /** OAuth2: for the refresh token grant; without it the client credentials grant is used */
+  refreshToken?: string | null | undefined;
+  /** OAuth2: what to ask for; known for Microsoft and Google */
+  scope?: string | null | undefined;
+  /** OAuth2: the token server; known for Microsoft and Google */
+  tokenUrl?: string | null | undefined;
+  /** Keys to sign with; null for those of --dkim, an empty list to sign nothing */
+  dkim?: Array<{
+    /** Domain name */
+    domain: string;
+    /** The name under _domainkey */
+    selector: string;
+    /** PEM */
+    privateKey: string;
+  }> | null | undefined;
+  /** Mails per second at most, of each server process; null for no limit */
+  ratePerSecond?: number | null | undefined;
+  /** Connections at the same time; 5 unless said */
+  connections?: number | undefined;
+  /** Relays that take over while this one is out of service, in this order */
+  fallback?: string[] | undefined;
+  /** The only workspace whose mail may name it; null for every workspace */
+  workspaceId?: string | null | undefined;
+}
+
 type NoData = Record<string, never>;
+
+export type OAuthProvider = "microsoft" | "google" | "custom";
 
 export interface Page<T> {
   data: T[];
@@ -2282,6 +2340,48 @@ interface Refusal {
   diagnostic: string;
 }
 
+export interface Relay {
+  name: string;
+  source: "api" | "file" | "smtp-url";
+  host: string;
+  port: number;
+  tls: "implicit" | "required" | "opportunistic" | "off";
+  verify: boolean;
+  auth: "none" | "password" | "client_credentials" | "refresh_token";
+  user: string | null;
+  oauth: "microsoft" | "google" | "custom" | null;
+  tenant: string | null;
+  clientId: string | null;
+  scope: string | null;
+  tokenUrl: string | null;
+  dkim: Array<{
+    domain: string;
+    selector: string;
+  }> | null;
+  ratePerSecond: number | null;
+  connections: number;
+  fallback: string[];
+  workspaceId: string | null;
+  /** Of the server process that answers */
+  state: "up" | "down" | "paused";
+  reason: string | null;
+  /** ISO 8601 instant */
+  since: string;
+}
+
+export type RelayState = "up" | "down" | "paused";
+
+export interface RelayStep {
+  step: "resolve" | "connect" | "greet" | "token" | "login" | "send";
+  ok: boolean;
+  /** How long it took */
+  ms: number;
+  detail: string;
+  hint: string | null;
+}
+
+export type RelayTls = "implicit" | "required" | "opportunistic" | "off";
+
 export interface Removal {
   kind: "element" | "attribute" | "address" | "style" | "depth";
   name: string;
@@ -2476,6 +2576,7 @@ export interface Sender {
     value: string;
   } | null;
   lastError: string | null;
+  relay: string | null;
   /** ISO 8601 instant */
   createdAt: string;
   verifiedAt: string | null;
@@ -2974,6 +3075,7 @@ export type Weekday = "monday" | "tuesday" | "wednesday" | "thursday" | "friday"
 export interface Workspace {
   id: string;
   name: string;
+  relay: string | null;
   /** ISO 8601 instant */
   createdAt: string;
 }

@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
-import { captureTestMail, singleMailer } from "./delivery/delivery.ts";
+import { captureTestMail } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
 import { keepClock, restoreClock } from "./dev/kept-clock.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
@@ -46,7 +46,6 @@ import { makeSeal } from "./lib/seal.ts";
 import type { Tracing } from "./lib/tracing.ts";
 import { HOUR } from "./lib/units.ts";
 import { measureLoopPressure } from "./loop-pressure.ts";
-import { circuitBreaker } from "./mail/circuit-breaker.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
 import { createStaging } from "./marketplace/files/staging.ts";
@@ -56,6 +55,9 @@ import { startRetention } from "./marketplace/retention/retention.ts";
 import { lastAliveAt, makeRunClock } from "./marketplace/runs/clock.ts";
 import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import type { Queue } from "./queue/queue.ts";
+import { type RelayParts, readRelayParts } from "./relay-parts.ts";
+import { mainMailer } from "./relays/main-mailer.ts";
+import { RelayRegistry } from "./relays/registry.ts";
 import type { DomainRecords } from "./senders/dns.ts";
 import { trustSenders } from "./senders/senders.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
@@ -78,8 +80,8 @@ interface AppParts {
   random: Random;
   log: Log;
   dns: DomainRecords;
-  /** Sends mail; without one, mail is captured. */
-  mailer?: Mailer;
+  /** Who sends mail; by default what the configuration says. What no relay takes is captured. */
+  relays?: RelayParts;
   /** Takes payments for listings; without one, they are confirmed by hand. */
   payments?: PaymentProvider;
   /** Resolves the host names of webhooks; by default through DNS. */
@@ -126,6 +128,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   }
   await assertSeal(db, deps.seal);
   const installation = await ensureInstallation(deps, parts.firstKeys);
+  await deps.relays.open();
   if (config.trustedSenders.length > 0) await db.tx((tx) => trustSenders(tx, deps, installation.workspaceId, config.trustedSenders));
   const world =
     config.dev && isControllable(clock)
@@ -176,9 +179,19 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
   const made = backend.makeQueue({ clock, random, log, overloaded });
   const traced = (mailer: Mailer): Mailer => (tracing ? traceMailer(mailer, tracing) : mailer);
   const capture = traced(simulator(captureMailer({ ids, clock, arrivals, atOnce: backend.capturesAtOnce })));
-  const mailer = parts.mailer ? traced(simulator(circuitBreaker(parts.mailer, { now: clock.now, log }))) : capture;
   const masterKey = config.secretKey ?? (await backend.masterKey(random));
   const macs = makeMacs(masterKey);
+  const seal = makeSeal(masterKey, random);
+  const relays = new RelayRegistry({
+    db: () => deps.db,
+    seal,
+    clock,
+    log,
+    maxAgeMs: backend.keysMaxAgeMs,
+    capture,
+    ...(parts.relays ?? (await readRelayParts(config))),
+    traced,
+  });
   const deps: Deps = {
     ...parts,
     ...{
@@ -188,13 +201,14 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       overloaded,
       db,
       queue: withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks),
-      mailer,
-      mailers: captureTestMail(singleMailer(mailer), capture),
+      mailer: mainMailer(relays),
+      mailers: captureTestMail(relays, capture),
+      relays,
       ids,
       keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
       keyWatch: new KeyWatch(db, clock.real),
       verified: new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now),
-      seal: makeSeal(masterKey, random),
+      seal,
       macs,
       tracker: new Tracker(),
       compiledTemplates: new CompiledTemplates(),
@@ -235,7 +249,8 @@ async function startWorkers(deps: Deps): Promise<void> {
 }
 
 /** Forgets what is known of a database whose data was replaced. */
-function clearCaches({ keyCache, verified, limiter, tracker, runClock }: Deps): void {
+function clearCaches({ keyCache, verified, limiter, tracker, runClock, relays }: Deps): void {
+  relays.clear();
   keyCache.clear();
   verified.clear();
   limiter.clear();

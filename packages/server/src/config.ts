@@ -19,6 +19,8 @@ export interface Config {
   /** The size of the pool on Postgres. */
   readonly databaseConnections: number;
   readonly smtpUrl: string | null;
+  /** The file of relays; null without one. */
+  readonly relays: string | null;
   readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
   readonly mailFrom: string;
   /** What people outside are shown as the name of the first workspace; null until it is given. */
@@ -115,6 +117,7 @@ export function readConfig({
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
     databaseConnections: integer("database-connections", value("database-connections") ?? "16", 2, 500),
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
+    relays: value("relays") ?? null,
     dkim: readDkim(value("dkim")),
     mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),
     name: readName(value("name")),

@@ -26,6 +26,8 @@ import type { MarketplaceDeps } from "./marketplace/deps.ts";
 import type { ListingDeps } from "./marketplace/listings/deps.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { ReceivedDeps } from "./received/deps.ts";
+import type { RelayRegistry } from "./relays/registry.ts";
+import type { RelayDeps } from "./relays/relay-deps.ts";
 import type { SegmentDeps } from "./segments/deps.ts";
 import type { SenderDeps } from "./senders/deps.ts";
 import type { SuppressionDeps } from "./suppressions/deps.ts";
@@ -64,6 +66,7 @@ export interface Deps
     ListDeps,
     MarketplaceDeps,
     ReceivedDeps,
+    RelayDeps,
     SegmentDeps,
     SenderDeps,
     SuppressionDeps,
@@ -77,6 +80,7 @@ export interface Deps
   readonly keyCache: KeyCache;
   readonly keyWatch: KeyWatch;
   readonly queue: Queue;
+  readonly relays: RelayRegistry;
   readonly returnPath: ReturnPath;
   readonly webhooks: Webhooks;
 }

@@ -76,6 +76,7 @@ import { PERSON_DATA } from "./person-data.ts";
 import type { JobHandlers } from "./queue/queue.ts";
 import { CHECK_INBOUND_JOB, checkInboundDomain } from "./received/domains.ts";
 import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
+import { relayHandlers } from "./relays/handlers.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import { CLEAR_SEGMENT_JOB, listSegmentsOfContact, REBUILD_JOB, recordEngagements, syncMembership } from "./segments/segments.ts";
@@ -212,6 +213,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   workspaces: workspaceHandlers,
   jobs: jobHandlers,
   queue: queueHandlers,
+  relays: relayHandlers,
   ...marketplaceHandlers,
   me: meHandlers,
   health: healthHandlers,

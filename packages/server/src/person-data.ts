@@ -145,6 +145,8 @@ export const PERSON_DATA: PersonDataByTable = {
   wakeups: { nothing: OF_AGENTS },
   webhookEvents: { nothing: OF_AGENTS },
   webhookStreams: "nothing",
+  relays: "nothing",
+  relayTokens: "nothing",
   workspaces: "nothing",
 };
 

@@ -16,6 +16,7 @@ import { keyTables } from "./keys/tables.ts";
 import { listTables } from "./lists/tables.ts";
 import { marketplaceTables } from "./marketplace/tables.ts";
 import { receivedTables } from "./received/tables.ts";
+import { relayTables } from "./relays/tables.ts";
 import { segmentTables } from "./segments/tables.ts";
 import { senderTables } from "./senders/tables.ts";
 import { suppressionTables } from "./suppressions/tables.ts";
@@ -30,6 +31,7 @@ export function defineTables(c: ColumnTypes) {
     ...installationTables(c),
     ...workspaceTables(c),
     ...keyTables(c),
+    ...relayTables(c),
     ...senderTables(c),
     ...suppressionTables(c),
     ...contactTables(c),

@@ -42,6 +42,12 @@ export const SERVE_FLAGS = [
     summary: "smtp://… or smtps://… to send through; without it mail is captured",
   },
   {
+    name: "relays",
+    value: "FILE",
+    env: "MAILSVC_RELAYS",
+    summary: "mail servers to send through besides --smtp-url, which is the one called default: a JSON file, see docs/relays.md",
+  },
+  {
     name: "dkim",
     value: "DOMAIN:SELECTOR:KEYFILE",
     env: "MAILSVC_DKIM",

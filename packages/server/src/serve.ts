@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
@@ -20,9 +20,9 @@ import type { Log } from "./lib/log.ts";
 import { assertNodeVersion } from "./lib/node-version.ts";
 import { secureRandom, seededRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
-import type { Mailer } from "./mail/mailer.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { listReadyFiles, removeDevFile, removeReadyFile, writeReadyFile } from "./ready-file.ts";
+import { readRelayParts } from "./relay-parts.ts";
 import { systemDns } from "./senders/dns.ts";
 import { GRACE_MS, STOP_MS, stopInTime } from "./shutdown.ts";
 import { version } from "./version.ts";
@@ -58,7 +58,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
   assertNodeVersion(process.versions.node);
   // A file of an earlier run would name a server that no longer exists.
   if (config.readyFile !== null) rmSync(config.readyFile, { force: true });
-  const mailer = await createMailer(config);
+  const relays = await readRelayParts(config);
   // Dev mode shows its keys on every start.
   const firstKeys = config.dev ? null : firstKeyFile(config.data);
   let url = "";
@@ -81,7 +81,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       random: config.seed === null ? secureRandom() : seededRandom(config.seed),
       log,
       dns: systemDns,
-      ...(mailer && { mailer }),
+      relays,
       ...(payments && { payments }),
       ...(firstKeys && { firstKeys }),
       ...(tracing && { tracing }),
@@ -198,28 +198,6 @@ async function openTls(files: readonly string[]): Promise<TlsFiles | null> {
     return openTlsFiles(files);
   } catch (error) {
     throw new ConfigError(`--inbound-smtp-tls: ${(error as Error).message}`);
-  }
-}
-
-async function createMailer({ smtpUrl, dkim }: Config): Promise<Mailer | undefined> {
-  if (smtpUrl === null) return undefined;
-  const { smtpMailer } = await import("./mail/smtp.ts");
-  try {
-    return smtpMailer({
-      url: smtpUrl,
-      dkim: dkim.map(({ domain, selector, keyFile }) => ({ domain, selector, privateKey: readDkimKey(keyFile) })),
-      time: systemClock.real,
-    });
-  } catch (error) {
-    throw new ConfigError((error as Error).message);
-  }
-}
-
-function readDkimKey(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ConfigError(`--dkim: cannot read the key file ${file} (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
 

@@ -23,7 +23,7 @@ const jobColumns: Column<Job>[] = [
   { title: "last error", value: (j) => j.lastError, flexible: true },
 ];
 
-type Workspace = Output<MailsvcContract["workspaces"]["rename"]>;
+type Workspace = Output<MailsvcContract["workspaces"]["update"]>;
 
 const workspaceColumns: Column<Workspace>[] = [
   { title: "id", value: (w) => w.id },

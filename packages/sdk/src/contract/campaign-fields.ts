@@ -1,6 +1,7 @@
 import { EmailAddress, ReplyTo } from "./address.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
+import { RelayName } from "./relay-name.ts";
 import { Content, issue, Subject, Utm } from "./send-fields.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
 import * as z from "./zod.ts";
@@ -162,6 +163,7 @@ const fields = {
   abTest: AbTest.meta({
     description: "Variants to try on a sample, and how the winner is decided: {variants, samplePercent, winner, decideAfterMinutes}",
   }),
+  relay: RelayName.meta({ description: "Relay that takes its mail; your operator knows the names" }),
   trackOpens: z.boolean().meta({ description: "Count opens" }),
   trackClicks: z.boolean().meta({ description: "Count clicks" }),
   utm: Utm,
@@ -188,6 +190,7 @@ export const NewCampaign = z
     scheduledAt: fields.scheduledAt.optional(),
     throttle: fields.throttle.optional(),
     abTest: fields.abTest.optional(),
+    relay: fields.relay.optional(),
     trackOpens: fields.trackOpens.default(true),
     trackClicks: fields.trackClicks.default(true),
     utm: fields.utm.optional(),
@@ -221,6 +224,7 @@ export const CampaignPatch = z
       .meta({ description: `When to send, at most ${CAMPAIGN_LIMITS.scheduleDays} days ahead; null makes it a draft again` }),
     throttle: fields.throttle.nullable().optional(),
     abTest: fields.abTest.nullable().optional(),
+    relay: fields.relay.nullable().optional(),
     trackOpens: fields.trackOpens.optional(),
     trackClicks: fields.trackClicks.optional(),
     utm: fields.utm.nullable().optional(),

@@ -48,6 +48,8 @@ export const Campaign = z
     statusReason: z.object({ code: z.enum([...ERROR_CODES, "late"]), message: z.string() }).nullable(),
     scheduledAt: Instant.nullable(),
     throttle: Throttle.nullable(),
+    /** The relay of its mail; null for that of its sender or workspace. */
+    relay: z.string().nullable(),
     abTest: AbTest.nullable(),
     /** The variant that everyone outside the sample gets; null until it is known. */
     winner: z.enum(VARIANT_NAMES).nullable(),

@@ -20,6 +20,7 @@ import { people } from "./people.ts";
 import { providers } from "./providers.ts";
 import { queue } from "./queue.ts";
 import { received } from "./received.ts";
+import { relays } from "./relays.ts";
 import { segments } from "./segments.ts";
 import { senders } from "./senders.ts";
 import { suppressions } from "./suppressions.ts";
@@ -50,6 +51,7 @@ export const contract = {
   workspaces,
   jobs,
   queue,
+  relays,
   me,
   health,
   inbox,
@@ -116,6 +118,8 @@ export {
   type RecipientFields,
   type RecipientKind,
 } from "./recipients.ts";
+export * from "./relay-name.ts";
+export * from "./relays.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";

@@ -21,6 +21,7 @@ export const NOUN_SUMMARIES = {
   workspaces: "Workspaces of this server, with the operator key",
   jobs: "Background jobs",
   queue: "Pause all sending, hold single domains and requeue deferred emails, with the operator key",
+  relays: "Mail servers that take this server's mail, with the operator key",
   me: "The key you call with and its workspace",
   health: "Health checks",
   inbox: "Captured mail: list, wait for, read",
@@ -71,7 +72,7 @@ export const NOUN_GROUPS = {
     ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
     ...["agent.assets", "agent.brand", "agent.lists", "agent.explanations"],
   ],
-  Server: ["workspaces", "keys", "me", "jobs", "queue", "health"],
+  Server: ["workspaces", "keys", "me", "jobs", "queue", "relays", "health"],
   "Local development": ["inbox", "clock", "faults", "world"],
   Callbacks: ["inbound", "stripe"],
 } as const satisfies Record<string, readonly (keyof typeof NOUN_SUMMARIES)[]>;

@@ -1,6 +1,7 @@
 import { AddressError, EmailAddress, toDomain } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { RelayChoice } from "./relay-name.ts";
 import * as z from "./zod.ts";
 
 export const DomainName = z
@@ -29,6 +30,8 @@ export const Sender = z
     dnsRecord: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }).nullable(),
     /** Why the last check failed; null when it did not. */
     lastError: z.string().nullable(),
+    /** The relay of mail from it, where no campaign names another one; null for that of the workspace. */
+    relay: z.string().nullable(),
     createdAt: Instant,
     verifiedAt: Instant.nullable(),
   })
@@ -78,6 +81,17 @@ export const senders = {
     output: Sender,
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
+  }),
+  update: endpoint({
+    method: "PATCH",
+    path: "/api/v1/senders/:id",
+    access: { permission: "senders:write" },
+    summary: "Name the relay that takes mail from a sender",
+    description: "That of an address counts before that of its domain. Your operator knows the names of the relays.",
+    body: z.strictObject({ relay: RelayChoice }),
+    output: Sender,
+    errors: ["not_found"],
+    examples: [{ summary: "Through its own relay", params: id, body: { relay: "ses" } }],
   }),
   verify: endpoint({
     method: "POST",

@@ -1,12 +1,21 @@
 import { endpoint } from "./endpoint.ts";
 import { nameSchema } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { RelayChoice } from "./relay-name.ts";
 import * as z from "./zod.ts";
 
-export const Workspace = z.object({ id: z.string(), name: z.string(), createdAt: Instant }).meta({ id: "Workspace" });
+export const Workspace = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    /** The relay of its mail, where no sender or campaign names another one; null for the server's default. */
+    relay: z.string().nullable(),
+    createdAt: Instant,
+  })
+  .meta({ id: "Workspace" });
 export type Workspace = z.infer<typeof Workspace>;
 
-const body = z.strictObject({ name: nameSchema("Who the workspace belongs to") });
+const Name = nameSchema("Who the workspace belongs to");
 
 export const workspaces = {
   list: endpoint({
@@ -25,20 +34,23 @@ export const workspaces = {
     summary: "Create a workspace",
     description:
       "A workspace has its own keys, senders, contacts, mail, listings and activations; no other workspace can see them. Only its listings appear in the catalog of every workspace. The owner key is in this answer and nowhere else.",
-    body,
+    body: z.strictObject({ name: Name }),
     status: 201,
     output: Workspace.extend({ apiKey: z.string().meta({ description: "The owner key of the workspace, shown this once" }) }),
     confidential: true,
     examples: [{ summary: "A workspace for a customer", body: { name: "Acme" } }],
   }),
-  rename: endpoint({
+  update: endpoint({
     method: "PATCH",
     path: "/api/v1/workspaces/:id",
     access: "operator",
-    summary: "Rename a workspace",
-    body,
+    summary: "Rename a workspace, or name the relay of its mail",
+    body: z.strictObject({ name: Name.optional(), relay: RelayChoice.optional() }),
     output: Workspace,
     errors: ["not_found"],
-    examples: [{ summary: "Another name", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { name: "Acme Inc." } }],
+    examples: [
+      { summary: "Another name", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { name: "Acme Inc." } },
+      { summary: "Its own relay", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { relay: "ses" } },
+    ],
   }),
 };

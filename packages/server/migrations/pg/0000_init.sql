@@ -240,6 +240,7 @@ CREATE TABLE "campaigns" (
 	"status" text NOT NULL,
 	"status_reason" json,
 	"scheduled_at" bigint,
+	"relay" text,
 	"throttle" json,
 	"ab_test" json,
 	"winner" text,
@@ -381,6 +382,7 @@ CREATE TABLE "emails" (
 	"contact_id" text,
 	"variant" text,
 	"skip_reason" text,
+	"relay" text,
 	"unlisted" boolean,
 	CONSTRAINT "emails_workspace_id_id_pk" PRIMARY KEY("workspace_id","id")
 );
@@ -780,6 +782,21 @@ CREATE TABLE "received_parts" (
 	CONSTRAINT "received_parts_received_id_file_part_pk" PRIMARY KEY("received_id","file","part")
 );
 --> statement-breakpoint
+CREATE TABLE "relay_tokens" (
+	"relay" text PRIMARY KEY NOT NULL,
+	"basis" text NOT NULL,
+	"token" "bytea" NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "relays" (
+	"name" text PRIMARY KEY NOT NULL,
+	"settings" json NOT NULL,
+	"secrets" "bytea" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "run_logs" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"run" text NOT NULL,
@@ -848,6 +865,7 @@ CREATE TABLE "senders" (
 	"value" text NOT NULL,
 	"status" text NOT NULL,
 	"token" text NOT NULL,
+	"relay" text,
 	"last_error" text,
 	"created_at" bigint NOT NULL,
 	"verified_at" bigint
@@ -1014,6 +1032,7 @@ CREATE TABLE "workers" (
 CREATE TABLE "workspaces" (
 	"id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
+	"relay" text,
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint

@@ -260,6 +260,7 @@ CREATE TABLE `campaigns` (
 	`status` text NOT NULL,
 	`status_reason` text,
 	`scheduled_at` integer,
+	`relay` text,
 	`throttle` text,
 	`ab_test` text,
 	`winner` text,
@@ -413,6 +414,7 @@ CREATE TABLE `emails` (
 	`contact_id` text,
 	`variant` text,
 	`skip_reason` text,
+	`relay` text,
 	`unlisted` integer,
 	PRIMARY KEY(`workspace_id`, `id`)
 ) WITHOUT ROWID;
@@ -887,6 +889,21 @@ CREATE TABLE `received_parts` (
 	PRIMARY KEY(`received_id`, `file`, `part`)
 );
 --> statement-breakpoint
+CREATE TABLE `relay_tokens` (
+	`relay` text PRIMARY KEY NOT NULL,
+	`basis` text NOT NULL,
+	`token` blob NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `relays` (
+	`name` text PRIMARY KEY NOT NULL,
+	`settings` text NOT NULL,
+	`secrets` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `run_logs` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`run` text NOT NULL,
@@ -963,6 +980,7 @@ CREATE TABLE `senders` (
 	`value` text NOT NULL,
 	`status` text NOT NULL,
 	`token` text NOT NULL,
+	`relay` text,
 	`last_error` text,
 	`created_at` integer NOT NULL,
 	`verified_at` integer
@@ -1150,6 +1168,7 @@ CREATE INDEX `webhook_streams_due` ON `webhook_streams` (`endpoint_id`,`due_at`)
 CREATE TABLE `workspaces` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
+	`relay` text,
 	`created_at` integer NOT NULL
 );
 

@@ -81,6 +81,7 @@ function showCampaign(row: CampaignRow): Campaign {
     statusReason: row.statusReason,
     scheduledAt: instant(row.scheduledAt),
     throttle: row.throttle,
+    relay: row.relay,
     abTest: row.abTest,
     winner: row.winner,
     trackOpens: row.trackOpens,

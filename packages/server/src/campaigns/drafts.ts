@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { assertRelayOpen } from "../relays/relays.ts";
 import { assertVerified } from "../senders/senders.ts";
 import type { Parse } from "../templates/templates.ts";
 import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
@@ -50,6 +51,7 @@ export async function createCampaign(
     statusReason: null,
     scheduledAt,
     throttle: input.throttle ?? null,
+    relay: input.relay ?? null,
     abTest: input.abTest ?? null,
     winner: null,
     trackOpens: input.trackOpens,
@@ -196,6 +198,7 @@ async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: Camp
   await assertAudienceExists(tx, row);
   if (row.resendOf !== null)
     assertResendable(await getCampaignRow(tx, row.workspaceId, row.resendOf.campaignId), row.resendOf.to, "resendOf.to");
+  if (row.relay !== null) await assertRelayOpen(tx, deps, row.workspaceId, row.relay);
   await checkDraft(tx, parse, row);
   if (row.status === "SCHEDULED") await pinContent(tx, parse, row);
 }

@@ -164,6 +164,7 @@ async function addRecipients(
       status,
       attempts: 0,
       inDoubt: false,
+      relay: null,
       lastError: null,
       createdAt: now,
       scheduledAt: releasedAt,

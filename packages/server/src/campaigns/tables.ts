@@ -29,6 +29,8 @@ export function campaignTables(c: ColumnTypes) {
         status: c.text("status").$type<CampaignStatus>().notNull(),
         statusReason: c.json<NonNullable<Campaign["statusReason"]>>("status_reason"),
         scheduledAt: c.instant("scheduled_at"),
+        /** The relay of its mail; null for that of its sender or workspace. */
+        relay: c.text("relay"),
         throttle: c.json<Throttle>("throttle"),
         abTest: c.json<AbTest>("ab_test"),
         winner: c.text("winner").$type<VariantName>(),

@@ -10,6 +10,8 @@ const SINGLE_MS = 200;
 
 /** The emails that were claimed for one mailer. */
 export interface MailerBudget {
+  /** True while no email is claimed for the mailer. */
+  readonly isEmpty: boolean;
   /** False if the mailer has more emails than are ever claimed for it: they came while there was room at another one. */
   hasRoom(lane: MailLane): boolean;
   /** A claimed email is this mailer's. */
@@ -18,6 +20,8 @@ export interface MailerBudget {
   settle(lane: MailLane): void;
   /** An email of this mailer goes to another one. */
   release(lane: MailLane): void;
+  /** There is no such mailer any more. */
+  remove(): void;
 }
 
 /**
@@ -29,7 +33,7 @@ export interface MailerBudget {
 export class ClaimBudget {
   readonly #now: () => number;
   readonly #settled: RecentCount;
-  readonly #mailers: { readonly slots: number; readonly claimed: Record<MailLane, number> }[] = [];
+  readonly #mailers = new Set<{ readonly slots: number; readonly claimed: Record<MailLane, number> }>();
   /** Claimed, and not assigned to a mailer yet. */
   readonly #loading = { single: 0, bulk: 0 };
   #singleClaimedAt = Number.NEGATIVE_INFINITY;
@@ -43,8 +47,13 @@ export class ClaimBudget {
   /** Adds a mailer that takes `slots` emails at once. */
   addMailer(slots: number): MailerBudget {
     const claimed = { single: 0, bulk: 0 };
-    this.#mailers.push({ slots, claimed });
+    const mailer = { slots, claimed };
+    this.#mailers.add(mailer);
     return {
+      get isEmpty() {
+        return claimed.single === 0 && claimed.bulk === 0;
+      },
+      remove: () => void this.#mailers.delete(mailer),
       hasRoom: (lane) => claimed[lane] < slots + MAX_CLAIMED_AHEAD + EMAILS_PER_JOB,
       assign: (lane) => {
         this.#loading[lane] -= 1;
@@ -78,7 +87,8 @@ export class ClaimBudget {
     if (lane === "default") return 0;
     const mailLane = lane === "mail" ? "single" : "bulk";
     const ahead = this.#claimedAhead(mailLane);
-    const most = Math.max(...this.#mailers.map(({ slots, claimed }) => slots - claimed[mailLane]));
+    let most = Number.NEGATIVE_INFINITY;
+    for (const { slots, claimed } of this.#mailers) most = Math.max(most, slots - claimed[mailLane]);
     const free = most + ahead - this.#loading[mailLane];
     if (free <= 0 || free < ahead / 2) return 0;
     return mailLane === "single" ? free : Math.ceil(free / EMAILS_PER_JOB);

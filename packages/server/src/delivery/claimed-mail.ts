@@ -4,6 +4,7 @@ import type { Effect, Mark } from "./effects.ts";
 import type { Held } from "./holds.ts";
 import type { Ended, Next } from "./next.ts";
 import type { EmailOutcome } from "./outcome.ts";
+import type { Postponed } from "./postponed.ts";
 import type { MailLane } from "./slots.ts";
 import type { PendingMail } from "./transform.ts";
 
@@ -48,7 +49,7 @@ export class ClaimedMail {
     this.#whenEnded?.();
   }
 
-  #bytesToWrite(effect: EmailOutcome | Held | undefined): number | undefined {
+  #bytesToWrite(effect: Settled | undefined): number | undefined {
     return effect?.kind === "outcome" && effect.record ? this.bytes : undefined;
   }
 }
@@ -62,9 +63,12 @@ export function listMails(job: LaneJob, settle: Settle<Effect>): ClaimedMail[] {
   return emailIds.map((emailId) => new ClaimedMail(mailJob, { workspaceId, emailId, lane, bytes }));
 }
 
+/** What is stored of an email at the end of its attempt. */
+type Settled = EmailOutcome | Held | Postponed;
+
 interface MailJob {
   mark(mark: Mark): Promise<void>;
-  settle(effect: EmailOutcome | Held | undefined, bytes: number | undefined): Promise<void>;
+  settle(effect: Settled | undefined, bytes: number | undefined): Promise<void>;
   fail(error: unknown): Promise<void>;
 }
 
@@ -82,8 +86,9 @@ class SingleJob implements MailJob {
     return this.#settle(this.#job, { effect: mark, more: true });
   }
 
-  settle(effect: EmailOutcome | Held | undefined, bytes: number | undefined): Promise<void> {
-    return this.#settle(this.#job, { effect, again: effect?.kind === "outcome" ? effect.retryAt : undefined, bytes });
+  settle(effect: Settled | undefined, bytes: number | undefined): Promise<void> {
+    const again = effect?.kind === "outcome" ? effect.retryAt : effect?.kind === "postponed" ? effect.runAt : undefined;
+    return this.#settle(this.#job, { effect, again, bytes });
   }
 
   fail(error: unknown): Promise<void> {
@@ -108,7 +113,7 @@ class SharedJob implements MailJob {
     return this.#settle(this.#job, { effect: mark, more: true });
   }
 
-  async settle(effect: EmailOutcome | Held | undefined, bytes: number | undefined): Promise<void> {
+  async settle(effect: Settled | undefined, bytes: number | undefined): Promise<void> {
     if (!effect) return this.#end();
     try {
       await this.#settle(this.#job, { effect: { ...effect, sharedJob: this.#job }, more: true, bytes });

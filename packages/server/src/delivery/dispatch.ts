@@ -49,15 +49,24 @@ export class Dispatch implements BatchHandler<Effect> {
   readonly #budget: ClaimBudget;
   readonly #loader: MailLoader;
   readonly #lines = new Map<Mailer, Line>();
+  /** The mailers as they were when `#lines` was updated. */
+  #mailers: readonly Mailer[] = [];
+  /** Mailers that get no further emails; their lines go with their last one. */
+  readonly #leaving = new Set<Mailer>();
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps;
     this.#budget = new ClaimBudget(deps.clock.real.now);
-    this.#loader = new MailLoader(deps, (loaded, startedAt) => this.#sort(loaded, startedAt));
-    this.#lineOf(deps.mailers.main);
+    this.#loader = new MailLoader(
+      deps,
+      (claimed, mail) => this.#admit(claimed, mail),
+      (loaded, startedAt) => this.#sort(loaded, startedAt),
+    );
+    this.#updateLines();
   }
 
   freeSlots(lane: Lane): number {
+    if (this.#deps.mailers.all !== this.#mailers || this.#leaving.size > 0) this.#updateLines();
     return this.#budget.freeSlots(lane);
   }
 
@@ -85,6 +94,13 @@ export class Dispatch implements BatchHandler<Effect> {
     for (const line of lines) line.fillSlots();
   }
 
+  /** Null if the email's mailer takes it now, else when to ask again, ms. */
+  #admit({ lane }: ClaimedMail, { choice }: PendingMail): number | null {
+    if (choice === null) return null;
+    const { line, budget } = this.#lineOf(choice.mailer);
+    return budget.hasRoom(lane) ? choice.takeTurn(lane) : line.nextTurn();
+  }
+
   #assign(claimed: ClaimedMail, mail: PendingMail, renewedAt: number): MailerLine {
     const { line, budget } = this.#lineOf(mail.choice?.mailer ?? this.#deps.mailers.main);
     budget.assign(claimed.lane);
@@ -99,6 +115,22 @@ export class Dispatch implements BatchHandler<Effect> {
     const move = (claimed: ClaimedMail, mail: PendingMail, at: number): void => this.#assign(claimed, mail, at).fillSlots();
     const made = { budget, line: new MailerLine({ deps: this.#deps, mailer, budget, move }) };
     this.#lines.set(mailer, made);
+    if (!this.#deps.mailers.all.includes(mailer)) this.#leaving.add(mailer);
     return made;
+  }
+
+  /** Each mailer that may get emails has a line, so that its room counts. */
+  #updateLines(): void {
+    this.#mailers = this.#deps.mailers.all;
+    for (const mailer of this.#mailers) this.#lineOf(mailer);
+    for (const [mailer, { budget }] of this.#lines) {
+      if (this.#mailers.includes(mailer)) this.#leaving.delete(mailer);
+      else if (!budget.isEmpty) this.#leaving.add(mailer);
+      else {
+        budget.remove();
+        this.#lines.delete(mailer);
+        this.#leaving.delete(mailer);
+      }
+    }
   }
 }

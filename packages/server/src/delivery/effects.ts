@@ -5,6 +5,7 @@ import { storeConsequences } from "./consequences.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { type Held, storeHeld } from "./holds.ts";
 import { type EmailOutcome, suppressedOutcome } from "./outcome.ts";
+import { type Postponed, storePostponed } from "./postponed.ts";
 import { listSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
 
@@ -17,7 +18,7 @@ export interface Mark {
 }
 
 /** What is to be stored of an email in delivery. */
-export type Effect = Mark | EmailOutcome | Held;
+export type Effect = Mark | EmailOutcome | Held | Postponed;
 
 /**
  * Stores marks, outcomes and holds: many emails with a statement for all of them. An email that was changed since it was read, by a
@@ -25,8 +26,10 @@ export type Effect = Mark | EmailOutcome | Held;
  */
 export async function storeEffects(tx: Tx, deps: DeliveryDeps, effects: readonly Effect[]): Promise<void> {
   const held = effects.filter((one) => one.kind === "held");
-  const others = effects.filter((one) => one.kind !== "held");
+  const postponed = effects.filter((one) => one.kind === "postponed");
+  const others = effects.filter((one) => one.kind !== "held" && one.kind !== "postponed");
   await storeHeld(tx, deps, held);
+  await storePostponed(tx, deps, postponed);
   const steps = await planSteps(tx, deps, others);
   for (const round of splitRepeats(steps)) await storeRound(tx, deps, round);
 }
@@ -71,8 +74,9 @@ async function storeRecords(tx: Tx, deps: DeliveryDeps, outcomes: readonly Email
  * An email that is in doubt, because a process died between its hand-over and storing the outcome, is sent again under the same
  * Message-ID, by which receivers can recognise the copy: a password reset that comes twice is better than one that never comes.
  */
-function toSending({ email, attempt }: PendingMail, now: number): Move {
-  return { email, patch: { status: "sending", inDoubt: email.inDoubt, attempts: attempt, updatedAt: now } };
+function toSending({ email, attempt, choice }: PendingMail, now: number): Move {
+  const relay = choice?.relay ?? null;
+  return { email, patch: { status: "sending", inDoubt: email.inDoubt, attempts: attempt, relay, updatedAt: now } };
 }
 
 /** Splits steps so that no email occurs twice in a round: after a crash two jobs may have attempted the same one. */

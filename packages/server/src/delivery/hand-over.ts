@@ -1,18 +1,29 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findAttachments } from "../emails/emails.ts";
-import type { OutgoingMail } from "../mail/mailer.ts";
+import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Ended } from "./next.ts";
 import { outcomeOfReceipt } from "./outcome.ts";
 import type { PendingMail } from "./transform.ts";
 
+// An email that was marked for a relay which went out of service meanwhile.
+const PASSED_ON: Receipt = {
+  outcome: "deferred",
+  error: { message: "The relay is out of service, so another one takes over.", smtpCode: null, enhancedCode: null },
+  unavailable: true,
+};
+
 /** Hands one email over to the mailer that was chosen for it, and decides what the receipt means. A mailer that throws, for a bug of ours, fails the attempt. */
 export async function handOver({ mailers, db, clock, random }: DeliveryDeps, mail: PendingMail): Promise<Ended> {
   try {
-    const { mailer } = mail.choice ?? { mailer: mailers.main };
-    const receipt = await mailer.send(await toOutgoingMail(db.read, mail));
-    return { next: "settle", effect: outcomeOfReceipt(receipt, { email: mail.email, attempt: mail.attempt, at: clock.now(), random }) };
+    const receipt = mail.choice?.isOutOfService()
+      ? PASSED_ON
+      : await (mail.choice?.mailer ?? mailers.main).send(await toOutgoingMail(db.read, mail));
+    // Only a mail that has certainly not left may go to another relay.
+    const takenOver = receipt.outcome === "deferred" && receipt.unavailable === true && mail.choice?.isOutOfService() === true;
+    const attempt = { email: mail.email, attempt: mail.attempt, at: clock.now(), random, takenOver };
+    return { next: "settle", effect: outcomeOfReceipt(receipt, attempt) };
   } catch (error) {
     return { next: "fail", error };
   }

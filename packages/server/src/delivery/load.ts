@@ -16,17 +16,22 @@ const MEMORY_BYTES = 16 * 1024 * 1024;
 
 type EmailRef = Pick<ClaimedMail, "workspaceId" | "emailId" | "bytes">;
 
+/** Whether a mailer takes an email now, which is the i-th of those loaded: null if it does, else when to ask again (ms). */
+type Admit = (mail: PendingMail, i: number) => number | null;
+
 /** Gets emails that were loaded together, each with what is to be done next with it, and when that began: real time, ms. */
 type OnLoaded = (loaded: readonly (readonly [ClaimedMail, Next])[], startedAt: number) => void;
 
 /** Loads claimed emails: small ones together, large ones in turns within a budget of memory. */
 export class MailLoader {
   readonly #deps: DeliveryDeps;
+  readonly #admit: (claimed: ClaimedMail, mail: PendingMail) => number | null;
   readonly #loaded: OnLoaded;
   readonly #memory = createByteBudget(MEMORY_BYTES);
 
-  constructor(deps: DeliveryDeps, loaded: OnLoaded) {
+  constructor(deps: DeliveryDeps, admit: (claimed: ClaimedMail, mail: PendingMail) => number | null, loaded: OnLoaded) {
     this.#deps = deps;
+    this.#admit = admit;
     this.#loaded = loaded;
   }
 
@@ -38,7 +43,7 @@ export class MailLoader {
 
   async #loadTogether(claimed: readonly ClaimedMail[]): Promise<void> {
     const startedAt = this.#deps.clock.real.now();
-    const nexts = await loadMails(this.#deps, claimed);
+    const nexts = await loadMails(this.#deps, claimed, (mail, i) => this.#admit(claimed[i] as ClaimedMail, mail));
     this.#loaded(
       nexts.map((next, i) => [claimed[i] as ClaimedMail, next]),
       startedAt,
@@ -62,17 +67,19 @@ export class MailLoader {
  * | is gone or not open: cancelled, sent …  | settle                                                          |
  * | is not due: it was rescheduled          | settle; its new instant has its own job                    |
  * | goes to a domain that is held           | settle as held; test mail goes nowhere, so it is handed over    |
+ * | its mailer has no room, or no turn      | settle as postponed                                             |
  * | a transform withdraws it, or fails it   | settle as withdrawn or failed                                   |
  * | it cannot be read, a transform throws   | fail                                                            |
  * | otherwise                               | hand over                                                       |
  */
-export async function loadMails(deps: DeliveryDeps, claimed: readonly EmailRef[]): Promise<Next[]> {
+export async function loadMails(deps: DeliveryDeps, claimed: readonly EmailRef[], admit: Admit = () => null): Promise<Next[]> {
   try {
     const [found, heldDomains] = await Promise.all([findPendingMails(deps.db.read, claimed), listHeldDomains(deps.db.read)]);
     const now = deps.clock.now();
     const decided = claimed.map((ref, i) => decide(found[i], ref, heldDomains, now));
     await chooseMailers(deps, decided);
-    return await transformLoaded(deps, decided);
+    const admitted = decided.map((one, i) => (one.next === "handOver" ? postpone(one.mail, claimed[i], admit(one.mail, i)) : one));
+    return await transformLoaded(deps, admitted);
   } catch (error) {
     return claimed.map(() => ({ next: "fail", error }));
   }
@@ -84,6 +91,11 @@ function decide(mail: PendingMail | undefined, { bytes = 0 }: EmailRef, heldDoma
   const domain = domainOf(email.toKey);
   if (heldDomains.has(domain) && !isTestMail(email.id)) return { next: "settle", effect: { kind: "held", email, domain, bytes } };
   return { next: "handOver", mail };
+}
+
+function postpone(mail: PendingMail, ref: EmailRef | undefined, runAt: number | null): Next {
+  if (runAt === null) return { next: "handOver", mail };
+  return { next: "settle", effect: { kind: "postponed", email: mail.email, runAt, bytes: ref?.bytes ?? 0 } };
 }
 
 /** Chooses the mailer of each email that is to be handed over. */

@@ -1,4 +1,6 @@
+import type { Timer } from "../lib/clock.ts";
 import { waitForTurn } from "../lib/turn.ts";
+import { MINUTE, SECOND } from "../lib/units.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { MailerBudget } from "./claim-budget.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
@@ -11,6 +13,12 @@ import { MAX_AGE_MS, renewMails, type WaitingMail } from "./renew.ts";
 import { Slots } from "./slots.ts";
 import { checkSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
+
+// How often emails that wait are offered to other relays while theirs is out of service (real time).
+const WATCH_MS = 1000;
+// When an email is tried again for which its mailer has no room: as many leave as did lately, and it is tried again within a minute.
+const MIN_DELAY_MS = SECOND;
+const MAX_DELAY_MS = MINUTE;
 
 // Emails that are captured in one turn of the event loop: a few ms.
 const EMAILS_PER_TURN = 32;
@@ -43,6 +51,9 @@ export class MailerLine {
   readonly #marks: Marks<LoadedMail>;
   readonly #outcomes: OutcomeBatch;
   #filling = false;
+  #watch: Timer | null = null;
+  /** When the last email asks again for which there was no room, ms. */
+  #lastTurn = 0;
 
   constructor({ deps, mailer, budget, move }: LineOptions) {
     const { now } = deps.clock.real;
@@ -58,6 +69,16 @@ export class MailerLine {
   /** Lets an email that was loaded at `renewedAt` (real time, ms) wait for a slot. `fillSlots` is to follow. */
   wait(claimed: ClaimedMail, mail: PendingMail, renewedAt: number): void {
     this.#slots.wait(claimed.lane, { claimed, loaded: mail.email, mail, renewedAt });
+    this.#startWatch();
+  }
+
+  /** When an email for which there is no room is to ask again, ms: later than those that were told before. */
+  nextTurn(): number {
+    const now = this.#deps.clock.now();
+    // RecentCount counts for 50 to 100 ms.
+    const perSecond = Math.max(1, this.#marks.leftRecently * 10);
+    this.#lastTurn = Math.min(Math.max(now + MIN_DELAY_MS, this.#lastTurn) + SECOND / perSecond, now + MAX_DELAY_MS);
+    return Math.round(this.#lastTurn);
   }
 
   /** Gives free slots to emails that wait, and settles outcomes in the transaction of their marks. */
@@ -68,6 +89,33 @@ export class MailerLine {
     const stale = mails.filter((one) => this.#isStale(one));
     if (stale.length > 0) void this.#renew(stale);
     this.#markOrCheck(stale.length === 0 ? mails : mails.filter((one) => !stale.includes(one)));
+  }
+
+  /** While there are other mailers: looks whether emails that wait should go to one of them. */
+  #startWatch(): void {
+    if (this.#watch !== null || this.#deps.mailers.all.length === 1) return;
+    this.#watch = this.#deps.clock.real.after(WATCH_MS, () => {
+      this.#watch = null;
+      const first = this.#marks.first ?? this.#slots.first;
+      if (first === undefined) return;
+      if (first.mail.choice?.isOutOfService()) void this.#handOn();
+      else this.#startWatch();
+    });
+  }
+
+  /** The mailer is out of service: gives away what waits for it. Those that are marked get another attempt, the others another mailer. */
+  async #handOn(): Promise<void> {
+    for (const marked of this.#marks.drain()) void this.#handOver(marked);
+    const waiting = this.#slots.drain();
+    const renewedAt = this.#deps.clock.real.now();
+    for (const [i, next] of (await renewMails(this.#deps, waiting)).entries()) {
+      const { claimed } = waiting[i] as LoadedMail;
+      if (next.next !== "handOver") void this.#end(claimed, next);
+      else {
+        this.#budget.release(claimed.lane);
+        this.#move(claimed, next.mail, renewedAt);
+      }
+    }
   }
 
   #markOrCheck(mails: readonly LoadedMail[]): void {

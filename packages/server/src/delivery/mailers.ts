@@ -1,5 +1,6 @@
 import type { Reader } from "../db/db.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import type { MailLane } from "./slots.ts";
 import type { PendingMail } from "./transform.ts";
 
 /** The mailer that takes an email. */
@@ -12,6 +13,8 @@ export interface Choice {
    * which begins at once, is another relay's.
    */
   isOutOfService(): boolean;
+  /** Takes a turn in the pace of the relay: null if the email may go now, else when (ms) it is to ask again. */
+  takeTurn(lane: MailLane): number | null;
 }
 
 /**
@@ -25,12 +28,8 @@ export interface Choice {
 export interface Mailers {
   /** The mailer of emails for which nothing else is said. */
   readonly main: Mailer;
+  /** All mailers that emails may get now, among them `main`. The list is another one whenever it changes. */
+  readonly all: readonly Mailer[];
   /** Chooses for each email; answers in their order. */
   choose(read: Reader, mails: readonly Pick<PendingMail, "email" | "contents">[]): Promise<readonly Choice[]>;
-}
-
-/** One mailer for all emails. */
-export function singleMailer(mailer: Mailer): Mailers {
-  const only: Choice = { mailer, relay: null, isOutOfService: () => false };
-  return { main: mailer, choose: async (_read, mails) => mails.map(() => only) };
 }

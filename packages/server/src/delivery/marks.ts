@@ -32,6 +32,23 @@ export class Marks<Mail> {
     return Math.min(this.#left.value, this.#maxAhead);
   }
 
+  /** How many emails left in the last 50 to 100 ms. */
+  get leftRecently(): number {
+    return this.#left.value;
+  }
+
+  /** Takes all emails that are marked, however many are under way. */
+  drain(): readonly Mail[] {
+    const mails = this.#marked.splice(0);
+    this.#underWay += mails.length;
+    return mails;
+  }
+
+  /** The email that was marked first; undefined when none waits. */
+  get first(): Mail | undefined {
+    return this.#marked[0];
+  }
+
   /** True while an email is with the mailer. */
   get anyUnderWay(): boolean {
     return this.#underWay > 0;

@@ -1,10 +1,11 @@
 import type { Held } from "./holds.ts";
 import type { EmailOutcome } from "./outcome.ts";
+import type { Postponed } from "./postponed.ts";
 import type { PendingMail } from "./transform.ts";
 
 /** The end of an email's attempt: it is settled with what it leaves to be stored, or its job runs again for it. */
 export type Ended =
-  | { readonly next: "settle"; readonly effect?: EmailOutcome | Held | undefined }
+  | { readonly next: "settle"; readonly effect?: EmailOutcome | Held | Postponed | undefined }
   | { readonly next: "fail"; readonly error: unknown };
 
 /** What is to be done next with a claimed email. */

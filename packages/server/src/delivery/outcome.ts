@@ -35,6 +35,8 @@ export interface Attempt {
   readonly at: number;
   /** Spreads the retries. */
   readonly random: Pick<Random, "fraction">;
+  /** True if another relay takes the email over: the next attempt is due at once. */
+  readonly takenOver?: boolean;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface Attempt {
  * | sent                |                   | sent          | engagement, reactions of simulated people    |
  * | delivered           |                   | delivered     | the same, and the record of the delivery     |
  * | bounced             |                   | bounced       | the address is suppressed if it is invalid   |
- * | deferred            | yes               | deferred      | a retry                                      |
+ * | deferred            | yes               | deferred      | a retry; at once if another relay takes over |
  * | unknown             | yes               | deferred      | a retry; the email is in doubt               |
  * | deferred, unknown   | no                | failed        | in doubt if unknown                          |
  *
@@ -125,14 +127,14 @@ function refusedOutcome(status: "bounced" | "failed", error: DeliveryError, { em
 }
 
 function deferredOutcome({ outcome, error }: Extract<Receipt, { outcome: "deferred" | "unknown" }>, attempt: Attempt): EmailOutcome {
-  const { email, attempt: attempts, at, random } = attempt;
+  const { email, attempt: attempts, at, random, takenOver = false } = attempt;
   const inDoubt = email.inDoubt || outcome === "unknown";
   const delay = RETRY_DELAYS[attempts - 1];
   if (delay === undefined) {
     const failed = refusedOutcome("failed", error, attempt);
     return { ...failed, move: { ...failed.move, patch: { ...failed.move.patch, inDoubt } } };
   }
-  const retryAt = at + Math.round(delay * (0.8 + 0.4 * random.fraction()));
+  const retryAt = takenOver ? at : at + Math.round(delay * (0.8 + 0.4 * random.fraction()));
   const patch = { attempts, inDoubt, updatedAt: at, status: "deferred" as const, lastError: error, nextAttemptAt: retryAt };
   const data = { ...toBounceData(error, "TRANSIENT"), attempt: attempts, inDoubt };
   return { kind: "outcome", retryAt, move: { email, patch, events: [{ type: "email.deferred", data }] } };

@@ -59,9 +59,10 @@ export async function renewMails(deps: DeliveryDeps, waiting: readonly WaitingMa
 }
 
 /** What is decided about an email as it was loaded, for the email as it is since it was marked: it has not been attempted. */
-function keepMark(next: Next, { loaded, mail: { email } }: WaitingMail): Next {
+function keepMark(next: Next, { loaded, mail: { email, choice } }: WaitingMail): Next {
   if (email === loaded) return next;
-  if (next.next === "handOver") return { next: "handOver", mail: { ...next.mail, email } };
+  // The mark names the relay: no other one may get it.
+  if (next.next === "handOver") return { next: "handOver", mail: { ...next.mail, email, choice } };
   if (next.next !== "settle" || next.effect?.kind !== "outcome") return next;
   const { effect } = next;
   return {

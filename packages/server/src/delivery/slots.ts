@@ -42,6 +42,16 @@ export class Slots<Mail> {
     return mails;
   }
 
+  /** Takes all emails that wait; they get no slots. */
+  drain(): readonly Mail[] {
+    return [...this.#waiting.single.splice(0), ...this.#waiting.bulk.splice(0)];
+  }
+
+  /** The email that has waited longest; undefined when none waits. */
+  get first(): Mail | undefined {
+    return this.#waiting.single[0] ?? this.#waiting.bulk[0];
+  }
+
   /** Gives one slot back. */
   free(): void {
     this.#taken -= 1;

@@ -34,6 +34,7 @@ export function showEmail({ emails, contents }: ListedMail): Email {
   const [first] = emails;
   if (!first) throw new Error("A mail has a recipient.");
   const instants = (name: "nextAttemptAt" | "sentAt") => emails.flatMap((email) => email[name] ?? []);
+  const lastTried = emails.filter(({ attempts }) => attempts > 0).sort((a, b) => b.updatedAt - a.updatedAt)[0];
   const lastFailed = emails.filter(({ lastError }) => lastError !== null).sort((a, b) => b.updatedAt - a.updatedAt)[0];
   return {
     id: first.mailId ?? first.id,
@@ -50,6 +51,7 @@ export function showEmail({ emails, contents }: ListedMail): Email {
     messageId: buildMessageId(first, contents.from),
     attempts: Math.max(...emails.map(({ attempts }) => attempts)),
     inDoubt: emails.some(({ inDoubt }) => inDoubt),
+    relay: lastTried?.relay ?? null,
     lastError: lastFailed?.lastError ?? null,
     createdAt: iso(first.createdAt),
     scheduledAt: instant(first.scheduledAt),
@@ -109,6 +111,7 @@ function showRecipient(email: EmailRow): EmailRecipient {
     status: email.status,
     attempts: email.attempts,
     inDoubt: email.inDoubt,
+    relay: email.relay,
     lastError: email.lastError,
     nextAttemptAt: instant(email.nextAttemptAt),
     sentAt: instant(email.sentAt),

@@ -161,7 +161,7 @@ export async function joinThread(tx: Tx, workspaceId: string, emailId: string, t
 /** The columns of an email that change. */
 type Mutable = Pick<
   EmailRow,
-  "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "skipReason" | "updatedAt"
+  "status" | "attempts" | "inDoubt" | "lastError" | "scheduledAt" | "nextAttemptAt" | "sentAt" | "skipReason" | "updatedAt" | "relay"
 >;
 export type EmailPatch = Partial<Mutable> & Pick<Mutable, "updatedAt">;
 
@@ -178,14 +178,19 @@ interface EmailChange {
 export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
   // Most are in the indexes already. On SQLite writing the column would move each entry of the index of recipients.
   const enter = changes.some(({ email }) => email.unlisted !== null);
+  // With one relay none is ever stored.
+  const routed = changes.some(({ email, patch }) => patch.relay !== undefined && patch.relay !== email.relay);
   return tx.updateAll(
     tx.t.emails,
     changes.map(({ email, patch }) => {
-      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt } = { ...email, ...patch };
+      const { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt, relay } = {
+        ...email,
+        ...patch,
+      };
       const set = { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt };
       return {
         where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status },
-        set: enter ? { ...set, unlisted: null } : set,
+        set: { ...set, ...(enter && { unlisted: null }), ...(routed && { relay }) },
       };
     }),
   );

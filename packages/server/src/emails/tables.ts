@@ -134,6 +134,8 @@ function emails(c: ColumnTypes) {
       variant: c.text("variant"),
       /** Why a recipient of a campaign was skipped. */
       skipReason: c.text("skip_reason").$type<SkipReason>(),
+      /** The relay that had the last attempt; null for the default one, so that a server with one relay stores nothing. */
+      relay: c.text("relay"),
       /**
        * True while an email that was accepted under load waits: it is in none of the indexes of the filters, of which that of
        * recipients alone would cost a fifth of the send, because it writes a page for each. It enters them when its status changes.

@@ -132,5 +132,6 @@ function newSlot(since: number): Slot {
 }
 
 function paused(pause: Pause | null): Receipt {
-  return { outcome: "deferred", error: { message: (pause?.message ?? "").slice(0, 500), smtpCode: null, enhancedCode: null } };
+  const message = (pause?.message ?? "").slice(0, 500);
+  return { outcome: "deferred", error: { message, smtpCode: null, enhancedCode: null }, unavailable: true };
 }

@@ -59,12 +59,15 @@ export interface DeliveryError {
  *   may the address be suppressed. A refused sender, relay, policy or content says nothing about the recipient.
  * - `unknown`: the connection was lost after the whole message was written and before the reply was read. It may have
  *   arrived; the caller marks it as in doubt and sends it again under the same Message-ID.
+ *
+ * `unavailable` if the reason is the next hop itself, not this message: it cannot be reached, refuses the login, closes with 421 or
+ * does not reply.
  */
 export type Receipt =
   | { outcome: "sent"; response: string }
   | { outcome: "delivered"; response: string; record?: DeliveryRecord }
   | { outcome: "bounced"; error: DeliveryError; invalidRecipient?: true }
-  | { outcome: "deferred" | "unknown"; error: DeliveryError };
+  | { outcome: "deferred" | "unknown"; error: DeliveryError; unavailable?: true };
 
 /** A delivery that is a row of our own database, written in the transaction that stores its outcome. */
 export interface DeliveryRecord<Row = unknown> {

@@ -21,9 +21,9 @@ export function getAcceptedText(reply: string): string {
   return parseReply(reply).message;
 }
 
-/** A deferral for a reason of ours. */
+/** A deferral because the next hop, or the mailer, is not there. */
 export function deferred(message: string): Receipt {
-  return { outcome: "deferred", error: ourError(message) };
+  return { outcome: "deferred", error: ourError(message), unavailable: true };
 }
 
 /** How far a message had come when something went wrong. */
@@ -60,7 +60,7 @@ export function failureReceipt(failure: SmtpFailure, phase: Phase): Receipt {
   if (answered && phase !== "session") {
     const error = parseReply(response);
     const permanent = responseCode >= 500 && responseCode < 600 && !ABOUT_US.has(responseCode);
-    if (!permanent) return { outcome: "deferred", error };
+    if (!permanent) return { outcome: "deferred", error, ...(ABOUT_US.has(responseCode) && { unavailable: true }) };
     return { outcome: "bounced", error, ...(command === "RCPT TO" && isInvalidRecipient(error) && { invalidRecipient: true }) };
   }
   // The server announced a limit (SIZE, RFC 1870) that this message exceeds: no attempt can change that.
@@ -70,7 +70,8 @@ export function failureReceipt(failure: SmtpFailure, phase: Phase): Receipt {
   if (code === "EENVELOPE" && response === undefined)
     return { outcome: "bounced", error: { ...ourError(failure.message), enhancedCode: "5.1.3" }, invalidRecipient: true };
   const error = response === undefined ? ourError(failure.message) : { ...parseReply(response), message: peerText(failure.message) };
-  return { outcome: phase === "answer" ? "unknown" : "deferred", error };
+  const unavailable = phase === "session" || response === undefined || ABOUT_US.has(responseCode);
+  return { outcome: phase === "answer" ? "unknown" : "deferred", error, ...(unavailable && { unavailable }) };
 }
 
 /** The message needs SMTPUTF8, which the server does not offer (RFC 6531 3.5, enhanced code from RFC 6531 4.4). */

@@ -1,5 +1,6 @@
 import { isAscii as isAsciiBytes } from "node:buffer";
 import { Readable, type Writable } from "node:stream";
+import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../lib/clock.ts";
 import { CHUNK_BYTES, waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
@@ -7,6 +8,7 @@ import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "./mailer.ts";
 import { deferred, failureReceipt, getAcceptedText, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
+import { logInWithToken } from "./xoauth2.ts";
 
 export interface Envelope {
   from: string;
@@ -53,9 +55,16 @@ const CHUNK = 64 * 1024;
 
 /**
  * Connects, encrypts and logs in, unless that is cut. A failure is always `deferred`, because it says nothing about a recipient.
+ * `greeted` is called before the login, with the version of TLS; null without encryption.
  */
-export function openSession(target: SmtpTarget, time: Clock["real"], cut?: AbortSignal): Promise<SmtpSession | Receipt> {
+export function openSession(
+  target: SmtpTarget,
+  time: Clock["real"],
+  cut?: AbortSignal,
+  greeted?: (tls: string | null) => void,
+): Promise<SmtpSession | Receipt> {
   return new Promise((opened) => {
+    const { auth } = target;
     const connection = new SMTPConnection({
       host: target.host,
       port: target.port,
@@ -69,6 +78,7 @@ export function openSession(target: SmtpTarget, time: Clock["real"], cut?: Abort
       dnsTimeout: target.connectMs ?? DEFAULTS.connectMs,
       greetingTimeout: target.greetingMs ?? DEFAULTS.greetingMs,
       socketTimeout: target.socketMs ?? DEFAULTS.socketMs,
+      ...(auth !== null && "tokens" in auth && { customAuth: { XOAUTH2: (context) => logInWithToken(context, auth) } }),
     }) as Connection;
     const resolve = (result: SmtpSession | Receipt): void => {
       cut?.removeEventListener("abort", abort);
@@ -86,10 +96,12 @@ export function openSession(target: SmtpTarget, time: Clock["real"], cut?: Abort
     connection.once("end", () => resolve(deferred("The mail server closed the connection.")));
     connection.connect((error) => {
       if (error) return fail(error);
-      if (target.auth === null) return resolve(createSession(connection, time));
+      greeted?.(connection._socket instanceof TLSSocket ? connection._socket.getProtocol() : null);
+      if (auth === null) return resolve(createSession(connection, time));
       if (!connection.allowsAuth)
         return fail({ message: "The mail server does not offer to log in on this connection, but user and password are configured." });
-      connection.login({ credentials: target.auth }, (refused) => (refused ? fail(refused) : resolve(createSession(connection, time))));
+      const login = "tokens" in auth ? { method: "XOAUTH2", user: auth.user } : { credentials: auth };
+      connection.login(login, (refused) => (refused ? fail(refused) : resolve(createSession(connection, time))));
     });
   });
 }

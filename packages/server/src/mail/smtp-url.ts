@@ -1,3 +1,12 @@
+/** How to log in: with a password, or with an access token (XOAUTH2). */
+export type SmtpAuth = { user: string; pass: string } | { user: string; tokens: TokenSource };
+
+/** Gives access tokens. */
+export interface TokenSource {
+  /** A token that is valid now. `refused` is one that the mail server did not accept: then it is another one. Throws TokenError. */
+  get(refused?: string): Promise<string>;
+}
+
 /** The next hop as an SMTP URL describes it. Absent fields get the mailer's defaults. Times are in ms. */
 export interface SmtpTarget {
   host: string;
@@ -8,7 +17,7 @@ export interface SmtpTarget {
   tls: "required" | "opportunistic" | "off";
   /** Whether the certificate must be valid for the host. */
   verify: boolean;
-  auth: { user: string; pass: string } | null;
+  auth: SmtpAuth | null;
   maxConnections?: number;
   maxMessages?: number;
   /** Our name in EHLO. */
@@ -117,7 +126,8 @@ function ehloName(option: string, text: string): string {
     : throwError(`${option}=${text}: a host name such as mail.example.com is needed.`);
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host is this machine. */
+export function isLoopback(host: string): boolean {
   return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
 }
 
@@ -132,7 +142,7 @@ function decode(what: string, text: string): string {
   return /[\x00-\x1f\x7f]/.test(out) ? throwError(`The ${what} in the SMTP URL holds a control character.`) : out;
 }
 
-function parseCredentials(url: URL): SmtpTarget["auth"] {
+function parseCredentials(url: URL): { user: string; pass: string } | null {
   if (url.username === "" && url.password === "") return null;
   if (url.username === "") return throwError("The SMTP URL has a password but no user.");
   if (url.password === "") return throwError("The SMTP URL has a user but no password.");

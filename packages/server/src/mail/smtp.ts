@@ -3,11 +3,11 @@ import { type DkimKey, dkimSigner } from "./dkim.ts";
 import type { Mailer } from "./mailer.ts";
 import { composeMime } from "./mime.ts";
 import { createSmtpPool } from "./smtp-pool.ts";
-import { parseSmtpUrl } from "./smtp-url.ts";
+import { parseSmtpUrl, type SmtpTarget } from "./smtp-url.ts";
 
 interface SmtpMailerOptions {
-  /** The next hop and its options: see parseSmtpUrl. */
-  url: string;
+  /** The next hop and its options; a text as parseSmtpUrl takes it. */
+  url: string | SmtpTarget;
   /** DKIM keys. */
   dkim?: readonly DkimKey[];
   /** Real time, because the network does not wait for a frozen clock. */
@@ -16,7 +16,7 @@ interface SmtpMailerOptions {
 
 /** Delivers mail to the next hop over SMTP. Throws SmtpUrlError or TypeError if the options are invalid. */
 export function smtpMailer({ url, dkim, time }: SmtpMailerOptions): Mailer {
-  const pool = createSmtpPool(parseSmtpUrl(url), time);
+  const pool = createSmtpPool(typeof url === "string" ? parseSmtpUrl(url) : url, time);
   const signer = dkim === undefined ? undefined : dkimSigner(dkim);
   return {
     name: "smtp",

@@ -4,11 +4,12 @@ import type { Ids } from "../lib/ids.ts";
 import type { Random } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
+import type { RelayNames } from "../relays/deps.ts";
 import type { DomainRecords } from "./dns.ts";
 import type { VerifiedSenders } from "./verified-senders.ts";
 
 /** What senders need. */
-export interface SenderDeps {
+export interface SenderDeps extends RelayNames {
   readonly clock: Clock;
   readonly db: Db;
   readonly dns: DomainRecords;

@@ -7,6 +7,7 @@ import { checkDomain } from "./dns.ts";
 import {
   addSender,
   CONFIRM_JOB,
+  chooseRelay,
   getSenderRow,
   getSenderRowByToken,
   listSenders,
@@ -19,6 +20,7 @@ export const senderHandlers: Handlers<typeof contract.senders, SenderDeps> = {
   list: (input, { read, workspaceId }) => listSenders(read, workspaceId, input),
   create: (input, { tx, deps, workspaceId }) => addSender(tx, deps, workspaceId, input),
   get: async ({ id }, { read, workspaceId }) => toSender(await getSenderRow(read, workspaceId, id)),
+  update: ({ id, relay }, { tx, deps, workspaceId }) => chooseRelay(tx, deps, workspaceId, { id, relay }),
   verify: {
     prepare: async ({ id, force }, { read, deps, workspaceId, key }) => {
       if (force && !key.owner)

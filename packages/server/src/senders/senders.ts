@@ -6,6 +6,7 @@ import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, brokenLink, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { assertRelayOpen } from "../relays/relays.ts";
 import type { SenderDeps } from "./deps.ts";
 import { buildDnsRecord } from "./dns.ts";
 import type { SenderTables } from "./tables.ts";
@@ -27,6 +28,7 @@ export function toSender(row: SenderRow): Sender {
     status: row.status,
     dnsRecord: row.kind === "domain" && row.status === "PENDING" ? buildDnsRecord(row) : null,
     lastError: row.lastError,
+    relay: row.relay,
     createdAt: iso(row.createdAt),
     verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
   };
@@ -50,6 +52,7 @@ export async function addSender(
     status: deps.config.dev ? "VERIFIED" : "PENDING",
     token: makeToken(deps),
     lastError: null,
+    relay: null,
     createdAt: now,
     verifiedAt: deps.config.dev ? now : null,
   };
@@ -70,6 +73,19 @@ export async function getSenderRow(q: Tx | Reader, workspaceId: string, id: stri
   const [row] = await findRows(q, senders, { workspaceId, id });
   if (!row) throw notFound("sender", id);
   return row;
+}
+
+/** Names the relay of mail from a sender; null for none of its own. Throws ApiError not_found, or validation_error for an unknown relay. */
+export async function chooseRelay(
+  tx: Tx,
+  deps: SenderDeps,
+  workspaceId: string,
+  { id, relay }: { id: string; relay: string | null },
+): Promise<Sender> {
+  const row = await getSenderRow(tx, workspaceId, id);
+  if (relay !== null) await assertRelayOpen(tx, deps, workspaceId, relay);
+  await tx.update(tx.t.senders).set({ relay }).where(eq(tx.t.senders.id, id));
+  return toSender({ ...row, relay });
 }
 
 /** Deletes a sender; later sends from it are refused. Throws ApiError not_found. */

@@ -13,6 +13,8 @@ export function senderTables(c: ColumnTypes) {
         status: c.text("status").$type<Sender["status"]>().notNull(),
         /** The secret that proves control: in the link of the confirmation email, or in the TXT record. */
         token: c.text("token").notNull(),
+        /** The relay of mail from it; null for that of the workspace. */
+        relay: c.text("relay"),
         lastError: c.text("last_error"),
         createdAt: c.instant("created_at").notNull(),
         verifiedAt: c.instant("verified_at"),

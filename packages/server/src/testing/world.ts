@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
-import { type CampaignDetail, durationMs, type NewCampaign, type ReceivedMail } from "@mailsvc/sdk/contract";
+import { type CampaignDetail, DEFAULT_RELAY, durationMs, type NewCampaign, type ReceivedMail } from "@mailsvc/sdk/contract";
 import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
@@ -16,6 +16,7 @@ import { seededRandom } from "../lib/random.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
+import { type RelayParts, readRelayParts } from "../relay-parts.ts";
 import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
@@ -33,6 +34,8 @@ export interface WorldOptions {
   clock?: (clock: ControllableClock) => ControllableClock;
   /** @internal How mail is delivered; by default it is captured. */
   mailer?: Mailer;
+  /** @internal How relays are reached, and where their tokens come from; by default over the network. */
+  relays?: Partial<RelayParts>;
   /** @internal The payment provider; by default a call confirms payments. */
   payments?: PaymentProvider;
   /** The domain name system; by default it has no records. `txt` gives the TXT records of a name. */
@@ -148,7 +151,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     dns: options.dns ?? noRecords,
     lookup: options.lookup ?? noAddresses,
     fetchText: options.fetchText ?? noFiles,
-    ...(options.mailer && { mailer: options.mailer }),
+    relays: await composeRelays(config, options),
     ...(options.tracing && { tracing: options.tracing }),
     ...(options.payments && { payments: options.payments }),
     baseUrl: () => URL_OF_WORLD,
@@ -239,6 +242,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+/** The relays of the flags, with what a test puts in their place. */
+async function composeRelays(config: Config, { mailer, relays }: WorldOptions): Promise<RelayParts> {
+  const given = mailer && { settings: { name: DEFAULT_RELAY, host: "mail.test" }, mailer };
+  return { ...(await readRelayParts(config)), ...relays, ...(given && { given }) };
 }
 
 /** Folders of worlds that are not disposed of yet. */

@@ -2,8 +2,10 @@ import type { KeyDeps } from "../keys/deps.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
 
+import type { RelayNames } from "../relays/deps.ts";
+
 /** What workspaces need. */
-export interface WorkspaceDeps extends KeyDeps {
+export interface WorkspaceDeps extends KeyDeps, RelayNames {
   readonly mailer: Mailer;
   readonly queue: Queue;
   readonly version: string;

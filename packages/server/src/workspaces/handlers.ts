@@ -6,14 +6,14 @@ import { getKey } from "../keys/keys.ts";
 import { iso } from "../lib/clock.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
 import type { WorkspaceDeps } from "./deps.ts";
-import { createWorkspace, getWorkspace, listWorkspaces, renameWorkspace } from "./workspaces.ts";
+import { createWorkspace, getWorkspace, listWorkspaces, updateWorkspace } from "./workspaces.ts";
 
 type Me = z.output<typeof MeSchema>;
 
 export const workspaceHandlers: Handlers<typeof contract.workspaces, WorkspaceDeps> = {
   list: (input, { read }) => listWorkspaces(read, input),
   create: ({ name }, { tx, deps }) => createWorkspace(tx, deps, { name }),
-  rename: ({ id, name }, { tx }) => renameWorkspace(tx, id, name),
+  update: ({ id, ...changes }, { tx, deps }) => updateWorkspace(tx, deps, id, changes),
 };
 
 export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {

@@ -6,6 +6,8 @@ export function workspaceTables(c: ColumnTypes) {
     workspaces: c.table("workspaces", {
       id: c.text("id").primaryKey(),
       name: c.text("name").notNull(),
+      /** The relay of its mail; null for the default one. */
+      relay: c.text("relay"),
       createdAt: c.instant("created_at").notNull(),
     }),
     /** A workspace's brand, and its rules for agents. */

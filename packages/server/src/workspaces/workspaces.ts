@@ -6,6 +6,7 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import { createKey } from "../keys/keys.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { assertRelayOpen } from "../relays/relays.ts";
 import type { WorkspaceDeps } from "./deps.ts";
 import type { WorkspaceTables } from "./tables.ts";
 
@@ -19,7 +20,7 @@ export async function createWorkspace(
   deps: WorkspaceDeps,
   { name, id = deps.ids("ws"), apiKey }: { name: string; id?: string | undefined; apiKey?: string | undefined },
 ): Promise<Workspace & { apiKey: string }> {
-  const row: Row = { id, name, createdAt: deps.clock.now() };
+  const row: Row = { id, name, relay: null, createdAt: deps.clock.now() };
   await tx.insert(tx.t.workspaces).values(row);
   const { key } = await createKey(tx, deps, id, {
     name: "owner",
@@ -42,13 +43,20 @@ export function listWorkspaces(read: Reader, input: PageInput): Promise<Page<Wor
   return listPage(read, input, { table: read.t.workspaces, where: undefined, toItem: toWorkspace });
 }
 
-/** Gives a workspace another name. Throws ApiError not_found. */
-export async function renameWorkspace(tx: Tx, id: string, name: string): Promise<Workspace> {
-  const workspace = await getWorkspace(tx, id);
-  await tx.update(tx.t.workspaces).set({ name }).where(eq(tx.t.workspaces.id, id));
-  return { ...workspace, name };
+/** Changes the fields of a workspace that are given. Throws ApiError not_found, or validation_error for an unknown relay. */
+export async function updateWorkspace(
+  tx: Tx,
+  deps: WorkspaceDeps,
+  id: string,
+  { name, relay }: { name?: string | undefined; relay?: string | null | undefined },
+): Promise<Workspace> {
+  const before = await getWorkspace(tx, id);
+  if (relay !== undefined && relay !== null) await assertRelayOpen(tx, deps, id, relay);
+  const after = { name: name ?? before.name, relay: relay === undefined ? before.relay : relay };
+  await tx.update(tx.t.workspaces).set(after).where(eq(tx.t.workspaces.id, id));
+  return { ...before, ...after };
 }
 
-function toWorkspace({ id, name, createdAt }: Row): Workspace {
-  return { id, name, createdAt: iso(createdAt) };
+function toWorkspace({ id, name, relay, createdAt }: Row): Workspace {
+  return { id, name, relay, createdAt: iso(createdAt) };
 }

@@ -1,0 +1,135 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { MINUTE, SECOND } from "../lib/units.ts";
+import type { Mailer, Receipt } from "./mailer.ts";
+
+// How long after it went down a relay is checked first; then twice as long each time, up to the maximum.
+const FIRST_CHECK_MS = 15 * SECOND;
+const MAX_CHECK_MS = 10 * MINUTE;
+// How long (real time) a relay may keep a mail without answering any, before others get new mail.
+const STALLED_MS = 10 * SECOND;
+
+interface Down {
+  readonly reason: string;
+  readonly since: number;
+  nextCheckAt: number;
+}
+
+interface AvailabilityOptions {
+  /** The relay's name, for the log. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Whether a relay can be reached and lets us in.
+ *
+ * | State | Event                                                                        | Next |
+ * | ----- | ---------------------------------------------------------------------------- | ---- |
+ * | up    | a receipt with `unavailable`: no connection, login refused, 421, no reply    | down |
+ * | up    | mails are under way for ten seconds, and none is answered                    | stalled, until one is |
+ * | down  | any other receipt                                                            | up   |
+ * | down  | a check succeeds: `takesMail` begins one when it is due                      | up   |
+ * | down  | a check fails; a receipt with `unavailable`                                  | down, the next check is due later |
+ *
+ * It stops no mail: that of a relay without another one to take over is handed over as ever.
+ */
+export class Availability {
+  readonly #mailer: Mailer;
+  readonly #options: AvailabilityOptions;
+  /** When each mail under way was handed over: real time, ms. */
+  readonly #underWay = new Map<symbol, number>();
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #down: Down | null = null;
+  #checking = false;
+  /** How often it went down since it last took a mail. */
+  #failures = 0;
+  #changedAt: number;
+
+  constructor(mailer: Mailer, options: AvailabilityOptions) {
+    this.#mailer = mailer;
+    this.#options = options;
+    this.#changedAt = options.clock.now();
+  }
+
+  /** Why no mail should be given to it that another relay could take; null if it is up. */
+  get reason(): string | null {
+    return this.#down?.reason ?? (this.#isStalled() ? "It answers no mail any more." : null);
+  }
+
+  /** Since when it is up or down, ms. */
+  get since(): number {
+    return this.#changedAt;
+  }
+
+  /** The mailer, watched. */
+  watched(): Mailer {
+    return { ...this.#mailer, send: (mail) => this.#send(() => this.#mailer.send(mail)) };
+  }
+
+  /** Whether it is up. Begins a check of one that is down when it is due. */
+  takesMail(): boolean {
+    if (this.#down && this.#options.clock.now() >= this.#down.nextCheckAt) void this.#check(this.#down);
+    return this.reason === null;
+  }
+
+  async #send(send: () => Promise<Receipt>): Promise<Receipt> {
+    const { now } = this.#options.clock.real;
+    const id = Symbol();
+    this.#underWay.set(id, now());
+    try {
+      const receipt = await send();
+      this.#answeredAt = now();
+      if (isUnavailable(receipt)) this.#goDown(receipt.error.message);
+      else {
+        this.#failures = 0;
+        this.#goUp();
+      }
+      return receipt;
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+
+  #isStalled(): boolean {
+    const [oldest] = this.#underWay.values();
+    return oldest !== undefined && this.#options.clock.real.now() - Math.max(oldest, this.#answeredAt) > STALLED_MS;
+  }
+
+  async #check(down: Down): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
+    const reason = await this.#mailer.check().finally(() => (this.#checking = false));
+    if (this.#down !== down) return;
+    if (reason === null) this.#goUp();
+    else this.#goDown(reason);
+  }
+
+  #goDown(reason: string): void {
+    const { clock, log, name } = this.#options;
+    const wasUp = this.#down === null;
+    // Many mails may fail at once: only the first one, and each check, count.
+    if (!wasUp && clock.now() < (this.#down?.nextCheckAt ?? 0)) return;
+    this.#failures += 1;
+    const now = clock.now();
+    const nextCheckAt = now + Math.min(FIRST_CHECK_MS * 2 ** (this.#failures - 1), MAX_CHECK_MS);
+    this.#down = { reason, since: this.#down?.since ?? now, nextCheckAt };
+    if (!wasUp) return;
+    this.#changedAt = now;
+    log.error("a relay is out of service", { relay: name, reason, next: `mailsvc relays test ${name}` });
+  }
+
+  #goUp(): void {
+    if (this.#down === null) return;
+    const { clock, log, name } = this.#options;
+    this.#down = null;
+    this.#changedAt = clock.now();
+    log.info("a relay is in service again", { relay: name });
+  }
+}
+
+/** Whether a receipt says that the relay itself is out of service. */
+export function isUnavailable(receipt: Receipt): receipt is Extract<Receipt, { outcome: "deferred" | "unknown" }> {
+  return (receipt.outcome === "deferred" || receipt.outcome === "unknown") && receipt.unavailable === true;
+}

@@ -1,0 +1,40 @@
+import type { MailLane } from "../delivery/delivery.ts";
+import { type Rate, TokenBuckets } from "../lib/rate.ts";
+import { SECOND } from "../lib/units.ts";
+
+// Mails leave in groups of a tenth of a second, so that a fast pace does not need a timer for each.
+const GROUP_MS = 100;
+// How long bulk mail makes way for single mails whose turn it is.
+const YIELD_MS = 50;
+// The last turn that is foreseen: a pace may change, and mails may be cancelled.
+const MAX_WAIT_MS = 300 * SECOND;
+
+/**
+ * The turns of a relay's mails, at so many per second by the clock: single mails before bulk mail. A turn that cannot be taken now is
+ * not reserved; the mail asks again at the instant it is told.
+ */
+export class Pace {
+  readonly #rate: Rate;
+  readonly #now: () => number;
+  readonly #bucket: TokenBuckets;
+  /** When the last of the mails that were told to wait will ask again, ms. */
+  readonly #lastTurn: Record<MailLane, number> = { single: 0, bulk: 0 };
+
+  constructor(perSecond: number, now: () => number) {
+    this.#rate = { perSecond, burst: Math.max(1, Math.floor((perSecond * GROUP_MS) / SECOND)) };
+    this.#now = now;
+    this.#bucket = new TokenBuckets(now);
+  }
+
+  /** Takes a turn: null if it is now, else when to ask again, ms. */
+  take(lane: MailLane): number | null {
+    const now = this.#now();
+    const makesWay = lane === "bulk" && now < this.#lastTurn.single + YIELD_MS && this.#lastTurn.single > 0;
+    if (!makesWay && this.#bucket.take("mails", this.#rate).allowed) return null;
+    const spacing = SECOND / this.#rate.perSecond;
+    const first = lane === "bulk" ? Math.max(now, this.#lastTurn.single) : now;
+    const turn = Math.min(Math.max(first, this.#lastTurn[lane]) + spacing, now + Math.max(MAX_WAIT_MS, spacing));
+    this.#lastTurn[lane] = turn;
+    return Math.max(now + 1, Math.ceil(turn / GROUP_MS) * GROUP_MS);
+  }
+}
