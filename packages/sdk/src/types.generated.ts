@@ -258,12 +258,12 @@ export interface Automation {
   id: string;
   name: string;
   description: string | null;
-  triggerType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | "date";
+  triggerType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "replied" | "event" | "date";
   status: "DRAFT" | "ACTIVE" | "PAUSED";
   totalEntered: number;
   totalCompleted: number;
   revenueGenerated: number;
-  goalType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | null;
+  goalType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "replied" | "event" | null;
   goalConversions: number;
   goalConversionRate: number;
   goalRevenue: number;
@@ -294,12 +294,12 @@ export interface AutomationDetail {
   id: string;
   name: string;
   description: string | null;
-  triggerType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | "date";
+  triggerType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "replied" | "event" | "date";
   status: "DRAFT" | "ACTIVE" | "PAUSED";
   totalEntered: number;
   totalCompleted: number;
   revenueGenerated: number;
-  goalType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | null;
+  goalType: "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "replied" | "event" | null;
   goalConversions: number;
   goalConversionRate: number;
   goalRevenue: number;
@@ -359,6 +359,8 @@ export type AutomationOccurrence = {
 } | {
   type: "segment.left";
   segmentId: string;
+} | {
+  type: "replied";
 } | {
   type: "event";
   /** email.opened, email.clicked, or an event of yours */
@@ -528,6 +530,8 @@ export type AutomationTrigger = {
 } | {
   type: "segment.left";
   segmentId: string;
+} | {
+  type: "replied";
 } | {
   type: "event";
   /** email.opened, email.clicked, or an event of yours */
@@ -2895,7 +2899,7 @@ export interface Tracking {
   utm?: Utm | undefined;
 }
 
-export type TriggerType = "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "event" | "date";
+export type TriggerType = "contact.created" | "tag.added" | "tag.removed" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "replied" | "event" | "date";
 
 /** UTM parameters added to links that have none of that name, tracked or not */
 export interface Utm {

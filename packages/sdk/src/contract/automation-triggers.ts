@@ -18,6 +18,8 @@ const OCCURRENCES = [
   z.strictObject({ type: z.literal("list.left"), listId: Id }),
   z.strictObject({ type: z.literal("segment.entered"), segmentId: Id }),
   z.strictObject({ type: z.literal("segment.left"), segmentId: Id }),
+  /** The contact answers an email; automatic answers do not count. */
+  z.strictObject({ type: z.literal("replied") }),
   z.strictObject({
     type: z.literal("event"),
     name: z.union([z.enum(ENGAGEMENT_EVENTS), TrackedName]).meta({ description: "email.opened, email.clicked, or an event of yours" }),
@@ -47,6 +49,7 @@ export const OCCURRENCE_TYPES = [
   "list.left",
   "segment.entered",
   "segment.left",
+  "replied",
   "event",
 ] as const satisfies readonly z.infer<(typeof OCCURRENCES)[number]>["type"][];
 

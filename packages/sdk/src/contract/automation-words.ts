@@ -5,6 +5,7 @@ import type { SegmentRule } from "./segment-rules.ts";
 export function describeTrigger(trigger: AutomationTrigger): string {
   switch (trigger.type) {
     case "contact.created":
+    case "replied":
       return trigger.type;
     case "tag.added":
     case "tag.removed":

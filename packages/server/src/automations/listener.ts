@@ -4,7 +4,7 @@ import type { NewEvent } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { addRevenue } from "./attribution.ts";
 import type { AutomationDeps } from "./deps.ts";
-import { type Entrant, enter, listEntriesInside, reachGoal } from "./entries.ts";
+import { type Entrant, endEntries, enter, listEntriesInside, reachGoal } from "./entries.ts";
 import type { AutomationRow } from "./store.ts";
 import { INSIDE } from "./tables.ts";
 import { listKeys, passesFilter, toEntryEvent } from "./triggers.ts";
@@ -50,12 +50,10 @@ async function reactToKeys(
     if (goal === null) continue;
     const events = (eventsByKey.get(goalKey ?? "") ?? []).filter((event) => passesFilter(goal, event));
     for (const ids of splitIntoChunks([...new Set(events.map(({ contactId }) => contactId ?? ""))])) {
-      const inside = await listEntriesInside(tx, ids);
-      await reachGoal(
-        tx,
-        deps,
-        inside.filter(({ automationId }) => automationId === automation.id),
-      );
+      const inside = (await listEntriesInside(tx, ids)).filter(({ automationId }) => automationId === automation.id);
+      await reachGoal(tx, deps, inside);
+      // Who answered waits for a person now, and must not get the next mail of the series.
+      if (goal.type === "replied") await endEntries(tx, deps, inside, "EXITED", goal.type);
     }
   }
   for (const automation of await listListening(tx, workspaceId, "triggerKey", keys)) {

@@ -14,6 +14,7 @@ import type { EntryEvent } from "./tables.ts";
 export function toKey(trigger: AutomationTrigger): string {
   switch (trigger.type) {
     case "contact.created":
+    case "replied":
       return trigger.type;
     case "tag.added":
     case "tag.removed":
@@ -31,8 +32,8 @@ export function toKey(trigger: AutomationTrigger): string {
   }
 }
 
-/** The keys of what listens to an event. What machines opened or clicked counts nowhere. */
-export function listKeys({ type, data, machine }: NewEvent): string[] {
+/** The keys of what listens to an event. What machines opened or clicked, and what programs answered, counts nowhere. */
+export function listKeys({ type, data, machine, emailId }: NewEvent): string[] {
   const tags = (name: "tagsAdded" | "tagsRemoved"): string[] =>
     Array.isArray(data?.[name]) ? data[name].map((tag) => tagKey(String(tag))) : [];
   switch (type) {
@@ -49,6 +50,8 @@ export function listKeys({ type, data, machine }: NewEvent): string[] {
     case "email.opened":
     case "email.clicked":
       return machine === true ? [] : [`event:${type}`];
+    case "email.received":
+      return emailId && data?.autoReply === null ? ["replied"] : [];
     case "contact.tracked":
       return [`event:${data?.name}`];
     default:

@@ -1,0 +1,88 @@
+import type { NewAutomation } from "@mailsvc/sdk/contract";
+import { expect, test } from "vitest";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const ADA = "ada@example.com";
+
+/** A template whose replies are received. */
+async function createTemplate({ sdk }: TestWorld, slug: string): Promise<string> {
+  const { id } = await sdk.templates.create({
+    name: slug,
+    slug,
+    subject: slug,
+    text: "{{unsubscribeUrl}}",
+    from: "a@acme.test",
+    replyTo: "auto",
+  });
+  await sdk.templates.publish(id);
+  return id;
+}
+
+/** Two mails with a day in between, for each new contact. */
+async function startSeries(world: TestWorld, goal: NewAutomation["goal"]): Promise<string> {
+  const steps = [
+    { id: "one", type: "send_email" as const, templateId: await createTemplate(world, "one") },
+    { id: "day", type: "delay" as const, for: "1d" },
+    { id: "two", type: "send_email" as const, templateId: await createTemplate(world, "two") },
+  ];
+  const connections = [
+    { from: "trigger", to: "one" },
+    { from: "one", to: "day" },
+    { from: "day", to: "two" },
+  ];
+  const { id } = await world.sdk.automations.create({ name: "Series", trigger: { type: "contact.created" }, goal, steps, connections });
+  await world.sdk.automations.activate(id);
+  await world.sdk.contacts.create({ email: ADA });
+  await world.settle();
+  return id;
+}
+
+const subjects = async (world: TestWorld) => (await world.inbox.all({ to: ADA })).map(({ subject }) => subject);
+
+test("the goal replied ends the series of a contact who answers", async () => {
+  await using world = await createWorld();
+  const id = await startSeries(world, { type: "replied" });
+  await world.reply(ADA, { text: "Tell me more." });
+  await world.clock.advance("3d");
+  expect(await subjects(world)).toEqual(["one"]);
+  expect(await world.sdk.automations.get(id)).toMatchObject({ goalConversions: 1, totalEntered: 1 });
+  expect((await world.sdk.automations.entries(id)).data).toMatchObject([{ status: "EXITED", reason: "replied" }]);
+});
+
+test("an automatic answer ends nothing, nor does mail that answers none", async () => {
+  await using world = await createWorld();
+  const id = await startSeries(world, { type: "replied" });
+  await world.reply(ADA, { text: "I am away.", automatic: true });
+  await world.sdk.inboundDomains.create({ domain: "in.acme.test" });
+  await world.sdk.emails.send({ from: "a@in.acme.test", to: "grace@example.com", subject: "Hi", text: "Hi" });
+  await world.reply("grace@example.com", { text: "I am nobody's contact." });
+  await world.clock.advance("3d");
+  expect(await subjects(world)).toEqual(["one", "two"]);
+  expect(await world.sdk.automations.get(id)).toMatchObject({ goalConversions: 0, totalCompleted: 1 });
+});
+
+test("a reply makes a contact enter, and ends a wait", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { id } = await sdk.automations.create({
+    name: "Talk",
+    trigger: { type: "replied" },
+    steps: [
+      { id: "again", type: "wait_for_event", event: { type: "replied" }, timeout: "7d" },
+      { id: "keen", type: "add_tag", tag: "keen" },
+    ],
+    connections: [
+      { from: "trigger", to: "again" },
+      { from: "again", to: "keen", branch: "event" },
+    ],
+  });
+  await sdk.automations.activate(id);
+  const { id: contactId } = await sdk.contacts.create({ email: ADA });
+  await sdk.emails.send({ from: "a@acme.test", to: ADA, subject: "Hi", text: "Hi", replyTo: "auto" });
+  await world.reply(ADA, { text: "One" });
+  expect(await sdk.automations.get(id)).toMatchObject({ totalEntered: 1 });
+  expect((await sdk.contacts.get(contactId)).tags).toEqual([]);
+  await world.clock.advance("1h");
+  await world.reply(ADA, { text: "Two" });
+  expect((await sdk.contacts.get(contactId)).tags).toEqual(["keen"]);
+});
