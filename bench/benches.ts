@@ -1,6 +1,7 @@
 import type { Bench } from "./figure.ts";
 import { accept } from "./figures/accept.ts";
 import { automations } from "./figures/automations.ts";
+import { batch } from "./figures/batch.ts";
 import { binary } from "./figures/binary.ts";
 import { campaigns } from "./figures/campaigns.ts";
 import { cancel } from "./figures/cancel.ts";
@@ -26,6 +27,7 @@ import { world } from "./figures/world.ts";
 /** All benchmarks, in the order they are run. */
 export const benches: readonly Bench[] = [
   accept,
+  batch,
   fsync,
   tail,
   start,

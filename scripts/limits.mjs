@@ -35,6 +35,12 @@ const MEANINGS = {
     text: ["text, and HTML, each, as the API shows it", characters],
     personalPerHour: ["mails of one sender within an hour that count as written by a person", count],
   },
+  BATCH_LIMITS: {
+    title: "A batch of different emails",
+    emails: ["emails", count],
+    recipients: ["recipients of all its emails", count],
+    idempotencyKey: ["idempotencyKey of an email", characters],
+  },
   TEMPLATE_LIMITS: {
     title: "A template",
     name: ["name", characters],

@@ -60,11 +60,24 @@ export const BODY = {
 
 /** Sends to many recipients. */
 export function sends(apiKey: string): string[] {
-  return Array.from({ length: 97 }, (_, i) => {
-    const body = JSON.stringify({ ...BODY, to: `reader${i}@mail.acme.dev`, tags: { kind: "receipt", batch: `${i % 7}` } });
-    return (
-      `POST /api/v1/send HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${apiKey}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-    );
-  });
+  return Array.from({ length: 97 }, (_, i) => toRequest("/api/v1/send", apiKey, sendTo(i)));
+}
+
+/** Batches of a hundred sends. */
+export function batches(apiKey: string): string[] {
+  return Array.from({ length: 7 }, (_, n) =>
+    toRequest("/api/v1/send/batch", apiKey, { emails: Array.from({ length: 100 }, (_unused, i) => sendTo(n * 100 + i)) }),
+  );
+}
+
+function sendTo(i: number) {
+  return { ...BODY, to: `reader${i}@mail.acme.dev`, tags: { kind: "receipt", batch: `${i % 7}` } };
+}
+
+function toRequest(path: string, apiKey: string, content: unknown): string {
+  const body = JSON.stringify(content);
+  return (
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${apiKey}\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
 }

@@ -8,7 +8,8 @@ import { apiCommand } from "./commands/api.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { automationCommands } from "./commands/automations.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
-import { campaignFieldsCommand, campaignSendCommand } from "./commands/campaigns.ts";
+import { batchCommand } from "./commands/batch.ts";
+import { campaignFieldsCommand, campaignPreviewCommand, campaignSendCommand } from "./commands/campaigns.ts";
 import { commandsCommand } from "./commands/commands.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
@@ -22,6 +23,7 @@ import { importCommand } from "./commands/import.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { planCommand } from "./commands/plans.ts";
+import { recipientsCommand } from "./commands/recipients.ts";
 import { recoverKeyCommand } from "./commands/recover-key.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { runLogCommand } from "./commands/run-log.ts";
@@ -50,9 +52,12 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
   "plans.change": planCommand,
   "campaigns.create": campaignFieldsCommand,
   "campaigns.update": campaignFieldsCommand,
+  "campaigns.preview": campaignPreviewCommand,
+  "campaigns.recipients": recipientsCommand,
   "campaigns.send": campaignSendCommand,
   "emails.get": emailGetCommand,
   "emails.send": sendCommand,
+  "emails.sendBatch": batchCommand,
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,
   "contacts.import": importCommand,

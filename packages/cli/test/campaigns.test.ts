@@ -18,6 +18,14 @@ test("a campaign is made by the names of its list and template, tested, sent and
   expect((await mailsvc(["campaigns", "list"], tty)).stdout).toMatch(/Launch\s+DRAFT\s+list\s+We are live/);
   expect((await mailsvc(["campaigns", "update", "Launch", "--from-name", "Acme"], tty)).stdout).toMatch(/from\s+Acme <news@acme\.test>/);
   expect((await mailsvc(["campaigns", "test", "Launch", "--to", "me@acme.test"])).json).toMatchObject({ count: 1 });
+  const test = await mailsvc(["campaigns", "test", "Launch", "--to", "me@acme.test", "--contact", "opened@simulator.mailsvc.test"]);
+  expect(test.json).toMatchObject({ count: 1 });
+  expect((await sdk.emails.list({ to: "me@acme.test" })).data).toHaveLength(2);
+  const preview = ["campaigns", "preview", "Launch", "--contact", "opened@simulator.mailsvc.test"];
+  expect((await mailsvc(preview, tty)).stdout).toMatch(/^We are live\n\nHi opened/);
+  expect((await mailsvc([...preview, "--html"])).stdout).toContain("<p>Hi opened</p>");
+  expect((await mailsvc([...preview, "--text"])).stdout).toContain("Hi opened");
+  expect((await mailsvc(["campaigns", "preview", "Launch", "--contact", "nobody@acme.test"])).stderr).toContain("not_found");
   const sent = await mailsvc(["campaigns", "send", "Launch", "--yes", "--watch"], tty);
   expect(sent.code).toBe(0);
   expect(sent.stdout).toMatch(/SENT {2}4 recipients: {2}delivered 3 {3}bounced 1/);
@@ -28,6 +36,17 @@ test("a campaign is made by the names of its list and template, tested, sent and
   expect((await mailsvc(["campaigns", "recipients", "Launch", "--status", "bounced"], tty)).stdout).toMatch(
     /bounced@\S+\s+bounced\s+550 5\.1\.1|No such user/,
   );
+  const csv = (await mailsvc(["campaigns", "recipients", "Launch", "--csv"])).stdout.trimEnd().split("\n");
+  expect(csv[0]).toMatch(/^emailId,contactId,to,status,skipReason,/);
+  expect(csv.slice(1).map((line) => line.split(",").slice(2, 4).join(" "))).toEqual(
+    emails.map((email, i) => `${email} ${names[i] === "bounced" ? "bounced" : "delivered"}`).toReversed(),
+  );
+  expect((await mailsvc(["campaigns", "recipients", "Launch", "--csv", "--status", "bounced"])).stdout.trimEnd().split("\n")).toHaveLength(
+    2,
+  );
+  const file = await mailsvc(["campaigns", "recipients", "Launch", "--csv", "--output", "sent.csv"]);
+  expect(file.json).toMatchObject({ recipients: 4, file: expect.stringMatching(/sent\.csv$/) });
+  expect((await mailsvc(["campaigns", "recipients", "Launch", "--output", "sent.csv"])).code).toBe(2);
   expect((await mailsvc(["campaigns", "verify", "Launch"], tty)).stdout).toContain("correct  4 recipients counted anew");
   expect((await mailsvc(["campaigns", "send", "Launch", "--yes"])).code).not.toBe(0);
 });

@@ -20,7 +20,7 @@ describe("what is offered", () => {
   test("flags of the command and those of all commands, each once unless it may be repeated", async () => {
     expect(await offers(["emails", "list", "--st"])).toEqual(["--status"]);
     expect(await offers(["send", "--subject", "x", "--sub"])).toEqual([]);
-    expect(await offers(["send", "--to", "a@x.example", "--to"])).toEqual(["--to"]);
+    expect(await offers(["send", "--to", "a@x.example", "--to"])).toEqual(["--to", "--together"]);
     expect(await offers(["jobs", "retry", "--idem"])).toEqual(["--idempotency-key"]);
   });
 

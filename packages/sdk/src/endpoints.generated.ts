@@ -6,6 +6,7 @@ export const ENDPOINTS: EndpointTable = {
   emails: {
     send: { method: "POST", path: "/api/v1/send", body: true },
     sendTemplate: { method: "POST", path: "/api/v1/v1/emails/send-template", body: true },
+    sendBatch: { method: "POST", path: "/api/v1/send/batch", body: true },
     list: { method: "GET", path: "/api/v1/emails", query: true, page: true },
     get: { method: "GET", path: "/api/v1/emails/:id" },
     cancel: { method: "POST", path: "/api/v1/emails/:id/cancel" },
@@ -120,6 +121,7 @@ export const ENDPOINTS: EndpointTable = {
     duplicate: { method: "POST", path: "/api/v1/campaigns/:id/duplicate", body: true },
     resend: { method: "POST", path: "/api/v1/campaigns/:id/resend", body: true },
     test: { method: "POST", path: "/api/v1/campaigns/:id/test", body: true },
+    preview: { method: "GET", path: "/api/v1/campaigns/:id/preview", query: true },
     winner: { method: "POST", path: "/api/v1/campaigns/:id/winner", body: true },
     recipients: { method: "GET", path: "/api/v1/campaigns/:id/recipients", query: true, page: true },
     stats: { method: "GET", path: "/api/v1/campaigns/:id/stats", query: true },

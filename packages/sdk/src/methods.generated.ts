@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayStep, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayStep, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -102,6 +102,19 @@ export interface MailsvcMethods {
      * `POST /api/v1/v1/emails/send-template`
      */
     sendTemplate(input: SlugSendRequest, options?: CallOptions): APIPromise<TemplateSendResponse>;
+    /**
+     * Send up to 100 different emails in one request.
+     *
+     * Each email has the fields of a single send, or `template` with the slug of a published template; its result is what a single send responds. All are queued by one commit. With mode strict, none is queued if one cannot be: the error lists the faults by index, such as `emails[3].to`. With permissive, each succeeds or fails for itself. Besides the Idempotency-Key of the request, each email may have its own `idempotencyKey`; one that was queued before is `replayed`. A batch counts as one request of the rate limit.
+     *
+     * `POST /api/v1/send/batch`
+     */
+    sendBatch(input: {
+      /** The emails, up to 100 with 1,000 recipients in all */
+      emails: BatchEmail[];
+      /** If an email cannot be queued: queue none (strict), or all others (permissive) */
+      mode?: "strict" | "permissive" | undefined;
+    }, options?: CallOptions): APIPromise<BatchResponse>;
     /**
      * List emails, newest first.
      *
@@ -1251,12 +1264,27 @@ export interface MailsvcMethods {
     test(id: string, input: {
       /** Addresses, up to five */
       to: string[];
+      /** Id or address of the contact as whom the test is rendered; by default the contact of each address */
+      contact?: string | undefined;
       /** Only this variant of an A/B test; all of them when absent */
       variant?: "A" | "B" | "C" | "D" | "E" | undefined;
     }, options?: CallOptions): APIPromise<{
       ids: string[];
       count: number;
     }>;
+    /**
+     * Render a campaign as a contact sees it, without sending.
+     *
+     * With the content as it is now, also of a campaign that has started. Without a contact, its fields are empty. Links are not tracked, and the unsubscribe link does nothing.
+     *
+     * `GET /api/v1/campaigns/:id/preview`
+     */
+    preview(id: string, input?: {
+      /** Id or address of the contact */
+      contact?: string | undefined;
+      /** The variant of an A/B test; the first one when absent */
+      variant?: "A" | "B" | "C" | "D" | "E" | undefined;
+    }, options?: CallOptions): APIPromise<CampaignPreview>;
     /**
      * Decide an A/B test by hand; the rest of the recipients gets this variant.
      *
@@ -1269,12 +1297,14 @@ export interface MailsvcMethods {
     /**
      * List the recipients of a campaign, with the reason where one was skipped, newest first.
      *
+     * To read all of them, follow `nextCursor` with a limit of 1,000.
+     *
      * `GET /api/v1/campaigns/:id/recipients`
      */
     recipients(id: string, input?: {
       /** Page number, from 1 */
       page?: number | undefined;
-      /** Items per page, 1 to 100 */
+      /** Items per page, 1 to 1,000 */
       limit?: number | undefined;
       /** Continue after this cursor (pagination.nextCursor); replaces page */
       cursor?: string | undefined;
@@ -3143,7 +3173,7 @@ export interface MailsvcMethods {
       /** Path; * matches anything, e.g. /api/v1/emails/* */
       path?: string | undefined;
       /** Answer with this error */
-      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
+      code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
       /** Close the connection instead of responding */
       drop?: boolean | undefined;
       /** Fail before the work, or after it is done */

@@ -561,6 +561,82 @@ export interface AutomationVersion {
   createdAt: string;
 }
 
+export interface BatchEmail {
+  /** An address, Name <address>, or an array of up to 50; each recipient gets a separate message, unless the mail has together, cc or bcc */
+  to: string | string[];
+  /** Recipients of the same mail, named in its Cc header */
+  cc?: string | string[] | undefined;
+  /** Recipients of the same mail whom no other recipient sees */
+  bcc?: string | string[] | undefined;
+  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
+  together?: boolean | undefined;
+  /** Sender; may be left out if the template has one */
+  from?: string | undefined;
+  /** Subject line; with a template, replaces the template's */
+  subject?: string | undefined;
+  /** HTML body */
+  html?: string | undefined;
+  /** Plain-text body */
+  text?: string | undefined;
+  /** Slug of a published template, instead of html and text */
+  template?: string | undefined;
+  /** Values of the template's variables, by name */
+  variables?: Record<string, unknown> | undefined;
+  /** Values per recipient, by address; they override variables */
+  recipientVariables?: Record<string, Record<string, unknown>> | undefined;
+  /** Reply-To address */
+  replyTo?: string | undefined;
+  /** Custom headers, name to value */
+  headers?: Record<string, string> | undefined;
+  /** Your own tracking tags, name to value; not sent to the recipient */
+  tags?: Record<string, string> | undefined;
+  /** Files, up to 20 and 20 MiB in all */
+  attachments?: Attachment[] | undefined;
+  /** Send later, at this instant (ISO 8601), at most 365 days ahead */
+  scheduledAt?: string | Date | undefined;
+  /** Send to people who unsubscribed too; for receipts, password resets and other mail they need. Bounces and complaints still block */
+  bypassUnsubscribe?: boolean | undefined;
+  tracking?: Tracking | undefined;
+  /** Makes this email safe to repeat, in any batch of the same API key, for 24 hours */
+  idempotencyKey?: string | undefined;
+}
+
+export interface BatchFailure {
+  status: "failed";
+  error: {
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+    message: string;
+    details: Array<{
+      /** Path of the invalid field, e.g. to[3]; empty for the request as a whole */
+      path: string;
+      code: string;
+      message: string;
+      /** Line of the error in the field's text, from 1, if it has lines */
+      line?: number | undefined;
+      /** Column of the error in its line, from 1 */
+      column?: number | undefined;
+    }>;
+    hint: string;
+  };
+}
+
+export interface BatchQueued {
+  status: "queued";
+  id?: string | undefined;
+  ids?: string[] | undefined;
+  count?: number | undefined;
+  recipients?: AcceptedRecipient[] | undefined;
+  failed?: FailedRecipient[] | undefined;
+  template?: string | undefined;
+  replayed?: true | undefined;
+}
+
+export interface BatchResponse {
+  queued: number;
+  failed: number;
+  results: Array<BatchQueued | BatchFailure>;
+}
+
 export interface Brand {
   name: string;
   website: string | null;
@@ -662,7 +738,7 @@ export interface Campaign {
   resendOf: ResendOf | null;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   statusReason: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
     message: string;
   } | null;
   scheduledAt: string | null;
@@ -706,7 +782,7 @@ export interface CampaignDetail {
   resendOf: ResendOf | null;
   status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
   statusReason: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | "late";
     message: string;
   } | null;
   scheduledAt: string | null;
@@ -789,6 +865,16 @@ export interface CampaignPatch {
   /** Count clicks */
   trackClicks?: boolean | undefined;
   utm?: Utm | null | undefined;
+}
+
+export interface CampaignPreview {
+  variant: "A" | "B" | "C" | "D" | "E" | null;
+  contactId: string | null;
+  from: string;
+  to: string | null;
+  subject: string;
+  html: string | null;
+  text: string | null;
 }
 
 export interface CampaignRates {
@@ -1306,7 +1392,7 @@ export interface Erasure {
 
 export interface ErrorBody {
   error: {
-    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+    code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
     message: string;
     status: number;
     requestId: string;
@@ -1324,7 +1410,7 @@ export interface ErrorBody {
   };
 }
 
-export type ErrorCode = "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+export type ErrorCode = "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
 
 export interface ErrorDetail {
   /** Path of the invalid field, e.g. to[3]; empty for the request as a whole */
@@ -1458,7 +1544,7 @@ export interface Explanation {
 
 export interface FailedRecipient {
   to: string;
-  code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
+  code: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable";
   message: string;
 }
 
@@ -1468,7 +1554,7 @@ export interface Fault {
   /** Path; * matches anything, e.g. /api/v1/emails/* */
   path: string;
   /** Answer with this error */
-  code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
+  code?: "validation_error" | "sender_not_verified" | "recipient_suppressed" | "batch_refused" | "email_suppressed" | "missing_variables" | "template_error" | "idempotency_key_required" | "unauthorized" | "key_revoked" | "invalid_signature" | "insufficient_credits" | "plan_limit_reached" | "forbidden" | "activation_paused" | "not_found" | "template_not_found" | "method_not_allowed" | "conflict" | "already_active" | "id_reused" | "limit_reached" | "already_refunded" | "duplicate_contact" | "slug_taken" | "approval_required" | "storage_quota_exceeded" | "pause_not_clearable" | "invalid_state" | "idempotency_key_reused" | "idempotency_in_progress" | "version_mismatch" | "payload_too_large" | "unsupported_media_type" | "unsupported_file_type" | "type_mismatch" | "corrupt_file" | "rate_limited" | "internal_error" | "queue_failed" | "payment_provider_error" | "not_ready" | "storage_unavailable" | undefined;
   /** Close the connection instead of responding */
   drop: boolean;
   /** Fail before the work, or after it is done */

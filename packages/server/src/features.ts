@@ -41,6 +41,7 @@ import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
+import { partAnswers } from "./http/part-answers.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
 import { inboundHandlers, providerHandlers } from "./inbound/handlers.ts";
 import { answerSimulated, setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
@@ -126,6 +127,7 @@ export function connectHooks(deps: () => Deps): Hooks {
     suppressionHooks: {
       addressesSuppressed: (tx, workspaceId, addresses, source) => applySuppressions(tx, deps(), workspaceId, addresses, source),
     },
+    partAnswers,
     engagementHooks: {
       emailsEngaged: (tx, engagements) => recordEngagements(tx, deps(), engagements),
     },

@@ -199,7 +199,10 @@ export const exchangeText = (bounced: BouncedMail): Buffer =>
   );
 
 /** A complaint of a feedback loop (RFC 5965). */
-export const arf = (bounced: BouncedMail, { type = "abuse", mailFrom = "" }: { type?: string; mailFrom?: string } = {}): Buffer =>
+export const arf = (
+  bounced: BouncedMail,
+  { type = "abuse", mailFrom = "", rcptTo = "" }: { type?: string; mailFrom?: string; rcptTo?: string } = {},
+): Buffer =>
   mail(
     "From: <feedback@mailbox.example>",
     "Subject: FW: News",
@@ -218,6 +221,7 @@ export const arf = (bounced: BouncedMail, { type = "abuse", mailFrom = "" }: { t
     "User-Agent: SomeGenerator/1.0",
     "Version: 1",
     ...(mailFrom === "" ? [] : [`Original-Mail-From: <${mailFrom}>`]),
+    ...(rcptTo === "" ? [] : [`Original-Rcpt-To: <${rcptTo}>`]),
     "",
     "--part1_13d.2e68ed54_boundary",
     "Content-Type: message/rfc822",

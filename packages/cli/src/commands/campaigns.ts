@@ -11,6 +11,7 @@ import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { CommandSpec, RequestInput, Session } from "../types.ts";
 import { listStates } from "../views/campaigns.ts";
+import { addPreviewOptions, showPreview } from "../views/preview.ts";
 import { printResult } from "../views/show.ts";
 import { lacksName, NAME_BRAND } from "./brand-name.ts";
 
@@ -67,6 +68,15 @@ async function resolveNamed(session: Session, gathered: RequestInput, flags: Fla
   }
   if (lists.length + segments.length > 0) set("exclude", lists.length > 0 ? "exclude-list" : "exclude-segment", [...lists, ...segments]);
   if (Object.keys(body).length > 0) gathered.body = body;
+}
+
+/** `mailsvc campaigns preview`: the mail as a contact sees it. */
+export function campaignPreviewCommand(spec: CommandSpec, run: Run): Command {
+  const command = buildEndpointCommand(spec, run, undefined, async (session, data, flags) => {
+    await showPreview(session, flags, data);
+    return EXIT.ok;
+  });
+  return addPreviewOptions(command);
 }
 
 const POLL_MS = 500;

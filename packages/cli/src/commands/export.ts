@@ -1,5 +1,5 @@
-import { extname, resolve } from "node:path";
-import { type Contact, contract, type Pagination } from "@mailsvc/sdk/contract";
+import { extname } from "node:path";
+import { type Contact, contract } from "@mailsvc/sdk/contract";
 import { Command, Option } from "commander";
 import { listFields } from "../contract/fields.ts";
 import { addField } from "../contract/flags.ts";
@@ -7,20 +7,19 @@ import { readInput } from "../contract/input.ts";
 import { setCommandMetadata, setOptionMetadata } from "../contract/metadata.ts";
 import { checkInput, mapPathsToFlags } from "../contract/validate.ts";
 import { openBuffer } from "../export/buffer.ts";
+import { fetchPages } from "../export/pages.ts";
 import { type CsvFlags, formatContact, formatHeader, listColumns } from "../export/rows.ts";
-import { openFile, openStdout, type Target } from "../export/target.ts";
+import { type Target, writeExport } from "../export/target.ts";
 import { buildChoiceOption, parseSeparator } from "../import/flags.ts";
 import { formatNumber } from "../import/summary.ts";
 import { FORMATS, type Format } from "../import/table.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
-import { CliError, usageError } from "../runtime/errors.ts";
+import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Call, CommandSpec, Session } from "../types.ts";
 
 const { export: endpoint } = contract.contacts;
-
-type Page = { data: Contact[]; pagination: Pagination };
 
 interface Shape extends Omit<CsvFlags, "keys"> {
   format: Format;
@@ -76,28 +75,6 @@ export function exportCommand(spec: CommandSpec, run: Run): Command {
   });
 }
 
-/** Fetches every page. Throws CliError when the server repeats a cursor. */
-async function* fetchPages(session: Session, call: Call): AsyncGenerator<Contact[]> {
-  const progress = session.progress("Exporting");
-  const seen = new Set<string>();
-  let done = 0;
-  try {
-    for (let query = call.query; ; ) {
-      const { data, pagination } = (await session.send({ ...call, query })).data as Page;
-      done += data.length;
-      progress.update(`Exporting, ${formatNumber(done)} of ${formatNumber(Math.max(done, pagination.total))} contacts`);
-      yield data;
-      const cursor = pagination.nextCursor;
-      if (!cursor) return;
-      if (seen.has(cursor)) throw new CliError({ code: "list_loops", message: "The list repeats its pages.", exit: EXIT.server });
-      seen.add(cursor);
-      query = { ...query, cursor };
-    }
-  } finally {
-    progress.stop();
-  }
-}
-
 function readShape(session: Session, flags: Flags): Shape {
   const output = flags["output"] === undefined ? "" : extname(String(flags["output"]));
   const named: Format | undefined = /^\.(?:ndjson|jsonl)$/i.test(output) ? "ndjson" : output === "" ? undefined : "csv";
@@ -114,7 +91,7 @@ function readShape(session: Session, flags: Flags): Shape {
 }
 
 /** Writes CSV with a column per custom field. Reads all contacts before it writes the first line. */
-async function writeColumns(pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[]]> {
+async function writeColumns(pages: AsyncIterable<readonly Contact[]>, shape: Shape, target: Target): Promise<[number, string[]]> {
   const buffer = openBuffer();
   try {
     for await (const contacts of pages) buffer.add(contacts);
@@ -136,7 +113,7 @@ async function writeColumns(pages: AsyncIterable<Contact[]>, shape: Shape, targe
 }
 
 /** Writes contacts as they arrive. Returns their number and the columns. */
-async function writeAll(pages: AsyncIterable<Contact[]>, shape: Shape, target: Target): Promise<[number, string[] | null]> {
+async function writeAll(pages: AsyncIterable<readonly Contact[]>, shape: Shape, target: Target): Promise<[number, string[] | null]> {
   if (shape.columns) return writeColumns(pages, shape, target);
   const flags: CsvFlags = { ...shape, keys: null };
   const csv = shape.format === "csv";
@@ -150,20 +127,11 @@ async function writeAll(pages: AsyncIterable<Contact[]>, shape: Shape, target: T
 }
 
 async function exportContacts(session: Session, call: Call, flags: Flags): Promise<Exit> {
-  const { out, term, host } = session;
+  const { out, term } = session;
   const shape = readShape(session, flags);
-  const given = flags["output"] as string | undefined;
-  const path = given === undefined || given === "-" ? null : resolve(host.cwd, given);
-  const target = path === null ? openStdout(session) : openFile(path, given ?? "");
-  let written: [number, string[] | null];
-  try {
-    written = await writeAll(fetchPages(session, call), shape, target);
-  } catch (error) {
-    target.discard();
-    throw error;
-  }
-  target.commit();
-  const [contacts, columns] = written;
+  const pages = fetchPages<Contact>(session, call, "contacts");
+  const { result, path } = await writeExport(session, flags["output"] as string | undefined, (target) => writeAll(pages, shape, target));
+  const [contacts, columns] = result;
   if (path !== null)
     await out.data(
       { file: path, format: shape.format, contacts, columns },

@@ -1,22 +1,22 @@
-import { writeFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { contract, type TemplateDetail } from "@mailsvc/sdk/contract";
-import { Command, Option } from "commander";
+import { contract } from "@mailsvc/sdk/contract";
+import { Command } from "commander";
 import { listFields } from "../contract/fields.ts";
 import { addField } from "../contract/flags.ts";
 import { readInput } from "../contract/input.ts";
-import { setCommandMetadata, setOptionMetadata } from "../contract/metadata.ts";
+import { setCommandMetadata } from "../contract/metadata.ts";
 import { checkInput, mapPathsToFlags } from "../contract/validate.ts";
 import { dirOption, folderCommands, getDir } from "../folders/commands.ts";
-import { type Flags, type Run, runAction } from "../runtime/action.ts";
+import { type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
-import { safeLines, safeText } from "../runtime/safe-text.ts";
+import { safeText } from "../runtime/safe-text.ts";
 import { listDependencies } from "../templates/changes.ts";
 import { readFolder, type TemplateFiles } from "../templates/folder.ts";
 import { templateNoun } from "../templates/noun.ts";
-import type { CommandSpec, Session } from "../types.ts";
+import type { CommandSpec } from "../types.ts";
+import { addPreviewOptions, showPreview } from "../views/preview.ts";
 
 const previewEndpoint = contract.templates.preview;
 
@@ -33,13 +33,11 @@ export function previewCommand(spec: CommandSpec, run: Run): Command {
   command
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
     .addOption(dirOption(templateNoun))
-    .option("--html", "Print the HTML only")
-    .option("--text", "Print the text only")
-    .addOption(setOptionMetadata(new Option("--out <file>", "Write the HTML to a file, to open it in a browser"), { type: "file" }))
     .addHelpText(
       "after",
       "\nExamples:\n  mailsvc templates preview welcome --variable name=Ada\n  mailsvc templates preview welcome --variable 'order:=@order.json' --out preview.html\n  mailsvc templates preview tpl_01jc3v2m9k8q4w6x0y5z7a1b2c --html",
     );
+  addPreviewOptions(command);
   return runAction(command, run, "write", async (session, [id = ""], flags): Promise<Exit> => {
     session.flagOf = mapPathsToFlags(fields);
     session.spec = spec;
@@ -88,17 +86,4 @@ function renderBody(local: ReadonlyMap<string, TemplateFiles>, template: Templat
   }
   const { type, subject, html, text, layout } = template;
   return { type, subject, html, text, layout, declare: template.variables, ...(variables === undefined ? {} : { variables }), parts };
-}
-
-async function showPreview(session: Session, flags: Flags, data: unknown): Promise<void> {
-  const { subject, html, text, missingVariables = [] } = data as Partial<TemplateDetail> & { missingVariables?: string[] };
-  const { err, out } = session.term;
-  if (missingVariables.length > 0) session.out.note(`${err.yellow("missing")} ${safeText(missingVariables.join(", "))}`);
-  if (flags["out"] !== undefined) {
-    const file = resolve(session.host.cwd, String(flags["out"]));
-    writeFileSync(file, (flags["text"] === true ? text : html) ?? text ?? "");
-    await session.out.data({ file, missingVariables }, () => file);
-  } else if (flags["html"] === true) await session.out.text(html ?? "");
-  else if (flags["text"] === true) await session.out.text(text ?? "");
-  else await session.out.data(data, () => `${out.bold(safeText(subject ?? "(no subject)"))}\n\n${safeLines(text ?? "(no text)")}`);
 }

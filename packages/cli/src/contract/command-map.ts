@@ -39,6 +39,7 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "senders.confirmPage": { hidden: true },
   "senders.confirm": { hidden: true },
   "emails.send": { words: ["send"] },
+  "emails.sendBatch": { words: ["emails", "batch"] },
   "emails.sendTemplate": { coveredBy: "emails.send" },
   "templates.send": { coveredBy: "emails.send" },
   "contacts.import": { fromFile: "rows" },

@@ -5,7 +5,7 @@ import { usageError } from "../runtime/errors.ts";
 import type { Exit } from "../runtime/exit.ts";
 import { buildCall, isDestructive, isWrite } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
-import type { CommandSpec, RequestInput, Session } from "../types.ts";
+import type { Call, CommandSpec, RequestInput, Session } from "../types.ts";
 import { followEvents } from "../views/follow.ts";
 import { printAllPages } from "../views/show.ts";
 import { getArgumentTitle, listPathArguments } from "./command-map.ts";
@@ -23,13 +23,13 @@ const ABOUT: Readonly<Record<string, string>> = { activationId: "Id of the activ
 
 /**
  * Builds the command of one endpoint from the contract: its arguments, flags and action. `before` may add to the input
- * before the command prompts for missing fields and validates. `instead` gets the response, and returns null to have it printed.
+ * before the command prompts for missing fields and validates. `instead` gets the response and the call, and returns null to have it printed.
  */
 export function buildEndpointCommand(
   spec: CommandSpec,
   run: Run,
   before?: (session: Session, gathered: RequestInput, flags: Flags) => Promise<void>,
-  instead?: (session: Session, data: unknown, flags: Flags) => Promise<Exit | null>,
+  instead?: (session: Session, data: unknown, flags: Flags, call: Call) => Promise<Exit | null>,
 ): Command {
   const { endpoint, words } = spec;
   const fields = listFields(endpoint).filter(({ name }) => spec.fixed?.[name] === undefined);
@@ -81,7 +81,7 @@ export function buildEndpointCommand(
     const call = isLongPoll(endpoint) ? withPollTime(session, keyed, Number(gathered.query["timeout"] ?? 10)) : keyed;
     if (endpoint.stream && !session.globals.dryRun) return followEvents(session, call);
     if (list && flags["all"] === true && !session.globals.dryRun) return printAllPages(session, spec, call);
-    return execute(session, spec, call, instead && ((data) => instead(session, data, flags)));
+    return execute(session, spec, call, instead && ((data) => instead(session, data, flags, call)));
   });
 }
 

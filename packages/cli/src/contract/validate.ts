@@ -71,7 +71,7 @@ export function checkInput(endpoint: Endpoint, query: Record<string, unknown>, b
   const faults: Fault[] = [];
   for (const [schema, value] of [
     [endpoint.query, query],
-    [endpoint.body, body],
+    [endpoint.looseBody ?? endpoint.body, body],
   ] as const) {
     const result = schema?.safeParse(value);
     if (result && !result.success)

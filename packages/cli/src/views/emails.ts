@@ -1,4 +1,4 @@
-import type { Email, EmailDetail, MailsvcContract, Output, Sender } from "@mailsvc/sdk/contract";
+import type { BatchResponse, Email, EmailDetail, MailsvcContract, Output, Sender } from "@mailsvc/sdk/contract";
 import { safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
 import { formatReply } from "./reply.ts";
@@ -31,6 +31,7 @@ const senderColumns: Column<Sender>[] = [
 
 export const emailViews: Readonly<Record<string, View>> = {
   "emails.send": { object: formatSent },
+  "emails.sendBatch": { object: batch },
   "emails.list": { columns: emailColumns, empty: "No emails yet. Send one: mailsvc send --help" },
   "emails.get": { object: detail },
   "emails.cancel": { object: one },
@@ -60,6 +61,15 @@ export function formatSent(answer: Answer, { term: { out } }: Session): string {
 /** The first recipient, and how many others there are. */
 function formatTo({ to, recipients }: Email): string {
   return recipients.length > 1 ? `${to} +${recipients.length - 1}` : to;
+}
+
+function batch({ queued, failed, results }: BatchResponse, { term: { out } }: Session): string {
+  const lines = results.map((result, i) => {
+    if (result.status === "failed") return `  ${i}  ${out.red("failed")} ${safeText(result.error.code)}  ${safeText(result.error.message)}`;
+    return `  ${i}  ${safeText([result.id, ...(result.ids ?? [])].filter((one) => one !== undefined).join(" "))}${result.replayed ? out.dim("  queued before") : ""}`;
+  });
+  const count = `${out.green("queued")} ${queued}${failed > 0 ? `, ${out.red("failed")} ${failed}` : ""}`;
+  return [count, ...lines].join("\n");
 }
 
 function pairs(map: Readonly<Record<string, string>>): string {

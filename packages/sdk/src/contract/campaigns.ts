@@ -123,6 +123,25 @@ export const Recipient = z
   .meta({ id: "Recipient" });
 export type Recipient = z.infer<typeof Recipient>;
 
+/** A mail of a campaign, rendered. */
+export const CampaignPreview = z
+  .object({
+    variant: z.enum(VARIANT_NAMES).nullable(),
+    contactId: z.string().nullable(),
+    from: z.string(),
+    /** The address of the contact. */
+    to: z.string().nullable(),
+    subject: z.string(),
+    html: z.string().nullable(),
+    /** Made from the HTML if the campaign has no text. */
+    text: z.string().nullable(),
+  })
+  .meta({ id: "CampaignPreview" });
+export type CampaignPreview = z.infer<typeof CampaignPreview>;
+
+/** A contact, by id or address. */
+const Reader = z.string().min(1).max(254);
+
 const id = { id: "cmp_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const launch = {
   name: "Launch",
@@ -313,11 +332,29 @@ export const campaigns = {
       "An address of a contact gets its fields; for other addresses they are empty. The subject begins with [Test]; the unsubscribe link works, for the address that gets the test. Nothing is counted.",
     body: z.strictObject({
       to: z.array(EmailAddress).min(1).max(CAMPAIGN_LIMITS.testRecipients).meta({ description: "Addresses, up to five" }),
+      contact: Reader.optional().meta({
+        description: "Id or address of the contact as whom the test is rendered; by default the contact of each address",
+      }),
       variant: z.enum(VARIANT_NAMES).optional().meta({ description: "Only this variant of an A/B test; all of them when absent" }),
     }),
     output: z.object({ ids: z.array(z.string()), count: z.int() }),
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "missing_variables", "recipient_suppressed"],
     examples: [{ summary: "To yourself", params: id, body: { to: ["me@example.com"] } }],
+  }),
+  preview: endpoint({
+    method: "GET",
+    path: "/api/v1/campaigns/:id/preview",
+    access: { permission: "campaigns:read" },
+    summary: "Render a campaign as a contact sees it, without sending",
+    description:
+      "With the content as it is now, also of a campaign that has started. Without a contact, its fields are empty. Links are not tracked, and the unsubscribe link does nothing.",
+    query: z.object({
+      contact: Reader.optional().meta({ description: "Id or address of the contact" }),
+      variant: z.enum(VARIANT_NAMES).optional().meta({ description: "The variant of an A/B test; the first one when absent" }),
+    }),
+    output: CampaignPreview,
+    errors: ["not_found", "template_not_found", "template_error", "missing_variables"],
+    examples: [{ summary: "As Ada sees it", params: id, query: { contact: "ada@example.com" } }],
   }),
   winner: endpoint({
     method: "POST",
@@ -335,8 +372,10 @@ export const campaigns = {
     path: "/api/v1/campaigns/:id/recipients",
     access: { permission: "campaigns:read" },
     summary: "List the recipients of a campaign, with the reason where one was skipped, newest first",
+    description: "To read all of them, follow `nextCursor` with a limit of 1,000.",
     query: z.object({
       ...pageQuery,
+      limit: z.coerce.number().int().min(1).max(1000).default(20).meta({ description: "Items per page, 1 to 1,000" }),
       status: z.enum(EMAIL_STATUSES).optional().meta({ description: "Only recipients in this state" }),
     }),
     output: pageSchema(Recipient),

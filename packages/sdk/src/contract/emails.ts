@@ -1,4 +1,5 @@
 import { EmailAddress, MailboxText, ReplyTo } from "./address.ts";
+import { BatchEmail, BatchResponse, batchRequest } from "./batch.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { AcceptedRecipient, checkRecipients, EventRecipient, RECIPIENT_KINDS, recipientFields } from "./recipients.ts";
@@ -207,7 +208,7 @@ export const emails = {
       { summary: "One recipient", body: { ...hello, to: "ada@example.com" } },
       {
         summary: "One mail to several recipients",
-        body: { ...hello, to: "Ada <ada@example.com>", cc: ["grace@example.com"], bcc: "archive@acme.example" },
+        body: { ...hello, to: "Ada <ada@example.com>", cc: "grace@example.com", bcc: "archive@acme.example" },
       },
       { summary: "A batch", body: { ...hello, to: ["ada@example.com", "grace@example.com"], tags: { kind: "welcome" } } },
       {
@@ -243,6 +244,40 @@ export const emails = {
     bucket: "send",
     errors: ["template_not_found", "template_error", "missing_variables", "sender_not_verified", "recipient_suppressed", "queue_failed"],
     examples: [{ summary: "One recipient", body: { slug: "order-shipped", to: "ada@example.com", variables: { name: "Ada" } } }],
+  }),
+  sendBatch: endpoint({
+    method: "POST",
+    path: "/api/v1/send/batch",
+    access: { permission: "transactional:send" },
+    testKeys: true,
+    bucket: "send",
+    summary: "Send up to 100 different emails in one request",
+    description:
+      "Each email has the fields of a single send, or `template` with the slug of a published template; its result is what a single send responds. All are queued by one commit. With mode strict, none is queued if one cannot be: the error lists the faults by index, such as `emails[3].to`. With permissive, each succeeds or fails for itself. Besides the Idempotency-Key of the request, each email may have its own `idempotencyKey`; one that was queued before is `replayed`. A batch counts as one request of the rate limit.",
+    body: batchRequest(BatchEmail),
+    looseBody: batchRequest(z.unknown()),
+    output: BatchResponse,
+    errors: [
+      "batch_refused",
+      "sender_not_verified",
+      "recipient_suppressed",
+      "template_not_found",
+      "template_error",
+      "missing_variables",
+      "queue_failed",
+    ],
+    examples: [
+      {
+        summary: "Two different emails",
+        body: {
+          emails: [
+            { ...hello, to: "ada@example.com", idempotencyKey: "receipt-1042" },
+            { template: "order-shipped", to: "grace@example.com", variables: { name: "Grace" } },
+          ],
+        },
+      },
+      { summary: "All that can be sent", body: { mode: "permissive", emails: [{ ...hello, to: "ada@example.com" }] } },
+    ],
   }),
   list: endpoint({
     method: "GET",

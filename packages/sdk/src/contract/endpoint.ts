@@ -59,6 +59,8 @@ export interface Endpoint {
   readonly description?: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
+  /** What a request's body is checked with instead of `body`, where the handler checks its items, because they may fail one by one. */
+  readonly looseBody?: z.ZodObject;
   /** The body is not read as JSON: its handler gets the bytes and the headers, as a signature, a form or an upload needs them. */
   readonly raw?: true;
   /** The body may come as multipart/form-data too: a file in `file`, which becomes `fileName` and `contentBase64`, and fields as text. */
@@ -120,7 +122,9 @@ type Shape<S, Side extends "input" | "output"> = S extends z.ZodType ? (Side ext
 export type CallInput<E extends Endpoint> = Shape<E["query"], "input"> & Shape<E["body"], "input">;
 
 /** The input of a handler: parsed path parameters, query and body in one flat object. */
-export type HandlerInput<E extends Endpoint> = Params<E["path"]> & Shape<E["query"], "output"> & Shape<E["body"], "output">;
+export type HandlerInput<E extends Endpoint> = Params<E["path"]> &
+  Shape<E["query"], "output"> &
+  Shape<E["looseBody"] extends z.ZodObject ? E["looseBody"] : E["body"], "output">;
 
 /** The response data of an endpoint. */
 export type Output<E extends Endpoint> = z.output<E["output"]>;

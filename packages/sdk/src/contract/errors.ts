@@ -18,6 +18,11 @@ export const ERRORS = {
     cause: "The only recipient of the request, or every one of them, is on the suppression list of the workspace.",
     hint: "The recipient bounced, complained or unsubscribed; see: mailsvc suppressions list. bypassUnsubscribe reaches people who unsubscribed",
   },
+  batch_refused: {
+    status: 400,
+    cause: "Emails of a strict batch were refused, for different reasons. None of the batch was queued; the details name each fault.",
+    hint: "Correct the emails named in details, or send with mode permissive, which queues all others.",
+  },
   email_suppressed: {
     status: 400,
     cause: "The contact's address is on the suppression list, so the contact cannot be subscribed.",

@@ -77,6 +77,7 @@ export * from "./automation-steps.ts";
 export * from "./automation-triggers.ts";
 export * from "./automation-words.ts";
 export * from "./automations.ts";
+export * from "./batch.ts";
 export * from "./bytes.ts";
 export * from "./campaign-fields.ts";
 export * from "./campaign-stats.ts";

@@ -9,7 +9,7 @@ export const SEND_LIMITS = {
   content: 5 * 1024 * 1024,
   headers: 50,
   headerValue: 2000,
-  tags: 50,
+  tags: 20,
   tagValue: 256,
   utmValue: 200,
   attachments: 20,

@@ -32,6 +32,11 @@ export const Slug = z
   .string()
   .max(TEMPLATE_LIMITS.slug)
   .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, "Lower-case letters and digits are needed, with - or _ between them.")
+  // POST /api/v1/send/batch sends no template.
+  .refine((slug) => slug !== "batch", {
+    message: "batch is taken: it is part of the address to which batches are sent.",
+    params: { code: "reserved" },
+  })
   .meta({ description: "Identifier used in sends and in {{> …}}: lower-case letters, digits, - and _", examples: ["order-shipped"] });
 
 const Source = z.string().max(TEMPLATE_LIMITS.source).refine(storable, refused);

@@ -20,7 +20,7 @@ export const Variables = z
   })
   .meta({ description: "Values of the template's variables, by name" });
 
-const recipientVariables = z
+export const recipientVariables = z
   .record(z.string(), Variables)
   .optional()
   .meta({ description: "Values per recipient, by address; they override variables" });
@@ -41,7 +41,7 @@ const fields = {
 };
 
 /** The template send request (docs/templates.md#a-first-template). */
-export const TemplateSendRequest = z.strictObject(fields).superRefine(checkFields).meta({ id: "TemplateSendRequest" });
+export const TemplateSendRequest = z.strictObject(fields).superRefine(checkTemplateFields).meta({ id: "TemplateSendRequest" });
 export type TemplateSendRequest = z.input<typeof TemplateSendRequest>;
 
 /** The template send request with the slug in the body. */
@@ -55,7 +55,7 @@ export const SlugSendRequest = z
     if (body.slug === undefined && body.template === undefined)
       issue(ctx, ["slug"], "required", "slug is required: the slug of the template.");
     if (body.slug !== undefined && body.template !== undefined) issue(ctx, ["template"], "duplicate", "Give either slug or template.");
-    checkFields(body, ctx);
+    checkTemplateFields(body, ctx);
   })
   .meta({ id: "SlugSendRequest" });
 export type SlugSendRequest = z.input<typeof SlugSendRequest>;
@@ -116,7 +116,10 @@ function variableKey(text: string): string | null {
 }
 
 /** Checks the recipients, and that values per recipient name recipients of this send. */
-function checkFields(body: RecipientFields & { recipientVariables?: Record<string, unknown> | undefined }, ctx: z.RefinementCtx): void {
+export function checkTemplateFields(
+  body: RecipientFields & { recipientVariables?: Record<string, unknown> | undefined },
+  ctx: z.RefinementCtx,
+): void {
   checkRecipients(body, ctx);
   if (!body.recipientVariables) return;
   if (isTogether(body)) {

@@ -5,6 +5,7 @@ import { getCampaign, listCampaigns } from "./campaigns.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "./control.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { createCampaign, deleteCampaign, duplicateCampaign, resendCampaign, updateCampaign } from "./drafts.ts";
+import { previewCampaign } from "./preview.ts";
 import { listRecipients } from "./recipients.ts";
 import { verifyCampaign } from "./recount.ts";
 import { estimateAudience } from "./selection.ts";
@@ -38,6 +39,7 @@ export const campaignHandlers: Handlers<typeof contract.campaigns, CampaignDeps>
     prepare: (input, { read, workspaceId }) => prepareTest(read, workspaceId, input),
     run: (_input, { tx, deps }, prepared: PreparedTest) => sendTest(prepared, tx, deps),
   },
+  preview: (input, { read, workspaceId }) => previewCampaign(read, workspaceId, input),
   winner: (input, { tx, deps, workspaceId }) => decideWinner(tx, deps, workspaceId, input),
   recipients: (input, { read, workspaceId }) => listRecipients(read, workspaceId, input),
   stats: (input, { read, deps, workspaceId }) => getStats(read, deps, workspaceId, input),

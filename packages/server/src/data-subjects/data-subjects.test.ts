@@ -174,6 +174,62 @@ describe("erasing a person", () => {
     });
   });
 
+  test("takes the address out of mail to several recipients, which goes on to the others", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    const party = {
+      ...hello,
+      to: ["Ada <ada@example.com>", "bob@example.com"],
+      cc: ['"Ada, again" <ADA@example.com>', "Carol <carol@example.com>"],
+      bcc: "dan@example.com",
+    };
+    const sent = await sdk.emails.send(party);
+    expect(await world.inbox.all()).toHaveLength(4);
+    const waiting = await sdk.emails.send({ ...party, scheduledAt: "2026-01-02T00:00:00Z" });
+    const alone = await sdk.emails.send({ ...hello, to: "bob@example.com", bcc: "ada@example.com" });
+    expect(await world.inbox.all()).toHaveLength(6);
+    expect(await sdk.people.erase("ada@example.com")).toMatchObject({ emails: 3, captured: 5 });
+
+    // Nothing in any table names the person, nor a copy of a mail to another recipient.
+    const { read } = world.app.deps.db;
+    for (const [name, table] of Object.entries(read.t))
+      expect(JSON.stringify(await read.select().from(table as typeof read.t.contacts)).toLowerCase(), name).not.toContain("ada");
+    expect((await world.inbox.all()).map(({ to }) => to)).toEqual(["bob@example.com"]);
+
+    for (const { id } of [sent, waiting])
+      expect((await sdk.emails.get(id)).recipients.map(({ email }) => email)).toEqual([
+        "bob@example.com",
+        "carol@example.com",
+        "dan@example.com",
+      ]);
+    expect((await sdk.emails.get(alone.id)).recipients).toMatchObject([{ email: "bob@example.com", kind: "to" }]);
+    expect((await sdk.emails.list()).data.map(({ id }) => id)).toEqual([alone.id, waiting.id, sent.id]);
+    await world.clock.advance("2d");
+    const [late] = await world.inbox.all({ to: "dan@example.com" });
+    const raw = await sdk.inbox.raw(late?.id ?? "");
+    expect(raw).toContain("\r\nTo: bob@example.com\r\nCc: Carol <carol@example.com>\r\n");
+    await sdk.people.erase("bob@example.com");
+    await sdk.people.erase("carol@example.com");
+    await sdk.people.erase("dan@example.com");
+    expect(await read.select().from(read.t.contents)).toEqual([]);
+  });
+
+  test("what is exported of one recipient does not name the others", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    const { id } = await sdk.emails.send({ ...hello, to: "Ada <ada@example.com>", cc: "carol@example.com", bcc: "dan@example.com" });
+    await world.settle();
+    for (const [address, kind] of [
+      ["ada@example.com", "to"],
+      ["carol@example.com", "cc"],
+      ["dan@example.com", "bcc"],
+    ] as const) {
+      const person = await sdk.people.get(address);
+      expect(person.emails).toMatchObject([{ id, to: address, recipients: [{ email: address, kind }] }]);
+      expect(new Set(JSON.stringify(person).match(/\w+@example\.com/g))).toEqual(new Set([address]));
+    }
+  });
+
   test("a suppressed address stays suppressed everywhere, and can be removed by its address", async () => {
     await using world = await createWorld();
     const { sdk } = world;

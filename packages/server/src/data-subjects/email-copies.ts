@@ -9,6 +9,8 @@ export interface EmailCopy {
   contentsId: number;
   /** True if other emails have the same contents. */
   shared: boolean;
+  /** The mail whose headers name the address together with other recipients; null if there is none. */
+  namedIn: string | null;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface EmailCopy {
 export async function findEmailCopies(read: Reader, workspaceId: string, toKey: string): Promise<EmailCopy[]> {
   const { emails: t } = read.t;
   const emails = await read
-    .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId })
+    .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId, mailId: t.mailId, kind: t.kind })
     .from(t)
     .where(isTo(read.t, workspaceId, toKey));
   const uses = new Map<number, number>();
@@ -30,9 +32,10 @@ export async function findEmailCopies(read: Reader, workspaceId: string, toKey: 
       .where(and(eq(t.workspaceId, workspaceId), inArray(t.contentsId, chunk)))
       .groupBy(t.contentsId))
       uses.set(contentsId, n);
-  return emails.map(({ id, contentsId, campaignId }) => ({
+  return emails.map(({ id, contentsId, campaignId, mailId, kind }) => ({
     id,
     contentsId,
     shared: campaignId !== null || (uses.get(contentsId) ?? 1) > 1,
+    namedIn: kind === "bcc" ? null : mailId,
   }));
 }

@@ -1,3 +1,4 @@
+import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, or, type SQL } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
@@ -21,8 +22,11 @@ export async function eraseEmails(tx: Tx, { workspaceId, emails }: ErasedSubject
   return erased;
 }
 
-/** Deletes the contents of the emails to a person, with attachments, unless other emails share them. */
-export async function eraseContents(tx: Tx, { workspaceId, emails }: ErasedSubject): Promise<number> {
+/**
+ * Deletes the contents of the emails to a person, with attachments, unless other emails share them. Of a mail that still goes to other
+ * recipients, the headers name the person no more.
+ */
+export async function eraseContents(tx: Tx, { workspaceId, emails, address }: ErasedSubject): Promise<number> {
   const { contents: t, attachments, attachmentParts } = tx.t;
   let erased = 0;
   for (const chunk of splitIntoChunks(emails.filter(({ shared }) => !shared))) {
@@ -36,6 +40,8 @@ export async function eraseContents(tx: Tx, { workspaceId, emails }: ErasedSubje
         .returning({ id: t.id })
     ).length;
   }
+  for (const { contentsId, shared, namedIn } of emails)
+    if (shared && namedIn !== null) erased += await eraseAddressee(tx, contentsId, address);
   return erased;
 }
 
@@ -58,12 +64,18 @@ export async function eraseEvents(tx: Tx, { emails, contact }: ErasedSubject): P
   return erased;
 }
 
-/** Deletes captured emails to a person. */
-export async function eraseCapturedEmails(tx: Tx, { workspaceId, address }: ErasedSubject): Promise<number> {
+/** Deletes captured emails to a person, and those to others whose headers name the person. */
+export async function eraseCapturedEmails(tx: Tx, { workspaceId, address, emails }: ErasedSubject): Promise<number> {
   const { inbox: t, inboxParts } = tx.t;
-  const own = and(eq(t.workspaceId, workspaceId), eq(t.to, address));
-  await tx.delete(inboxParts).where(inArray(inboxParts.mailId, tx.select({ id: t.id }).from(t).where(own)));
-  return (await tx.delete(t).where(own).returning({ id: t.id })).length;
+  const mailIds = [...new Set(emails.flatMap(({ namedIn }) => namedIn ?? []))];
+  const naming = [eq(t.to, address), ...splitIntoChunks(mailIds).map((chunk) => inArray(t.emailId, chunk))];
+  let erased = 0;
+  for (const which of naming) {
+    const own = and(eq(t.workspaceId, workspaceId), which);
+    await tx.delete(inboxParts).where(inArray(inboxParts.mailId, tx.select({ id: t.id }).from(t).where(own)));
+    erased += (await tx.delete(t).where(own).returning({ id: t.id })).length;
+  }
+  return erased;
 }
 
 /** Deletes stored responses of idempotent requests that name a person. */
@@ -82,4 +94,18 @@ export async function eraseIdempotentResponses(tx: Tx, subject: ErasedSubject): 
 /** The texts by which a person is named in responses and links. */
 export function listTexts({ address, contact }: ErasedSubject): string[] {
   return [address, ...(contact ? [contact.id, contact.email] : [])];
+}
+
+/** Takes an address out of the headers of a mail. */
+async function eraseAddressee(tx: Tx, contentsId: number, address: string): Promise<number> {
+  const { contents: t } = tx.t;
+  const [found] = await tx.select({ addressees: t.addressees }).from(t).where(eq(t.id, contentsId));
+  if (!found?.addressees) return 0;
+  const others = (list: readonly string[]): string[] => list.filter((text) => parseMailbox(text).key !== address);
+  const { to, cc } = found.addressees;
+  await tx
+    .update(t)
+    .set({ addressees: { to: others(to), cc: others(cc) } })
+    .where(eq(t.id, contentsId));
+  return 1;
 }

@@ -1,3 +1,4 @@
+import type { PartAnswers } from "../http/part-answers.ts";
 import type { Tracing } from "../lib/tracing.ts";
 import type { SenderDeps } from "../senders/deps.ts";
 import type { SuppressionDeps } from "../suppressions/deps.ts";
@@ -14,6 +15,7 @@ export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps {
   /** Who reacts when the status of emails changes, in this order. */
   readonly statusListeners: readonly StatusListener[];
   readonly engagementHooks: EngagementHooks;
+  readonly partAnswers: PartAnswers;
   readonly config: SenderDeps["config"] & {
     /** The domain of reply addresses; null when no mail is received. */
     readonly replyDomain: string | null;

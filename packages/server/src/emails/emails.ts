@@ -43,6 +43,7 @@ export {
   findEmailById,
   findEmailRows,
   findMail,
+  findRecipientById,
   findTraces,
   insertContents,
   isTest,

@@ -4,6 +4,7 @@ import { notFound } from "../lib/api-error.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { resolveById } from "../templates/templates.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
+import { type PreparedBatch, prepareBatch, sendBatch } from "./batch.ts";
 import type { EmailDeps } from "./deps.ts";
 import { cancelEmail, getEmail, listEmails, rescheduleEmail } from "./emails.ts";
 import { type Origin, send } from "./send.ts";
@@ -19,6 +20,12 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
     prepare: ({ slug, template, ...input }, { read, deps, workspaceId }) =>
       prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug ?? template ?? "", input),
     run: (_input, { tx, deps, ...context }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, toOrigin(context)),
+    insertsOnly: true,
+  },
+  sendBatch: {
+    prepare: (input, ctx) => prepareBatch(input, ctx),
+    run: ({ mode }, { tx, deps, ...context }, emails: PreparedBatch) =>
+      sendBatch(emails, mode, tx, deps, { ...toOrigin(context), keyId: context.key.id }),
     insertsOnly: true,
   },
   list: (input, { read, deps, workspaceId, key }) => listEmails(read, deps, workspaceId, { ...input, test: input.test || key.test }),

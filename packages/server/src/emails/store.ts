@@ -122,6 +122,17 @@ export async function findEmailById(q: Tx | Reader, id: string): Promise<EmailRo
   return row ?? null;
 }
 
+/** A recipient of a mail to several, of any workspace. */
+export async function findRecipientById(q: Tx | Reader, mailId: string, toKey: string): Promise<EmailRow | null> {
+  const { emails, workspaces } = q.t;
+  const all = q.select({ id: workspaces.id }).from(workspaces);
+  const [row] = await q
+    .select()
+    .from(emails)
+    .where(and(inArray(emails.workspaceId, all), eq(emails.mailId, mailId), eq(emails.toKey, toKey)));
+  return row ?? null;
+}
+
 /** An attachment without its bytes. */
 type AttachmentInfo = Omit<AttachmentRow, "content">;
 

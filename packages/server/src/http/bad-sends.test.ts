@@ -170,7 +170,7 @@ scenarios(
     bad("51 headers", { headers: pairs(51) }, "headers too_big"),
     bad("a header value of 2001 characters", { headers: { "X-A": "v".repeat(2001) } }, "headers.X-A too_big"),
     bad("a header name of 77 characters", { headers: { [`X-${"a".repeat(75)}`]: "v" } }, `headers.X-${"a".repeat(75)} invalid_header`),
-    bad("51 tags", { tags: pairs(51) }, "tags too_big"),
+    bad("21 tags", { tags: pairs(21) }, "tags too_big"),
     bad("a tag value of 257 characters", { tags: { a: "v".repeat(257) } }, "tags.a too_big"),
     bad("a tag name of 65 characters", { tags: { ["a".repeat(65)]: "v" } }, `tags.${"a".repeat(65)} invalid_tag`),
     bad(
@@ -221,7 +221,7 @@ scenarios("values just within the limits", [
   fine("a text of 5 MiB in two-byte characters", { text: "ü".repeat(2.5 * 1024 * 1024) }),
   fine("50 headers of 2000 characters", { headers: pairs(50, "v".repeat(2000)) }),
   fine("a header name of 76 characters", { headers: { [`X-${"a".repeat(74)}`]: "v" } }),
-  fine("50 tags of 256 characters", { tags: pairs(50, "v".repeat(256)) }),
+  fine("20 tags of 256 characters", { tags: pairs(20, "v".repeat(256)) }),
   fine("20 attachments", {
     attachments: Array.from({ length: SEND_LIMITS.attachments }, (_, i) => ({ filename: `${i}.txt`, content: "aGk=" })),
   }),

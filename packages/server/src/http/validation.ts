@@ -28,7 +28,11 @@ export function parseInput(
   body: Record<string, unknown>,
 ): Record<string, unknown> {
   const query = parseQuery(endpoint, search);
-  return { ...params, ...(endpoint.query && parse(endpoint.query, query)), ...(endpoint.body && parse(endpoint.body, body)) };
+  return {
+    ...params,
+    ...(endpoint.query && parse(endpoint.query, query)),
+    ...(endpoint.body && parse(endpoint.looseBody ?? endpoint.body, body)),
+  };
 }
 
 /**

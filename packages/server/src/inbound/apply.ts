@@ -1,6 +1,6 @@
-import type { EmailStatus } from "@mailsvc/sdk/contract";
+import { addressKey, type EmailStatus } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import { type EmailRow, findEmailById, transition } from "../emails/emails.ts";
+import { type EmailRow, findEmailById, findRecipientById, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
@@ -36,7 +36,7 @@ export async function applyReports(tx: Tx, deps: InboundDeps, reports: readonly 
 }
 
 async function applyReport(tx: Tx, deps: InboundDeps, report: Report, workspaceId: string | null): Promise<Applied> {
-  const email = await findEmailById(tx, report.emailId);
+  const email = await findReported(tx, report);
   // Test mail has not left: what reports say of it is made up.
   if (!email || isTestMail(email.id) || (workspaceId !== null && email.workspaceId !== workspaceId)) return "ignored";
   if (UNSETTLED.includes(email.status)) return "too-early";
@@ -47,6 +47,13 @@ async function applyReport(tx: Tx, deps: InboundDeps, report: Report, workspaceI
   const [added] = await tx.insert(t).values({ key, receivedAt }).onConflictDoNothing().returning();
   if (!added) return "ignored";
   return (await applyOutcome(tx, deps, email, report)) ? "applied" : "ignored";
+}
+
+/** The email that a report is about; null if it is unknown, or a mail to several recipients of which the report names none. */
+async function findReported(tx: Tx, { emailId, recipient }: Report): Promise<EmailRow | null> {
+  const email = await findEmailById(tx, emailId);
+  if (recipient === undefined || (email !== null && email.mailId === null)) return email;
+  return recipient === null ? null : findRecipientById(tx, emailId, addressKey(recipient));
 }
 
 /** False if it does not concern the email any more. */

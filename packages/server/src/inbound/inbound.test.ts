@@ -182,6 +182,26 @@ describe("a complaint", () => {
   });
 });
 
+test("a report about one recipient of a mail to several concerns no other, and one that names none concerns nobody", async () => {
+  await using s = await start();
+  const { id } = await s.world.sdk.emails.send({ ...message, cc: ["bob@example.com", "carol@example.com"], bcc: "dan@example.com" });
+  await s.world.settle();
+  const statuses = async () => (await s.world.sdk.emails.get(id)).recipients.map(({ email, status }) => `${email.split("@")[0]} ${status}`);
+  const [{ messageId } = { messageId: "" }] = s.mailer.mails;
+  expect(new Set(s.mailer.mails.map((one) => one.messageId))).toEqual(new Set([`<${id}@acme.test>`]));
+  const returnPaths = new Map(s.mailer.mails.map(({ envelopeTo, envelopeFrom }) => [envelopeTo, envelopeFrom]));
+  expect(new Set(returnPaths.values()).size).toBe(4);
+  const bob = returnPaths.get("bob@example.com") ?? "";
+  expect(await deliverSmtp(s.server.port, bob, postfixDsn({ messageId, to: "bob@example.com" }))).toBe(250);
+  expect(await statuses()).toEqual(["ada sent", "bob bounced", "carol sent", "dan sent"]);
+  const complaints = s.world.app.deps.returnPath.complaintAddress() ?? "";
+  for (const rcptTo of ["", "eve@example.com", "DAN@example.com", "dan@example.com"])
+    expect(await deliverSmtp(s.server.port, complaints, arf({ messageId, to: TO }, { rcptTo }))).toBe(250);
+  expect(await statuses()).toEqual(["ada sent", "bob bounced", "carol sent", "dan complained"]);
+  expect((await s.world.sdk.suppressions.list()).data.map(({ email }) => email).sort()).toEqual(["bob@example.com", "dan@example.com"]);
+  expect(await s.world.events.all({ email: id, type: "email.complained" })).toMatchObject([{ to: "dan@example.com" }]);
+});
+
 describe("the address in List-Unsubscribe", () => {
   test("unsubscribes the recipient whose mail it is in, and nobody by an automatic reply", async () => {
     await using s = await start();

@@ -77,10 +77,10 @@ describe("bounces", () => {
 
 describe("complaints", () => {
   test("abuse is a complaint, with the return path it is about", async () => {
-    expect(await parseMail(arf(ABOUT, { mailFrom: "b-1@in.acme.test" }))).toMatchObject({
+    expect(await parseMail(arf(ABOUT, { mailFrom: "b-1@in.acme.test", rcptTo: "ada@example.com" }))).toMatchObject({
       outcome: { kind: "complained", feedbackType: "abuse" },
       source: "arf",
-      about: { messageId: ABOUT.messageId, returnPath: "b-1@in.acme.test" },
+      about: { messageId: ABOUT.messageId, returnPath: "b-1@in.acme.test", recipient: "ada@example.com" },
     });
   });
   test.each(["not-spam", "auth-failure", "nonsense", ""])("%j is none", async (type) => {

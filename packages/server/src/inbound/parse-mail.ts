@@ -9,8 +9,8 @@ export interface ParsedMail {
   /** Null for a mail that is no report, such as an automatic reply. */
   readonly outcome: ReportOutcome | null;
   readonly source: "dsn" | "arf";
-  /** Message-ID and return path of the email it is about, as far as it returns them. */
-  readonly about: { readonly messageId: string | null; readonly returnPath: string | null };
+  /** Message-ID, return path and recipient of the email it is about, as far as it returns them. */
+  readonly about: { readonly messageId: string | null; readonly returnPath: string | null; readonly recipient: string | null };
   /** True if a program wrote it, not a person. */
   readonly automatic: boolean;
   /** Why it cannot be read; null if it can. */
@@ -34,7 +34,13 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   try {
     mail = await PostalMime.parse(takeStart(raw), OPTIONS);
   } catch (error) {
-    return { outcome: null, source: "dsn", about: { messageId: null, returnPath: null }, automatic: true, fault: peerText(String(error)) };
+    return {
+      outcome: null,
+      source: "dsn",
+      about: { messageId: null, returnPath: null, recipient: null },
+      automatic: true,
+      fault: peerText(String(error)),
+    };
   }
   const about = findOriginal(mail);
   const automatic = isAutomatic(mail);
@@ -42,7 +48,8 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   if (feedback) {
     const fields = parseFields(readText(feedback));
     const returnPath = unwrap(fields.get("original-mail-from")) ?? about.returnPath;
-    return { outcome: toComplaint(fields), source: "arf", about: { ...about, returnPath }, automatic: true, fault: null };
+    const recipient = unwrap(fields.get("original-rcpt-to") ?? fields.get("removal-recipient"));
+    return { outcome: toComplaint(fields), source: "arf", about: { ...about, returnPath, recipient }, automatic: true, fault: null };
   }
   const status = findPart(mail, "message/delivery-status") ?? findPart(mail, "message/global-delivery-status");
   const outcome = status ? toStatus(readText(status)) : readPlainBounce(mail);
@@ -129,6 +136,7 @@ function findOriginal(mail: Email): ParsedMail["about"] {
   return {
     messageId: /^message-id:\s*(<[^<>\s]{1,500}>)/im.exec(returned)?.[1] ?? null,
     returnPath: /^return-path:\s*<([^<>\s]{1,320})>/im.exec(returned)?.[1] ?? null,
+    recipient: null,
   };
 }
 

@@ -69,26 +69,31 @@ async function applyToEmails(deps: InboundDeps, addresses: readonly InboundAddre
     );
   return results;
 }
+
+/** The email that a report is about. */
+type Found = Pick<Report, "emailId" | "recipient">;
+
 async function applyMail(deps: InboundDeps, address: InboundAddress, { outcome, source, about }: ParsedMail): Promise<Received> {
   if (outcome === null) return "ignored";
-  const emailId = "emailId" in address ? address.emailId : findEmailId(deps, about);
-  if (emailId === null) return "ignored";
-  const report: Report = { emailId, source, key: buildKey(source, emailId, outcome), outcome };
+  const found = "emailId" in address ? { emailId: address.emailId } : findEmail(deps, about);
+  if (found === null) return "ignored";
+  const report: Report = { ...found, source, key: buildKey(source, found, outcome), outcome };
   const [result] = await deps.db.tx((tx) => applyReports(tx, deps, [report], null));
   return result ?? "ignored";
 }
 
-/** One report of each kind counts per email, whichever server sends it, and however often. */
-function buildKey(source: string, emailId: string, outcome: NonNullable<ParsedMail["outcome"]>): string {
+/** One report of each kind counts per email and recipient, whichever server sends it, and however often. */
+function buildKey(source: string, { emailId, recipient }: Found, outcome: NonNullable<ParsedMail["outcome"]>): string {
   const code = "error" in outcome ? (outcome.error.enhancedCode ?? outcome.error.smtpCode ?? "") : "";
-  return `${source} ${emailId} ${outcome.kind} ${code}`.trimEnd();
+  return [source, emailId, recipient, outcome.kind, code].filter(Boolean).join(" ");
 }
 
 /** Feedback loops do not know our return path, but return what they complain about. */
-function findEmailId({ returnPath }: InboundDeps, about: ParsedMail["about"]): string | null {
+function findEmail({ returnPath }: InboundDeps, about: ParsedMail["about"]): Found | null {
   const address = about.returnPath === null ? null : returnPath.parse(about.returnPath);
-  if (address?.kind === "bounce") return address.emailId;
-  return readMessageId(about.messageId ?? "");
+  if (address?.kind === "bounce") return { emailId: address.emailId };
+  const emailId = readMessageId(about.messageId ?? "");
+  return emailId === null ? null : { emailId, recipient: about.recipient };
 }
 
 /** An automatic reply, or the bounce of a reply, is nobody's wish to unsubscribe. */

@@ -7,6 +7,11 @@ type ReportSource = "dsn" | "arf" | Provider;
 /** What became of an email after the next hop had accepted it. */
 export interface Report {
   readonly emailId: string;
+  /**
+   * The recipient that a report names which knows the email by its Message-ID, which all recipients of a mail share; null if it names
+   * none. Absent if `emailId` is the recipient's own.
+   */
+  readonly recipient?: string | null;
   readonly source: ReportSource;
   /** The same for the same report, however often it comes. */
   readonly key: string;

@@ -13,6 +13,7 @@ const MailgunWebhook = z.object({
     id: z.string().optional(),
     severity: z.string().optional(),
     reason: z.string().optional(),
+    recipient: z.string().optional(),
     message: z.object({ headers: z.object({ "message-id": z.string().optional() }).optional() }).optional(),
     "delivery-status": z
       .object({
@@ -52,7 +53,8 @@ export const readMailgun: ReadWebhook = async (deps, { bytes }, key) => {
   if (!(await claimToken(deps, token))) throw badSignature("The token of this webhook came with another event before.");
   const emailId = toEmailId(event.message?.headers?.["message-id"]);
   const outcome = toOutcome(event);
-  return emailId === null || outcome === null ? [] : [{ emailId, source: "mailgun", key: `mailgun ${event.id ?? given.token}`, outcome }];
+  if (emailId === null || outcome === null) return [];
+  return [{ emailId, recipient: event.recipient ?? null, source: "mailgun", key: `mailgun ${event.id ?? given.token}`, outcome }];
 };
 
 function toOutcome({ event, severity, reason = "", "delivery-status": status }: MailgunEvent): ReportOutcome | null {

@@ -51,6 +51,52 @@ async function start(options: WorldOptions = {}) {
   return { world, send, post, last, fetched };
 }
 
+describe("a report that knows a mail to several recipients by its Message-ID", () => {
+  const delivered: readonly [Provider, (mail: string, to: string | undefined) => { body: string; headers?: Record<string, string> }][] = [
+    [
+      "ses",
+      (value, to) => ({
+        body: signSns({ eventType: "Delivery", mail: { headers: [{ name: "Message-ID", value }], ...(to && { destination: [to] }) } }),
+      }),
+    ],
+    [
+      "mailgun",
+      (messageId, recipient) => ({
+        body: signMailgun(
+          { event: "delivered", recipient, message: { headers: { "message-id": messageId } } },
+          Math.floor(realTime.date() / 1000),
+        ),
+      }),
+    ],
+    [
+      "sendgrid",
+      (messageId, email) => {
+        const body = JSON.stringify([{ event: "delivered", email, "smtp-id": messageId }]);
+        return { body, headers: signSendgrid(body) };
+      },
+    ],
+  ];
+
+  test.each(delivered)("concerns the recipient it names, and without one nobody (%s)", async (provider, build) => {
+    const { world, post } = await start();
+    await using _ = world;
+    const mail = { from: "a@acme.test", subject: "Hi", text: "Hi" };
+    const { id } = await world.sdk.emails.send({ ...mail, to: TO, cc: "bob@example.com", bcc: "carol@example.com" });
+    await world.settle();
+    const statuses = async () => (await world.sdk.emails.get(id)).recipients.map(({ status }) => status);
+    for (const [to, applied] of [
+      [undefined, 0],
+      ["eve@example.com", 0],
+      ["Bob@example.com", 1],
+      ["carol@example.com", 1],
+    ] as const) {
+      const { body, headers } = build(`<${id}@acme.test>`, to);
+      expect((await post(provider, body, headers)).body, String(to)).toMatchObject({ applied });
+    }
+    expect(await statuses()).toEqual(["sent", "delivered", "delivered"]);
+  });
+});
+
 describe("Amazon SES", () => {
   const bounce = (source: string, bounceType = "Permanent", bounceSubType = "General") => ({
     notificationType: "Bounce",

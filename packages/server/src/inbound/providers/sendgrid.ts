@@ -7,6 +7,7 @@ import { badSignature, parseBody, type ReadWebhook, toEmailId, toError } from ".
 
 const SendgridEvent = z.object({
   event: z.string(),
+  email: z.string().optional(),
   "smtp-id": z.string().optional(),
   sg_event_id: z.string().optional(),
   type: z.string().optional(),
@@ -38,10 +39,12 @@ function isValid(signed: Uint8Array, signature: Uint8Array, publicKey: string): 
 function toReport(item: unknown): Report[] {
   const parsed = SendgridEvent.safeParse(item);
   if (!parsed.success) return [];
+  const { email: recipient = null, event, sg_event_id } = parsed.data;
   const emailId = toEmailId(parsed.data["smtp-id"]);
   const outcome = toOutcome(parsed.data);
   if (emailId === null || outcome === null) return [];
-  return [{ emailId, source: "sendgrid", key: `sendgrid ${parsed.data.sg_event_id ?? `${emailId} ${parsed.data.event}`}`, outcome }];
+  const key = `sendgrid ${sg_event_id ?? [emailId, recipient, event].filter((part) => part !== null).join(" ")}`;
+  return [{ emailId, recipient, source: "sendgrid", key, outcome }];
 }
 
 function toOutcome({ event, type, status, reason, response }: SendgridEvent): ReportOutcome | null {

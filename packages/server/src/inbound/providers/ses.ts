@@ -28,6 +28,8 @@ const SesEvent = z.object({
   eventType: z.string().optional(),
   mail: z.object({
     source: z.string().optional(),
+    // One at most: each recipient gets a message of their own.
+    destination: z.array(z.string()).optional(),
     headers: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
     commonHeaders: z.object({ messageId: z.string().optional() }).optional(),
   }),
@@ -76,18 +78,19 @@ function toReports(deps: InboundDeps, { Message, MessageId }: SnsMessage): Repor
   // SNS itself sends test messages.
   if (!parsed.success) return [];
   const event = parsed.data;
-  const emailId = findEmail(deps, event);
+  const found = findEmail(deps, event);
   const outcome = toOutcome(event);
   const key = `ses ${event.bounce?.feedbackId ?? event.complaint?.feedbackId ?? MessageId}`;
-  return emailId === null || outcome === null ? [] : [{ emailId, source: "ses", key, outcome }];
+  return found === null || outcome === null ? [] : [{ ...found, source: "ses", key, outcome }];
 }
 
 /** SES replaces the Message-ID, but returns our headers if the topic includes them, and always our return path. */
-function findEmail({ returnPath }: InboundDeps, { mail }: SesEvent): string | null {
+function findEmail({ returnPath }: InboundDeps, { mail }: SesEvent): Pick<Report, "emailId" | "recipient"> | null {
   const address = returnPath.parse(mail.source ?? "");
-  if (address?.kind === "bounce") return address.emailId;
+  if (address?.kind === "bounce") return { emailId: address.emailId };
   const header = mail.headers?.find(({ name }) => /^message-id$/i.test(name))?.value;
-  return toEmailId(header) ?? toEmailId(mail.commonHeaders?.messageId);
+  const emailId = toEmailId(header) ?? toEmailId(mail.commonHeaders?.messageId);
+  return emailId === null ? null : { emailId, recipient: mail.destination?.[0] ?? null };
 }
 
 // Permanent bounces for other reasons (content, attachment) say nothing about the address.

@@ -1,0 +1,91 @@
+import { type CampaignPreview, type contract, type HandlerInput, mapContactTexts, type VariantName } from "@mailsvc/sdk/contract";
+import { type ContactRow, findContactByEmail, getContactRow } from "../contacts/contacts.ts";
+import type { Reader } from "../db/db.ts";
+import { toPlainTextInTurns } from "../html/plain-text.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import {
+  type Compiled,
+  type ContactFields,
+  getContactValues,
+  loadParser,
+  MissingVariables,
+  renderContactMail,
+} from "../templates/templates.ts";
+import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
+import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
+import { pinContent } from "./content.ts";
+import { compileSource } from "./render.ts";
+
+/** A mail of a campaign as somebody gets it. */
+export interface RenderedMail {
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+}
+
+/** What a campaign would send now, compiled: one entry without an A/B test. */
+interface CompiledVariant {
+  readonly name: VariantName | null;
+  readonly template: Compiled;
+}
+
+/** Compiles what a campaign would send now: all variants of its A/B test, or one. Throws ApiError. */
+export async function compileVariants(read: Reader, campaign: CampaignRow, variant: VariantName | undefined): Promise<CompiledVariant[]> {
+  const parse = await loadParser();
+  const contents = (await pinContent(read, parse, campaign)).filter((one) => variant === undefined || one.variant.name === variant);
+  if (contents.length === 0) throw invalid("variant", "unknown_variant", `This campaign has no variant ${variant}.`);
+  return contents.map(({ variant: { name, previewText }, source }) => ({ name, template: compileSource(parse, source, previewText) }));
+}
+
+/** Renders a mail of a campaign for a contact. Throws ApiError missing_variables or template_error. */
+export async function renderFor(
+  read: Reader,
+  workspaceId: string,
+  { template }: Pick<CompiledVariant, "template">,
+  contact: ContactFields,
+): Promise<RenderedMail> {
+  try {
+    const { subject, ...bodies } = renderContactMail(template, getContactValues(contact));
+    return { subject, ...(await offerUnsubscribe(read, workspaceId, bodies)) };
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    if (error instanceof MissingVariables)
+      throw new ApiError("missing_variables", error.message, {
+        details: error.names.map((name) => ({ path: name, code: "required", message: `A contact needs ${name} to get this campaign.` })),
+      });
+    throw new ApiError("template_error", `The mail could not be rendered: ${(error as Error).message}`);
+  }
+}
+
+/** A contact by its id or address. Throws ApiError not_found. */
+export async function getReader(read: Reader, workspaceId: string, ref: string): Promise<ContactRow> {
+  const found = ref.includes("@") ? await findContactByEmail(read, workspaceId, ref) : null;
+  return found ?? getContactRow(read, workspaceId, ref);
+}
+
+/** An address without a contact. */
+export function makeStranger(email: string): ContactFields {
+  return { email, ...mapContactTexts(() => null), tags: [], customFields: {} };
+}
+
+/** Renders a campaign as a contact would get it now, and sends nothing. Throws ApiError. */
+export async function previewCampaign(
+  read: Reader,
+  workspaceId: string,
+  { id, contact: ref, variant }: HandlerInput<typeof contract.campaigns.preview>,
+): Promise<CampaignPreview> {
+  const campaign = await getCampaignRow(read, workspaceId, id);
+  const contact = ref === undefined ? null : await getReader(read, workspaceId, ref);
+  const [compiled] = await compileVariants(read, campaign, variant);
+  if (!compiled) throw new Error("A campaign has at least one variant.");
+  const { subject, html, text } = await renderFor(read, workspaceId, compiled, contact ?? makeStranger(""));
+  return {
+    variant: compiled.name,
+    contactId: contact?.id ?? null,
+    from: buildFrom(campaign),
+    to: contact?.email ?? null,
+    subject,
+    html,
+    text: text ?? (html === null ? null : await toPlainTextInTurns(html)),
+  };
+}

@@ -1,0 +1,185 @@
+import {
+  BATCH_LIMITS,
+  BatchEmail,
+  type BatchFailure,
+  type BatchQueued,
+  type contract,
+  type HandlerInput,
+  type HandlerOutput,
+  listRecipients,
+} from "@mailsvc/sdk/contract";
+import type { z } from "zod";
+import type { Reader, Tx } from "../db/db.ts";
+import type { ReadContext } from "../http/handler.ts";
+import type { EarlierAnswer, PartClaim } from "../http/part-answers.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
+import { waitForTurn } from "../lib/turn.ts";
+import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
+import type { EmailDeps } from "./deps.ts";
+import { type Origin, send } from "./send.ts";
+import { type PreparedSend, prepareTemplateSend, sendPrepared } from "./template-send.ts";
+
+type Output = HandlerOutput<typeof contract.emails.sendBatch>;
+type Result = Output["results"][number];
+type Email = z.output<typeof BatchEmail>;
+
+/** An email of a batch before the transaction: what to send, or why it cannot be. */
+interface PreparedEmail {
+  readonly failure?: ApiError;
+  readonly direct?: { readonly request: Parameters<typeof send>[0]; readonly files: DecodedAttachments };
+  readonly rendered?: PreparedSend;
+  /** Its own idempotency key, and the email without it as it was sent. */
+  readonly own?: { readonly idempotencyKey: string; readonly content: string };
+}
+
+/** What is known of an email whose key was used before. */
+type Known = NonNullable<EarlierAnswer>;
+
+/** The emails of a batch, in their order. */
+export type PreparedBatch = readonly PreparedEmail[];
+
+/** Who sends a batch. */
+interface BatchOrigin extends Origin {
+  readonly keyId: string;
+}
+
+// Emails that are validated in one stretch: a few milliseconds.
+const EMAILS_PER_TURN = 20;
+const ROUTE = "POST /api/v1/send/batch emails";
+
+/**
+ * Checks, decodes and renders the emails of a batch before its transaction begins. Throws ApiError validation_error for a batch with too
+ * many recipients.
+ */
+export async function prepareBatch(
+  { emails }: HandlerInput<typeof contract.emails.sendBatch>,
+  { read, deps, workspaceId, check }: ReadContext<EmailDeps>,
+): Promise<PreparedBatch> {
+  const prepared: PreparedEmail[] = [];
+  const firstWithKey = new Map<string, number>();
+  let recipients = 0;
+  for (const [i, email] of emails.entries()) {
+    if (i > 0 && i % EMAILS_PER_TURN === 0) await waitForTurn();
+    const checked = check(BatchEmail, email);
+    if ("details" in checked) {
+      const message = checked.details.map((detail) => detail.message).join(" ");
+      prepared.push({ failure: new ApiError("validation_error", message.slice(0, 500), { details: checked.details }) });
+      continue;
+    }
+    const { idempotencyKey } = checked.value;
+    recipients += listRecipients(checked.value).length;
+    const first = idempotencyKey === undefined ? undefined : firstWithKey.get(idempotencyKey);
+    if (idempotencyKey !== undefined && first === undefined) firstWithKey.set(idempotencyKey, i);
+    if (first !== undefined) prepared.push({ failure: invalid("idempotencyKey", "duplicate", `Repeats the key of emails[${first}].`) });
+    else prepared.push(await prepareEmail(read, deps, workspaceId, checked.value, email));
+  }
+  if (recipients > BATCH_LIMITS.recipients)
+    throw invalid("emails", "too_big", `At most ${BATCH_LIMITS.recipients} recipients in a batch; these are ${recipients}.`);
+  return prepared;
+}
+
+/**
+ * Queues the emails of a batch in one transaction, and answers in their order. A strict batch is queued whole or throws an ApiError with
+ * all faults. In a permissive one each email succeeds or fails for itself.
+ */
+export async function sendBatch(
+  emails: PreparedBatch,
+  mode: "strict" | "permissive",
+  tx: Tx,
+  deps: EmailDeps,
+  origin: BatchOrigin,
+): Promise<Output> {
+  const earlier = await findEarlier(emails, tx, deps, origin.keyId);
+  // Together, so that their lookups share statements. All have ended before anything is thrown.
+  const ended = await Promise.allSettled(
+    emails.map(async (email) => {
+      const answer = earlier.get(email);
+      return answer ? replay(answer) : sendOne(email, tx, deps, origin);
+    }),
+  );
+  const results = ended.map((one): Result => {
+    if (one.status === "fulfilled") return one.value;
+    if (one.reason instanceof ApiError) return toFailure(one.reason);
+    throw one.reason;
+  });
+  const failed = results.filter(({ status }) => status === "failed").length;
+  if (mode === "strict" && failed > 0) throw refuse(results);
+  const toStore = emails.flatMap((email, i) => {
+    const claim = toClaim(email, origin.keyId);
+    const result = results[i] as Result;
+    return claim && !earlier.has(email) && result.status === "queued" ? [{ claim, answer: JSON.stringify(result) }] : [];
+  });
+  await deps.partAnswers.store(tx, toStore, deps.clock.now());
+  return { queued: results.length - failed, failed, results };
+}
+
+async function prepareEmail(read: Reader, deps: EmailDeps, workspaceId: string, email: Email, asSent: unknown): Promise<PreparedEmail> {
+  const { idempotencyKey, template, ...request } = email;
+  const own = idempotencyKey === undefined ? {} : { own: { idempotencyKey, content: JSON.stringify(asSent) } };
+  if (template !== undefined)
+    return { ...own, rendered: await prepareTemplateSend(read, deps.compiledTemplates, workspaceId, template, request) };
+  const { from = "", subject = "", variables: _values, recipientVariables: _own, ...fields } = request;
+  try {
+    const files = request.attachments ? await decodeAttachments(request.attachments) : [];
+    return { ...own, direct: { request: { ...fields, from, subject }, files } };
+  } catch (error) {
+    if (error instanceof ApiError) return { failure: error };
+    throw error;
+  }
+}
+
+async function sendOne({ failure, direct, rendered }: PreparedEmail, tx: Tx, deps: EmailDeps, origin: Origin): Promise<BatchQueued> {
+  if (failure) throw failure;
+  if (rendered) return sendPrepared(rendered, tx, deps, origin);
+  if (!direct) throw new Error("The preparation gave neither an error nor a send.");
+  return send(direct.request, tx, deps, origin, direct.files);
+}
+
+function toClaim({ own }: PreparedEmail, keyId: string): PartClaim | null {
+  return own ? { keyId, route: ROUTE, ...own } : null;
+}
+
+/** The emails whose keys were used before, with what is known of them. */
+async function findEarlier(emails: PreparedBatch, tx: Tx, { partAnswers }: EmailDeps, keyId: string): Promise<Map<PreparedEmail, Known>> {
+  const keyed = emails.flatMap((email) => {
+    const claim = toClaim(email, keyId);
+    return claim ? [{ email, claim }] : [];
+  });
+  const found = new Map<PreparedEmail, Known>();
+  if (keyed.length === 0) return found;
+  const answers = await partAnswers.find(
+    tx,
+    keyed.map(({ claim }) => claim),
+  );
+  for (const [i, { email }] of keyed.entries()) {
+    const answer = answers[i] ?? null;
+    if (answer !== null) found.set(email, answer);
+  }
+  return found;
+}
+
+function replay(earlier: Known): BatchQueued {
+  if (earlier !== "reused") return { ...(JSON.parse(earlier.answer) as BatchQueued), replayed: true };
+  const message = "This idempotencyKey was used for a different email in the last 24 hours.";
+  throw new ApiError("idempotency_key_reused", message, { details: [{ path: "idempotencyKey", code: "reused", message }] });
+}
+
+function toFailure({ code, message, details, hint }: ApiError): BatchFailure {
+  return { status: "failed", error: { code, message, details, hint } };
+}
+
+/** The error of a strict batch: that of its emails, if all of them have the same. */
+function refuse(results: readonly Result[]): ApiError {
+  const failures = results.flatMap((result, i) => (result.status === "failed" ? [{ index: i, error: result.error }] : []));
+  const codes = new Set(failures.map(({ error }) => error.code));
+  const [first] = codes;
+  const details = failures.flatMap(({ index, error: { code, message, details: own } }) =>
+    own.length === 0
+      ? [{ path: `emails[${index}]`, code, message }]
+      : own.map((detail) => ({ ...detail, path: `emails[${index}]${detail.path === "" ? "" : `.${detail.path}`}` })),
+  );
+  const which =
+    failures.length === 1 ? `emails[${failures[0]?.index}] was refused` : `${failures.length} of ${results.length} emails were refused`;
+  const message = `${which}, so none was queued: ${failures[0]?.error.message ?? ""}`;
+  return new ApiError(codes.size === 1 && first ? first : "batch_refused", message, { details });
+}

@@ -1,0 +1,48 @@
+import { hash } from "node:crypto";
+import type { Tx } from "../db/db.ts";
+
+/** Identifies a part of a request that has an idempotency key of its own. */
+export interface PartClaim {
+  readonly keyId: string;
+  /** What the part is: one key may be used for different things. */
+  readonly route: string;
+  readonly idempotencyKey: string;
+  /** The part without the key, as it was sent. */
+  readonly content: string;
+}
+
+/** What is known of a part: nothing, its earlier answer, or that its key was used for something else. */
+export type EarlierAnswer = { readonly answer: string } | "reused" | null;
+
+/** Remembers for 24 hours what was answered to parts of requests, in the transaction of their effects. */
+export interface PartAnswers {
+  /** What is known of each part, in their order. */
+  find(tx: Tx, claims: readonly PartClaim[]): Promise<EarlierAnswer[]>;
+  store(tx: Tx, parts: readonly { readonly claim: PartClaim; readonly answer: string }[], now: number): Promise<void>;
+}
+
+/** The answers to parts of requests, next to those to whole requests. They are not encrypted. */
+export const partAnswers: PartAnswers = {
+  find: async (tx, claims) => {
+    const rows = await tx.lookUp(
+      tx.t.idempotency,
+      claims.map(({ keyId, route, idempotencyKey }) => ({ keyId, route, idempotencyKey })),
+    );
+    return claims.map((claim, i) => {
+      const [found] = rows[i] ?? [];
+      if (!found) return null;
+      return found.requestHash === hashContent(claim) ? { answer: found.answer } : "reused";
+    });
+  },
+  store: async (tx, parts, now) => {
+    const rows = parts.map(({ claim, answer }) => {
+      const { keyId, route, idempotencyKey } = claim;
+      return { keyId, route, idempotencyKey, requestHash: hashContent(claim), status: 200, answer, createdAt: now };
+    });
+    if (rows.length > 0) await tx.insertAll(tx.t.idempotency, rows);
+  },
+};
+
+function hashContent({ content }: PartClaim): string {
+  return hash("sha256", content, "hex");
+}
