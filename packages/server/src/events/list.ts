@@ -8,6 +8,7 @@ import {
   ONE,
   type PageInput,
   paginateAscending,
+  paginateBySeq,
   paginateByTime,
   type TimeSlice,
   type Total,
@@ -41,8 +42,8 @@ type ResolvedFilter = Omit<EventFilter, "email"> & { readonly emailIds: readonly
 const MAX_EXAMINED = 5000;
 
 /**
- * A page of the events of a workspace, with everything that was committed before the call: newest first by time, or, `after` a number,
- * oldest first by number.
+ * A page of the events of a workspace, with everything that was committed before the call. All of them are listed newest first by number,
+ * those of a filter newest first by time, and those `after` a number oldest first by number.
  */
 export async function listEvents(
   read: Reader,
@@ -54,6 +55,7 @@ export async function listEvents(
   const wanted = { ...others, emailIds: email === undefined ? undefined : await listRecipientIds(read, workspaceId, email) };
   if (after !== undefined) return listAfter(read, workspaceId, { page, limit, cursor }, after, wanted);
   const filter = { ...wanted, test: wanted.test ?? false };
+  if (!isFiltered(filter)) return listNewest(read, workspaceId, { page, limit, cursor });
   const branches = listBranches(read, workspaceId, filter);
   return paginateByTime<FullEvent & { at: number; key: number }, Event>(
     { page, limit, cursor },
@@ -97,8 +99,8 @@ async function listRecipientIds(read: Reader, workspaceId: string, id: string): 
  */
 async function listAfter(read: Reader, workspaceId: string, input: PageInput, after: number, filter: ResolvedFilter): Promise<Page<Event>> {
   const { events: e, eventNumbers: n } = read.t;
-  const isFiltered = Object.values(filter).some((value) => value !== undefined);
-  const matching = isFiltered ? matchFilter(read, workspaceId, filter) : undefined;
+  const filtered = isFiltered(filter);
+  const matching = filtered ? matchFilter(read, workspaceId, filter) : undefined;
   const beyond = (above: number) => and(eq(n.workspaceId, workspaceId), gt(n.position, above));
   const examine = (above: number, limit: number) =>
     read
@@ -124,8 +126,8 @@ async function listAfter(read: Reader, workspaceId: string, input: PageInput, af
     input,
     after,
     async ({ above, limit, offset }) => {
-      if (isFiltered) ({ examinedTo } = await examineMost(above));
-      const examined = examine(above, isFiltered ? MAX_EXAMINED : limit + offset);
+      if (filtered) ({ examinedTo } = await examineMost(above));
+      const examined = examine(above, filtered ? MAX_EXAMINED : limit + offset);
       const found = await read
         .select({ key: e.sequence, position: examined.position })
         .from(examined)
@@ -138,11 +140,46 @@ async function listAfter(read: Reader, workspaceId: string, input: PageInput, af
       const rows = new Map((keys.length === 0 ? [] : await selectByKeys(read, keys)).map((row) => [row.event.sequence, row]));
       return keys.flatMap((key) => rows.get(key) ?? []).map((row) => ({ ...row, seq: row.position ?? 0 }));
     },
-    () => (isFiltered ? countMatching() : countRows(read, n, beyond(after))),
+    () => (filtered ? countMatching() : countRows(read, n, beyond(after))),
     showEvent,
   );
   if (page.pagination.hasMore || examinedTo === null) return page;
   return { ...page, pagination: { ...page.pagination, hasMore: true, nextCursor: toSeqCursor(examinedTo) } };
+}
+
+/** A page of all events, newest first by number. */
+function listNewest(read: Reader, workspaceId: string, input: PageInput): Promise<Page<Event>> {
+  const { eventNumbers: n } = read.t;
+  return paginateBySeq<FullEvent & { seq: number }, Event>(
+    input,
+    async ({ below, limit, offset }) => {
+      const found = await read
+        .select({ key: n.eventKey, position: n.position })
+        .from(n)
+        .where(and(eq(n.workspaceId, workspaceId), lt(n.position, below)))
+        .orderBy(desc(n.position))
+        .limit(limit)
+        .offset(offset);
+      const rows =
+        found.length === 0
+          ? []
+          : await selectByKeys(
+              read,
+              found.map(({ key }) => key),
+            );
+      const byKey = new Map(rows.map((row) => [row.event.sequence, row]));
+      return found.flatMap(({ key, position }) => {
+        const row = byKey.get(key);
+        return row ? { ...row, seq: position } : [];
+      });
+    },
+    () => countRows(read, n, eq(n.workspaceId, workspaceId)),
+    showEvent,
+  );
+}
+
+function isFiltered(filter: EventFilter): boolean {
+  return Object.values(filter).some((value) => value !== undefined);
 }
 
 /** The condition that a filter makes, for events that are found by something else. */
