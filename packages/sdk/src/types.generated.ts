@@ -744,6 +744,7 @@ export interface Campaign {
   scheduledAt: string | null;
   throttle: Throttle | null;
   relay: string | null;
+  localTime: LocalTime | null;
   abTest: AbTest | null;
   winner: "A" | "B" | "C" | "D" | "E" | null;
   trackOpens: boolean;
@@ -788,6 +789,7 @@ export interface CampaignDetail {
   scheduledAt: string | null;
   throttle: Throttle | null;
   relay: string | null;
+  localTime: LocalTime | null;
   abTest: AbTest | null;
   winner: "A" | "B" | "C" | "D" | "E" | null;
   trackOpens: boolean;
@@ -858,6 +860,7 @@ export interface CampaignPatch {
   /** When to send, at most 365 days ahead; null makes it a draft again */
   scheduledAt?: string | Date | null | undefined;
   throttle?: Throttle | null | undefined;
+  localTime?: LocalTimeInput | null | undefined;
   abTest?: AbTestInput | null | undefined;
   relay?: string | null | undefined;
   /** Count opens */
@@ -922,6 +925,7 @@ export interface CampaignStats {
     invalid: number;
     deleted: number;
     duplicate: number;
+    left_list: number;
     missing_variables: number;
   };
   links: Array<{
@@ -1461,7 +1465,8 @@ export interface EventData extends Record<EventType, object> {
   /** What you reported with events.track. */
   "contact.tracked": { name: string; value?: number; currency?: string; properties?: Record<string, unknown> };
   "list.joined": { listId: string };
-  "list.left": { listId: string };
+  /** `source`: `preferences` if the person left by themselves. */
+  "list.left": { listId: string; source?: "preferences" };
   "segment.entered": Membership;
   "segment.left": Membership;
   "suppression.added": Suppressed;
@@ -1880,6 +1885,24 @@ export interface ListingActivation {
 
 export type ListingState = "DRAFT" | "LISTED" | "CANCELLED" | "EXPIRED";
 
+export interface LocalTime {
+  /** Date and time on the reader's clock, such as 2030-03-01T09:00 */
+  at: string;
+  /** The custom field of contacts with their time zone, such as Europe/Berlin */
+  field: string;
+  /** The time zone of contacts without a valid one */
+  fallback: string;
+}
+
+export interface LocalTimeInput {
+  /** Date and time on the reader's clock, such as 2030-03-01T09:00 */
+  at: string;
+  /** The custom field of contacts with their time zone, such as Europe/Berlin */
+  field?: string | undefined;
+  /** The time zone of contacts without a valid one */
+  fallback?: string | undefined;
+}
+
 export interface MailAuthentication {
   spf: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
   dkim: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
@@ -1993,6 +2016,8 @@ export interface NewCampaign {
   scheduledAt?: string | Date | undefined;
   /** How fast, and at which hours: {perSecond, window} */
   throttle?: Throttle | undefined;
+  /** When each reader gets it, by their own clock: {at, field, fallback} */
+  localTime?: LocalTimeInput | undefined;
   /** Variants to try on a sample, and how the winner is decided: {variants, samplePercent, winner, decideAfterMinutes} */
   abTest?: AbTestInput | undefined;
   /** Relay that takes its mail; your operator knows the names */
@@ -2376,7 +2401,7 @@ export interface Recipient {
   contactId: string | null;
   to: string;
   status: "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
-  skipReason: "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "missing_variables" | null;
+  skipReason: "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "left_list" | "missing_variables" | null;
   variant: "A" | "B" | "C" | "D" | "E" | null;
   attempts: number;
   inDoubt: boolean;
@@ -2672,7 +2697,7 @@ export interface Sender {
   verifiedAt: string | null;
 }
 
-export type SkipReason = "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "missing_variables";
+export type SkipReason = "unsubscribed" | "bounced" | "complained" | "suppressed" | "invalid" | "deleted" | "duplicate" | "left_list" | "missing_variables";
 
 export interface SlugSendRequest {
   /** Slug of the template */

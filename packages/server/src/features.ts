@@ -12,6 +12,7 @@ import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
 import { renderRecipients } from "./campaigns/render.ts";
 import { continueSending } from "./campaigns/sending.ts";
 import { SEND_JOB, START_JOB, startScheduled } from "./campaigns/start.ts";
+import { addViewLinks, viewPages } from "./campaigns/view.ts";
 import { applySuppressions } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
@@ -148,6 +149,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       (_read, mails) => addTextParts(mails),
       (_read, mails) => trackMails(deps(), mails),
       (read, mails) => addUnsubscribe(read, deps(), mails),
+      (_read, mails) => addViewLinks(deps(), mails),
       (read, mails) => setBounceAddresses(read, deps(), mails),
     ],
     deliveryHooks: { answered: (mail) => answerSimulated(deps(), mail) },
@@ -247,6 +249,7 @@ export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[]
   return [
     ...publicLandingPages(deps, limiter),
     ...unsubscribePages(deps, subscriberLists(deps)),
+    ...viewPages(deps),
     ...trackingPages(deps),
     favicon,
     ...publicFiles(deps),

@@ -74,6 +74,10 @@ function one(c: CampaignDetail, { term: { out } }: Session): string {
       ["recipients", formatRecipients(c)],
       ["excluded", formatGroups(c.excluded, c.exclude)],
       ["throttle", formatThrottle(c)],
+      [
+        "local time",
+        c.localTime && `${c.localTime.at} by each reader's clock; ${c.localTime.fallback} without a zone in ${c.localTime.field}`,
+      ],
       ["a/b test", formatTest(c)],
       [
         "utm",

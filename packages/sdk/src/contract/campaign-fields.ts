@@ -53,7 +53,7 @@ export type ResendOf = z.infer<typeof ResendOf>;
 /**
  * Why a recipient got nothing: the contact's status (`unsubscribed`, `bounced`, `complained`), an entry of the suppression list
  * (`suppressed`), an address that cannot get mail (`invalid`), a contact that was deleted (`deleted`), an address that another
- * recipient of the campaign has (`duplicate`), or a variable the template requires and the contact does not have (`missing_variables`).
+ * recipient of the campaign has (`duplicate`), a contact that left the lists of the campaign by itself (`left_list`), or a variable the template requires and the contact does not have (`missing_variables`).
  */
 export const SKIP_REASONS = [
   "unsubscribed",
@@ -63,6 +63,7 @@ export const SKIP_REASONS = [
   "invalid",
   "deleted",
   "duplicate",
+  "left_list",
   "missing_variables",
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
@@ -86,6 +87,32 @@ export const Throttle = z
   })
   .meta({ id: "Throttle" });
 export type Throttle = z.infer<typeof Throttle>;
+
+/** A time on the clock of each reader (docs/campaigns.md#local-time). */
+export const LocalTime = z
+  .strictObject({
+    at: z
+      .string()
+      .refine(isDateTime, {
+        message: "Write a date and a time such as 2030-03-01T09:00, without a zone.",
+        params: { code: "invalid_format" },
+      })
+      .meta({ description: "Date and time on the reader's clock, such as 2030-03-01T09:00", examples: ["2030-03-01T09:00"] }),
+    field: z
+      .string()
+      .min(1)
+      .max(100)
+      .default("timeZone")
+      .meta({ description: "The custom field of contacts with their time zone, such as Europe/Berlin" }),
+    fallback: TimeZone.default("UTC").meta({ description: "The time zone of contacts without a valid one" }),
+  })
+  .meta({ id: "LocalTime" });
+export type LocalTime = z.infer<typeof LocalTime>;
+
+/** Whether a text is a date that exists and a time, to the minute. */
+function isDateTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && new Date(`${text}Z`).toJSON()?.startsWith(text) === true;
+}
 
 const CampaignContent = Content.meta({ description: "HTML body, may contain {{ variables }}" });
 const CampaignText = Content.meta({ description: "Plain-text body, may contain {{ variables }}" });
@@ -160,6 +187,7 @@ const fields = {
   resendOf: ResendOf.meta({ description: "The earlier campaign, if recipientType is resend: {campaignId, to}" }),
   scheduledAt: CampaignStart,
   throttle: Throttle.meta({ description: "How fast, and at which hours: {perSecond, window}" }),
+  localTime: LocalTime.meta({ description: "When each reader gets it, by their own clock: {at, field, fallback}" }),
   abTest: AbTest.meta({
     description: "Variants to try on a sample, and how the winner is decided: {variants, samplePercent, winner, decideAfterMinutes}",
   }),
@@ -189,6 +217,7 @@ export const NewCampaign = z
     resendOf: fields.resendOf.optional(),
     scheduledAt: fields.scheduledAt.optional(),
     throttle: fields.throttle.optional(),
+    localTime: fields.localTime.optional(),
     abTest: fields.abTest.optional(),
     relay: fields.relay.optional(),
     trackOpens: fields.trackOpens.default(true),
@@ -223,6 +252,7 @@ export const CampaignPatch = z
       .optional()
       .meta({ description: `When to send, at most ${CAMPAIGN_LIMITS.scheduleDays} days ahead; null makes it a draft again` }),
     throttle: fields.throttle.nullable().optional(),
+    localTime: fields.localTime.nullable().optional(),
     abTest: fields.abTest.nullable().optional(),
     relay: fields.relay.nullable().optional(),
     trackOpens: fields.trackOpens.optional(),

@@ -7,6 +7,7 @@ import {
   CampaignPatch,
   CampaignStart,
   CampaignSubject,
+  LocalTime,
   NewCampaign,
   RECIPIENT_TYPES,
   RESEND_TARGETS,
@@ -50,6 +51,7 @@ export const Campaign = z
     throttle: Throttle.nullable(),
     /** The relay of its mail; null for that of its sender or workspace. */
     relay: z.string().nullable(),
+    localTime: LocalTime.nullable(),
     abTest: AbTest.nullable(),
     /** The variant that everyone outside the sample gets; null until it is known. */
     winner: z.enum(VARIANT_NAMES).nullable(),

@@ -119,7 +119,8 @@ export interface EventData extends Record<EventType, object> {
   /** What you reported with events.track. */
   "contact.tracked": { name: string; value?: number; currency?: string; properties?: Record<string, unknown> };
   "list.joined": { listId: string };
-  "list.left": { listId: string };
+  /** `source`: `preferences` if the person left by themselves. */
+  "list.left": { listId: string; source?: "preferences" };
   "segment.entered": Membership;
   "segment.left": Membership;
   "suppression.added": Suppressed;

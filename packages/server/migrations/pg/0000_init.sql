@@ -242,6 +242,7 @@ CREATE TABLE "campaigns" (
 	"scheduled_at" bigint,
 	"relay" text,
 	"throttle" json,
+	"local_time" json,
 	"ab_test" json,
 	"winner" text,
 	"track_opens" boolean NOT NULL,
@@ -1076,7 +1077,7 @@ CREATE INDEX "emails_in_doubt" ON "emails" USING btree ("workspace_id","in_doubt
 CREATE INDEX "emails_scheduled" ON "emails" USING btree ("workspace_id","id","scheduled_at") WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "emails_campaign_address" ON "emails" USING btree ("campaign_id","to_key") WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_campaign_status" ON "emails" USING btree ("campaign_id","status","id") WHERE campaign_id is not null;--> statement-breakpoint
-CREATE INDEX "emails_campaign_waiting" ON "emails" USING btree ("campaign_id","variant","id") WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
+CREATE INDEX "emails_campaign_waiting" ON "emails" USING btree ("campaign_id","variant","scheduled_at","id") WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
 CREATE UNIQUE INDEX "event_numbers_event" ON "event_numbers" USING btree ("event_key");--> statement-breakpoint
 CREATE INDEX "events_email" ON "events" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "events_contact" ON "events" USING btree ("contact_id") WHERE "events"."contact_id" is not null;--> statement-breakpoint

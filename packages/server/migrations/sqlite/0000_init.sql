@@ -262,6 +262,7 @@ CREATE TABLE `campaigns` (
 	`scheduled_at` integer,
 	`relay` text,
 	`throttle` text,
+	`local_time` text,
 	`ab_test` text,
 	`winner` text,
 	`track_opens` integer NOT NULL,
@@ -427,7 +428,7 @@ CREATE INDEX `emails_in_doubt` ON `emails` (`workspace_id`,`in_doubt`,`id`) WHER
 CREATE INDEX `emails_scheduled` ON `emails` (`workspace_id`,`id`,`scheduled_at`) WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint
 CREATE UNIQUE INDEX `emails_campaign_address` ON `emails` (`campaign_id`,`to_key`) WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_campaign_status` ON `emails` (`campaign_id`,`status`,`id`) WHERE campaign_id is not null;--> statement-breakpoint
-CREATE INDEX `emails_campaign_waiting` ON `emails` (`campaign_id`,`variant`,`id`) WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
+CREATE INDEX `emails_campaign_waiting` ON `emails` (`campaign_id`,`variant`,`scheduled_at`,`id`) WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
 CREATE TABLE `engagement` (
 	`contact_seq` integer PRIMARY KEY NOT NULL,
 	`last_sent_at` integer,

@@ -7,11 +7,14 @@ import type { NumberSet } from "../lib/number-set.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
 import type { CampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { loadLocalTimes } from "./local-time.ts";
 
 /** A contact as it becomes a recipient. */
 export interface Candidate extends Pick<ContactRow, "seq" | "id" | "email" | "emailKey"> {
   /** Why it gets nothing; null if it gets the campaign. */
   readonly skipReason: SkipReason | null;
+  /** When its clock shows the time of the campaign, ms; null for a campaign without a local time. */
+  readonly dueAt: number | null;
 }
 
 /** The next part of an audience. */
@@ -71,7 +74,15 @@ export async function readAudience(deps: Pick<CampaignDeps, "db" | "recipientsAt
               .orderBy(asc(c.seq)),
           )
           .execute({ workspaceId, seqs: JSON.stringify(seqs) });
-  return { seqs, candidates: await judge(read, workspaceId, rows), next };
+  const due =
+    campaign.localTime === null
+      ? new Map<string, number>()
+      : await loadLocalTimes(
+          read,
+          campaign.localTime,
+          rows.map(({ id }) => id),
+        );
+  return { seqs, candidates: await judge(read, workspaceId, rows, due), next };
 }
 
 /** Forgets the contacts of an audience, once all of them are recipients. */
@@ -107,13 +118,15 @@ async function judge(
   read: Reader,
   workspaceId: string,
   rows: readonly Pick<ContactRow, "seq" | "id" | "email" | "emailKey" | "status">[],
+  due: ReadonlyMap<string, number>,
 ): Promise<Candidate[]> {
   const keys = rows.map((row) => row.emailKey);
   const suppressed = await findSuppressions(read, workspaceId, keys);
   return rows.map(({ status, ...contact }): Candidate => {
     const suppression = suppressed.get(contact.emailKey);
     const suppressedAs = suppression ? (BY_SUPPRESSION[suppression.reason] ?? "suppressed") : null;
-    return { ...contact, skipReason: explainNoMail({ status }) ?? suppressedAs ?? (isAddress(contact.email) ? null : "invalid") };
+    const skipReason = explainNoMail({ status }) ?? suppressedAs ?? (isAddress(contact.email) ? null : "invalid");
+    return { ...contact, skipReason, dueAt: due.get(contact.id) ?? null };
   });
 }
 

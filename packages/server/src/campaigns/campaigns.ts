@@ -82,6 +82,7 @@ function showCampaign(row: CampaignRow): Campaign {
     scheduledAt: instant(row.scheduledAt),
     throttle: row.throttle,
     relay: row.relay,
+    localTime: row.localTime,
     abTest: row.abTest,
     winner: row.winner,
     trackOpens: row.trackOpens,

@@ -1,8 +1,10 @@
 import type { AbTest, VariantName } from "@mailsvc/sdk/contract";
 import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
+import { asc, eq, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { assertSendable, getTemplateRow, type Parse, type PinnedTemplate, pinOwn, pinPublished } from "../templates/templates.ts";
+import type { CampaignRow } from "./campaigns.ts";
 
 /** The fields of a campaign that make up its content. */
 export interface Draft {
@@ -83,6 +85,33 @@ export async function pinContent(
     pinned.push({ variant, source, template: `${row.slug}@${row.version}` });
   }
   return pinned;
+}
+
+/** The contents of a campaign. */
+export interface Contents {
+  /** Their ids by variant; under the empty name without an A/B test. */
+  readonly ids: ReadonlyMap<string, number>;
+  /** The size of the largest. */
+  readonly bytes: number;
+}
+
+/** The contents that a campaign started with. */
+export async function loadContents(tx: Tx, { id: campaignId }: CampaignRow): Promise<Contents> {
+  const rows = await tx
+    .prepared("contents_of_campaign", (q, { campaignContents: c, contents: t }, arg) =>
+      q
+        .select({
+          variant: c.variant,
+          id: t.id,
+          bytes: sql<number>`coalesce(length(${t.html}), 0) + coalesce(length(${t.text}), 0)`.mapWith(Number),
+        })
+        .from(c)
+        .innerJoin(t, eq(t.id, c.contentsId))
+        .where(eq(c.campaignId, arg("campaignId")))
+        .orderBy(asc(c.variant)),
+    )
+    .execute({ campaignId });
+  return { ids: new Map(rows.map((row) => [row.variant, row.id])), bytes: Math.max(0, ...rows.map((row) => row.bytes)) };
 }
 
 async function pinSources(

@@ -1,4 +1,5 @@
 import type { EmailDeps } from "../emails/deps.ts";
+import type { UnsubscribeDeps } from "../unsubscribe/deps.ts";
 
 /** What campaigns need. */
 export interface CampaignDeps extends EmailDeps {
@@ -6,3 +7,6 @@ export interface CampaignDeps extends EmailDeps {
   readonly recipientsAtOnce: number;
   readonly config: EmailDeps["config"] & { readonly lateCampaigns: "send" | "hold" };
 }
+
+/** What showing a mail in a browser needs. */
+export type ViewDeps = CampaignDeps & UnsubscribeDeps;

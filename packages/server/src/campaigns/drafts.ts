@@ -52,6 +52,7 @@ export async function createCampaign(
     scheduledAt,
     throttle: input.throttle ?? null,
     relay: input.relay ?? null,
+    localTime: input.localTime ?? null,
     abTest: input.abTest ?? null,
     winner: null,
     trackOpens: input.trackOpens,
@@ -195,6 +196,12 @@ function shorten(name: string): string {
 async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: CampaignRow): Promise<void> {
   await assertVerified(tx, deps, row.workspaceId, parseMailbox(row.fromEmail), "fromEmail");
   assertMailbox(row);
+  if (row.localTime !== null && row.abTest !== null && row.abTest.samplePercent < 100)
+    throw invalid(
+      "localTime",
+      "not_allowed",
+      "The rest of an A/B test gets the winner, long after their local time. Set samplePercent to 100.",
+    );
   await assertAudienceExists(tx, row);
   if (row.resendOf !== null)
     assertResendable(await getCampaignRow(tx, row.workspaceId, row.resendOf.campaignId), row.resendOf.to, "resendOf.to");

@@ -144,6 +144,7 @@ const SKIPPED: Readonly<Record<SkipReason, string>> = {
   invalid: "with an address that takes no mail",
   deleted: "deleted",
   duplicate: "with the address of another recipient",
+  left_list: "left the lists of the campaign themselves",
   missing_variables: "without a variable of the template",
 };
 

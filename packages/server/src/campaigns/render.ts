@@ -18,6 +18,7 @@ import {
   renderContactMail,
 } from "../templates/templates.ts";
 import type { CampaignRow } from "./campaigns.ts";
+import { listDepartures } from "./departures.ts";
 import type { CampaignDeps } from "./deps.ts";
 
 /** Identifies what a campaign sends: its source and its preview text. */
@@ -37,6 +38,7 @@ export function hashSource(source: PinnedTemplate, previewText: string | null): 
  * | CANCELLED                                           | cancelled                                  |
  * | the contact was deleted                             | skipped: `deleted`                         |
  * | the contact is no longer SUBSCRIBED                 | skipped: its status                        |
+ * | the contact left the lists of the campaign          | skipped: `left_list`                       |
  * | the contact lacks a variable the template requires  | skipped: `missing_variables`               |
  * | the contact was changed                             | is rendered with the new values            |
  * | rendering fails                                     | failed, with the reason                    |
@@ -47,14 +49,15 @@ export async function renderRecipients(read: Reader, { compiledTemplates }: Camp
   const campaigns = await loadCampaigns(read, own);
   const contacts = await loadContacts(read, own);
   const templates = await loadTemplates(read, compiledTemplates, own);
+  const departures = await loadDepartures(read, own, campaigns, contacts);
   for (const mail of own) {
-    const status = campaigns.get(mail.email.campaignId ?? "");
+    const { status } = campaigns.get(mail.email.campaignId ?? "") ?? {};
     const contact = contacts.get(mail.email.contactId ?? "");
     if (status === "PAUSED") mail.withdrawal = { to: "hold" };
     else if (status === "CANCELLED") mail.withdrawal = { to: "cancelled" };
     else if (!contact) mail.withdrawal = { to: "skipped", reason: "deleted" };
     else {
-      const reason = explainNoMail(contact);
+      const reason = explainNoMail(contact) ?? (departures.has(mail.email.id) ? "left_list" : null);
       const template = templates.get(mail.email.contentsId);
       if (!template) throw new Error(`The campaign ${mail.email.campaignId} has no contents ${mail.email.contentsId}.`);
       if (reason === null) renderOne(mail, template, contact);
@@ -68,9 +71,32 @@ export function compileSource(parse: Parameters<typeof compilePinned>[0], source
   return relaxVariables(compilePinned(parse, previewText === null ? source : addPreheader(source, previewText)));
 }
 
-type Recipient = ContactFields & Pick<ContactRow, "id" | "status">;
+/**
+ * Renders the mail of a recipient once more, whatever became of its campaign, with the contact's present fields; null if the contact is
+ * gone, or the mail cannot be rendered with them.
+ */
+export async function renderAgain(
+  read: Reader,
+  { compiledTemplates }: CampaignDeps,
+  email: PendingMail["email"],
+): Promise<Pick<PendingMail, "html" | "text"> | null> {
+  const contact = (await loadContacts(read, [{ email }])).get(email.contactId ?? "");
+  const template = (await loadTemplates(read, compiledTemplates, [{ email }])).get(email.contentsId);
+  if (!contact || !template) return null;
+  const mail: Rendered = { subject: "", html: null, text: null, failure: null, withdrawal: null };
+  renderOne(mail, template, contact);
+  return mail.failure === null && mail.withdrawal === null ? mail : null;
+}
 
-function renderOne(mail: PendingMail, template: Compiled, contact: Recipient): void {
+type Recipient = ContactFields & Pick<ContactRow, "id" | "seq" | "status">;
+
+/** What rendering a mail changes of it. */
+type Rendered = Pick<PendingMail, "subject" | "html" | "text" | "failure" | "withdrawal">;
+
+/** What of a mail its rendering looks at. */
+type Unrendered = Pick<PendingMail, "email">;
+
+function renderOne(mail: Rendered, template: Compiled, contact: Recipient): void {
   try {
     Object.assign(mail, renderContactMail(template, getContactValues(contact)));
   } catch (error) {
@@ -95,19 +121,40 @@ function addPreheader(source: PinnedTemplate, previewText: string): PinnedTempla
   return source.html === null ? source : { ...source, html: insert(source.html) };
 }
 
-async function loadCampaigns(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, CampaignRow["status"]>> {
+async function loadCampaigns(read: Reader, mails: readonly Unrendered[]): Promise<Map<string, CampaignRow>> {
   const ids = [...new Set(mails.map(({ email }) => email.campaignId ?? ""))];
   const rows = await findRows(read, read.t.campaigns, { id: ids });
-  return new Map(rows.map(({ id, status }) => [id, status]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
-async function loadContacts(read: Reader, mails: readonly PendingMail[]): Promise<Map<string, Recipient>> {
+/** The ids of emails whose contacts left the lists of their campaigns. */
+async function loadDepartures(
+  read: Reader,
+  mails: readonly Unrendered[],
+  campaigns: ReadonlyMap<string, CampaignRow>,
+  contacts: ReadonlyMap<string, Recipient>,
+): Promise<Set<string>> {
+  const departures = new Set<string>();
+  for (const [campaignId, own] of Map.groupBy(mails, ({ email }) => email.campaignId ?? "")) {
+    const campaign = campaigns.get(campaignId);
+    if (!campaign) continue;
+    const left = await listDepartures(
+      read,
+      campaign,
+      own.flatMap(({ email }) => contacts.get(email.contactId ?? "") ?? []),
+    );
+    for (const { email } of own) if (left.has(email.contactId ?? "")) departures.add(email.id);
+  }
+  return departures;
+}
+
+async function loadContacts(read: Reader, mails: readonly Unrendered[]): Promise<Map<string, Recipient>> {
   const ids = [...new Set(mails.flatMap(({ email }) => email.contactId ?? []))];
   const rows = await findRows(read, read.t.contacts, { id: ids });
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-async function loadTemplates(read: Reader, { pinned }: CompiledTemplates, mails: readonly PendingMail[]): Promise<Map<number, Compiled>> {
+async function loadTemplates(read: Reader, { pinned }: CompiledTemplates, mails: readonly Unrendered[]): Promise<Map<number, Compiled>> {
   const { campaignContents: t } = read.t;
   const ids = [...new Set(mails.map(({ email }) => email.contentsId))];
   const rows = await read

@@ -1,27 +1,20 @@
-import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { OF_CAMPAIGN, scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
+import { OF_CAMPAIGN, scheduleEmails } from "../emails/emails.ts";
 import type { EmailTables } from "../emails/tables.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type AudienceChunk, type Candidate, clearAudience, readAudience } from "./audience.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
+import { type Contents, loadContents } from "./content.ts";
 import { addCounts, type Delta } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { enqueueFinish } from "./finish.ts";
+import { findNextDue, isUndecided, release } from "./release.ts";
 import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";
 import { pickVariant, pickWinner } from "./variants.ts";
 
 type EmailRow = EmailTables["emails"]["$inferSelect"];
-
-/** The contents of a campaign. */
-interface Contents {
-  /** Their ids by variant; under the empty name without an A/B test. */
-  readonly ids: ReadonlyMap<string, number>;
-  /** The size of the largest. */
-  readonly bytes: number;
-}
 
 // Recipients released in one transaction. The next ones wait in the queue behind their mail, so no more than a few thousand are under
 // way, whatever the size of the campaign.
@@ -35,13 +28,14 @@ const RELEASED = 500;
  * | ----------------- | ------------ | --------------- | ---------------------------------------- | ----------------------- |
  * | SENDING           | not all read | any             | adds a chunk¹, releases                  | at once                 |
  * | SENDING           | all read     | yes             | releases as many as the throttle allows  | when the throttle allows |
+ * | SENDING, local time | all read   | not due yet     | releases those that are due              | when the next ones are due |
  * | SENDING, A/B test | all read     | undecided       | sets the time of the decision            | at that time, or when you pick |
  * | SENDING           | all read     | no              | marks the campaign as released           | none; see `finish.ts`   |
  * | PAUSED            | not all read | any             | adds a chunk                             | at once                 |
  * | PAUSED            | all read     | any             | nothing                                  | none, until it resumes  |
  * | another run or state | any       | any             | nothing                                  | none                    |
  *
- * 1. Released from the start, without a throttle or an A/B test: to release them later would write them, and all their indexes, twice.
+ * 1. Released from the start, without a throttle, an A/B test or a local time: to release them later would write them, and all their indexes, twice.
  */
 export function continueSending(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
@@ -91,7 +85,9 @@ async function step(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, chunk: Au
     const allowance = computeAllowance(after.throttle, after.nextReleaseAt, now, RELEASED);
     const count = allowance.count === 0 ? 0 : await release(tx, deps, after, allowance.count, contents);
     if (count > 0 && after.throttle !== null) after = { ...after, nextReleaseAt: allowance.nextAt };
+    const dueAt = expanded ? await findNextDue(tx, after, now) : null;
     if (expanded && count === allowance.count) nextAt = allowance.nextAt;
+    else if (dueAt !== null) nextAt = dueAt;
     else if (expanded && isUndecided(after)) {
       const { winner, decideAfterMinutes } = after.abTest as NonNullable<CampaignRow["abTest"]>;
       after = { ...after, decideAt: after.decideAt ?? now + decideAfterMinutes * 60_000 };
@@ -118,21 +114,19 @@ async function save(
     .where(and(eq(t.id, id), eq(t.run, run)));
 }
 
-/** Whether the winner of an A/B test has to be known for the rest of the recipients, and is not. */
-function isUndecided({ abTest, winner }: CampaignRow): boolean {
-  return abTest !== null && abTest.samplePercent < 100 && winner === null;
-}
-
 function isDue(campaign: CampaignRow, now: number): boolean {
   return isUndecided(campaign) && campaign.abTest?.winner !== "manual" && campaign.decideAt !== null && campaign.decideAt <= now;
 }
 
 /** A contact of the audience that becomes a row. */
-type Recipient = Pick<EmailRow, "to" | "toKey" | "contactId" | "skipReason">;
+interface Recipient extends Pick<EmailRow, "to" | "toKey" | "contactId" | "skipReason"> {
+  /** When it is to be released at the earliest, ms; null for a campaign without a local time. */
+  readonly dueAt: number | null;
+}
 
 /**
- * Makes the contacts of a chunk recipients, also those that get nothing. While the campaign is sent without a throttle or an A/B test
- * they are released. Returns the campaign as it is after that, to be saved.
+ * Makes the contacts of a chunk recipients, also those that get nothing. While the campaign is sent without a throttle, an A/B test
+ * or a local time they are released. Returns the campaign as it is after that, to be saved.
  */
 async function addRecipients(
   tx: Tx,
@@ -143,12 +137,12 @@ async function addRecipients(
 ): Promise<CampaignRow> {
   const { id: campaignId, workspaceId } = campaign;
   const now = deps.clock.now();
-  const atOnce = campaign.status === "SENDING" && campaign.throttle === null && campaign.abTest === null;
+  const atOnce = campaign.status === "SENDING" && campaign.throttle === null && campaign.abTest === null && campaign.localTime === null;
   const deltas: Delta[] = [];
   let { eligible } = campaign;
   const first = [...contents.ids.values()][0] as number;
   const recipients = await listRecipients(tx, campaignId, chunk);
-  const rows = recipients.map((recipient): EmailRow => {
+  const rows = recipients.map(({ dueAt, ...recipient }): EmailRow => {
     const { skipReason } = recipient;
     const variant = skipReason === null ? pickVariant(campaign, eligible) : null;
     if (skipReason === null) eligible += 1;
@@ -167,7 +161,7 @@ async function addRecipients(
       relay: null,
       lastError: null,
       createdAt: now,
-      scheduledAt: releasedAt,
+      scheduledAt: dueAt ?? releasedAt,
       nextAttemptAt: releasedAt,
       sentAt: null,
       updatedAt: now,
@@ -199,10 +193,10 @@ async function listRecipients(tx: Tx, campaignId: string, { seqs, candidates }: 
   const known = await listKnown(tx, campaignId, candidates);
   return seqs.map((seq): Recipient => {
     const candidate = bySeq.get(seq);
-    if (!candidate || !present.has(seq)) return { to: "", toKey: `deleted:${seq}`, contactId: null, skipReason: "deleted" };
-    const { id: contactId, email: to, emailKey: toKey, skipReason } = candidate;
-    if (known.has(toKey)) return { to: "", toKey: `duplicate:${seq}`, contactId, skipReason: "duplicate" };
-    return { to, toKey, contactId, skipReason };
+    if (!candidate || !present.has(seq)) return { to: "", toKey: `deleted:${seq}`, contactId: null, skipReason: "deleted", dueAt: null };
+    const { id: contactId, email: to, emailKey: toKey, skipReason, dueAt } = candidate;
+    if (known.has(toKey)) return { to: "", toKey: `duplicate:${seq}`, contactId, skipReason: "duplicate", dueAt: null };
+    return { to, toKey, contactId, skipReason, dueAt };
   });
 }
 
@@ -230,72 +224,4 @@ async function listKnown(tx: Tx, campaignId: string, candidates: readonly Candid
     )
     .execute({ campaignId, keys: JSON.stringify(candidates.map(({ emailKey }) => emailKey)) });
   return new Set(rows.map(({ key }) => key));
-}
-
-/** Releases up to `count` recipients for delivery. Returns how many waited and were released. */
-async function release(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, count: number, contents: Contents): Promise<number> {
-  const { emails: t } = tx.t;
-  const { id: campaignId, workspaceId, abTest, winner } = campaign;
-  const names = abTest === null ? [] : VARIANT_NAMES.slice(0, abTest.variants.length);
-  const groups = [...names, ...(isUndecided(campaign) ? [] : [null])];
-  const now = deps.clock.now();
-  let released = 0;
-  for (const [i, variant] of groups.entries()) {
-    // The variants of a sample share a throttle fairly.
-    const share = Math.ceil((count - released) / (groups.length - i));
-    const ids = await listWaiting(tx, campaignId, variant, share);
-    if (ids.length === 0) continue;
-    // The date of a mail is that of its release, at every attempt.
-    const dated = { nextAttemptAt: now, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
-    const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.ids.get(winner) as number } : {};
-    await tx
-      .update(t)
-      .set({ ...dated, ...won })
-      .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(ids)}`)));
-    if (variant === null && winner !== null)
-      await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "status:queued", by: ids.length, onlyVariant: true }]);
-    await scheduleEmails(tx, deps, { workspaceId, emailIds: ids, bytes: contents.bytes });
-    released += ids.length;
-  }
-  return released;
-}
-
-/** The ids of the first recipients of a variant that wait to be released. */
-async function listWaiting(tx: Tx, campaignId: string, variant: string | null, limit: number): Promise<string[]> {
-  const name = variant === null ? "waiting_recipients" : "waiting_recipients_of_variant";
-  const rows = await tx
-    .prepared(name, (q, { emails: t }, arg) =>
-      q
-        .select({ id: t.id })
-        .from(t)
-        .where(
-          and(
-            WAITING_IN_CAMPAIGN,
-            eq(t.campaignId, arg("campaignId")),
-            variant === null ? isNull(t.variant) : eq(t.variant, arg("variant")),
-          ),
-        )
-        .orderBy(asc(t.id))
-        .limit(arg("limit")),
-    )
-    .execute({ campaignId, limit, ...(variant !== null && { variant }) });
-  return rows.map(({ id }) => id);
-}
-
-async function loadContents(tx: Tx, { id: campaignId }: CampaignRow): Promise<Contents> {
-  const rows = await tx
-    .prepared("contents_of_campaign", (q, { campaignContents: c, contents: t }, arg) =>
-      q
-        .select({
-          variant: c.variant,
-          id: t.id,
-          bytes: sql<number>`coalesce(length(${t.html}), 0) + coalesce(length(${t.text}), 0)`.mapWith(Number),
-        })
-        .from(c)
-        .innerJoin(t, eq(t.id, c.contentsId))
-        .where(eq(c.campaignId, arg("campaignId")))
-        .orderBy(asc(c.variant)),
-    )
-    .execute({ campaignId });
-  return { ids: new Map(rows.map((row) => [row.variant, row.id])), bytes: Math.max(0, ...rows.map((row) => row.bytes)) };
 }

@@ -1,4 +1,14 @@
-import type { AbTest, Campaign, CampaignStatus, RecipientType, ResendOf, Throttle, Utm, VariantName } from "@mailsvc/sdk/contract";
+import type {
+  AbTest,
+  Campaign,
+  CampaignStatus,
+  LocalTime,
+  RecipientType,
+  ResendOf,
+  Throttle,
+  Utm,
+  VariantName,
+} from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { PinnedTemplate } from "../templates/templates.ts";
 
@@ -32,6 +42,7 @@ export function campaignTables(c: ColumnTypes) {
         /** The relay of its mail; null for that of its sender or workspace. */
         relay: c.text("relay"),
         throttle: c.json<Throttle>("throttle"),
+        localTime: c.json<LocalTime>("local_time"),
         abTest: c.json<AbTest>("ab_test"),
         winner: c.text("winner").$type<VariantName>(),
         trackOpens: c.flag("track_opens").notNull(),

@@ -157,7 +157,7 @@ function emails(c: ColumnTypes) {
       // Of campaigns only, so that other sends pay nothing for them.
       c.uniqueIndex("emails_campaign_address").on(t.campaignId, t.toKey).where(OF_CAMPAIGN),
       c.index("emails_campaign_status").on(t.campaignId, t.status, t.id).where(OF_CAMPAIGN),
-      c.index("emails_campaign_waiting").on(t.campaignId, t.variant, t.id).where(WAITING_IN_CAMPAIGN),
+      c.index("emails_campaign_waiting").on(t.campaignId, t.variant, t.scheduledAt, t.id).where(WAITING_IN_CAMPAIGN),
     ],
   );
 }

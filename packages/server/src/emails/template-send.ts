@@ -12,6 +12,7 @@ import {
   resolveBySlug,
   type Sendable,
   UNSUBSCRIBE_URL,
+  VIEW_URL,
 } from "../templates/templates.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
@@ -83,7 +84,7 @@ function toSubject(rendered: string | null): string {
 /** The message of each recipient, by key. Recipients of the same message share one object, so that it is stored once. */
 async function renderContents(request: Request, sendable: Sendable): Promise<Map<string, MessageContent>> {
   const subject = request.subject === undefined ? undefined : await compileOwnSubject(request.subject);
-  const common = { unsubscribeUrl: UNSUBSCRIBE_URL, ...request.variables };
+  const common = { unsubscribeUrl: UNSUBSCRIBE_URL, viewInBrowserUrl: VIEW_URL, ...request.variables };
   const personal = new Map(Object.entries(request.recipientVariables ?? {}).map(([to, values]) => [parseAddress(to).key, { to, values }]));
   const seen = new Map<string, MessageContent>();
   const left = makeAllowance();

@@ -37,5 +37,6 @@ export const SKIPPED: Readonly<Record<SkipReason, string>> = {
   invalid: "Mail to this address cannot be sent.",
   deleted: "The contact was deleted before its turn came.",
   duplicate: "Another recipient of the campaign has the same address.",
+  left_list: "The contact left the lists of the campaign before its mail went out.",
   missing_variables: "The template needs a variable that the contact does not have.",
 };

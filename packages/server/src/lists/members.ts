@@ -36,18 +36,19 @@ export function computeExpiry(now: number): number {
   return now + LIST_LIMITS.confirmDays * DAY;
 }
 
-/** Records contacts that joined or left a list, and updates segments. */
+/** Records contacts that joined or left a list, and updates segments. `cause` tells that they left by themselves, on their preference page. */
 export async function announceMembers(
   tx: Tx,
   deps: ListDeps,
   list: ListRow,
   type: "list.joined" | "list.left",
   contacts: readonly Pick<ContactRow, "id" | "seq">[],
+  cause: { readonly source?: "preferences" } = {},
 ): Promise<void> {
   if (contacts.length === 0) return;
   const at = deps.clock.now();
   const events = contacts.map(
-    ({ id }): NewEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id } }),
+    ({ id }): NewEvent => ({ workspaceId: list.workspaceId, type, contactId: id, at, data: { listId: list.id, ...cause } }),
   );
   await recordEvents(tx, deps, events);
   const seqs = contacts.map((c) => c.seq);
@@ -127,11 +128,12 @@ export async function removeMembers(
   workspaceId: string,
   listId: string,
   refs: readonly string[],
+  cause: { readonly source?: "preferences" } = {},
 ): Promise<ListRemoval> {
   const list = await getListRow(tx, workspaceId, listId);
   const contacts = await resolveContacts(tx, workspaceId, refs);
   const unique = new Map(contacts.flatMap((c) => (c ? [[c.seq, c] as const] : [])));
-  const removed = await deleteMembers(tx, deps, list, [...unique.values()]);
+  const removed = await deleteMembers(tx, deps, list, [...unique.values()], cause);
   const failed = refs.flatMap((ref, index) => {
     const contact = contacts[index];
     return contact && removed.has(contact.seq) ? [] : [toFailure(index, ref, "not_found", "This contact is not on the list.")];
@@ -247,7 +249,13 @@ async function replaceMembers(tx: Tx, list: ListRow, rows: readonly MemberRow[],
   await tx.insertAll(t, rows);
 }
 
-async function deleteMembers(tx: Tx, deps: ListDeps, list: ListRow, contacts: readonly ContactRow[]): Promise<Map<number, MemberRow>> {
+async function deleteMembers(
+  tx: Tx,
+  deps: ListDeps,
+  list: ListRow,
+  contacts: readonly ContactRow[],
+  cause: { readonly source?: "preferences" } = {},
+): Promise<Map<number, MemberRow>> {
   if (contacts.length === 0) return new Map();
   const { listMembers: t } = tx.t;
   const seqs = contacts.map((c) => c.seq);
@@ -258,6 +266,6 @@ async function deleteMembers(tx: Tx, deps: ListDeps, list: ListRow, contacts: re
   const removed = new Map(rows.map((row) => [row.contactSeq, row]));
   for (const [status, own] of Map.groupBy(rows, (row) => row.status)) await countEach(tx, list.id, status, own, -1);
   const left = contacts.filter((c) => removed.get(c.seq)?.status === "MEMBER");
-  await announceMembers(tx, deps, list, "list.left", left);
+  await announceMembers(tx, deps, list, "list.left", left, cause);
   return removed;
 }

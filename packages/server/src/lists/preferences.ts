@@ -18,6 +18,7 @@ export function subscriberLists(deps: ListDeps): SubscriberLists {
         .where(and(eq(m.contactSeq, contact.seq), eq(m.status, "MEMBER"), isNull(t.deletedAt), eq(t.public, true)))
         .orderBy(desc(t.id));
     },
-    leave: async (tx, { workspaceId, email }, listId) => void (await removeMembers(tx, deps, workspaceId, listId, [email])),
+    leave: async (tx, { workspaceId, email }, listId) =>
+      void (await removeMembers(tx, deps, workspaceId, listId, [email], { source: "preferences" })),
   };
 }

@@ -2,6 +2,7 @@ import { type Contact, type ContactTextField, mapContactTexts } from "@mailsvc/s
 import { type Compiled, render } from "./engine/engine.ts";
 import { checkSubject } from "./sending.ts";
 import { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
+import { VIEW_URL } from "./view-url.ts";
 
 /** What of a contact templates can show. */
 export type ContactFields = Pick<Contact, "email" | ContactTextField | "tags"> & {
@@ -18,6 +19,7 @@ export function getContactValues(contact: ContactFields): Record<string, unknown
     tags,
     customFields,
     unsubscribeUrl: UNSUBSCRIBE_URL,
+    viewInBrowserUrl: VIEW_URL,
   };
 }
 

@@ -228,6 +228,7 @@ export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 export { UNSUBSCRIBE_URL } from "./unsubscribe-url.ts";
+export { VIEW_URL } from "./view-url.ts";
 
 function slugTaken(slug: string): ApiError {
   return new ApiError("conflict", `The slug ${slug} is taken.`, {

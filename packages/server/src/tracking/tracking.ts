@@ -1,7 +1,7 @@
 import type { Tracking } from "@mailsvc/sdk/contract";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { waitForTurn } from "../lib/turn.ts";
-import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
+import { UNSUBSCRIBE_URL, VIEW_URL } from "../templates/templates.ts";
 import type { TrackingDeps } from "./deps.ts";
 import { CLICK_PATH, makeToken, OPEN_PATH, PIXEL } from "./links.ts";
 import { addUtm, assemble, CUTS_PER_TURN, type Cut, cutHtml, type Skeleton, toAttribute } from "./skeleton.ts";
@@ -17,7 +17,7 @@ export { Tracker } from "./tracker.ts";
  * attempt. New link targets are stored durably before this returns.
  */
 export async function trackMails(deps: TrackingDeps, mails: readonly PendingMail[]): Promise<void> {
-  const own = [`${deps.baseUrl()}/`, UNSUBSCRIBE_URL];
+  const own = [`${deps.baseUrl()}/`, UNSUBSCRIBE_URL, VIEW_URL];
   const wanted = new Map<string, Set<string>>();
   const tracked: Tracked[] = [];
   for (const mail of mails) {
@@ -66,7 +66,7 @@ export async function findFirstTarget(
   html: string,
   tracking: Tracking,
 ): Promise<string | null> {
-  const own = [`${baseUrl()}/`, UNSUBSCRIBE_URL];
+  const own = [`${baseUrl()}/`, UNSUBSCRIBE_URL, VIEW_URL];
   for (const cut of (await cutHtml(html)).cuts) {
     const target = toTarget(cut, tracking, own);
     if (target !== null) return target;

@@ -20,7 +20,11 @@ export function makeUnsubscribeHeaders(url: string, mailto?: string): Record<str
  * Gives mails that offer to unsubscribe their own link and the headers for it: every mail of a campaign, and every other mail
  * with `{{unsubscribeUrl}}`. A campaign without the link gets a footer with it. Headers that the sender set itself stay.
  */
-export async function addUnsubscribe(read: Reader, deps: UnsubscribeDeps, mails: readonly PendingMail[]): Promise<void> {
+export async function addUnsubscribe(
+  read: Reader,
+  deps: UnsubscribeDeps,
+  mails: readonly Pick<PendingMail, "email" | "contents" | "html" | "text" | "headers">[],
+): Promise<void> {
   const campaigns = mails.filter(({ email }) => email.campaignId !== null);
   const senders = await listBrandNames(read, [...new Set(campaigns.map(({ email }) => email.workspaceId))]);
   const prefix = getUnsubscribePrefix(deps);

@@ -1,0 +1,26 @@
+import { isTimeZone, type LocalTime, minutesOfDay } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
+import { findTimeOfDate } from "../lib/time-zone.ts";
+
+/** When the clocks of a time zone show the time of a campaign, ms: the first time, or the instant at which they jump over it. */
+export function findLocalTime({ at }: Pick<LocalTime, "at">, timeZone: string): number {
+  const [date = "", time = ""] = at.split("T");
+  const [year = 0, month = 1, day = 1] = date.split("-").map(Number);
+  return findTimeOfDate({ year, month, day }, minutesOfDay(time), timeZone);
+}
+
+/** When each of some contacts gets a campaign by their own clocks, ms, by their ids. A contact without a valid time zone has that of `fallback`. */
+export async function loadLocalTimes(read: Reader, localTime: LocalTime, contactIds: readonly string[]): Promise<Map<string, number>> {
+  const zones = new Map<string, number>();
+  const find = (value: unknown): number => {
+    const zone = typeof value === "string" && isTimeZone(value.trim()) ? value.trim() : localTime.fallback;
+    const known = zones.get(zone);
+    if (known !== undefined) return known;
+    const found = findLocalTime(localTime, zone);
+    zones.set(zone, found);
+    return found;
+  };
+  const contacts = await findRows(read, read.t.contacts, { id: contactIds });
+  return new Map(contacts.map(({ id, customFields }) => [id, find(customFields[localTime.field])]));
+}

@@ -1,0 +1,100 @@
+import { VARIANT_NAMES, type VariantName } from "@mailsvc/sdk/contract";
+import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
+import type { Tx } from "../db/db.ts";
+import { scheduleEmails, WAITING_IN_CAMPAIGN } from "../emails/emails.ts";
+import type { CampaignRow } from "./campaigns.ts";
+import type { Contents } from "./content.ts";
+import { addCounts } from "./counts.ts";
+import type { CampaignDeps } from "./deps.ts";
+
+/** Releases up to `count` recipients for delivery. Returns how many waited and were released. */
+export async function release(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, count: number, contents: Contents): Promise<number> {
+  const { emails: t } = tx.t;
+  const { id: campaignId, workspaceId, winner } = campaign;
+  const groups = listWaitingGroups(campaign);
+  const now = deps.clock.now();
+  let released = 0;
+  for (const [i, variant] of groups.entries()) {
+    // The variants of a sample share a throttle fairly.
+    const share = Math.ceil((count - released) / (groups.length - i));
+    const ids = await listWaiting(tx, campaignId, variant, now, share);
+    if (ids.length === 0) continue;
+    // The date of a mail is that of its release, or the time at which its reader was to get it, at every attempt.
+    const dated = { nextAttemptAt: now, scheduledAt: sql`coalesce(${t.scheduledAt}, ${now})` };
+    const won = variant === null && winner !== null ? { variant: winner, contentsId: contents.ids.get(winner) as number } : {};
+    await tx
+      .update(t)
+      .set({ ...dated, ...won })
+      .where(and(eq(t.workspaceId, workspaceId), tx.sqlDialect.among(t.id, sql`${JSON.stringify(ids)}`)));
+    if (variant === null && winner !== null)
+      await addCounts(tx, deps, [{ campaignId, variant: winner, metric: "status:queued", by: ids.length, onlyVariant: true }]);
+    await scheduleEmails(tx, deps, { workspaceId, emailIds: ids, bytes: contents.bytes });
+    released += ids.length;
+  }
+  return released;
+}
+
+/** When the next recipients of a campaign with a local time are due, ms; null if none wait for their time. */
+export async function findNextDue(tx: Tx, campaign: CampaignRow, now: number): Promise<number | null> {
+  if (campaign.localTime === null) return null;
+  const { emails: t } = tx.t;
+  const found: number[] = [];
+  for (const variant of listWaitingGroups(campaign)) {
+    const [row] = await tx
+      .select({ dueAt: t.scheduledAt })
+      .from(t)
+      .where(
+        and(
+          WAITING_IN_CAMPAIGN,
+          eq(t.campaignId, campaign.id),
+          variant === null ? isNull(t.variant) : eq(t.variant, variant),
+          gt(t.scheduledAt, now),
+        ),
+      )
+      .orderBy(asc(t.scheduledAt))
+      .limit(1);
+    if (row?.dueAt) found.push(row.dueAt);
+  }
+  return found.length === 0 ? null : Math.min(...found);
+}
+
+/** Whether the winner of an A/B test has to be known for the rest of the recipients, and is not. */
+export function isUndecided({ abTest, winner }: CampaignRow): boolean {
+  return abTest !== null && abTest.samplePercent < 100 && winner === null;
+}
+
+/** The variants whose recipients may be released: null for those outside the sample, unless they wait for the winner. */
+function listWaitingGroups(campaign: CampaignRow): (VariantName | null)[] {
+  const names = campaign.abTest === null ? [] : VARIANT_NAMES.slice(0, campaign.abTest.variants.length);
+  return [...names, ...(isUndecided(campaign) ? [] : [null])];
+}
+
+/**
+ * The ids of recipients of a variant that wait to be released: first those whose time has come or that were put back by a pause, then
+ * those without a time.
+ */
+async function listWaiting(tx: Tx, campaignId: string, variant: VariantName | null, now: number, limit: number): Promise<string[]> {
+  const { emails: t } = tx.t;
+  const list = async (name: string, timed: SQL | undefined, count: number): Promise<string[]> => {
+    const rows = await tx
+      .prepared(variant === null ? name : `${name}_of_variant`, (q, _, arg) =>
+        q
+          .select({ id: t.id })
+          .from(t)
+          .where(
+            and(
+              WAITING_IN_CAMPAIGN,
+              eq(t.campaignId, arg("campaignId")),
+              variant === null ? isNull(t.variant) : eq(t.variant, arg("variant")),
+              timed ?? lte(t.scheduledAt, arg("now")),
+            ),
+          )
+          .orderBy(asc(t.scheduledAt), asc(t.id))
+          .limit(arg("limit")),
+      )
+      .execute({ campaignId, limit: count, ...(variant !== null && { variant }), ...(timed === undefined && { now }) });
+    return rows.map(({ id }) => id);
+  };
+  const due = await list("due_recipients", undefined, limit);
+  return due.length === limit ? due : [...due, ...(await list("waiting_recipients", isNull(t.scheduledAt), limit - due.length))];
+}
