@@ -146,7 +146,7 @@ export class Worker {
 
   /** Begins the jobs that were claimed ahead, as many as there are slots. */
   #beginAhead(): void {
-    if (!this.#isStopping) this.#attempts.begin(this.#claims.takeAhead(this.#freeSlots()));
+    if (!this.#isStopping && this.#claims.ahead.length > 0) this.#attempts.begin(this.#claims.takeAhead(this.#freeSlots()));
   }
 
   #freeSlots(): number {
