@@ -9,6 +9,7 @@ import { cli } from "./figures/cli.ts";
 import { contacts, contactsOnPostgres } from "./figures/contacts.ts";
 import { deliveries } from "./figures/deliveries.ts";
 import { drain } from "./figures/drain.ts";
+import { followers } from "./figures/followers.ts";
 import { fsync } from "./figures/fsync.ts";
 import { lists, listsOnPostgres } from "./figures/lists.ts";
 import { memory } from "./figures/memory.ts";
@@ -35,6 +36,7 @@ export const benches: readonly Bench[] = [
   stretches,
   drain,
   deliveries,
+  followers,
   postgres,
   world,
   cli,

@@ -54,7 +54,7 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
   const server = startServer({ data: data ?? join(folder, "data"), flags: args, before: [...before, ...onCore(0)] });
   const ready = await server.ready();
   if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
-  const { url, apiKey, workspaceId } = ready;
+  const { url, apiKey, workspaceId, profiles } = ready;
   const { data: senders } = (await call({ url, apiKey }, "GET", "/api/v1/senders")) as { data: unknown[] };
   if (senders.length === 0) await call({ url, apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
   return {
@@ -62,6 +62,7 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
     url,
     apiKey,
     workspaceId,
+    builderKey: profiles?.builder.apiKey ?? "",
     pid: server.child.pid ?? 0,
     stop: async () => {
       await server.kill("SIGTERM");
@@ -73,6 +74,8 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
 /** A mailsvc under test. */
 export interface MailsvcContender extends Contender {
   workspaceId: string;
+  /** The key of another workspace. */
+  builderKey: string;
 }
 
 /** One of the peers in `peers/`, which print their port when they listen. */

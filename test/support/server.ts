@@ -13,6 +13,8 @@ export interface Ready {
   workspaceId: string;
   apiKey: string | null;
   dashboardUrl: string;
+  /** In dev mode only. */
+  profiles?: { builder: { workspaceId: string; apiKey: string } };
 }
 
 /** How a program ended. */
