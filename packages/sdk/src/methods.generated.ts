@@ -1560,7 +1560,7 @@ export interface MailsvcMethods {
     /**
      * Follow events as they happen.
      *
-     * Server-sent events: `id` is the event's sequence, `data` the event as JSON. A client that lost the connection continues after the id in Last-Event-ID. An API key may follow with 10 connections at a time, a workspace with 50. When the key is revoked, its connections end.
+     * Server-sent events: `id` is the event's sequence, `data` the event as JSON. A client that lost the connection continues after the id in Last-Event-ID. An API key may follow with 10 connections at a time, a workspace with 25. When the key is revoked, its connections end.
      *
      * `GET /api/v1/v1/events/stream`
      */

@@ -161,12 +161,12 @@ test("no workspace sees the events of another one", async () => {
   expect(await following).toMatchObject([{ sequence: 1, type: "email.bounced" }]);
 });
 
-test("a workspace may follow with fifty connections at a time, with however many keys; others are not affected", async () => {
+test("a workspace may follow with 25 connections at a time, with however many keys; others are not affected", async () => {
   await using world = await createWorld();
   const clients = [];
   for (let i = 0; i < 5; i += 1) {
     const { key } = await world.sdk.keys.create({ name: `k${i}`, permissions: ["events:read"] });
-    for (let j = 0; j < 10; j += 1) clients.push(await connect(world, STREAM, { authorization: `Bearer ${key}` }));
+    for (let j = 0; j < 5; j += 1) clients.push(await connect(world, STREAM, { authorization: `Bearer ${key}` }));
   }
   const refused = await connect(world);
   expect(refused.response.status).toBe(429);
