@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
+import { smtpPeer } from "../../test/smtp-peer.ts";
+import { realTime } from "../lib/clock.ts";
+import { smtpMailer } from "../mail/smtp.ts";
 import { createWorld } from "../testing.ts";
 
 const hello = { from: "Acme <hello@acme.test>", subject: "Hello", text: "It works." };
@@ -160,5 +163,66 @@ describe("one mail to several recipients", () => {
     expect(together.recipients).toHaveLength(2);
     const alone = await world.sdk.emails.send({ ...hello, to: "ada@example.com", together: true });
     expect(alone.recipients).toEqual([{ id: alone.id, email: "ada@example.com", kind: "to", status: "queued" }]);
+  });
+
+  test("shows a recipient by bcc to nobody but the workspace that sent it", async () => {
+    const peer = await smtpPeer();
+    await using world = await createWorld();
+    await using sending = await createWorld({ mailer: smtpMailer({ url: `smtp://127.0.0.1:${peer.port}`, time: realTime }) });
+    const html = '<p>See <a href="https://acme.test/">you</a>. <a href="{{unsubscribeUrl}}">No more</a></p>';
+    const { id: templateId } = await world.sdk.templates.create({ name: "Minutes", slug: "minutes", subject: "Minutes", html });
+    await world.sdk.templates.publish(templateId);
+    const secret = {
+      to: ["Ada <ada@example.com>", "bob@example.com"],
+      cc: "carol@example.com",
+      bcc: '"Unseen Person" <unseen@example.com>',
+    };
+    const { id } = await world.sdk.templates.send("minutes", { from: hello.from, ...secret, tracking: { opens: true, clicks: true } });
+    await sending.sdk.emails.send({ ...hello, ...secret, html: "<p>x</p>" });
+    await world.clock.advance("1h");
+    await sending.settle();
+
+    const outputs = peer.mails.map(({ raw }) => Buffer.from(raw).toString("latin1"));
+    expect(outputs).toHaveLength(4);
+    for (const { id: mailId, to } of await world.inbox.all()) {
+      const raw = await world.sdk.inbox.raw(mailId);
+      const mail = await world.inbox.get(mailId);
+      outputs.push(raw, JSON.stringify(mail.headers), mail.html ?? "", mail.text ?? "");
+      if (to === "unseen@example.com") continue;
+      outputs.push(JSON.stringify(mail), JSON.stringify(await world.sdk.people.get(to)));
+      for (const link of mail.links()) {
+        const page = await world.fetch(link, { redirect: "manual" });
+        outputs.push(JSON.stringify([...page.headers]), await page.text());
+      }
+    }
+    expect(outputs.length).toBeGreaterThan(4 + 4 * 4 + 3 * 4);
+    expect(outputs.filter((text) => /unseen|^bcc:/im.test(text))).toEqual([]);
+    expect((await world.sdk.emails.get(id)).recipients.at(-1)).toMatchObject({
+      email: "unseen@example.com",
+      name: "Unseen Person",
+      kind: "bcc",
+    });
+    await peer.close();
+  });
+
+  test("of a template is rendered once, so that values for single recipients are refused", async () => {
+    await using world = await createWorld();
+    const { id } = await world.sdk.templates.create({ name: "Hi", slug: "hi", subject: "Hi {{name}}", text: "Hello {{name}}" });
+    await world.sdk.templates.publish(id);
+    const body = { from: hello.from, to: "ada@example.com", cc: "bob@example.com", variables: { name: "all" } };
+    const sent = await world.sdk.templates.send("hi", body);
+    expect(sent).toMatchObject({ template: "hi", status: "queued", recipients: [{ kind: "to" }, { kind: "cc" }] });
+    expect((await world.inbox.all()).map(({ subject, to }) => `${subject} ${to}`).sort()).toEqual([
+      "Hi all ada@example.com",
+      "Hi all bob@example.com",
+    ]);
+    const refused = await ask(world, {
+      path: "/api/v1/send/hi",
+      body: { ...body, recipientVariables: { "ada@example.com": { name: "Ada" } } },
+    });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { details: [{ path: "recipientVariables", code: "one_content" }] } },
+    ]);
   });
 });

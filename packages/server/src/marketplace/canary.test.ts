@@ -33,6 +33,12 @@ const plant = async (world: TestWorld, key: string, word: string): Promise<Recor
   const mail = { from: `${word} <${word}@sender.test>`, to: `${word}@example.com`, subject: word, text: word, html: `<p>${word}</p>` };
   const email = await made("/api/v1/send", { ...mail, tags: { [word]: word }, headers: { "X-Word": word } });
   await made("/api/v1/send", { ...mail, to: [`bounced+${word}@simulator.mailsvc.test`, `complained+${word}@simulator.mailsvc.test`] });
+  await made("/api/v1/send", {
+    ...mail,
+    to: `${word} <to-${word}@example.com>`,
+    cc: `cc-${word}@example.com`,
+    bcc: `bcc-${word}@example.com`,
+  });
   await made("/api/v1/suppressions", { email: `gone-${word}@example.com`, note: word });
   await made("/api/v1/senders", { email: `hello@${word}.example` });
   const template = await made("/api/v1/templates", { name: word, slug: word, subject: word, html: `<p>${word}</p>`, publish: true });
