@@ -57,6 +57,7 @@ export const processHost: Host = {
     const { exec } = await import("./runtime/exec.ts");
     return exec(argv, { env: { ...process.env, ...variables }, cwd: process.cwd(), shell: process.platform === "win32" }, signal);
   },
+  pipe: async (argv, input) => (await import("./runtime/exec.ts")).pipe(argv, input, { env: process.env, cwd: process.cwd() }),
   start: async (line, variables, heard) => {
     const { startCommand } = await import("./runtime/start-command.ts");
     return startCommand(line, { env: { ...process.env, ...variables }, cwd: process.cwd() }, heard);

@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Mailsvc } from "@mailsvc/sdk";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { IgnoredDevFile } from "./runtime/dev-server-file.ts";
+import type { Piped } from "./runtime/exec.ts";
 import type { Exit } from "./runtime/exit.ts";
 
 /** A stream that may be a terminal. */
@@ -43,6 +44,8 @@ export interface Host {
   isRunning(pid: number): boolean;
   /** Runs a command with our streams and these variables; returns its exit code. Rejects when it cannot be started. */
   exec(argv: readonly string[], variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<number>;
+  /** Runs a command that reads `input`, and gathers what it prints. Rejects when it cannot be started. */
+  pipe(argv: readonly string[], input: string): Promise<Piped>;
   /** Starts a command line in a shell with these variables; `heard` gets its output line by line. */
   start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): Promise<StartedCommand>;
   /** Whether something accepts connections at this address. */
@@ -108,9 +111,11 @@ export type FlagOf = (path: string) => string | undefined;
 
 /** Where a command writes: data to stdout, everything else to stderr. */
 export interface Output {
-  /** True when data is written as JSON: with --json, and whenever stdout is not a terminal. */
+  /** True when data is written as JSON: with --json or --jq, and whenever stdout is not a terminal. */
   readonly json: boolean;
   readonly term: Terminal;
+  /** Compiles the expression of --jq, before anything is sent. Throws CliError. */
+  ready(): Promise<void>;
   /** One document: JSON (one line in a pipe), or the text that `view` renders for people. */
   data(value: unknown, view: () => string): Promise<void>;
   /** One JSON document, on a terminal too. */
@@ -200,6 +205,8 @@ export interface Answer {
 /** The flags every command understands, before or after its name. */
 export interface Globals {
   json: boolean;
+  /** An expression of jq that every document goes through. */
+  jq?: string;
   url?: string;
   apiKey?: string;
   profile?: string;

@@ -21,6 +21,7 @@ export function runAction(command: Command, run: Run, scope: GlobalScope, action
   addGlobals(command, scope);
   return command.action(async () => {
     const session = run.open(readGlobals(command));
+    await session.out.ready();
     run.exit = (await action(session, command.processedArgs as (string | undefined)[], command.opts())) ?? EXIT.ok;
   });
 }

@@ -37,7 +37,7 @@ export const EXIT_MEANING: Record<Exit, string> = {
   11: "partial failure: some of it failed, or a sender is not verified yet",
   12: "the email was not delivered (send --wait)",
   70: "a bug in this program",
-  127: "the command after -- could not be started (dev)",
+  127: "the command after -- could not be started (dev), or jq (--jq)",
   130: "cancelled",
 };
 

@@ -1,4 +1,5 @@
 import type { Failure, Host, Out, Output, Style, Terminal } from "../types.ts";
+import type { JqFilter } from "./jq.ts";
 import { safeJson, safeLines, safeText } from "./safe-text.ts";
 
 /** Thrown when the reader of stdout has closed the pipe (`| head`). This is not a failure. */
@@ -25,9 +26,15 @@ export function renderFailure(failure: Failure, style: Style): string {
   return `${lines.join("\n")}\n`;
 }
 
-export function createOutput(host: Host, term: Terminal, flags: { json: boolean; quiet: boolean }): Output {
-  const json = flags.json || !term.stdoutTTY;
+export function createOutput(host: Host, term: Terminal, flags: { json: boolean; quiet: boolean; jq?: string | undefined }): Output {
+  const json = flags.json || flags.jq !== undefined || !term.stdoutTTY;
   const indent = term.stdoutTTY ? 2 : 0;
+  let filter: JqFilter | null = null;
+  const document = async (value: unknown, width: number): Promise<void> => {
+    if (filter === null) return writeAll(host.stdout, `${safeJson(value, width)}\n`);
+    const result = await filter(JSON.stringify(value));
+    return writeAll(host.stdout, term.stdoutTTY ? safeLines(result) : result);
+  };
   const ending = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
   const say = (text: string): void => {
     if (!host.stderr.destroyed) host.stderr.write(ending(text));
@@ -35,9 +42,14 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
   return {
     json,
     term,
-    data: (value, view) => writeAll(host.stdout, json ? `${safeJson(value, indent)}\n` : ending(view())),
-    document: (value) => writeAll(host.stdout, `${safeJson(value, indent)}\n`),
-    line: (value) => writeAll(host.stdout, `${safeJson(value)}\n`),
+    ready: async () => {
+      if (flags.jq === undefined) return;
+      const { createJqFilter } = await import("./jq.ts");
+      filter = await createJqFilter(host, flags.jq);
+    },
+    data: (value, view) => (json ? document(value, indent) : writeAll(host.stdout, ending(view()))),
+    document: (value) => document(value, indent),
+    line: (value) => document(value, 0),
     text: (text) => writeAll(host.stdout, term.stdoutTTY ? ending(safeLines(text)) : text),
     bytes: (bytes) => writeAll(host.stdout, bytes),
     note: (text) => (flags.quiet ? undefined : say(text)),
