@@ -2170,6 +2170,8 @@ export interface MailsvcMethods {
       version: string;
       /** True while an operator has paused all sending: emails are accepted and wait */
       sendingPaused: boolean;
+      /** The state of each relay in this process. Emails are accepted while one is out of service, and wait */
+      relays: Record<string, "up" | "down" | "paused">;
       /** Jobs that wait because this version does not know their kind, counted up to 10,000 */
       unhandledJobs: number;
     }>;

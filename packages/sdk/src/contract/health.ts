@@ -1,4 +1,5 @@
 import { endpoint } from "./endpoint.ts";
+import { RELAY_STATES } from "./relays.ts";
 import * as z from "./zod.ts";
 
 export const health = {
@@ -19,6 +20,9 @@ export const health = {
       status: z.literal("ready"),
       version: z.string(),
       sendingPaused: z.boolean().meta({ description: "True while an operator has paused all sending: emails are accepted and wait" }),
+      relays: z
+        .record(z.string(), z.enum(RELAY_STATES))
+        .meta({ description: "The state of each relay in this process. Emails are accepted while one is out of service, and wait" }),
       unhandledJobs: z.int().meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
     }),
     examples: [{ summary: "Ready" }],

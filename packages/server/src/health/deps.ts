@@ -1,3 +1,4 @@
+import type { RelayState } from "@mailsvc/sdk/contract";
 import type { Db } from "../db/db.ts";
 import type { StorageHealth } from "../http/storage-health.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -12,6 +13,8 @@ export interface HealthDeps {
   /** Whether the database can take writes. */
   readonly storage: StorageHealth;
   readonly version: string;
+  /** The mail servers, by name, and whether each is in service. */
+  readonly relays: { states(): Record<string, RelayState> };
 }
 
 /** What metrics need. */

@@ -18,6 +18,7 @@ export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
       status: "ready",
       version: deps.version,
       sendingPaused: (await queue.readPause(db.read)) !== null,
+      relays: deps.relays.states(),
       unhandledJobs: await countUnhandledJobs(queue, db.read),
     };
   },

@@ -16,7 +16,7 @@ export interface BackendStats {
 }
 
 interface MetricsSources {
-  readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks">;
+  readonly deps: Pick<MetricsDeps, "db" | "queue" | "clock" | "storage" | "webhooks" | "relays">;
   readonly readStats: () => Promise<BackendStats>;
 }
 
@@ -123,7 +123,7 @@ function addSource(registry: Registry, { name, help, label, counter, read }: Sou
   }
 }
 
-function listSources({ deps: { db, queue, clock, storage, webhooks }, readStats }: MetricsSources): Source[] {
+function listSources({ deps: { db, queue, clock, storage, webhooks, relays }, readStats }: MetricsSources): Source[] {
   return [
     {
       name: "mailsvc_jobs",
@@ -146,6 +146,12 @@ function listSources({ deps: { db, queue, clock, storage, webhooks }, readStats 
       name: "mailsvc_sending_paused",
       help: "1 while an operator has paused all sending, otherwise 0",
       read: async () => ((await queue.readPause(db.read)) === null ? 0 : 1),
+    },
+    {
+      name: "mailsvc_relay_up",
+      help: "1 while this process finds the relay in service, otherwise 0",
+      label: "relay",
+      read: async () => Object.fromEntries(Object.entries(relays.states()).map(([name, state]) => [name, state === "up" ? 1 : 0])),
     },
     {
       name: "mailsvc_storage_writable",

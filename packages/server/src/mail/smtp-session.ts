@@ -52,6 +52,8 @@ const DEFAULTS = { connectMs: 15 * SECOND, greetingMs: 30 * SECOND, socketMs: 30
 const MESSAGE_MS = 600 * SECOND;
 const QUIT_MS = 2 * SECOND;
 const CHUNK = 64 * 1024;
+// nodemailer has an XOAUTH2 of its own, which does not renew a token that is refused without a challenge.
+const TOKEN_METHOD = "TOKEN";
 
 /**
  * Connects, encrypts and logs in, unless that is cut. A failure is always `deferred`, because it says nothing about a recipient.
@@ -78,7 +80,7 @@ export function openSession(
       dnsTimeout: target.connectMs ?? DEFAULTS.connectMs,
       greetingTimeout: target.greetingMs ?? DEFAULTS.greetingMs,
       socketTimeout: target.socketMs ?? DEFAULTS.socketMs,
-      ...(auth !== null && "tokens" in auth && { customAuth: { XOAUTH2: (context) => logInWithToken(context, auth) } }),
+      ...(auth !== null && "tokens" in auth && { customAuth: { [TOKEN_METHOD]: (context) => logInWithToken(context, auth) } }),
     }) as Connection;
     const resolve = (result: SmtpSession | Receipt): void => {
       cut?.removeEventListener("abort", abort);
@@ -100,7 +102,7 @@ export function openSession(
       if (auth === null) return resolve(createSession(connection, time));
       if (!connection.allowsAuth)
         return fail({ message: "The mail server does not offer to log in on this connection, but user and password are configured." });
-      const login = "tokens" in auth ? { method: "XOAUTH2", user: auth.user } : { credentials: auth };
+      const login = "tokens" in auth ? { method: TOKEN_METHOD, user: auth.user } : { credentials: auth };
       connection.login(login, (refused) => (refused ? fail(refused) : resolve(createSession(connection, time))));
     });
   });

@@ -12,14 +12,19 @@ export async function logInWithToken(
   const attempt = async (token: string): Promise<SMTPConnectionCustomAuthResponse> => {
     const reply = await sendCommand(`AUTH XOAUTH2 ${encode(user, token)}`);
     // The reason of a refusal comes as a challenge, whose answer is an empty line; only then comes the reply.
-    return reply.status === 334 ? sendCommand("") : reply;
+    return hasCode(reply, 334) ? sendCommand("") : reply;
   };
   const first = await tokens.get();
   let reply = await attempt(first);
-  if (reply.status === 535) reply = await attempt(await tokens.get(first));
-  if (reply.status !== 235) throw new Error("The mail server refused the access token");
+  if (hasCode(reply, 535)) reply = await attempt(await tokens.get(first));
+  if (!hasCode(reply, 235)) throw new Error("The mail server refused the access token");
 }
 
 function encode(user: string, token: string): string {
   return Buffer.from(`user=${user}\x01auth=Bearer ${token}\x01\x01`).toString("base64");
+}
+
+/** Its `status` is 0 for a reply of several lines, such as Google's refusal. */
+function hasCode({ response }: SMTPConnectionCustomAuthResponse, code: number): boolean {
+  return response.startsWith(String(code));
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { DEFAULT_RELAY, type Relay } from "@mailsvc/sdk/contract";
+import { DEFAULT_RELAY, type Relay, type RelayState } from "@mailsvc/sdk/contract";
 import type { Db, Reader } from "../db/db.ts";
 import type { Choice, Mailers } from "../delivery/delivery.ts";
 import { type Clock, iso } from "../lib/clock.ts";
@@ -136,6 +136,11 @@ export class RelayRegistry implements Mailers {
   /** The rows of the database have changed. */
   clear(): void {
     this.#readAt = null;
+  }
+
+  /** The state of each relay, by name. */
+  states(): Record<string, RelayState> {
+    return Object.fromEntries(this.list().map(({ settings, live }) => [settings.name, live.state.state]));
   }
 
   /** Why the mail that names no relay waits; null if it does not. */

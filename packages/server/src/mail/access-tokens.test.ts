@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import { AccessTokens, type PostForm, TokenError, type TokenRequest } from "./access-tokens.ts";
+
+const request: TokenRequest = {
+  tokenUrl: "https://login.example.com/token",
+  clientId: "app",
+  clientSecret: "s3cret",
+  refreshToken: null,
+  scope: "mail",
+};
+const hour = 3_600_000;
+
+/** A token server that gives `t1`, `t2`, …; it answers when the test lets it. */
+const setUp = (changes: Partial<TokenRequest> = {}, answer?: (n: number) => { status: number; text: string }) => {
+  let now = 0;
+  const forms: Record<string, string>[] = [];
+  const rotated: string[] = [];
+  const postForm: PostForm = async (_url, form) => {
+    forms.push(Object.fromEntries(form));
+    return answer?.(forms.length) ?? { status: 200, text: JSON.stringify({ access_token: `t${forms.length}`, expires_in: 3600 }) };
+  };
+  const tokens = new AccessTokens({
+    request: { ...request, ...changes },
+    postForm,
+    now: () => now,
+    rotated: async (token) => void rotated.push(token),
+  });
+  return { tokens, forms, rotated, pass: (ms: number) => (now += ms) };
+};
+const turn = () => new Promise(setImmediate);
+
+test("client credentials are the grant without a refresh token, and the token is kept", async () => {
+  const { tokens, forms } = setUp();
+  expect([await tokens.get(), await tokens.get()]).toEqual(["t1", "t1"]);
+  expect(forms).toEqual([{ grant_type: "client_credentials", client_id: "app", client_secret: "s3cret", scope: "mail" }]);
+});
+
+test("all who ask for a token at the same time get the same one", async () => {
+  const { tokens, forms } = setUp();
+  expect(new Set(await Promise.all(Array.from({ length: 20 }, () => tokens.get())))).toEqual(new Set(["t1"]));
+  expect(forms).toHaveLength(1);
+});
+
+test("a token is renewed before it ends, and nobody waits for that", async () => {
+  const { tokens, forms, pass } = setUp();
+  await tokens.get();
+  pass(hour - 4 * 60_000);
+  expect(await tokens.get()).toBe("t1");
+  await turn();
+  expect(await tokens.get()).toBe("t2");
+  expect(forms).toHaveLength(2);
+});
+
+test("a token that has ended is not given out", async () => {
+  const { tokens, pass } = setUp();
+  await tokens.get();
+  pass(hour);
+  expect(await tokens.get()).toBe("t2");
+});
+
+test("a token that the mail server refused is renewed once for all who had it", async () => {
+  const { tokens, forms } = setUp();
+  const first = await tokens.get();
+  expect(await Promise.all([tokens.get(first), tokens.get(first)])).toEqual(["t2", "t2"]);
+  expect(await tokens.get(first)).toBe("t2");
+  expect(forms).toHaveLength(2);
+});
+
+test("a refresh token that replaces the one before is used from then on, and reported", async () => {
+  const { tokens, forms, rotated, pass } = setUp({ refreshToken: "r0" }, (n) => ({
+    status: 200,
+    text: JSON.stringify({ access_token: `t${n}`, expires_in: 3600, refresh_token: `r${n}` }),
+  }));
+  await tokens.get();
+  pass(hour);
+  await tokens.get();
+  expect(forms.map((form) => [form.grant_type, form.refresh_token])).toEqual([
+    ["refresh_token", "r0"],
+    ["refresh_token", "r1"],
+  ]);
+  expect(rotated).toEqual(["r1", "r2"]);
+});
+
+test.each([
+  [
+    "what the token server says",
+    { status: 401, text: '{"error":"invalid_client","error_description":"AADSTS7000215: s3cret is wrong"}' },
+    "invalid_client: AADSTS7000215: … is wrong",
+  ],
+  ["its status when it says nothing readable", { status: 502, text: "<html>s3cret" }, "HTTP 502"],
+  ["an answer without a token", { status: 200, text: "{}" }, "HTTP 200"],
+])("a failure tells %s, and no secret", async (_, answer, said) => {
+  const { tokens } = setUp({}, () => answer);
+  const error = await tokens.get().catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(TokenError);
+  expect((error as Error).message).toBe(`The token server login.example.com gave no access token: ${said}`);
+});
+
+test("after a failure the token server is left alone for five seconds", async () => {
+  const { tokens, forms, pass } = setUp({}, (n) => (n === 1 ? { status: 500, text: "" } : { status: 200, text: '{"access_token":"t"}' }));
+  await expect(tokens.get()).rejects.toThrow("HTTP 500");
+  await expect(tokens.get()).rejects.toThrow("HTTP 500");
+  expect(forms).toHaveLength(1);
+  pass(5000);
+  expect(await tokens.get()).toBe("t");
+});
+
+test("a token server that cannot be reached is named", async () => {
+  const tokens = new AccessTokens({
+    request,
+    postForm: () => Promise.reject(Object.assign(new TypeError("fetch failed"), { cause: { code: "ECONNREFUSED" } })),
+    now: () => 0,
+  });
+  await expect(tokens.get()).rejects.toThrow("The token server login.example.com cannot be reached (ECONNREFUSED).");
+});

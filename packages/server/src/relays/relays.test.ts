@@ -1,0 +1,234 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { relayWorld } from "../../test/relays.ts";
+import { createWorld } from "../testing.ts";
+import { RelayFileError, readRelayFile } from "./file.ts";
+
+describe("routes", () => {
+  test("a campaign's relay counts before its sender's, an address's before its domain's, and that before the workspace's", async () => {
+    await using t = await relayWorld({}, { relay: { fallback: [] } });
+    const { world } = t;
+    const taken = async (send: () => Promise<unknown>): Promise<string> => {
+      const before = t.a.messages;
+      const beforeB = t.b.messages;
+      await send();
+      await world.settle();
+      return t.a.messages > before ? "a" : t.b.messages > beforeB ? "b" : "captured";
+    };
+    const single = () => t.send("ada@example.com");
+    expect(await taken(single)).toBe("captured");
+    await t.operator.workspaces.update(world.workspaceId, { relay: "b" });
+    expect(await taken(single)).toBe("b");
+    const domain = await world.sdk.senders.create({ domain: "acme.test" });
+    await world.sdk.senders.update(domain.id, { relay: "a" });
+    expect(await taken(single)).toBe("a");
+    const address = await world.sdk.senders.create({ email: "hello@acme.test" });
+    await world.sdk.senders.update(address.id, { relay: "b" });
+    expect(await taken(single)).toBe("b");
+    await world.sdk.contacts.create({ email: "cam@example.com" });
+    const campaign = { name: "News", subjectLine: "News", fromEmail: "hello@acme.test", html: "<p>Hi</p>" };
+    expect(await taken(() => world.campaign({ ...campaign, relay: "a" }))).toBe("a");
+    expect(await taken(() => world.campaign(campaign))).toBe("b");
+    await world.sdk.senders.update(address.id, { relay: null });
+    expect(await taken(single)).toBe("a");
+  });
+
+  test("a relay of one workspace takes no other one's mail, and cannot be named there", async () => {
+    await using t = await relayWorld();
+    const other = await t.world.createWorkspace("Other");
+    await t.operator.relays.add({ name: "own", host: "127.0.0.1", port: t.a.port, workspaceId: other.workspaceId });
+    const refused = { code: "validation_error", details: [{ path: "relay", code: "unknown_relay" }] };
+    await expect(t.operator.workspaces.update(t.world.workspaceId, { relay: "own" })).rejects.toMatchObject(refused);
+    await expect(t.operator.workspaces.update(t.world.workspaceId, { relay: "missing" })).rejects.toMatchObject(refused);
+    await t.operator.workspaces.update(other.workspaceId, { relay: "own" });
+    // It was open to all, and then closed.
+    await t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
+    await t.operator.relays.update("a", { workspaceId: other.workspaceId });
+    const id = await t.send("ada@example.com");
+    await t.world.settle();
+    expect(await t.world.sdk.emails.get(id)).toMatchObject({
+      status: "deferred",
+      lastError: { message: expect.stringMatching(/no relay a that this mail may take.*mailsvc relays add a/) },
+    });
+    expect(t.a.messages).toBe(0);
+  });
+
+  test("a relay that is changed takes the next mail with what it is now", async () => {
+    await using t = await relayWorld();
+    await t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
+    await t.send("ada@example.com");
+    await t.world.settle();
+    await t.operator.relays.update("a", { port: t.b.port, fallback: [] });
+    await t.send("bob@example.com");
+    await t.world.settle();
+    expect([t.a.recipients, t.b.recipients]).toEqual([["ada@example.com"], ["bob@example.com"]]);
+  });
+});
+
+describe("the API", () => {
+  test("no secret of a relay is in any answer, or readable in the database", async () => {
+    await using t = await relayWorld();
+    await t.operator.relays.add({ name: "secret", host: "mail.example.com", user: "u", password: "hunter-2" });
+    const answers = [
+      await t.operator.relays.get("secret"),
+      await t.operator.relays.update("secret", { ratePerSecond: 5 }),
+      await t.operator.relays.list(),
+      await t.world.app.deps.db.read.select().from(t.world.app.deps.db.read.t.relays),
+    ];
+    expect(
+      JSON.stringify(answers, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value)),
+    ).not.toContain("hunter");
+    expect(answers[0]).toMatchObject({ auth: "password", user: "u", tls: "required", port: 587, verify: true, ratePerSecond: null });
+    expect(answers[1]).toMatchObject({ auth: "password", ratePerSecond: 5 });
+  });
+
+  test("a relay that something names cannot be removed", async () => {
+    await using t = await relayWorld();
+    await t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
+    await expect(t.operator.relays.remove("a")).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining(t.world.workspaceId),
+    });
+    await expect(t.operator.relays.remove("b")).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("the relay a"),
+    });
+    await t.operator.workspaces.update(t.world.workspaceId, { relay: null });
+    await t.operator.relays.remove("a");
+    await t.operator.relays.remove("b");
+    expect(await t.operator.relays.list()).toEqual({ data: [] });
+  });
+
+  test.each([
+    [{ password: "x" }, "user"],
+    [{ user: "u" }, "password"],
+    [{ user: "u", password: "x", tls: "off" }, "tls"],
+    [{ user: "u", password: "x", tls: "opportunistic" }, "tls"],
+    [{ clientId: "c" }, "clientId"],
+    [{ user: "u", oauth: "microsoft", clientId: "c", clientSecret: "s" }, "tenant"],
+    [{ user: "u", oauth: "google", clientId: "c", clientSecret: "s" }, "refreshToken"],
+    [{ user: "u", oauth: "custom", clientId: "c", clientSecret: "s", tokenUrl: "http://login.example.com/" }, "tokenUrl"],
+    [{ fallback: ["nobody"] }, "fallback"],
+    [{ fallback: ["x"] }, "fallback"],
+    [{ workspaceId: "ws_nobody" }, "workspaceId"],
+    [{ dkim: [{ domain: "acme.test", selector: "s", privateKey: "no key" }] }, "dkim"],
+  ] as const)("%j is refused, naming the field %s", async (settings, path) => {
+    await using world = await createWorld();
+    const { operator } = await relayWorldOf(world);
+    await expect(operator.relays.add({ name: "x", host: "mail.example.com", ...settings } as never)).rejects.toMatchObject({
+      code: "validation_error",
+      details: [{ path }],
+    });
+  });
+
+  test("only the operator manages relays", async () => {
+    await using world = await createWorld();
+    await expect(world.sdk.relays.list()).rejects.toMatchObject({ status: 403 });
+  });
+
+  test("readiness tells the state of each relay, and a relay that is down does not end it", async () => {
+    await using t = await relayWorld();
+    await t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
+    await t.a.close();
+    await t.send("ada@example.com");
+    await t.world.settle();
+    expect(await t.world.sdk.health.ready()).toMatchObject({ status: "ready", relays: { a: "down", b: "up" } });
+  });
+});
+
+describe("a pace", () => {
+  test("no more mails leave in a second than the relay takes, and the rest leave later by the clock", async () => {
+    await using t = await relayWorld({}, { relay: { ratePerSecond: 2, fallback: [] } });
+    await t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
+    for (let n = 0; n < 9; n += 1) await t.send(`n${n}@example.com`);
+    await t.world.settle();
+    const counts = [t.a.messages];
+    for (let second = 0; second < 5; second += 1) {
+      await t.world.clock.advance("1s");
+      counts.push(t.a.messages);
+    }
+    expect(counts[0]).toBe(1);
+    for (const [i, count] of counts.slice(1).entries()) expect(count - (counts[i] ?? 0)).toBeLessThanOrEqual(2);
+    expect(counts.at(-1)).toBe(9);
+  });
+
+  test("a single mail does not wait behind a campaign", async () => {
+    await using t = await relayWorld({}, { relay: { ratePerSecond: 5, fallback: [] } });
+    await t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
+    for (let n = 0; n < 60; n += 1) await t.world.sdk.contacts.create({ email: `c${n}@example.com` });
+    const { id } = await t.world.sdk.campaigns.create({
+      name: "News",
+      subjectLine: "News",
+      fromEmail: "hello@acme.test",
+      html: "<p>Hi</p>",
+    });
+    await t.world.sdk.campaigns.send(id);
+    await t.world.settle();
+    await t.world.clock.advance("1s");
+    await t.send("ada@example.com");
+    await t.world.clock.advance("1s");
+    expect(t.a.recipients).toContain("ada@example.com");
+    expect(t.a.messages).toBeLessThan(20);
+    await t.world.clock.advance("20s");
+    expect(new Set(t.a.recipients).size).toBe(61);
+    expect(t.a.messages).toBe(61);
+  });
+});
+
+describe("a file of relays", () => {
+  let folder = "";
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "mailsvc-relays-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  test("holds relays that the API shows and does not change", async () => {
+    write("secret", "hunter-2\n");
+    const relays = [
+      { name: "ses", host: "mail.example.com", user: "u", passwordFile: "secret", fallback: ["other"] },
+      { name: "other", host: "127.0.0.1", port: 9 },
+    ];
+    const file = write("relays.json", JSON.stringify({ relays }));
+    expect(readRelayFile(file)).toMatchObject([{ name: "ses", password: "hunter-2" }, { name: "other" }]);
+    await using world = await createWorld({ flags: { relays: file } });
+    const { operator } = await relayWorldOf(world);
+    expect((await operator.relays.list()).data.map(({ name, source }) => [name, source])).toEqual([
+      ["other", "file"],
+      ["ses", "file"],
+    ]);
+    await expect(operator.relays.update("ses", { ratePerSecond: 1 })).rejects.toMatchObject({ code: "conflict" });
+    await expect(operator.relays.add({ name: "ses", host: "x.example.com" })).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test.each([
+    ["{", "The file is not valid JSON."],
+    ['{"relays": {}}', 'The file must be {"relays": [ … ]}.'],
+    ['{"relays": [{"name": "A", "host": "x"}]}', "relays[0].name: "],
+    ['{"relays": [{"name": "a", "host": "x", "password": "hunter-2"}]}', "relays[0].user: A password needs its user."],
+    ['{"relays": [{"name": "a", "host": "x", "passwordFile": "gone"}]}', "relays[0].passwordFile "],
+    ['{"relays": [{"name": "a", "host": "x"}, {"name": "a", "host": "y"}]}', "The relay a is there twice."],
+    ['{"relays": [{"name": "a", "host": "x", "fallback": ["b"]}]}', "The relay a names the fallback b"],
+  ])("with a fault in it, %s, names the place and no secret", (content, message) => {
+    const file = write("relays.json", content);
+    let thrown: unknown;
+    try {
+      readRelayFile(file);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(RelayFileError);
+    expect((thrown as Error).message).toContain(message);
+    expect((thrown as Error).message).not.toContain("hunter");
+  });
+});
+
+async function relayWorldOf(world: Awaited<ReturnType<typeof createWorld>>) {
+  const { Mailsvc } = await import("@mailsvc/sdk");
+  return { operator: new Mailsvc({ apiKey: world.operatorKey, baseUrl: world.url, fetch: world.fetch }) };
+}
