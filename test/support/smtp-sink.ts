@@ -11,14 +11,19 @@ export interface SmtpSink {
   close(): Promise<void>;
 }
 
-/** A mail server that notes the Message-ID of what it takes. `delay` says how long it thinks about each message, in ms. */
-export async function smtpSink(delay: () => number): Promise<SmtpSink> {
+/**
+ * A mail server that notes the Message-ID of what it takes. `delay` says how long it thinks about each message, in ms; `refuses`, asked
+ * for each message, whether it closes with 421 instead.
+ */
+export async function smtpSink(delay: () => number, refuses: () => boolean = () => false): Promise<SmtpSink> {
   const taken = new Map<string, number>();
   const takenFor = new Map<string, number>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS", "AUTH"],
     disableReverseLookup: true,
+    onMailFrom: (_address, _session, answer) =>
+      answer(refuses() ? Object.assign(new Error("4.3.2 not now"), { responseCode: 421 }) : undefined),
     onData: (stream, session, answer) => {
       let text = "";
       stream.setEncoding("latin1");
