@@ -14,6 +14,7 @@ export const SENDING: Objects = {
     const { id } = await world.sdk.emails.send({ from: FROM, to: ADA, subject: "Later", text: "Later", scheduledAt });
     return { [idOf("em")]: id };
   },
+  "emails.sendBatch": template,
   "emails.sendTemplate": template,
   templates: template,
   "templates.create": nothing,
