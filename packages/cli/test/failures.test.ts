@@ -77,6 +77,13 @@ describe("exit codes", () => {
     }
   });
 
+  test("an address in place of the id of captured mail leads to the list of its mail", async () => {
+    const fetch = answering(404, { code: "not_found", message: "There is no captured mail." });
+    const { code, stderr } = await cli(["inbox", "get", "ada@example.com"], { env: REMOTE, fetch });
+    expect([code, stderr]).toEqual([6, expect.stringContaining("try mailsvc inbox list --to ada@example.com")]);
+    expect(stderr).not.toContain("another workspace");
+  });
+
   test("a flag of another name, a number that is too large and one that is none say what is right", async () => {
     const stderr = async (...argv: string[]): Promise<string> => (await cli(argv, { env: REMOTE })).stderr;
     expect(await stderr("send", "--scheduled-at", "x")).toContain("Did you mean --schedule?");

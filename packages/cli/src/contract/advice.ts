@@ -17,6 +17,10 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
     // The command names no object, so no id can be wrong; for example a wait that timed out.
     if (!spec.endpoint.path.includes(":")) return { ...failure, hint: undefined, next: undefined };
     const [noun] = spec.words;
+    // Captured mail has ids only, and its address is what people know.
+    const { id = "" } = parsePathParams(spec.endpoint, call);
+    if (noun === "inbox" && id.includes("@"))
+      return { ...failure, hint: "Captured mail is named by its id.", next: `mailsvc inbox list --to ${shellQuote(id)}` };
     // A list below an activation or a listing: the wrong id is that of the activation or listing.
     const owner = /\/marketplace\/(activations|listings)\/:\w+\//.exec(spec.endpoint.path)?.[1];
     return spec.words.length === 2 ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;

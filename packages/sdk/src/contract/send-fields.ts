@@ -50,7 +50,8 @@ export const Subject = z
   .string()
   .min(1)
   .max(SEND_LIMITS.subject)
-  .regex(/\S/, "A subject is more than blanks.")
+  // An empty one is named by its length already.
+  .regex(/^$|\S/, "A subject is more than blanks.")
   .refine((s) => !unsafe(s), { message: "A subject holds no line breaks or control characters.", params: { code: "invalid_characters" } })
   .meta({ description: "Subject line, up to 998 characters" });
 

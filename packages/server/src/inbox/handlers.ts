@@ -64,7 +64,7 @@ async function waitForMail(
     if (left <= 0) break;
     await arrival;
   }
-  throw new ApiError("not_found", `No matching mail came within ${match.timeout} seconds.`, {
+  throw new ApiError("not_found", `No matching mail came within ${match.timeout} ${match.timeout === 1 ? "second" : "seconds"}.`, {
     hint: `See what did come: mailsvc ${match.test ? "test-inbox" : "inbox"} list`,
   });
 }

@@ -36,7 +36,8 @@ export class ApiError extends Error {
 
 /** 404 for something looked up by id. */
 export function notFound(what: string, id: string): ApiError {
-  return new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} in this workspace.`);
+  const where = what === "workspace" ? "on this server" : "in this workspace";
+  return new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} ${where}.`);
 }
 
 /** 404 for a link in a mail or on a page that leads nowhere. `message` and `advice` are for the person who followed it. */
