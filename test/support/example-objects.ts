@@ -107,6 +107,10 @@ export const SENDING: Objects = {
     const { id } = await world.inbox.waitFor({ to: ADA });
     return { [idOf("mail")]: id };
   },
+  "inbox.reply": answerable,
+  received,
+  inboundDomains: async ({ world }) => ({ [idOf("ind")]: (await world.sdk.inboundDomains.create({ domain: "in.acme.example" })).id }),
+  "inboundDomains.create": nothing,
   "testInbox.clear": nothing,
   testInbox: async ({ world }) => {
     const { key } = await world.sdk.keys.create({ name: "staging", permissions: ["transactional:send", "transactional:read"], test: true });
@@ -121,6 +125,21 @@ export const SENDING: Objects = {
     return { [idOf("em")]: id };
   },
 };
+
+/** A captured mail that may be answered. */
+async function answerable({ world }: ExampleServer): Promise<Ids> {
+  await world.sdk.emails.send({ from: FROM, to: ADA, subject: "Welcome", text: "Did you find us?", replyTo: "auto" });
+  const { id } = await world.inbox.waitFor({ to: ADA });
+  return { [idOf("mail")]: id };
+}
+
+/** A reply to it, with a file. */
+async function received(server: ExampleServer): Promise<Ids> {
+  const ids = await answerable(server);
+  const file = { filename: "map.txt", content: Buffer.from("Here").toString("base64") };
+  const { id } = await server.world.sdk.inbox.reply(ids[idOf("mail")] as string, { text: "Yes, thank you.", attachments: [file] });
+  return { [idOf("rcv")]: id };
+}
 
 async function template({ world }: ExampleServer): Promise<Ids> {
   const content = { name: "CrashPoint shipped", from: FROM, subject: "On its way", html: "<p>Hi {{ name }}</p>" };
