@@ -21,6 +21,7 @@ const WITHOUT_ROWID = [
   "campaign_link_clicks",
   "campaign_links",
   "campaign_reactions",
+  "email_labels",
   "emails",
   "engagements",
   "event_numbers",

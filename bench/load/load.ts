@@ -63,11 +63,9 @@ export function sends(apiKey: string): string[] {
   return Array.from({ length: 97 }, (_, i) => toRequest("/api/v1/send", apiKey, sendTo(i)));
 }
 
-/** Batches of a hundred sends. */
+/** A batch of a hundred sends; more of them would not fit into the arguments of the generator. */
 export function batches(apiKey: string): string[] {
-  return Array.from({ length: 7 }, (_, n) =>
-    toRequest("/api/v1/send/batch", apiKey, { emails: Array.from({ length: 100 }, (_unused, i) => sendTo(n * 100 + i)) }),
-  );
+  return [toRequest("/api/v1/send/batch", apiKey, { emails: Array.from({ length: 100 }, (_, i) => sendTo(i)) })];
 }
 
 function sendTo(i: number) {

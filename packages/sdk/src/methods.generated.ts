@@ -118,7 +118,7 @@ export interface MailsvcMethods {
     /**
      * List emails, newest first.
      *
-     * A mail to several recipients is listed once, if one of them matches all filters.
+     * A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short, or empty, and there be more after `nextCursor`.
      *
      * `GET /api/v1/emails`
      */
@@ -135,6 +135,22 @@ export interface MailsvcMethods {
       to?: string | undefined;
       /** Only emails that a crash left in doubt: they may arrive twice */
       inDoubt?: boolean | undefined;
+      /** Only emails from this address */
+      from?: string | undefined;
+      /** Only emails whose subject begins with this, in upper or lower case */
+      subject?: string | undefined;
+      /** Only emails with this tag: name=value */
+      tag?: string | undefined;
+      /** Only emails of this template (its slug), without those of campaigns */
+      template?: string | undefined;
+      /** Only emails of this campaign (its id) */
+      campaign?: string | undefined;
+      /** Only emails that this automation has sent (its id) */
+      automation?: string | undefined;
+      /** Only emails accepted at this instant or later */
+      since?: string | Date | undefined;
+      /** Only emails accepted before this instant */
+      until?: string | Date | undefined;
       /** Emails of test keys, instead of all others; always so with a test key */
       test?: boolean | undefined;
     }, options?: CallOptions): PagePromise<Email>;

@@ -584,7 +584,7 @@ export interface BatchEmail {
   variables?: Record<string, unknown> | undefined;
   /** Values per recipient, by address; they override variables */
   recipientVariables?: Record<string, Record<string, unknown>> | undefined;
-  /** Reply-To address */
+  /** Reply-To address; auto to receive the replies here */
   replyTo?: string | undefined;
   /** Custom headers, name to value */
   headers?: Record<string, string> | undefined;
@@ -1506,6 +1506,7 @@ export type EventOf<Type extends EventType> = Omit<{
   automationId: string | null;
   test: boolean;
   machine: boolean | null;
+  tags: Record<string, string>;
   data: Record<string, unknown>;
 }, "type" | "data"> & { type: Type; data: EventData[Type] };
 

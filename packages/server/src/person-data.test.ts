@@ -97,6 +97,7 @@ async function leaveTraces(world: TestWorld): Promise<string> {
   await sdk.events.track({ contact: id, name: "cart", properties: { item: "gears" } });
   const attachments = [{ filename: "long.txt", content: Buffer.from("x".repeat(2_000_000)) }];
   await sdk.emails.send({
+    tags: { kind: "hello" },
     from: "a@acme.test",
     to: ADA,
     subject: "Hi",

@@ -41,6 +41,7 @@ export const PERSON_DATA: PersonDataByTable = {
   contents: { email: "id", erase: eraseContents, export: { with: "emails" }, stays: "What a campaign or another email shares." },
   attachments: { email: "contentsId", erase: { with: "contents" }, export: { with: "emails" } },
   attachmentParts: { email: "contentsId", erase: { with: "contents" }, export: { with: "emails" } },
+  emailLabels: { email: "emailId", erase: "delete", export: { with: "emails" } },
   engagements: { email: "emailId", erase: "delete", export: IN_EVENTS },
   heldRequests: { email: "emailId", erase: "delete", export: { none: "Becomes an event of the email within seconds." } },
   events: {

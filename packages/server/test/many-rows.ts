@@ -16,6 +16,9 @@ export interface RowOwners {
 /** A recipient of every fiftieth email. */
 export const FREQUENT_RECIPIENT = "often@example.com";
 
+const FREQUENT_LABEL = "tag:kind=often";
+const RARE_LABEL = "tag:kind=rare";
+
 /**
  * Statements that fill the large tables with `n` rows each: emails with contents and events, suppressions, deliveries, jobs. Most
  * rows are alike, and a few are of each rare kind that a list can filter by. They bypass the API, which would take minutes.
@@ -42,6 +45,14 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
      select ${workspace}, ${toId("em")}, (select max(id) from contents) - ${n} + i, ${to}, ${to},
        case when ${isRare(3)} then 'bounced' when ${isRare(4)} then 'deferred' when ${isRare(1)} then 'failed' when i % 3 = 1 then 'sent' else 'delivered' end,
        1, ${flag(isRare(5))}, ${at}, ${at} from ${rows}`,
+    // Every tenth email has a frequent tag, some have a rare one, and many come from one automation by one template.
+    `insert into email_labels (workspace_id, label, email_id) select ${workspace}, case when ${isRare(6)} then '${RARE_LABEL}' else '${FREQUENT_LABEL}' end, ${toId("em")}
+     from ${rows} where i % 10 = 1 or ${isRare(6)}`,
+    `insert into email_labels (workspace_id, label, email_id) select ${workspace}, 'template:bench', ${toId("em")} from ${rows} where i % 3 = 1`,
+    `insert into email_labels (workspace_id, label, email_id) select ${workspace}, 'automation:aut_bench', ${toId("em")} from ${rows} where i % 3 = 1`,
+    // An address is a recipient of a campaign once.
+    `update emails set campaign_id = 'cmp_bench' where contents_id % 2 = 0 and to_key <> '${FREQUENT_RECIPIENT}'
+       and contents_id - (select max(id) from contents) + ${n} between 1 and 200002`,
     // Numbered in each stream, as the server would do in many steps after it starts.
     `insert into events (workspace_id, type, email_id, at) select ${workspace}, 'email.delivered', ${toId("em")}, ${at} from ${rows}`,
     `insert into event_numbers (workspace_id, position, event_key) select workspace_id, 1000 + sequence - (select max(sequence) from events) + ${n}, sequence
@@ -97,6 +108,26 @@ export function listPaths(owners: RowOwners, slug: string): string[] {
     `status=complained&to=${FREQUENT_RECIPIENT}`,
     `status=delivered&to=${FREQUENT_RECIPIENT}`,
     `inDoubt=true&to=${FREQUENT_RECIPIENT}`,
+    "tag=kind=often",
+    "tag=kind=rare",
+    "tag=kind=none",
+    "tag=kind=often&status=bounced",
+    `tag=kind=often&to=${FREQUENT_RECIPIENT}`,
+    "limit=100&tag=kind=often&subject=hello",
+    "template=bench",
+    "automation=aut_bench",
+    "automation=aut_bench&template=bench",
+    "campaign=cmp_bench",
+    "campaign=cmp_bench&status=bounced",
+    "campaign=cmp_bench&from=a@sender.example",
+    "from=a@sender.example",
+    "from=nobody@sender.example",
+    "subject=hello",
+    "subject=zzz",
+    "subject=hello&status=delivered",
+    "since=2023-11-15T00:00:00.000Z",
+    "until=2023-11-15T00:00:00.000Z",
+    "since=1970-01-01T00:00:00.000Z&subject=hello",
     DEEP,
     `to=${FREQUENT_RECIPIENT}&limit=100`,
   ];
@@ -163,7 +194,8 @@ export async function fillPostgres(url: string, owners: RowOwners, n: number): P
 }
 
 /** Tells Postgres what the tables hold now; it would learn that by itself after a while. */
-const ANALYZE = "vacuum analyze contents, emails, events, suppressions, webhook_events, webhook_streams, mailsvc_jobs._private_jobs";
+const ANALYZE =
+  "vacuum analyze contents, emails, email_labels, events, suppressions, webhook_events, webhook_streams, mailsvc_jobs._private_jobs";
 
 /** Fills a world in dev mode with `n` rows of each kind, half a second for 10,000; on Postgres `databaseUrl` is that of the world. */
 export async function fillWorld(world: TestWorld, n: number, databaseUrl?: string): Promise<RowOwners & { slug: string }> {

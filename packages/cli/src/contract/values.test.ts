@@ -53,5 +53,8 @@ test("fields are read off the contract", () => {
     "bypass-unsubscribe:boolean",
     "tracking:json",
   ]);
-  expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual(["number", "number", "text", "enum", "text", "boolean", "boolean"]);
+  expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual([
+    ...["number", "number", "text", "enum", "text", "boolean"],
+    ...["text", "text", "text", "text", "text", "text", "instant", "instant", "boolean"],
+  ]);
 });

@@ -1,4 +1,4 @@
-import { MailboxText } from "./address.ts";
+import { MailboxText, ReplyTo } from "./address.ts";
 import { ErrorDetail } from "./error-body.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { AcceptedRecipient, recipientFields } from "./recipients.ts";
@@ -34,7 +34,7 @@ export const BatchEmail = z
     template: z.string().min(1).max(100).optional().meta({ description: "Slug of a published template, instead of html and text" }),
     variables: Variables.optional(),
     recipientVariables,
-    replyTo: MailboxText.optional().meta({ description: "Reply-To address" }),
+    replyTo: ReplyTo.optional(),
     headers: Headers.optional(),
     tags: Tags.optional(),
     attachments: Attachments.optional(),

@@ -284,7 +284,8 @@ export const emails = {
     path: "/api/v1/emails",
     access: { permission: "transactional:read" },
     summary: "List emails, newest first",
-    description: "A mail to several recipients is listed once, if one of them matches all filters.",
+    description:
+      "A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short, or empty, and there be more after `nextCursor`.",
     query: z.object({
       ...pageQuery,
       status: z
@@ -293,11 +294,30 @@ export const emails = {
         .meta({ description: "Only emails with a recipient in this state; scheduled: those queued for a later time" }),
       to: EmailAddress.optional().meta({ description: "Only emails to this address, also by cc or bcc" }),
       inDoubt: z.stringbool().optional().meta({ description: "Only emails that a crash left in doubt: they may arrive twice" }),
+      from: EmailAddress.optional().meta({ description: "Only emails from this address" }),
+      subject: z
+        .string()
+        .min(1)
+        .max(SEND_LIMITS.subject)
+        .optional()
+        .meta({ description: "Only emails whose subject begins with this, in upper or lower case" }),
+      tag: z
+        .string()
+        .max(400)
+        .regex(/^[^=]+=/, "A name and a value are needed: name=value.")
+        .optional()
+        .meta({ description: "Only emails with this tag: name=value", examples: ["kind=report"] }),
+      template: z.string().max(100).optional().meta({ description: "Only emails of this template (its slug), without those of campaigns" }),
+      campaign: z.string().max(100).optional().meta({ description: "Only emails of this campaign (its id)" }),
+      automation: z.string().max(100).optional().meta({ description: "Only emails that this automation has sent (its id)" }),
+      since: Instant.optional().meta({ description: "Only emails accepted at this instant or later" }),
+      until: Instant.optional().meta({ description: "Only emails accepted before this instant" }),
       test: z.stringbool().default(false).meta({ description: "Emails of test keys, instead of all others; always so with a test key" }),
     }),
     output: pageSchema(Email),
     examples: [
       { summary: "Bounced emails", query: { status: "bounced" } },
+      { summary: "With a tag, of one day", query: { tag: "kind=report", since: "2026-01-31T00:00:00Z", until: "2026-02-01T00:00:00Z" } },
       { summary: "Mail of test keys", query: { test: "true" } },
     ],
   }),

@@ -27,6 +27,8 @@ export const EventObject = z
     test: z.boolean(),
     /** Of an open or a click: true if a machine made it, such as a scanner of links. */
     machine: z.boolean().nullable(),
+    /** The tags of that email. */
+    tags: z.record(z.string(), z.string()),
     /** What else there is to say; its fields depend on the type. */
     data: z.record(z.string(), z.unknown()),
   })

@@ -361,6 +361,13 @@ CREATE TABLE "developer_webhooks" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "email_labels" (
+	"workspace_id" text NOT NULL,
+	"label" text NOT NULL,
+	"email_id" text NOT NULL,
+	CONSTRAINT "email_labels_workspace_id_label_email_id_pk" PRIMARY KEY("workspace_id","label","email_id")
+);
+--> statement-breakpoint
 CREATE TABLE "emails" (
 	"workspace_id" text NOT NULL,
 	"id" text NOT NULL,
@@ -1069,6 +1076,7 @@ CREATE INDEX "credit_entries_workspace" ON "credit_entries" USING btree ("worksp
 CREATE INDEX "credit_entries_activation" ON "credit_entries" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "credit_entries_refund" ON "credit_entries" USING btree ("refund_of");--> statement-breakpoint
 CREATE INDEX "developer_webhooks_workspace" ON "developer_webhooks" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "email_labels_email" ON "email_labels" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "emails_status" ON "emails" USING btree ("workspace_id","status","id","unlisted","mail_id") WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX "emails_to" ON "emails" USING btree ("workspace_id","to_key","id","unlisted") WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX "emails_unlisted" ON "emails" USING btree ("workspace_id","unlisted","id","to_key") WHERE "emails"."unlisted" is not null;--> statement-breakpoint

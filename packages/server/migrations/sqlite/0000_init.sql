@@ -393,6 +393,14 @@ CREATE TABLE `developer_webhooks` (
 );
 --> statement-breakpoint
 CREATE INDEX `developer_webhooks_workspace` ON `developer_webhooks` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `email_labels` (
+	`workspace_id` text NOT NULL,
+	`label` text NOT NULL,
+	`email_id` text NOT NULL,
+	PRIMARY KEY(`workspace_id`, `label`, `email_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `email_labels_email` ON `email_labels` (`email_id`);--> statement-breakpoint
 CREATE TABLE `emails` (
 	`workspace_id` text NOT NULL,
 	`id` text NOT NULL,

@@ -242,6 +242,11 @@ export function toSeqCursor(seq: number): string {
   return encodeCursor(`#${seq}`);
 }
 
+/** The cursor of a list by ids that continues after this one. */
+export function toIdCursor(id: string): string {
+  return encodeCursor(id);
+}
+
 function countExamined(read: Selecting, table: PgTable, where: SQL | undefined): Promise<number> {
   return countUpTo(read, read.select(ONE).from(table).where(where), MAX_EXAMINED + 1);
 }

@@ -5,7 +5,11 @@ import { type PageInput, paginateById } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { firstIdAt } from "../lib/ids.ts";
+import { toTestId } from "../lib/test-mail.ts";
 import type { EmailDeps } from "./deps.ts";
+import { listExamined } from "./examine.ts";
+import { toAutomationLabel, toTagLabel, toTemplateLabel } from "./labels.ts";
 import { buildDeliveryJob, buildMailJob, cancelScheduledJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { showDetails, showEmail } from "./show.ts";
 import { moveEmails, WAITING } from "./states.ts";
@@ -78,23 +82,63 @@ interface EmailQuery extends PageInput {
   status?: EmailFilterStatus | undefined;
   to?: string | undefined;
   inDoubt?: boolean | undefined;
+  from?: string | undefined;
+  subject?: string | undefined;
+  /** A tag as `name=value`. */
+  tag?: string | undefined;
+  /** The slug of the template. */
+  template?: string | undefined;
+  campaign?: string | undefined;
+  automation?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
 }
 
+/** Mails of a workspace, newest first. With filters beyond status, recipient and doubt a page may be short, or empty, and there be more. */
 export async function listEmails(
   read: Reader,
   { clock }: Pick<EmailDeps, "clock">,
   workspaceId: string,
-  { to, status, inDoubt, test, ...page }: EmailQuery,
+  { to, status, inDoubt, test, ...query }: EmailQuery,
 ): Promise<Page<Email>> {
+  const { from, subject, tag, template, campaign, automation, since, until, ...page } = query;
   const toKey = to === undefined ? undefined : parseAddress(to).key;
   const ofStatus = status === "scheduled" ? { scheduledAfter: clock.now() } : { status };
-  const chosen = await chooseEmails(read, workspaceId, { ...ofStatus, test, inDoubt, toKey });
+  const filter = { ...ofStatus, test, inDoubt, toKey };
+  if ([from, subject, tag, template, campaign, automation, since, until].some((one) => one !== undefined)) {
+    const examined = {
+      ...filter,
+      since: since === undefined ? undefined : firstIdSince(since, test),
+      before: until === undefined ? undefined : firstIdSince(until, test),
+      labels: [
+        ...(tag === undefined ? [] : [toTagLabel(...splitTag(tag))]),
+        ...(automation === undefined ? [] : [toAutomationLabel(automation)]),
+        ...(template === undefined ? [] : [toTemplateLabel(template)]),
+      ],
+      campaignId: campaign,
+      from: from === undefined ? undefined : parseAddress(from).key,
+      subject,
+    };
+    return listExamined(read, workspaceId, examined, page);
+  }
+  const chosen = await chooseEmails(read, workspaceId, filter);
   return paginateById<ListedMail & { id: string }, Email>(
     page,
     (slice) => selectEmails(read, workspaceId, chosen, slice),
     () => countEmails(read, chosen),
     showEmail,
   );
+}
+
+/** The least id that an email accepted at an instant can have. */
+function firstIdSince(instant: string, test: boolean): string {
+  const id = firstIdAt("em", Math.max(0, Date.parse(instant)));
+  return test ? toTestId(id) : id;
+}
+
+function splitTag(tag: string): [name: string, value: string] {
+  const at = tag.indexOf("=");
+  return [tag.slice(0, at), tag.slice(at + 1)];
 }
 
 /** The newest mails of all workspaces, at most `limit`; for the page of dev mode. */

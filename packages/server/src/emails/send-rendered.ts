@@ -3,6 +3,7 @@ import type { Tx } from "../db/db.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import type { EmailDeps } from "./deps.ts";
+import { insertLabels } from "./labels.ts";
 import { measureMessage, scheduleEmails } from "./schedule.ts";
 import type { MessageContent } from "./send.ts";
 import { insertContents, insertEmails } from "./store.ts";
@@ -13,6 +14,8 @@ interface RenderedMails {
   readonly replyTo: string | null;
   /** The template they were rendered from, as `slug@version`. */
   readonly template: string;
+  /** The automation that sends them. */
+  readonly automationId: string;
 }
 
 /** A rendered mail to a contact. */
@@ -29,7 +32,7 @@ export async function sendRendered(
   tx: Tx,
   deps: EmailDeps,
   workspaceId: string,
-  { from, replyTo, template }: RenderedMails,
+  { from, replyTo, template, automationId }: RenderedMails,
   mails: readonly RenderedMail[],
 ): Promise<(string | null)[]> {
   await assertVerified(tx, deps, workspaceId, parseMailbox(from));
@@ -67,6 +70,7 @@ export async function sendRendered(
     contactId: contact.id,
   }));
   await insertEmails(tx, emails);
+  await insertLabels(tx, emails, { tags: {}, template }, automationId);
   const bytes = Math.max(0, ...accepted.map(({ content }) => measureMessage(content, [])));
   await scheduleEmails(tx, deps, { workspaceId, emailIds: emails.map(({ id }) => id), bytes });
   const ids = new Map(accepted.map((mail, i) => [mail, emails[i]?.id ?? null]));

@@ -16,6 +16,7 @@ import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
 import { type DecodedAttachments, insertAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
+import { insertLabels } from "./labels.ts";
 import { assertReceives } from "./reply-to.ts";
 import { buildDeliveryJob, buildMailJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { recordQueued } from "./states.ts";
@@ -100,6 +101,7 @@ async function sendToEach(tx: Tx, deps: EmailDeps, send: AcceptedSend): Promise<
   const build = buildEmails(deps, send);
   const emails = accepted.map((recipient) => build(recipient, idOf.get(messageOf(recipient.box.key)) as number));
   await insertEmails(tx, emails);
+  await insertLabels(tx, emails, { tags: request.tags ?? {}, template: template?.name ?? null }, null);
   for (const { id, toKey } of emails) {
     if (scheduledAt !== null) await recordQueued(tx, deps, { workspaceId, id, createdAt: now });
     const bytes = measureMessage(messageOf(toKey), files);
@@ -123,6 +125,7 @@ async function sendTogether(tx: Tx, deps: EmailDeps, send: AcceptedSend): Promis
     return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, nextAttemptAt: null, unlisted: null } : own;
   });
   await insertEmails(tx, emails);
+  await insertLabels(tx, emails, { tags: request.tags ?? {}, template: template?.name ?? null }, null);
   const open = emails.filter(({ toKey }) => !suppressed.has(toKey));
   if (scheduledAt !== null) for (const { id } of open) await recordQueued(tx, deps, { workspaceId, id, createdAt: now });
   const refused = emails.filter(({ toKey }) => suppressed.has(toKey));

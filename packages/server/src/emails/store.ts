@@ -217,7 +217,10 @@ export function findContents(q: Reader | Tx, ids: readonly number[]): Promise<Co
   return findRows(q, q.t.contents, { id: ids });
 }
 
-interface EmailFilter {
+export interface EmailFilter {
+  /** Only emails with this id or a larger one, and only those with a smaller one. */
+  since?: string | undefined;
+  before?: string | undefined;
   /** Only mail of test keys, or only other mail; both when absent. */
   test?: boolean | undefined;
   status?: EmailStatus | undefined;
@@ -236,10 +239,11 @@ interface ChosenEmails {
 /** Chooses the index that serves a filter with few rows read. Of a mail to several recipients it finds the first one that matches. */
 export async function chooseEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<ChosenEmails> {
   const { emails } = q.t;
-  const { test, status, scheduledAfter, toKey, inDoubt } = filter;
+  const { since, test, status, scheduledAfter, toKey, inDoubt } = filter;
   // An address is a recipient of a mail once.
   const first = toKey === undefined ? isFirstOfMail(q, filter) : undefined;
-  const all = and(eq(emails.workspaceId, workspaceId), test === undefined ? undefined : isTest(q, test), first);
+  const later = since === undefined ? undefined : gte(emails.id, since);
+  const all = and(eq(emails.workspaceId, workspaceId), test === undefined ? undefined : isTest(q, test), later, first);
   const scope = and(all, isNull(emails.unlisted));
   const filters: Filter[] = [];
   if (inDoubt) filters.push({ scope: and(all, IN_DOUBT), condition: eq(emails.inDoubt, true) });
@@ -262,7 +266,7 @@ export async function chooseEmails(q: Reader, workspaceId: string, filter: Email
 }
 
 /** The condition that no earlier recipient of the same mail matches a filter. */
-function isFirstOfMail(q: Reader, { status, scheduledAfter, inDoubt }: EmailFilter): SQL | undefined {
+export function isFirstOfMail(q: Reader, { status, scheduledAfter, inDoubt }: EmailFilter): SQL | undefined {
   const { emails } = q.t;
   const earlier = alias(emails, "earlier");
   return or(
@@ -292,7 +296,7 @@ export async function countEmails(q: Reader, { listed, unlisted }: ChosenEmails)
 }
 
 /** A query for the ids of emails, newest first. */
-function selectIds(q: Reader, { listed, unlisted }: ChosenEmails, { before, limit, offset }: Slice) {
+export function selectIds(q: Reader, { listed, unlisted }: ChosenEmails, { before, limit, offset }: Slice) {
   const { emails } = q.t;
   const select = ({ where, unindexed }: ChosenFilters) =>
     q
@@ -343,6 +347,19 @@ export async function selectEmails(
     .innerJoin(emails, and(eq(emails.workspaceId, workspaceId), eq(emails.id, page.id)))
     .innerJoin(contents, eq(contents.id, emails.contentsId))
     .orderBy(desc(page.id));
+  return withRecipients(q, rows);
+}
+
+/** Mails by the ids of one of their recipients each, newest first. */
+export async function selectListed(q: Reader, workspaceId: string, ids: readonly string[]): Promise<(ListedMail & { id: string })[]> {
+  if (ids.length === 0) return [];
+  const { emails, contents } = q.t;
+  const rows = await q
+    .select({ email: emails, contents: listedColumns(contents) })
+    .from(emails)
+    .innerJoin(contents, eq(contents.id, emails.contentsId))
+    .where(and(eq(emails.workspaceId, workspaceId), inArray(emails.id, [...ids])))
+    .orderBy(desc(emails.id));
   return withRecipients(q, rows);
 }
 

@@ -30,6 +30,7 @@ export function emailTables(c: ColumnTypes) {
     attachments: attachments(c),
     attachmentParts: attachmentParts(c),
     emails: emails(c),
+    emailLabels: emailLabels(c),
   };
 }
 
@@ -159,5 +160,18 @@ function emails(c: ColumnTypes) {
       c.index("emails_campaign_status").on(t.campaignId, t.status, t.id).where(OF_CAMPAIGN),
       c.index("emails_campaign_waiting").on(t.campaignId, t.variant, t.scheduledAt, t.id).where(WAITING_IN_CAMPAIGN),
     ],
+  );
+}
+
+/** What lists find emails by besides their own columns: see `labels.ts`. Newest last, as ids sort by time. */
+function emailLabels(c: ColumnTypes) {
+  return c.table(
+    "email_labels",
+    {
+      workspaceId: c.text("workspace_id").notNull(),
+      label: c.text("label").notNull(),
+      emailId: c.text("email_id").notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.workspaceId, t.label, t.emailId] }), c.index("email_labels_email").on(t.emailId)],
   );
 }

@@ -170,6 +170,7 @@ describe("mail of a test key", () => {
     await t.world.clock.advance("1h");
     const agent = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0" };
     expect((await t.world.fetch(pixel, { headers: agent })).status).toBe(200);
+    await t.world.clock.advance("1m");
     expect((await t.world.fetch(link, { method: "POST", headers: agent })).status).toBe(200);
     await t.world.settle();
     const events = (await t.staging.emails.get(id)).events.map(({ type }) => type);

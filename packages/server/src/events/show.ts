@@ -13,6 +13,8 @@ export interface FullEvent {
   /** Its number in the stream; null until it has one. */
   readonly position: number | null;
   readonly email: EmailOfEvent | null;
+  /** The tags of the email; null without one. */
+  readonly tags: Record<string, string> | null;
 }
 
 interface EmailOfEvent {
@@ -52,7 +54,7 @@ export function selectByKeys(q: Pick<Reader, "select" | "t">, keys: readonly num
 /** Events by their keys, in any order: `selectByKeys` for what runs for each of many events. */
 export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: readonly number[]): Promise<FullEvent[]> {
   const rows = await q
-    .prepared("events_by_keys", (query, { events: e, eventNumbers: n, emails: m }, arg) =>
+    .prepared("events_by_keys", (query, { events: e, eventNumbers: n, emails: m, contents: c }, arg) =>
       query
         // Flat, and no column of another table by the same name: such rows are read fastest.
         .select({
@@ -63,10 +65,12 @@ export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: r
           kind: m.kind,
           contactOfEmail: m.contactId,
           campaignOfEmail: m.campaignId,
+          tags: c.tags,
         })
         .from(e)
         .leftJoin(n, eq(n.eventKey, e.sequence))
         .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)))
+        .leftJoin(c, eq(c.id, m.contentsId))
         .where(q.sqlDialect.amongNumbers(e.sequence, arg("keys"))),
     )
     .execute({ keys: JSON.stringify(keys) });
@@ -77,11 +81,12 @@ export async function readByKeys(q: Pick<Tx, "prepared" | "sqlDialect">, keys: r
       row.to === null
         ? null
         : { to: row.to, mailId: row.mailId, kind: row.kind, contactId: row.contactOfEmail, campaignId: row.campaignOfEmail },
+    tags: row.tags,
   }));
 }
 
 /** An event as the API and webhooks show it. Its number must have been given. */
-export function showEvent({ event, position, email }: FullEvent): Event {
+export function showEvent({ event, position, email, tags }: FullEvent): Event {
   const shown = {
     id: toEventId(event.sequence),
     sequence: position ?? 0,
@@ -95,6 +100,7 @@ export function showEvent({ event, position, email }: FullEvent): Event {
     automationId: event.automationId,
     test: isTestMail(event.emailId),
     machine: event.machine,
+    tags: tags ?? {},
     data: event.data ?? {},
   };
   // What a type's data holds is decided where the event is recorded.
@@ -103,14 +109,16 @@ export function showEvent({ event, position, email }: FullEvent): Event {
 
 /** Selects events with what their emails know. */
 export function selectFull(q: Pick<Reader, "select" | "t">) {
-  const { events: e, eventNumbers: n, emails: m } = q.t;
+  const { events: e, eventNumbers: n, emails: m, contents: c } = q.t;
   return q
     .select({
       event: e,
       position: n.position,
       email: { to: m.to, mailId: m.mailId, kind: m.kind, contactId: m.contactId, campaignId: m.campaignId },
+      tags: c.tags,
     })
     .from(e)
     .leftJoin(n, eq(n.eventKey, e.sequence))
-    .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)));
+    .leftJoin(m, and(eq(m.workspaceId, e.workspaceId), eq(m.id, e.emailId)))
+    .leftJoin(c, eq(c.id, m.contentsId));
 }

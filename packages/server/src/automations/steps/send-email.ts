@@ -54,6 +54,6 @@ async function send(
   });
   const [first] = ready;
   if (!first) return skipped as StepResult[];
-  const ids = await sendRendered(tx, deps, automation.workspaceId, { ...first, template: first.name }, ready);
+  const ids = await sendRendered(tx, deps, automation.workspaceId, { ...first, template: first.name, automationId: automation.id }, ready);
   return ids.map((emailId) => (emailId === null ? { outcome: "skipped", reason: "recipient_suppressed" } : { outcome: "done", emailId }));
 }

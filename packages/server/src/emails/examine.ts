@@ -1,0 +1,158 @@
+import { EMAIL_STATUSES, type Email, type Page } from "@mailsvc/sdk/contract";
+import { and, desc, eq, exists, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
+import type { Reader } from "../db/db.ts";
+import { type PageInput, paginateById, type Slice, type Total, toIdCursor } from "../db/pagination.ts";
+import type { Label } from "./labels.ts";
+import { showEmail } from "./show.ts";
+import { chooseEmails, type EmailFilter, isFirstOfMail, isTest, type ListedMail, selectIds, selectListed } from "./store.ts";
+import { OF_CAMPAIGN } from "./tables.ts";
+
+/** A filter of which some conditions have no index of emails. */
+export interface ExaminedFilter extends EmailFilter {
+  /** What the email is labelled with: all of them. */
+  readonly labels: readonly Label[];
+  readonly campaignId?: string | undefined;
+  /** The address it comes from, as `addressKey` returns it. */
+  readonly from?: string | undefined;
+  /** What its subject begins with. */
+  readonly subject?: string | undefined;
+}
+
+// Emails that a page looks through: some milliseconds.
+const MAX_EXAMINED = 1000;
+
+/** The newest emails that one index yields, and those of them that match. */
+interface Examined {
+  readonly matching: readonly string[];
+  /** The last id that was looked at; null if there are no more. */
+  readonly end: string | null;
+}
+
+/**
+ * A page of emails, newest first, for filters that need rows of several tables. One index yields candidates: that of the recipient, else
+ * that of a label or the campaign, else that of the status, else all emails. The newest thousand of them are looked at, so a page takes
+ * as long in a million emails as in a thousand: it may be short, or empty, and there be more.
+ */
+export async function listExamined(read: Reader, workspaceId: string, filter: ExaminedFilter, page: PageInput): Promise<Page<Email>> {
+  let end: string | null = null;
+  const examine = async (before: string | null): Promise<Examined> => {
+    const ids = await selectCandidates(read, workspaceId, filter, { before, limit: MAX_EXAMINED, offset: 0 });
+    const matching = ids.length === 0 ? [] : await selectMatching(read, workspaceId, filter, ids);
+    return { matching, end: ids.length < MAX_EXAMINED ? null : (ids.at(-1) ?? null) };
+  };
+  const count = async (): Promise<Total> => {
+    const { matching, end: last } = await examine(filter.before ?? null);
+    return { total: matching.length, isMinimum: last !== null };
+  };
+  const found = await paginateById<ListedMail & { id: string }, Email>(
+    page,
+    async ({ before, limit, offset }) => {
+      const examined = await examine(before ?? filter.before ?? null);
+      end = examined.end;
+      return selectListed(read, workspaceId, examined.matching.slice(offset, offset + limit));
+    },
+    count,
+    showEmail,
+  );
+  if (found.pagination.hasMore || end === null) return found;
+  return { ...found, pagination: { ...found.pagination, hasMore: true, nextCursor: toIdCursor(end) } };
+}
+
+/** The ids of the emails to look at, newest first. */
+async function selectCandidates(read: Reader, workspaceId: string, filter: ExaminedFilter, slice: Slice): Promise<string[]> {
+  const { labels, campaignId, toKey } = filter;
+  const [label] = labels;
+  if (toKey === undefined && label !== undefined) return selectLabelled(read, workspaceId, label, filter, slice);
+  if (toKey === undefined && campaignId !== undefined) return selectOfCampaign(read, campaignId, filter, slice);
+  const rows = await selectIds(read, await chooseEmails(read, workspaceId, filter), slice);
+  return rows.map(({ id }) => id);
+}
+
+async function selectLabelled(
+  read: Reader,
+  workspaceId: string,
+  label: Label,
+  { since }: EmailFilter,
+  { before, limit }: Slice,
+): Promise<string[]> {
+  const { emailLabels: t } = read.t;
+  const within = and(before === null ? undefined : lt(t.emailId, before), since === undefined ? undefined : gte(t.emailId, since));
+  const rows = await read
+    .select({ id: t.emailId })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.label, label), within))
+    .orderBy(desc(t.emailId))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}
+
+/** The index of a campaign starts with the status, so the newest of each are merged. */
+async function selectOfCampaign(
+  read: Reader,
+  campaignId: string,
+  { status, since }: EmailFilter,
+  { before, limit }: Slice,
+): Promise<string[]> {
+  const { emails } = read.t;
+  const within = and(before === null ? undefined : lt(emails.id, before), since === undefined ? undefined : gte(emails.id, since));
+  const found: string[] = [];
+  for (const one of status === undefined ? EMAIL_STATUSES : [status]) {
+    const rows = await read
+      .select({ id: emails.id })
+      .from(emails)
+      .where(and(OF_CAMPAIGN, eq(emails.campaignId, campaignId), eq(emails.status, one), within))
+      .orderBy(desc(emails.id))
+      .limit(limit);
+    found.push(...rows.map(({ id }) => id));
+  }
+  return found.sort((a, b) => (a < b ? 1 : -1)).slice(0, limit);
+}
+
+/** Those of the candidates that match all conditions, newest first. */
+async function selectMatching(read: Reader, workspaceId: string, filter: ExaminedFilter, ids: readonly string[]): Promise<string[]> {
+  const { emails, contents } = read.t;
+  const ofContents = matchContents(read, filter);
+  const where = and(
+    eq(emails.workspaceId, workspaceId),
+    read.sqlDialect.among(emails.id, sql`${JSON.stringify(ids)}`),
+    matchEmail(read, filter),
+    ...filter.labels.map((label) => hasLabel(read, workspaceId, label)),
+    ofContents,
+  );
+  const query = read.select({ id: emails.id }).from(emails);
+  const rows = await (ofContents ? query.innerJoin(contents, eq(contents.id, emails.contentsId)) : query)
+    .where(where)
+    .orderBy(desc(emails.id));
+  return rows.map(({ id }) => id);
+}
+
+function matchEmail(read: Reader, filter: ExaminedFilter): SQL | undefined {
+  const { emails } = read.t;
+  const { status, scheduledAfter, toKey, inDoubt, test, campaignId } = filter;
+  return and(
+    test === undefined ? undefined : isTest(read, test),
+    status === undefined ? undefined : eq(emails.status, status),
+    scheduledAfter === undefined ? undefined : and(eq(emails.status, "queued"), gt(emails.scheduledAt, scheduledAfter)),
+    toKey === undefined ? isFirstOfMail(read, filter) : eq(emails.toKey, toKey),
+    inDoubt === undefined ? undefined : eq(emails.inDoubt, inDoubt),
+    campaignId === undefined ? undefined : eq(emails.campaignId, campaignId),
+  );
+}
+
+function hasLabel(read: Reader, workspaceId: string, label: Label): SQL {
+  const { emails, emailLabels: t } = read.t;
+  return exists(
+    read
+      .select({ one: sql`1` })
+      .from(t)
+      .where(and(eq(t.workspaceId, workspaceId), eq(t.label, label), eq(t.emailId, emails.id))),
+  );
+}
+
+function matchContents({ t: { contents }, sqlDialect: words }: Reader, { from, subject }: ExaminedFilter): SQL | undefined {
+  const sender = words.fold(contents.from);
+  return and(
+    from === undefined ? undefined : or(eq(sender, words.fold(words.text(from))), words.ends(sender, words.fold(words.text(`<${from}>`)))),
+    subject === undefined ? undefined : words.starts(words.fold(contents.subject), words.fold(words.text(subject))),
+  );
+}

@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { ask } from "../../test/scenario.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
+const send = async (world: TestWorld, changes: Record<string, unknown> = {}): Promise<string> =>
+  ((await world.sdk.emails.send({ ...hello, ...changes })) as { id: string }).id;
+const list = async (world: TestWorld, query: Record<string, string>) => (await world.sdk.emails.list(query)).data.map(({ id }) => id);
+
+test("emails are found by tag, sender, subject, template and time, and by all of them together", async () => {
+  await using world = await createWorld();
+  const { id: template } = await world.sdk.templates.create({ name: "Hi", slug: "hi", subject: "Hi {{ name }}", html: "<p>Hi</p>" });
+  await world.sdk.templates.publish(template);
+  const plain = await send(world);
+  await world.clock.advance("1h");
+  const report = await send(world, { subject: "Your REPORT of May", tags: { kind: "report", order: "1042" } });
+  const other = await send(world, { from: "news@acme.test", subject: "Report", tags: { kind: "report" } });
+  await world.clock.advance("1h");
+  const from = "hello@acme.test";
+  const { id: hi } = (await world.sdk.templates.send("hi", {
+    to: "grace@example.com",
+    from,
+    variables: { name: "G" },
+    tags: { kind: "x=y" },
+  })) as {
+    id: string;
+  };
+  expect(await list(world, { tag: "kind=report" })).toEqual([other, report]);
+  expect(await list(world, { tag: "kind=report", from: "HELLO@acme.test" })).toEqual([report]);
+  expect(await list(world, { tag: "order=1042" })).toEqual([report]);
+  expect(await list(world, { tag: "order=104" })).toEqual([]);
+  expect(await list(world, { tag: "kind=x=y" })).toEqual([hi]);
+  expect(await list(world, { from })).toEqual([hi, report, plain]);
+  expect(await list(world, { from: "acme@acme.test" })).toEqual([]);
+  expect(await list(world, { subject: "your report" })).toEqual([report]);
+  expect(await list(world, { subject: "report" })).toEqual([other]);
+  expect(await list(world, { template: "hi" })).toEqual([hi]);
+  expect(await list(world, { template: "h" })).toEqual([]);
+  expect(await list(world, { since: "2026-01-01T01:00:00Z" })).toEqual([hi, other, report]);
+  expect(await list(world, { since: "2026-01-01T00:30:00Z", until: "2026-01-01T02:00:00Z" })).toEqual([other, report]);
+  expect(await list(world, { until: "2026-01-01T01:00:00Z", to: "ada@example.com" })).toEqual([plain]);
+  expect(await list(world, { to: "ada@example.com", tag: "kind=report", subject: "r" })).toEqual([other]);
+  await world.settle();
+  expect(await list(world, { status: "bounced", tag: "kind=report" })).toEqual([]);
+  expect(await list(world, { status: "delivered", tag: "kind=report" })).toEqual([other, report]);
+});
+
+test("emails are found by their campaign, and by the automation that sent them", async () => {
+  await using world = await createWorld();
+  for (const name of ["ada", "grace", "edsger"]) await world.sdk.contacts.create({ email: `${name}@example.com` });
+  const { id: templateId } = await world.sdk.templates.create({
+    name: "Hi",
+    slug: "hi",
+    subject: "Hi",
+    html: "<p>Hi</p>",
+    from: hello.from,
+  });
+  await world.sdk.templates.publish(templateId);
+  const campaign = await world.campaign({ name: "May", subjectLine: "News", fromEmail: "hello@acme.test", templateId });
+  const { id: automation } = await world.sdk.automations.create({
+    name: "Welcome",
+    trigger: { type: "contact.created" },
+    steps: [{ id: "mail", type: "send_email", templateId }],
+    connections: [{ from: "trigger", to: "mail" }],
+  });
+  await world.sdk.automations.activate(automation);
+  await world.sdk.contacts.create({ email: "alan@example.com" });
+  await world.settle();
+  const single = await send(world);
+  const to = async (query: Record<string, string>) => (await world.sdk.emails.list(query)).data.map((email) => email.to).sort();
+  const all = ["ada@example.com", "edsger@example.com", "grace@example.com"];
+  expect(await to({ campaign: campaign.id })).toEqual(all);
+  expect(await to({ campaign: campaign.id, status: "delivered" })).toEqual(all);
+  expect(await to({ campaign: campaign.id, to: "ada@example.com" })).toEqual(["ada@example.com"]);
+  expect(await to({ automation })).toEqual(["alan@example.com"]);
+  expect(await to({ automation, template: "hi" })).toEqual(["alan@example.com"]);
+  expect(await to({ campaign: "cmp_none" })).toEqual([]);
+  expect(await list(world, { since: "2026-01-01T00:00:00Z", subject: "hello" })).toEqual([single]);
+});
+
+test("a mail to several recipients is listed once, and by the state of any of them", async () => {
+  await using world = await createWorld();
+  await world.sdk.emails.send({ ...hello, to: ["a@example.com", "bounced@simulator.mailsvc.test"], together: true, tags: { kind: "x" } });
+  await world.settle();
+  expect(await list(world, { tag: "kind=x" })).toHaveLength(1);
+  expect(await list(world, { tag: "kind=x", status: "bounced" })).toHaveLength(1);
+  expect(await list(world, { tag: "kind=x", status: "delivered" })).toHaveLength(1);
+  expect(await list(world, { tag: "kind=x", to: "a@example.com" })).toHaveLength(1);
+});
+
+test("pages follow each other to the end, also where few of many emails match", async () => {
+  await using world = await createWorld();
+  const rare = [];
+  for (let n = 0; n < 12; n += 1) {
+    const emails = Array.from({ length: 100 }, (_, i) => ({ ...hello, to: `p${n}-${i}@example.com`, tags: { n: String(n) } }));
+    await world.sdk.emails.sendBatch({ emails });
+    if (n === 0 || n === 11) rare.push(await send(world, { subject: "Rare" }));
+  }
+  const seen: string[] = [];
+  const pages: number[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { data, pagination } = await world.sdk.emails.list({ subject: "rare", ...(cursor !== undefined && { cursor }) });
+    seen.push(...data.map(({ id }) => id));
+    pages.push(data.length);
+    if (pagination.nextCursor === null) break;
+    expect(pagination.hasMore).toBe(true);
+    cursor = pagination.nextCursor;
+  }
+  expect(seen).toEqual(rare.toReversed());
+  expect(pages).toEqual([1, 1]);
+  const { pagination } = await world.sdk.emails.list({ subject: "rare" });
+  expect(pagination).toMatchObject({ total: 1, totalIsMinimum: true });
+  const tagged: string[] = [];
+  for await (const email of world.sdk.emails.list({ tag: "n=3", limit: 30 })) tagged.push(email.to);
+  expect(new Set(tagged).size).toBe(100);
+});
+
+test("an erased person leaves no tags", async () => {
+  await using world = await createWorld();
+  await send(world, { tags: { who: "ada@example.com" } });
+  await world.settle();
+  await world.sdk.people.erase("ada@example.com");
+  const { read } = world.app.deps.db;
+  expect(await read.select().from(read.t.emailLabels)).toEqual([]);
+});
+
+for (const [query, path] of [
+  ["tag=report", "tag"],
+  ["since=yesterday", "since"],
+  ["from=nobody", "from"],
+  ["subject=", "subject"],
+] as const)
+  test(`a filter that cannot be meant is refused: ${query}`, async () => {
+    await using world = await createWorld();
+    const response = await ask(world, { method: "GET", path: `/api/v1/emails?${query}` });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: "validation_error", details: [{ path }] } });
+  });
