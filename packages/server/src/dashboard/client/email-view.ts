@@ -15,6 +15,8 @@ export function emailView({ byId, element, fact, table, call }: Dom, format: For
     deferred: "The receiving server asked to try again later.",
   };
 
+  const KINDS = { to: "To", cc: "Cc", bcc: "Bcc" };
+
   /** The data of an event as text: the reply of the receiving server, then the other fields by name. */
   const describe = ({ diagnostic, smtpCode, enhancedCode, ...rest }: Record<string, unknown>): string => {
     const reply = typeof diagnostic === "string" ? [diagnostic] : [smtpCode, enhancedCode].filter(Boolean).map(String);
@@ -34,7 +36,9 @@ export function emailView({ byId, element, fact, table, call }: Dom, format: For
       element("dt", "", "State"),
       element("dd", "", element("span", `state ${detail.status}`, detail.status)),
       ...fact("From", detail.from),
-      ...fact("To", detail.to),
+      ...(detail.recipients.length === 1
+        ? fact("To", detail.to)
+        : detail.recipients.flatMap(({ email, kind, status }) => fact(KINDS[kind], `${email} (${status})`))),
       ...fact("Created", time(detail.createdAt)),
       ...fact("Scheduled", time(detail.scheduledAt)),
       ...fact("Attempts", String(detail.attempts)),
@@ -52,9 +56,10 @@ export function emailView({ byId, element, fact, table, call }: Dom, format: For
     byId("timeline").replaceChildren(
       table(
         ["Event", "At", "Details"],
-        detail.events.map(({ type, at, data }) => {
+        detail.events.map(({ type, at, recipient, data }) => {
           const name = type.replace("email.", "");
-          return [element("span", `state ${name}`, name), time(at), describe(data)];
+          const who = detail.recipients.length === 1 ? {} : { recipient: recipient.email };
+          return [element("span", `state ${name}`, name), time(at), describe({ ...who, ...data })];
         }),
       ),
     );
