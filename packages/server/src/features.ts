@@ -224,7 +224,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
 };
 
 /** The handlers of everything that is served, by the nouns of `served`, except dev mode. */
-export function servedHandlers(arrivals: ArrivalSignal) {
+export function servedHandlers(arrivals: ArrivalSignal): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   return {
     ...handlers,
     testInbox: testInboxHandlers(arrivals),
