@@ -196,7 +196,8 @@ test("after a sequence, events come in the order of their sequence, also one tha
   const now = world.clock.now();
   await record(world, [{ type: "email.sent" }, { type: "email.delivered" }]);
   await record(world, [{ type: "email.clicked", at: now - 5000 }]);
-  expect((await world.sdk.events.list()).data.map((e) => e.sequence)).toEqual([2, 1, 3]);
+  expect((await world.sdk.events.list()).data.map((e) => e.sequence)).toEqual([3, 2, 1]);
+  expect((await world.sdk.events.list({ type: "email.*" })).data.map((e) => e.sequence)).toEqual([2, 1, 3]);
   expect((await world.sdk.events.list({ after: 0 })).data.map((e) => e.sequence)).toEqual([1, 2, 3]);
   const page = await world.sdk.events.list({ after: 1, limit: 1 });
   expect([page.data.map((e) => e.sequence), page.pagination.total, page.pagination.hasMore]).toEqual([[2], 2, true]);
@@ -264,4 +265,18 @@ test("a client that polls two servers by sequence sees each event once and in or
     expect(seen).toEqual(Array.from({ length: 2 * 3 * rounds }, (_, i) => i + 1));
   }
   await database.drop();
+});
+
+test("without a filter the list has the order of the sequence, whatever the time at which events happened", async () => {
+  await using world = await createWorld();
+  const { deps } = world.app;
+  const at = deps.clock.now();
+  for (const earlier of [0, 5000, 1000])
+    await deps.db.tx((tx) => recordEvents(tx, deps, [{ workspaceId: world.workspaceId, type: "campaign.started", at: at - earlier }]));
+  const list = async (query: object) => (await world.sdk.events.list(query).toArray()).map(({ sequence }) => sequence);
+  const numbers = await list({ limit: 1 });
+  expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+  expect(numbers).toHaveLength(3);
+  const [last = 0] = numbers;
+  expect(await list({ type: "campaign.started" })).toEqual([last - 2, last, last - 1]);
 });

@@ -54,8 +54,8 @@ export async function listEvents(
   await deps.eventStream.catchUp();
   const wanted = { ...others, emailIds: email === undefined ? undefined : await listRecipientIds(read, workspaceId, email) };
   if (after !== undefined) return listAfter(read, workspaceId, { page, limit, cursor }, after, wanted);
+  if (!isFiltered(wanted)) return listNewest(read, workspaceId, { page, limit, cursor });
   const filter = { ...wanted, test: wanted.test ?? false };
-  if (!isFiltered(filter)) return listNewest(read, workspaceId, { page, limit, cursor });
   const branches = listBranches(read, workspaceId, filter);
   return paginateByTime<FullEvent & { at: number; key: number }, Event>(
     { page, limit, cursor },
@@ -147,16 +147,18 @@ async function listAfter(read: Reader, workspaceId: string, input: PageInput, af
   return { ...page, pagination: { ...page.pagination, hasMore: true, nextCursor: toSeqCursor(examinedTo) } };
 }
 
-/** A page of all events, newest first by number. */
+/** A page of all events but those of test mail, newest first by number. */
 function listNewest(read: Reader, workspaceId: string, input: PageInput): Promise<Page<Event>> {
-  const { eventNumbers: n } = read.t;
+  const { events: e, eventNumbers: n } = read.t;
+  const all = and(eq(n.workspaceId, workspaceId), matchTest(read, { test: false }));
   return paginateBySeq<FullEvent & { seq: number }, Event>(
     input,
     async ({ below, limit, offset }) => {
       const found = await read
         .select({ key: n.eventKey, position: n.position })
         .from(n)
-        .where(and(eq(n.workspaceId, workspaceId), lt(n.position, below)))
+        .innerJoin(e, eq(e.sequence, n.eventKey))
+        .where(and(all, lt(n.position, below)))
         .orderBy(desc(n.position))
         .limit(limit)
         .offset(offset);
@@ -173,7 +175,7 @@ function listNewest(read: Reader, workspaceId: string, input: PageInput): Promis
         return row ? { ...row, seq: position } : [];
       });
     },
-    () => countRows(read, n, eq(n.workspaceId, workspaceId)),
+    () => countQuery(read, read.select(ONE).from(n).innerJoin(e, eq(e.sequence, n.eventKey)).where(all)),
     showEvent,
   );
 }
