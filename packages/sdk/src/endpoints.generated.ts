@@ -386,6 +386,10 @@ export const AGENT_ENDPOINTS: EndpointTable = {
     list: { method: "GET", path: "/api/agents/activations/:activationId/lists", query: true, page: true },
     get: { method: "GET", path: "/api/agents/activations/:activationId/lists/:id" },
   },
+  replies: {
+    list: { method: "GET", path: "/api/agents/activations/:activationId/replies", query: true, page: true },
+    get: { method: "GET", path: "/api/agents/activations/:activationId/replies/:id" },
+  },
   explanations: {
     get: { method: "GET", path: "/api/agents/activations/:activationId/explain/:id" },
   },

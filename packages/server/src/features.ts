@@ -72,6 +72,7 @@ import { marketplaceJobs } from "./marketplace/marketplace.ts";
 import { closeApprovals, endHeldWaits } from "./marketplace/messages/approvals.ts";
 import { endPayments } from "./marketplace/payments/payments.ts";
 import { returnPages } from "./marketplace/payments/return-page.ts";
+import { passToAgent } from "./marketplace/replies/replies.ts";
 import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import { PERSON_DATA } from "./person-data.ts";
@@ -153,7 +154,7 @@ export function connectHooks(deps: () => Deps): Hooks {
       (read, mails) => setBounceAddresses(read, deps(), mails),
     ],
     deliveryHooks: { answered: (mail) => answerSimulated(deps(), mail) },
-    receivedHooks: { replied: async () => {} },
+    receivedHooks: { replied: (tx, reply) => passToAgent(tx, deps(), reply) },
     // When a listing ends, its payments and its activations end.
     listingHooks: {
       ended: async (tx, listing) => {

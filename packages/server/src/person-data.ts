@@ -65,6 +65,11 @@ export const PERSON_DATA: PersonDataByTable = {
     erase: eraseReceived,
     export: async (read, subject) => (subject.before === null ? exportReceived(read, subject) : {}),
   },
+  agentReplies: {
+    email: "receivedId",
+    erase: { with: "received" },
+    export: { none: "The text of received mail, which is exported." },
+  },
   receivedFiles: { email: "receivedId", erase: { with: "received" }, export: { with: "received" } },
   receivedParts: { email: "receivedId", erase: { with: "received" }, export: { with: "received" } },
   suppressions: { address: "email", erase: eraseSuppression, export: exportSuppression },

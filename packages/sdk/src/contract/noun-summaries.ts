@@ -53,6 +53,7 @@ export const NOUN_SUMMARIES = {
   "agent.brand": "Read the brand's colors, logo and voice",
   "agent.explanations": "What became of the activation or a run, and why",
   "agent.lists": "The brand's lists and their sizes",
+  "agent.replies": "What people answer to mail that was sent for the agent",
   inbound: "Bounces and complaints that mail providers report",
   stripe: "Events of Stripe about payments for listings",
 } as const;
@@ -70,7 +71,7 @@ export const NOUN_GROUPS = {
   ],
   Agents: [
     ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
-    ...["agent.assets", "agent.brand", "agent.lists", "agent.explanations"],
+    ...["agent.assets", "agent.brand", "agent.lists", "agent.replies", "agent.explanations"],
   ],
   Server: ["workspaces", "keys", "me", "jobs", "queue", "relays", "health"],
   "Local development": ["inbox", "clock", "faults", "world"],

@@ -24,6 +24,16 @@ CREATE TABLE "activations" (
 	"deactivation_reason" text
 );
 --> statement-breakpoint
+CREATE TABLE "agent_replies" (
+	"id" text PRIMARY KEY NOT NULL,
+	"activation_id" text NOT NULL,
+	"received_id" text NOT NULL,
+	"thread_id" text NOT NULL,
+	"subject" text NOT NULL,
+	"text_body" text NOT NULL,
+	"received_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "approvals" (
 	"message_id" text PRIMARY KEY NOT NULL,
 	"activation_id" text NOT NULL,
@@ -1048,6 +1058,8 @@ CREATE UNIQUE INDEX "activations_key" ON "activations" USING btree ("key_hash");
 CREATE UNIQUE INDEX "activations_living" ON "activations" USING btree ("workspace_id","living");--> statement-breakpoint
 CREATE INDEX "activations_workspace" ON "activations" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "activations_listing" ON "activations" USING btree ("listing_id","id");--> statement-breakpoint
+CREATE INDEX "agent_replies_activation" ON "agent_replies" USING btree ("activation_id","id");--> statement-breakpoint
+CREATE INDEX "agent_replies_received" ON "agent_replies" USING btree ("received_id");--> statement-breakpoint
 CREATE INDEX "approvals_activation" ON "approvals" USING btree ("activation_id","status","message_id");--> statement-breakpoint
 CREATE INDEX "approvals_workspace" ON "approvals" USING btree ("workspace_id","status","message_id","expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "assets_content" ON "assets" USING btree ("workspace_id","sha256");--> statement-breakpoint

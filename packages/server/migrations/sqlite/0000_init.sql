@@ -28,6 +28,18 @@ CREATE UNIQUE INDEX `activations_key` ON `activations` (`key_hash`);--> statemen
 CREATE UNIQUE INDEX `activations_living` ON `activations` (`workspace_id`,`living`);--> statement-breakpoint
 CREATE INDEX `activations_workspace` ON `activations` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `activations_listing` ON `activations` (`listing_id`,`id`);--> statement-breakpoint
+CREATE TABLE `agent_replies` (
+	`id` text PRIMARY KEY NOT NULL,
+	`activation_id` text NOT NULL,
+	`received_id` text NOT NULL,
+	`thread_id` text NOT NULL,
+	`subject` text NOT NULL,
+	`text_body` text NOT NULL,
+	`received_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `agent_replies_activation` ON `agent_replies` (`activation_id`,`id`);--> statement-breakpoint
+CREATE INDEX `agent_replies_received` ON `agent_replies` (`received_id`);--> statement-breakpoint
 CREATE TABLE `approvals` (
 	`message_id` text PRIMARY KEY NOT NULL,
 	`activation_id` text NOT NULL,

@@ -10,7 +10,7 @@ const TO =
   /^\s*[*_]?(?:to|an|à|para|a|aan|till|til|vastaanottaja|do|komu|кому|kime|收件人|宛先|받는 사람|subject|betreff|objet|asunto|assunto|oggetto|onderwerp|ämne|emne|aihe|temat|předmět|тема|konu|主题|件名|제목)\s?[:：]/iu;
 const OPENS = /^\s*(?:on|am|le|el|em|il|op|den|på|w dniu|dnia|dne|kl\.|vào|pada)\s/iu;
 const WROTE =
-  /(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:\(a\))?|napsal(?:\(a\))?|написал(?:\(а\))?|yazdı)\s*(?:<[^<>]{3,320}>\s*)?[:：]\s*$/iu;
+  /(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:\(a\))?|napsal(?:\(a\))?|написал(?:\(а\))?|yazdı)(?:\s.{0,300})?[:：]\s*$/iu;
 // "2026年1月31日(土) 9:30 Ada <ada@example.com>:", and the same of programs that name no verb.
 const DATED = /^\s*(?:\d{4}[年./-]|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4}).{0,120}<[^<>\s]+@[^<>\s]+>.{0,20}[:：]\s*$/u;
 const RULE = /^\s*_{10,}\s*$/;

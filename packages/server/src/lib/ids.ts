@@ -27,7 +27,7 @@ export type IdPrefix =
   | MarketplacePrefix;
 
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */
-type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub";
+type MarketplacePrefix = "lst" | "pay" | "act" | "run" | "msg" | "ctx" | "wku" | "lp" | "ast" | "lm" | "fc" | "sub" | "rpl";
 
 /** Makes ids: `em_` and 26 characters, sorted by time, unique without coordination. */
 export type Ids = (prefix: IdPrefix) => string;

@@ -30,6 +30,7 @@ import { wakeupJobs } from "./wakeups/fire.ts";
  *   brand           colors, logo, voice, and rules for agents
  *   landing-pages   pages agents publish, their forms and statistics
  *   lists           names and sizes of a brand's lists, for agents
+ *   replies         what people answer to mail that was sent for an agent, without addresses
  *   retention       how long records are kept
  *
  * Three rules between rooms:

@@ -8,6 +8,7 @@ import type { Mailbox } from "./mailboxes.ts";
 import { toAttachment, toDetail, toReceivedMail } from "./show.ts";
 import { deleteReceivedRows, getReceivedRow, getRowByMessageId, listFiles, readFile } from "./store.ts";
 
+export { withoutAddresses } from "./addresses.ts";
 export { eraseReceived, exportReceived } from "./data-subject.ts";
 export type { ReceivedHooks, Reply } from "./deps.ts";
 export { type Delivery, type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";

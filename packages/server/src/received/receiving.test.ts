@@ -357,6 +357,28 @@ test("a mail is durable before its 250, and refused while the database is not wr
   expect((await s.world.sdk.received.list()).pagination.total).toBe(1);
 });
 
+test("a dot between bare line feeds does not end a message, so that none can be smuggled in", async () => {
+  await using s = await start();
+  const { replyTo } = await s.send();
+  for (const [i, end] of ["\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r\n.\r"].entries()) {
+    const smuggled = `one${end}MAIL FROM:<x@y.example>\r\nRCPT TO:<${replyTo}>\r\nDATA\r\nSubject: smuggled\r\n\r\ntwo`;
+    const lines = ["EHLO x", `MAIL FROM:<${ADA}>`, `RCPT TO:<${replyTo}>`, "DATA"];
+    const body = Buffer.from(`From: ${ADA}\r\nMessage-ID: <${i}@x>\r\n\r\n${smuggled}\r\n.\r\n`);
+    const replies = await talkSmtp(s.server.port, [...lines, body, "QUIT"]);
+    expect([end, replies.slice(-2).map((reply) => reply.slice(0, 3))]).toEqual([end, ["250", "221"]]);
+  }
+  const { data } = await s.world.sdk.received.list();
+  expect(data.map(({ subject }) => subject)).toEqual(Array(5).fill(""));
+});
+
+test("a message of more than 25 MB is refused with 552", async () => {
+  await using s = await start();
+  const { replyTo } = await s.send();
+  const large = Buffer.concat([write("x"), Buffer.alloc(26 * 1024 * 1024, `${"x".repeat(998)}\r\n`)]);
+  expect(await s.deliver(replyTo, large)).toBe(552);
+  expect((await s.world.sdk.received.list()).pagination.total).toBe(0);
+});
+
 test("the list is filtered by sender, recipient, email and time, in pages", async () => {
   await using s = await start();
   const { id, replyTo } = await s.send();

@@ -74,12 +74,13 @@ async function readParts(read: Reader, receivedId: string, file: number, size: n
   return joinParts(await readPart(0), size, readPart);
 }
 
-/** Deletes mails with their files. Returns how many there were. */
+/** Deletes mails with their files, and what agents see of them. Returns how many there were. */
 export async function deleteReceivedRows(tx: Tx, ids: readonly string[]): Promise<number> {
-  const { received, receivedFiles, receivedParts } = tx.t;
+  const { received, receivedFiles, receivedParts, agentReplies } = tx.t;
   let deleted = 0;
   for (const chunk of splitIntoChunks(ids)) {
     await tx.delete(receivedParts).where(inArray(receivedParts.receivedId, chunk));
+    await tx.delete(agentReplies).where(inArray(agentReplies.receivedId, chunk));
     await tx.delete(receivedFiles).where(inArray(receivedFiles.receivedId, chunk));
     deleted += (await tx.delete(received).where(inArray(received.id, chunk)).returning({ id: received.id })).length;
   }
