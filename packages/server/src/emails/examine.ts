@@ -34,26 +34,32 @@ interface Examined {
  * as long in a million emails as in a thousand: it may be short, or empty, and there be more.
  */
 export async function listExamined(read: Reader, workspaceId: string, filter: ExaminedFilter, page: PageInput): Promise<Page<Email>> {
-  let end: string | null = null;
+  const first = filter.before ?? null;
+  // What was looked at so far, by where it began: the page and the count often begin at the same place.
+  const known = new Map<string | null, Examined>();
+  let from = first;
   const examine = async (before: string | null): Promise<Examined> => {
     const ids = await selectCandidates(read, workspaceId, filter, { before, limit: MAX_EXAMINED, offset: 0 });
     const matching = ids.length === 0 ? [] : await selectMatching(read, workspaceId, filter, ids);
-    return { matching, end: ids.length < MAX_EXAMINED ? null : (ids.at(-1) ?? null) };
+    const examined = { matching, end: ids.length < MAX_EXAMINED ? null : (ids.at(-1) ?? null) };
+    known.set(before, examined);
+    return examined;
   };
   const count = async (): Promise<Total> => {
-    const { matching, end: last } = await examine(filter.before ?? null);
-    return { total: matching.length, isMinimum: last !== null };
+    const { matching, end } = known.get(first) ?? (await examine(first));
+    return { total: matching.length, isMinimum: end !== null };
   };
   const found = await paginateById<ListedMail & { id: string }, Email>(
     page,
     async ({ before, limit, offset }) => {
-      const examined = await examine(before ?? filter.before ?? null);
-      end = examined.end;
-      return selectListed(read, workspaceId, examined.matching.slice(offset, offset + limit));
+      from = before ?? first;
+      const { matching } = await examine(from);
+      return selectListed(read, workspaceId, matching.slice(offset, offset + limit));
     },
     count,
     showEmail,
   );
+  const end = known.get(from)?.end ?? null;
   if (found.pagination.hasMore || end === null) return found;
   return { ...found, pagination: { ...found.pagination, hasMore: true, nextCursor: toIdCursor(end) } };
 }
