@@ -44,7 +44,7 @@ import { makeMacs } from "./lib/macs.ts";
 import type { Random } from "./lib/random.ts";
 import { makeSeal } from "./lib/seal.ts";
 import type { Tracing } from "./lib/tracing.ts";
-import { HOUR } from "./lib/units.ts";
+import { DAY } from "./lib/units.ts";
 import { measureLoopPressure } from "./loop-pressure.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { simulator } from "./mail/simulator.ts";
@@ -242,7 +242,7 @@ async function startWorkers(deps: Deps): Promise<void> {
   await queue.start(jobsOf(deps), JOBS_AT_A_TIME);
   await db.tx(async (tx) => {
     await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + RETENTION_MS, dedupeKey: CLEANUP_JOB });
-    await queue.enqueue(tx, { kind: CLEAR_TEST_MAIL_JOB, payload: {}, runAt: clock.now() + HOUR, dedupeKey: CLEAR_TEST_MAIL_JOB });
+    await queue.enqueue(tx, { kind: CLEAR_TEST_MAIL_JOB, payload: {}, runAt: clock.now() + DAY, dedupeKey: CLEAR_TEST_MAIL_JOB });
     await scheduleNextSweep(tx, deps);
     await startRetention(tx, deps);
   });
