@@ -115,6 +115,7 @@ const judge = async (cluster: Cluster, taken: ReadonlyMap<string, number>, ackno
   );
   expect(jobs).toEqual([
     { kind: "idempotency.forget", held: false },
+    { kind: "inbox.clearTestMail", held: false },
     { kind: "marketplace.retention", held: false },
   ]);
   return { twice: twice.length, doubted: doubted.length };
