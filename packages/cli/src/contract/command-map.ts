@@ -47,6 +47,7 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "suppressions.create": { positional: [{ field: "email" }] },
   "suppressions.remove": { positional: [{ field: "entries" }] },
   "suppressions.delete": { coveredBy: "suppressions.remove" },
+  "relays.add": { positional: [{ field: "name" }] },
   "providers.add": { positional: [{ field: "provider" }] },
   "agent.messages.create": { positional: [{ field: "text" }] },
   "agent.runs.log": { positional: [{ field: "runId" }] },
