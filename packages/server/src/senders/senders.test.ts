@@ -100,7 +100,11 @@ describe("an address in production", () => {
     expect(made).toMatchObject({ status: "PENDING", dnsRecord: null, verifiedAt: null });
     await world.settle();
     const [sent] = mailer.sent;
-    expect(sent).toMatchObject({ to: "hi@acme.com", envelopeTo: "hi@acme.com", subject: "Confirm hi@acme.com as a sender" });
+    expect(sent).toMatchObject({
+      to: [{ address: "hi@acme.com", name: "" }],
+      envelopeTo: "hi@acme.com",
+      subject: "Confirm hi@acme.com as a sender",
+    });
     const link = linkIn(sent?.text);
 
     const opened = await page(world, "GET", link);
