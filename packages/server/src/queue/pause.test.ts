@@ -31,9 +31,9 @@ test("while sending is paused, mail is accepted and waits; other jobs run; after
   expect((await asOperator(w, "GET", "")).body).toMatchObject({ paused: true, oldestDueAt: "2026-01-01T00:00:00.000Z" });
   expect((await w.sdk.me.get()).server.pausedAt).toBe("2026-01-01T00:00:00.000Z");
   const paused = await ready(w);
-  expect(paused).toMatchObject({ status: 200, body: { status: "ready", sendingPaused: true } });
+  expect(paused).toMatchObject({ status: 200, body: { status: "ready", sendingPaused: true, relays: { default: "up" } } });
   // Anyone may ask, so the operator's reason is not told.
-  expect(JSON.stringify(paused.body)).not.toContain("relay");
+  expect(JSON.stringify(paused.body)).not.toContain("moving");
   expect((await asOperator(w, "POST", "/resume")).body).toMatchObject({ paused: false, pausedAt: null, reason: null });
   await w.settle();
   expect(mailer.sent).toHaveLength(2);
