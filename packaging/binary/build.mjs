@@ -295,11 +295,13 @@ async function main() {
   put("app.js", await bundleProgram(packages));
   put("driver.js", await bundleDriver());
   await strip(addonFile, join(work, "addon.node"));
-  put("addon.zst", zstdCompressSync(readFileSync(join(work, "addon.node")), { params: { [constants.ZSTD_c_compressionLevel]: 19 } }));
+  const compressed = (name) => zstdCompressSync(readFileSync(join(work, name)), { params: { [constants.ZSTD_c_compressionLevel]: 19 } });
+  put("addon.zst", compressed("addon.node"));
   put("rehearsal.cjs", await bundleLauncher(true));
   put("launcher.cjs", await bundleLauncher(false));
   await rehearse({ node, folder: work });
-  const assets = ["app.js", "driver.js", "addon.zst", "serve.cache", "cli.cache"];
+  put("serve.cache.zst", compressed("serve.cache"));
+  const assets = ["app.js", "driver.js", "addon.zst", "serve.cache.zst", "cli.cache"];
   put(
     "sea.json",
     JSON.stringify({
