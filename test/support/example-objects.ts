@@ -1,6 +1,8 @@
 import { Mailsvc } from "@mailsvc/sdk";
 import { contract, type Endpoint } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
+import { onTestFinished } from "vitest";
+import { scriptedPeer } from "../../packages/server/test/smtp-peer.ts";
 import { type ExampleServer, type Ids, idOf, nothing, type Objects } from "./example-server.ts";
 
 const ADA = "ada@example.com";
@@ -25,6 +27,19 @@ export const SENDING: Objects = {
   },
   senders: sender,
   "senders.create": nothing,
+  "senders.update": async (server) => {
+    await relay(server);
+    return sender(server);
+  },
+  relays: relay,
+  "relays.add": nothing,
+  // It is connected to, so it must be here.
+  "relays.test": async (server) => {
+    const peer = await scriptedPeer({});
+    onTestFinished(() => peer.close());
+    await operatorOf(server).relays.add({ name: "ses", host: "127.0.0.1", port: peer.port });
+    return {};
+  },
   suppressions: async ({ world }) => {
     for (const email of [ADA, "grace@example.com"]) await world.sdk.suppressions.create({ email });
     return {};
@@ -147,6 +162,16 @@ async function template({ world }: ExampleServer): Promise<Ids> {
   await world.sdk.templates.update(id, { subject: "Nearly there", publish: true });
   await world.sdk.templates.update(id, { subject: "There" });
   return { [idOf("tpl")]: id };
+}
+
+function operatorOf({ world }: ExampleServer): Mailsvc {
+  return new Mailsvc({ apiKey: world.operatorKey, baseUrl: world.url, fetch: world.fetch });
+}
+
+async function relay(server: ExampleServer): Promise<Ids> {
+  const login = { user: "AKIAEXAMPLE", password: "correct-horse" };
+  await operatorOf(server).relays.add({ name: "ses", host: "email-smtp.eu-west-1.amazonaws.com", ...login, ratePerSecond: 14 });
+  return {};
 }
 
 async function sender({ world }: ExampleServer): Promise<Ids> {
