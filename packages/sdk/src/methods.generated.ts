@@ -3911,6 +3911,8 @@ export interface AgentMethods {
     /**
      * Explain your activation or one of its runs.
      *
+     * A run needs the scope `agent:read_runs`.
+     *
      * `GET /api/agents/activations/:activationId/explain/:id`
      */
     get(id: string, options?: CallOptions): APIPromise<Explanation>;

@@ -79,8 +79,9 @@ export const agentExplanations = {
     path: `${AGENT_BASE}/explain/:id`,
     access: "agent",
     summary: "Explain your activation or one of its runs",
+    description: "A run needs the scope `agent:read_runs`.",
     output: Explanation,
-    errors: ["not_found"],
+    errors: ["not_found", "forbidden"],
     examples: [{ summary: "A run that failed", params: { ...activation, id: "run_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
   }),
 };

@@ -348,6 +348,17 @@ test("an agent learns nothing beyond its own activation", async () => {
   expect((await ask(world, { method: "GET", path: `/api/v1/explain/${email}`, key: agent.key })).status).toBe(403);
 });
 
+test("an agent that may not read runs has none explained, its activation yes", async () => {
+  await using world = await createWorld();
+  const agent = await createTestAgent(world, { permissions: ["agent:write_runs"] });
+  await agent.call("POST", "/runs/start", { runId: "run-of-mine", title: "Write" });
+  for (const id of ["run-of-mine", "run-of-nobody"]) {
+    const answer = await agent.call("GET", `/explain/${id}`);
+    expect([answer.status, answer.body.error]).toMatchObject([403, { code: "forbidden", details: [{ message: "agent:read_runs" }] }]);
+  }
+  expect((await agent.call("GET", `/explain/${agent.activationId}`)).status).toBe(200);
+});
+
 test("a key needs the permission to read what is explained, and sees its own workspace only", async () => {
   await using world = await createWorld();
   const id = await send(world);

@@ -45,7 +45,7 @@ describe.each(listAgentEndpoints())("$id", (one) => {
 
   test("refuses an agent without the scope", async () => {
     const scope = requiredGrant(one.endpoint.access) as AgentScope | null;
-    // What an activation is and what became of it: no scope.
+    // To explain an activation needs no scope, to explain a run does: explain.test.ts.
     if (scope === null) return expect(["self.get", "explanations.get"]).toContain(one.id);
     const agent = lacking.get(scope) as TestAgent;
     await refused({ ...callAs(agent), key: agent.key, status: 403, code: "forbidden", details: [" missing_scope"], contains: [scope] });
