@@ -132,8 +132,8 @@ export async function authenticateAgent(
   });
 }
 
-/** Throws ApiError forbidden when the brand has not granted the scope that is required. */
-export function authorizeAgent(agent: AgentKey, { access }: Pick<Endpoint, "access">): void {
+/** Throws ApiError forbidden when the brand has not granted the scope the endpoint requires. */
+export function authorizeAgent(agent: AgentKey, { access }: Endpoint): void {
   if (typeof access === "string" || !("scope" in access) || agent.scopes.has(access.scope)) return;
   throw new ApiError("forbidden", `This activation does not have the scope ${access.scope}.`, {
     details: [{ path: "", code: "missing_scope", message: access.scope }],

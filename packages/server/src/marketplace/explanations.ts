@@ -1,4 +1,4 @@
-import { authorizeAgent } from "../http/auth.ts";
+import { ApiError } from "../lib/api-error.ts";
 import type { AgentHandlers } from "./agent-access.ts";
 import { explainToAgent } from "./agent-webhooks/explain.ts";
 import { explainRunOf } from "./runs/explain.ts";
@@ -10,7 +10,10 @@ export const agentExplanationHandlers: AgentHandlers<"explanations"> = {
     // The clock of dev mode is not the agent's to move.
     const present = { now: deps.clock.now(), dev: false };
     if (id === activationId) return explainToAgent(read, present, workspaceId, id);
-    authorizeAgent(agent, { access: { scope: "agent:read_runs" } });
+    if (!agent.scopes.has("agent:read_runs"))
+      throw new ApiError("forbidden", "This activation does not have the scope agent:read_runs.", {
+        details: [{ path: "", code: "missing_scope", message: "agent:read_runs" }],
+      });
     return explainRunOf(read, { ...present, overdue: deps.runClock.overdue() }, { activationId, runId: id }, "agent");
   },
 };
