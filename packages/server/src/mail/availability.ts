@@ -29,7 +29,7 @@ interface AvailabilityOptions {
  * | ----- | ---------------------------------------------------------------------------- | ---- |
  * | up    | a receipt with `unavailable`: no connection, login refused, 421, no reply    | down |
  * | up    | mails are under way for ten seconds, and none is answered                    | stalled, until one is |
- * | down  | any other receipt                                                            | up   |
+ * | down  | any other receipt, of a mail that was handed over since                      | up   |
  * | down  | a check succeeds: `takesMail` begins one when it is due                      | up   |
  * | down  | a check fails; a receipt with `unavailable`                                  | down, the next check is due later |
  *
@@ -77,12 +77,14 @@ export class Availability {
   async #send(send: () => Promise<Receipt>): Promise<Receipt> {
     const { now } = this.#options.clock.real;
     const id = Symbol();
+    const downSince = this.#down?.since ?? null;
     this.#underWay.set(id, now());
     try {
       const receipt = await send();
       this.#answeredAt = now();
       if (isUnavailable(receipt)) this.#goDown(receipt.error.message);
-      else {
+      // A mail that was under way when the relay went down does not show that it is up again.
+      else if (downSince === (this.#down?.since ?? null)) {
         this.#failures = 0;
         this.#goUp();
       }
