@@ -1,5 +1,5 @@
 import { EMAIL_STATUSES, type Email, type Page } from "@mailsvc/sdk/contract";
-import { and, desc, eq, exists, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateById, type Slice, type Total, toIdCursor } from "../db/pagination.ts";
 import type { Label } from "./labels.ts";
@@ -66,12 +66,17 @@ export async function listExamined(read: Reader, workspaceId: string, filter: Ex
 
 /** The ids of the emails to look at, newest first. */
 async function selectCandidates(read: Reader, workspaceId: string, filter: ExaminedFilter, slice: Slice): Promise<string[]> {
-  const { labels, campaignId, toKey } = filter;
-  const [label] = labels;
-  if (toKey === undefined && label !== undefined) return selectLabelled(read, workspaceId, label, filter, slice);
+  const { campaignId, toKey } = filter;
+  const label = findSourceLabel(filter);
+  if (label !== undefined) return selectLabelled(read, workspaceId, label, filter, slice);
   if (toKey === undefined && campaignId !== undefined) return selectOfCampaign(read, campaignId, filter, slice);
   const rows = await selectIds(read, await chooseEmails(read, workspaceId, filter), slice);
   return rows.map(({ id }) => id);
+}
+
+/** The label whose index yields the candidates. All of them have it, so it is not checked again. */
+function findSourceLabel({ labels, toKey }: ExaminedFilter): Label | undefined {
+  return toKey === undefined ? labels[0] : undefined;
 }
 
 async function selectLabelled(
@@ -118,11 +123,12 @@ async function selectOfCampaign(
 async function selectMatching(read: Reader, workspaceId: string, filter: ExaminedFilter, ids: readonly string[]): Promise<string[]> {
   const { emails, contents } = read.t;
   const ofContents = matchContents(read, filter);
+  const source = findSourceLabel(filter);
   const where = and(
     eq(emails.workspaceId, workspaceId),
     read.sqlDialect.among(emails.id, sql`${JSON.stringify(ids)}`),
     matchEmail(read, filter),
-    ...filter.labels.map((label) => hasLabel(read, workspaceId, label)),
+    ...filter.labels.filter((label) => label !== source).map((label) => hasLabel(read, workspaceId, label)),
     ofContents,
   );
   const query = read.select({ id: emails.id }).from(emails);
@@ -145,14 +151,14 @@ function matchEmail(read: Reader, filter: ExaminedFilter): SQL | undefined {
   );
 }
 
+/** Looks the label up by its key. Not as `exists`, for which Postgres may read all labels and join them. */
 function hasLabel(read: Reader, workspaceId: string, label: Label): SQL {
   const { emails, emailLabels: t } = read.t;
-  return exists(
-    read
-      .select({ one: sql`1` })
-      .from(t)
-      .where(and(eq(t.workspaceId, workspaceId), eq(t.label, label), eq(t.emailId, emails.id))),
-  );
+  const found = read
+    .select({ label: t.label })
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.label, label), eq(t.emailId, emails.id)));
+  return sql`${found} is not null`;
 }
 
 function matchContents({ t: { contents }, sqlDialect: words }: Reader, { from, subject }: ExaminedFilter): SQL | undefined {
