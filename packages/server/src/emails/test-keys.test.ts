@@ -87,12 +87,12 @@ describe("mail of a test key", () => {
     expect((await t.world.sdk.emails.list()).pagination.total).toBe(1);
     expect(await t.world.sdk.emails.get(id)).toMatchObject({ test: true });
     expect(await t.world.sdk.emails.get(live)).toMatchObject({ test: false, status: "sent" });
-    for (const refused of [
-      t.staging.emails.get(live),
-      t.staging.emails.cancel(live),
-      t.staging.emails.reschedule(live, { scheduledAt: "2026-02-01T00:00:00Z" }),
+    for (const call of [
+      () => t.staging.emails.get(live),
+      () => t.staging.emails.cancel(live),
+      () => t.staging.emails.reschedule(live, { scheduledAt: "2026-02-01T00:00:00Z" }),
     ])
-      await expect(refused).rejects.toMatchObject({ code: "not_found" });
+      await expect(call()).rejects.toMatchObject({ code: "not_found" });
   });
 
   test("has events, which say so", async () => {
