@@ -124,7 +124,8 @@ export function startScheduled(deps: CampaignDeps): JobHandler {
           await start(tx, deps, row, ["SCHEDULED"], prepared);
         } catch (error) {
           // `start` writes nothing before its checks are done.
-          if (!(error instanceof ApiError)) throw error;
+          // Changed while its audience was selected, it is in order: the job is tried again.
+          if (!(error instanceof ApiError) || error.code === "conflict") throw error;
           const reason = { code: error.code, message: error.message };
           await changeStatus(tx, deps, row, ["SCHEDULED"], { status: "PAUSED" }, { type: "campaign.failed", reason });
         }

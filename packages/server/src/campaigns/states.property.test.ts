@@ -68,6 +68,25 @@ test("any sequence of calls moves a campaign as the table says, mails each recip
   );
 }, 60_000);
 
+test("a scheduled campaign that is changed while its audience is selected starts with the new audience", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const { deps } = world.app;
+  const emails = await addContacts(world, 3);
+  const list = await sdk.lists.create({ name: "News" });
+  await sdk.lists.add(list.id, { contacts: emails.slice(0, 1) });
+  const scheduledAt = "2026-01-02T00:00:00.000Z";
+  const { id } = await createCampaign(world, { scheduledAt });
+  const payload = { workspaceId: world.workspaceId, campaignId: id, at: Date.parse(scheduledAt) };
+  const { commit } = await startScheduled(deps)({ id: "1", kind: START_JOB, payload, attempt: 1, interruptions: 0, maxAttempts: 2 });
+  await sdk.campaigns.update(id, { recipientType: "list", listId: list.id });
+  await expect(deps.db.tx(async (tx) => commit?.(tx))).rejects.toMatchObject({ code: "conflict" });
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SCHEDULED", scheduledAt });
+  await world.clock.advance("2d");
+  expect(await sdk.campaigns.get(id)).toMatchObject({ status: "SENT" });
+  expect(await checkRecipients(world, id)).toEqual({ delivered: 1 });
+});
+
 test.each([
   ["hold", 59, "SENDING"],
   ["hold", 61, "PAUSED"],

@@ -222,6 +222,20 @@ test("a campaign: why it is held, who did not get it, what its recipients wait f
     related: [sent.id, expect.stringMatching(/^con_/)],
   });
 
+  const again = await sdk.campaigns.resend(sent.id, { to: "failed" });
+  const readers = await sdk.lists.create({ name: "Not these" });
+  await sdk.campaigns.update(again.id, { exclude: [readers.id], localTime: { at: "2026-03-01T09:00" } });
+  await sdk.campaigns.send(again.id);
+  await sdk.contacts.create({ email: "local@example.com" });
+  const local = await sdk.campaigns.create({ ...fields, localTime: { at: "2026-03-01T09:00" } });
+  await sdk.campaigns.send(local.id);
+  await world.settle();
+  expect(await sdk.explanations.get(again.id)).toMatchObject({ related: [readers.id, sent.id] });
+  expect(await sdk.explanations.get(local.id)).toMatchObject({
+    status: "SENDING",
+    next: { at: null, what: "Each reader gets it when their own clock shows 2026-03-01 09:00." },
+  });
+
   const slow = await sdk.campaigns.create({ ...fields, throttle: { perSecond: 0.01 } });
   await sdk.contacts.create({ email: "grace@example.com" });
   await sdk.campaigns.send(slow.id);
