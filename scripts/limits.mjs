@@ -117,6 +117,11 @@ const MEANINGS = {
     overlapHours: ["how long the old secret signs after a rotation, unless you say otherwise", hours],
     disabledAfterDays: ["failure after which a webhook is disabled", days],
   },
+  FOLLOWER_LIMITS: {
+    title: "Connections that follow events",
+    perKey: ["of one key, on each server", count],
+    perWorkspace: ["of a workspace, on each server", count],
+  },
   PROVIDER_LIMITS: {
     title: "Connections to mail providers",
     perWorkspace: ["connections of a workspace", count],

@@ -7,6 +7,9 @@ import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { EventRecipient } from "./recipients.ts";
 import * as z from "./zod.ts";
 
+/** How many connections may follow events at a time, on each server. */
+export const FOLLOWER_LIMITS = { perKey: 10, perWorkspace: 25 } as const;
+
 export const EventObject = z
   .object({
     id: z.string(),
@@ -115,8 +118,7 @@ export const events = {
     aliases: ["/api/v1/events/stream"],
     access: read,
     summary: "Follow events as they happen",
-    description:
-      "Server-sent events: `id` is the event's sequence, `data` the event as JSON. A client that lost the connection continues after the id in Last-Event-ID. An API key may follow with 10 connections at a time, a workspace with 25. When the key is revoked, its connections end.",
+    description: `Server-sent events: \`id\` is the event's sequence, \`data\` the event as JSON. A client that lost the connection continues after the id in Last-Event-ID. An API key may follow with ${FOLLOWER_LIMITS.perKey} connections at a time, a workspace with ${FOLLOWER_LIMITS.perWorkspace}. When the key is revoked, its connections end.`,
     query: z.object({
       from: z.coerce
         .number()

@@ -1,14 +1,13 @@
-import type { Event } from "@mailsvc/sdk/contract";
+import { type Event, FOLLOWER_LIMITS } from "@mailsvc/sdk/contract";
 import { inArray } from "drizzle-orm";
 import type { Db } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock, Timer } from "../lib/clock.ts";
 import { readStream, showEvent } from "./show.ts";
 
-// Connections that follow events on this process: of one API key, of one workspace, and of all. With 50 of one workspace, requests of
-// another took half as long again (the 99th percentile, with 100 events a second).
-const MAX_OF_KEY = 10;
-const MAX_OF_WORKSPACE = 25;
+// Connections of this process: of one API key, of one workspace, and of all. With 50 of one workspace, requests of another took half as
+// long again (the 99th percentile, with 100 events a second).
+const { perKey: MAX_OF_KEY, perWorkspace: MAX_OF_WORKSPACE } = FOLLOWER_LIMITS;
 const MAX = 1000;
 // Events read at a time. A client that reads slowly holds up only its own reads: nothing is queued for it.
 const PAGE = 200;
