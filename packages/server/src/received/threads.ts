@@ -28,8 +28,8 @@ interface Clues {
 
 /**
  * Finds the conversation of a mail: by the reply address it came to, else by the last mail in its References that is known here, sent or
- * received. Message-IDs of sent mail cannot be guessed, so a mail that names one comes from somebody who has it. Of several recipients of that
- * one, the sender answers, or as far as is known the first.
+ * received. A Message-ID proves no more than the From header does: ids of one millisecond count up, so that who has one mail can work out
+ * those beside it. Of several recipients of that one, the sender answers, or as far as is known the first.
  */
 export async function findThread(tx: Tx, { mailbox, references, fromKey }: Clues): Promise<Thread> {
   const { workspaceId, emailId } = mailbox;
