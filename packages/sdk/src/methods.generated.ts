@@ -12,7 +12,7 @@ export interface MailsvcMethods {
     /**
      * Send an email to one recipient, or to up to 50.
      *
-     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
+     * The response is sent once the message is stored durably. With an array in `to` each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
      *
      * `POST /api/v1/send`
      */
@@ -23,7 +23,7 @@ export interface MailsvcMethods {
     /**
      * Send an email to one recipient, or to up to 50.
      *
-     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
+     * The response is sent once the message is stored durably. With an array in `to` each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
      *
      * `POST /api/v1/send`
      */
@@ -36,7 +36,7 @@ export interface MailsvcMethods {
     /**
      * Send an email to one recipient, or to up to 50.
      *
-     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
+     * The response is sent once the message is stored durably. With an array in `to` each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
      *
      * `POST /api/v1/send`
      */
@@ -49,7 +49,7 @@ export interface MailsvcMethods {
     /**
      * Send an email to one recipient, or to up to 50.
      *
-     * The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
+     * The response is sent once the message is stored durably. With an array in `to` each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.
      *
      * `POST /api/v1/send`
      */
@@ -563,7 +563,7 @@ export interface MailsvcMethods {
      */
     getBySlug(slug: string, options?: CallOptions): APIPromise<TemplateBySlug>;
     /**
-     * Send a published template to one recipient or a batch.
+     * Send a published template to one or several recipients.
      *
      * Sends the version that is published when the request is accepted. `recipientVariables` overrides `variables` for single recipients.
      *
@@ -575,7 +575,7 @@ export interface MailsvcMethods {
       template: string;
     }>;
     /**
-     * Send a published template to one recipient or a batch.
+     * Send a published template to one or several recipients.
      *
      * Sends the version that is published when the request is accepted. `recipientVariables` overrides `variables` for single recipients.
      *
@@ -589,7 +589,7 @@ export interface MailsvcMethods {
       template: string;
     }>;
     /**
-     * Send a published template to one recipient or a batch.
+     * Send a published template to one or several recipients.
      *
      * Sends the version that is published when the request is accepted. `recipientVariables` overrides `variables` for single recipients.
      *
@@ -603,7 +603,7 @@ export interface MailsvcMethods {
       template: string;
     }>;
     /**
-     * Send a published template to one recipient or a batch.
+     * Send a published template to one or several recipients.
      *
      * Sends the version that is published when the request is accepted. `recipientVariables` overrides `variables` for single recipients.
      *

@@ -62,7 +62,7 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 export const EMAIL_FILTER_STATUSES = [...EMAIL_STATUSES, "scheduled"] as const;
 export type EmailFilterStatus = (typeof EMAIL_FILTER_STATUSES)[number];
 
-/** The response of a send: for one recipient, for a batch, or for one mail to several recipients. */
+/** The response of a send: for one recipient, for an array of them, or for one mail to several recipients. */
 export const SendResponse = z
   .union([
     z.object({
@@ -200,7 +200,7 @@ export const emails = {
     bucket: "send",
     summary: "Send an email to one recipient, or to up to 50",
     description:
-      "The response is sent once the message is stored durably. An array in `to` is a batch: each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.",
+      "The response is sent once the message is stored durably. With an array in `to` each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.",
     body: SendRequest,
     output: SendResponse,
     errors: ["sender_not_verified", "recipient_suppressed", "queue_failed"],
@@ -210,7 +210,10 @@ export const emails = {
         summary: "One mail to several recipients",
         body: { ...hello, to: "Ada <ada@example.com>", cc: "grace@example.com", bcc: "archive@acme.example" },
       },
-      { summary: "A batch", body: { ...hello, to: ["ada@example.com", "grace@example.com"], tags: { kind: "welcome" } } },
+      {
+        summary: "A message for each of two recipients",
+        body: { ...hello, to: ["ada@example.com", "grace@example.com"], tags: { kind: "welcome" } },
+      },
       {
         summary: "Tomorrow, with a file",
         body: {

@@ -371,7 +371,7 @@ export const templates = {
     path: "/api/v1/send/:slug",
     access: { permission: "transactional:send" },
     testKeys: true,
-    summary: "Send a published template to one recipient or a batch",
+    summary: "Send a published template to one or several recipients",
     description:
       "Sends the version that is published when the request is accepted. `recipientVariables` overrides `variables` for single recipients.",
     body: TemplateSendRequest,

@@ -34,7 +34,7 @@ describe("a send", () => {
     });
   });
 
-  test("to a list is a batch, even of one: each recipient has a message that names nobody else", async () => {
+  test("to a list, even of one, gives each recipient a message that names nobody else", async () => {
     await using world = await createWorld();
     const one = (await world.sdk.emails.send({ ...hello, to: ["solo@example.com"] })) as Many;
     expect(one).toEqual({ ids: [expect.any(String)], status: "queued", count: 1 });
