@@ -105,6 +105,42 @@ test("cancelling what is deferred ends it for those who wait, and the mail is wh
   expect((await world.sdk.emails.get(id)).recipients.map(({ status }) => status)).toEqual(["delivered", "cancelled"]);
 });
 
+test.each([
+  ["cancelling", (world: TestWorld, id: string) => world.sdk.emails.cancel(id), ["sent", "cancelled", "cancelled"]],
+  [
+    "rescheduling",
+    (world: TestWorld, id: string) => world.sdk.emails.reschedule(id, { scheduledAt: "2026-01-20T00:00:00Z" }),
+    ["sent", "sent", "queued"],
+  ],
+] as const)("%s a mail for those who wait leaves the job to one who is in delivery", async (_, change, statuses) => {
+  const mailer = acceptingMailer();
+  let failing = true;
+  await using world = await createWorld({
+    mailer: {
+      ...mailer,
+      send: async (mail) => {
+        if (!failing) return mailer.send(mail);
+        if (mail.envelopeTo === "ada@example.com") throw new Error("The process dies.");
+        return { outcome: "deferred", error: { message: "later", smtpCode: 450, enhancedCode: "4.2.0" } };
+      },
+    },
+  });
+  await ask(world, { path: "/api/v1/queue/hold", body: { domain: "slow.example" }, key: world.operatorKey });
+  const { id } = await world.sdk.emails.send({
+    ...content,
+    to: ["ada@example.com", "bob@example.com", "carol@slow.example"],
+    together: true,
+    scheduledAt: "2026-01-02T00:00:00Z",
+  });
+  await world.clock.advance("24h");
+  const during = await world.sdk.emails.get(id);
+  expect(during.recipients.map(({ status }) => status)).toEqual(["sending", "deferred", "queued"]);
+  await change(world, id);
+  failing = false;
+  await world.clock.advance("2d");
+  expect((await world.sdk.emails.get(id)).recipients.map(({ status }) => status)).toEqual(statuses);
+});
+
 test("a domain that is held keeps back its recipients alone", async () => {
   await using world = await createWorld();
   const operate = (path: string) => ask(world, { path: `/api/v1/queue/${path}`, body: { domain: "slow.example" }, key: world.operatorKey });

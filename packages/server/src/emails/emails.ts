@@ -12,7 +12,7 @@ import { listExamined } from "./examine.ts";
 import { toAutomationLabel, toTagLabel, toTemplateLabel } from "./labels.ts";
 import { buildDeliveryJob, buildMailJob, cancelScheduledJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { showDetails, showEmail } from "./show.ts";
-import { moveEmails, WAITING } from "./states.ts";
+import { moveEmails, OPEN, WAITING } from "./states.ts";
 import {
   chooseEmails,
   countEmails,
@@ -157,8 +157,10 @@ export async function cancelEmail(tx: Tx, deps: EmailDeps, workspaceId: string, 
   const moved = await moveEmails(tx, deps, moves);
   const cancelled = waiting.filter((_, i) => moved[i]);
   if (cancelled[0] === undefined) throw invalidState(mail, "cancelled");
-  await cancelScheduledJob(tx, deps, cancelled[0]);
-  return showEmail(patchMail(mail, cancelled, patch));
+  const after = patchMail(mail, cancelled, patch);
+  // Another recipient may be in delivery: if the process dies, the job is what delivers the mail to that one.
+  if (!after.emails.some(({ status }) => OPEN.includes(status))) await cancelScheduledJob(tx, deps, cancelled[0]);
+  return showEmail(after);
 }
 
 /** Moves a scheduled mail to another instant. Throws ApiError not_found, invalid_state or validation_error. */
@@ -177,7 +179,7 @@ export async function rescheduleEmail(tx: Tx, deps: EmailDeps, workspaceId: stri
   if (first === undefined || !updated.every(Boolean)) throw invalidState(mail, "rescheduled");
   const { contents } = mail;
   const bytes = measureMessage(contents, contents.attachments > 0 ? await measureAttachments(tx, contents) : []);
-  await cancelScheduledJob(tx, deps, first);
+  if (!mail.emails.some(({ status }) => status === "sending")) await cancelScheduledJob(tx, deps, first);
   const { mailId } = first;
   const emailIds = [first, ...others].map((email) => email.id);
   await deps.queue.enqueue(
