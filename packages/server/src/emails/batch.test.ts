@@ -178,10 +178,16 @@ describe("a repeated batch", () => {
     expect(results).toMatchObject([{ status: "queued" }]);
   });
 
-  test("sends an email with a key of its own once when batches race", async () => {
+  test.each(["with", "without"])("sends an email with a key of its own once when batches race, %s an Idempotency-Key each", async (how) => {
     await using world = await createWorld();
-    const send = () => world.sdk.emails.sendBatch({ emails: [to("a", { idempotencyKey: "k" }), to("b", { idempotencyKey: "l" })] });
-    const answers = await Promise.all(Array.from({ length: 8 }, send));
+    const emails = [to("a", { idempotencyKey: "k" }), to("b", { idempotencyKey: "l" })];
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async (_, i) => {
+        const response = await post(world, { emails }, how === "with" ? { "idempotency-key": `batch-${i}` } : {});
+        expect(response.status).toBe(200);
+        return (await response.json()) as { results: { status: string }[] };
+      }),
+    );
     expect(new Set(answers.map(({ results }) => idsOf(results).join())).size).toBe(1);
     expect(await total(world)).toBe(2);
   });
