@@ -69,6 +69,8 @@ export class RelayRegistry implements Mailers {
   readonly #capture: Choice;
   #all: readonly Mailer[] = [];
   #readAt: number | null = null;
+  /** How often the rows of the database have changed, as this process knows. */
+  #changes = 0;
   #reading: Promise<void> | null = null;
   /** True if something names a relay that was there before this process started. */
   #hasLostNames = false;
@@ -127,15 +129,19 @@ export class RelayRegistry implements Mailers {
   async refresh(read: Reader): Promise<void> {
     const { maxAgeMs, clock } = this.#options;
     if (this.#readAt !== null && (maxAgeMs === Number.POSITIVE_INFINITY || clock.real.now() - this.#readAt < maxAgeMs)) return;
-    this.#reading ??= this.#read(read).finally(() => {
-      this.#reading = null;
-    });
-    await this.#reading;
+    // Again if the rows changed meanwhile: what was read may be older.
+    do {
+      this.#reading ??= this.#read(read).finally(() => {
+        this.#reading = null;
+      });
+      await this.#reading;
+    } while (this.#readAt === null);
   }
 
   /** The rows of the database have changed. */
   clear(): void {
     this.#readAt = null;
+    this.#changes += 1;
   }
 
   /** The state of each relay, by name. */
@@ -184,6 +190,7 @@ export class RelayRegistry implements Mailers {
   async #read(read: Reader): Promise<void> {
     const { clock, seal, log } = this.#options;
     const at = clock.real.now();
+    const changes = this.#changes;
     const rows = await read.select().from(read.t.relays);
     const stored = new Map(rows.map((row) => [row.name, row]));
     for (const [name, { source }] of this.#relays) if (source === "api" && !stored.has(name)) this.#drop(name);
@@ -204,7 +211,7 @@ export class RelayRegistry implements Mailers {
       if (known) this.#drop(name);
       this.#relays.set(name, { ...made, revision });
     }
-    this.#readAt = at;
+    this.#readAt = changes === this.#changes ? at : null;
     this.#listAll();
   }
 

@@ -67,6 +67,34 @@ describe("routes", () => {
   });
 });
 
+test("a relay that is added while the others are read is known afterwards", async () => {
+  await using t = await relayWorld();
+  const { relays, db } = t.world.app.deps;
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let first = true;
+  const slow = new Proxy(db.read, {
+    get: (read, name) => {
+      if (name !== "select" || !first) return Reflect.get(read, name);
+      first = false;
+      return () => ({
+        from: async () => {
+          const rows = await read.select().from(read.t.relays);
+          begun.resolve();
+          await held.promise;
+          return rows;
+        },
+      });
+    },
+  });
+  relays.clear();
+  const read = relays.refresh(slow);
+  await begun.promise;
+  await t.operator.relays.add({ name: "c", host: "127.0.0.1", port: t.b.port });
+  held.resolve();
+  await read;
+  expect(relays.find("c")).not.toBeNull();
+});
+
 describe("the API", () => {
   test("no secret of a relay is in any answer, or readable in the database", async () => {
     await using t = await relayWorld();
