@@ -270,4 +270,20 @@ describe("listen", () => {
     expect(JSON.stringify(local.received)).not.toContain(key);
     expect((await beside.mailsvc(["listen", "--agent", "writer", "--forward-to", local.url, "--to", "a@example.com"])).code).toBe(2);
   });
+
+  test("the events of an agent are chosen by type, also all of a kind", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const { activationId } = await createTestAgent(beside.world);
+    const result = await listen(
+      beside,
+      ["--agent", "writer", "--forward-to", local.url, "--type", "agent.*", "--count", "1"],
+      async () => {
+        await beside.world.sdk.messages.create(activationId, { text: "Hello" });
+        await beside.world.sdk.activations.pause(activationId);
+      },
+      { env: { MAILSVC_API_KEY: beside.world.builder.apiKey } },
+    );
+    expect(deliveriesOf(result)).toMatchObject([{ type: "agent.paused" }]);
+  });
 });

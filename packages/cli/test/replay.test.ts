@@ -87,5 +87,8 @@ describe("replay", () => {
     await mailsvc(["replay", "--agent", "writer", "--since", "1h", "--forward-to", local.url], builder);
     expect(local.types()).toEqual(["agent.activated", "agent.paused"]);
     expect(JSON.stringify(local.received)).not.toContain(key);
+    local.received.length = 0;
+    await mailsvc(["replay", "--agent", "writer", "--since", "1h", "--type", "agent.paused", "--forward-to", local.url], builder);
+    expect(local.types()).toEqual(["agent.paused"]);
   });
 });

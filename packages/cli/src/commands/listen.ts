@@ -1,12 +1,11 @@
-import type { Mailsvc } from "@mailsvc/sdk";
 import { AGENT_EVENT_TYPES, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Forwarder } from "../listen/forwarder.ts";
 import { PositionFile } from "../listen/position-file.ts";
 import { Report } from "../listen/report.ts";
-import { assertPattern, Routes } from "../listen/routes.ts";
-import { deriveSecret } from "../listen/signed-headers.ts";
-import { type EventFilter, followAgent, followWorkspace } from "../listen/sources.ts";
+import { matchesPattern, Routes, readPatterns } from "../listen/routes.ts";
+import { readSecret, type SigningSecret } from "../listen/secret.ts";
+import { type EventFilter, findLastSequence, followAgent, followWorkspace } from "../listen/sources.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
@@ -15,12 +14,12 @@ import { createClient } from "../runtime/transport.ts";
 import type { Session } from "../types.ts";
 
 const FILTERS = ["to", "email", "campaign", "automation", "contact"] as const;
-// How often it is stored what was forwarded.
+// How often the position is stored.
 const SAVE_MS = 1000;
 
 const HELP = `
 Requests have the bytes and headers of the real webhook and are signed with --secret, or with a
-secret of this API key, which is shown. Events wait while nothing listens, and the connection is
+secret made from the API key, which is shown. Events wait while nothing listens, and the connection is
 made again after sleep and restarts, without a gap.
 
 Examples:
@@ -48,10 +47,7 @@ export function listenCommand(run: Run): Command {
     .addOption(new Option("--count <n>", "End after this many events; exit 11 if one of them failed").argParser(parsePositive))
     .addHelpText("after", HELP);
   return runAction(command, run, "connect", async (session, _args, flags): Promise<Exit> => {
-    const { apiKey } = session.settings();
-    const given = flags["secret"] ?? session.host.env["MAILSVC_WEBHOOK_SECRET"];
-    const secret =
-      typeof given === "string" && given !== "" ? { value: given, derived: false } : { value: deriveSecret(apiKey ?? ""), derived: true };
+    const secret = readSecret(session, flags);
     if (flags["printSecret"] === true) {
       await session.client();
       await session.out.data({ secret: secret.value }, () => secret.value);
@@ -61,11 +57,12 @@ export function listenCommand(run: Run): Command {
   });
 }
 
-async function listen(session: Session, flags: Flags, secret: { value: string; derived: boolean }): Promise<Exit> {
+async function listen(session: Session, flags: Flags, secret: SigningSecret): Promise<Exit> {
   const agent = readText(flags, "agent");
   const types: readonly string[] = agent === undefined ? EVENT_TYPES : AGENT_EVENT_TYPES;
   const routes = new Routes((flags["route"] as readonly string[] | undefined) ?? [], readText(flags, "forwardTo"), types);
-  const filter = readFilter(flags, types, agent !== undefined);
+  const patterns = readPatterns(readText(flags, "type"), types);
+  const filter = readFilter(flags, agent !== undefined);
   const { host } = session;
   const report = new Report(session);
   const ended = new AbortController();
@@ -96,7 +93,8 @@ async function listen(session: Session, flags: Flags, secret: { value: string; d
   const { workspace } = await client.me.get();
   const positions = new PositionFile(host, { url: session.settings().url, workspaceId: workspace.id });
   const stored = agent === undefined ? positions.read() : null;
-  const from = readStart(flags, stored) ?? (await findNext(client));
+  // Found before the connection is made, so that no event is lost meanwhile.
+  const from = readStart(flags, stored) ?? (await findLastSequence(client)) + 1;
   await report.ready(routes.urls, secret);
   if (stored !== null && flags["from"] === undefined && flags["resume"] !== true) {
     const { total } = (await client.events.list({ ...filter, after: stored, limit: 1 })).pagination;
@@ -116,7 +114,9 @@ async function listen(session: Session, flags: Flags, secret: { value: string; d
     const limit = flags["count"] as number | undefined;
     let accepted = 0;
     for await (const event of source) {
-      if (routes.findUrl(event.type) === null || !isWanted(event.type, flags)) continue;
+      if (routes.findUrl(event.type) === null) continue;
+      // The list of an agent's events has no filter.
+      if (patterns?.some((pattern) => matchesPattern(pattern, event.type)) === false) continue;
       await forwarder.add(event);
       accepted += 1;
       if (accepted === limit) break;
@@ -135,8 +135,7 @@ function readText(flags: Flags, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function readFilter(flags: Flags, types: readonly string[], ofAgent: boolean): EventFilter {
-  for (const pattern of readText(flags, "type")?.split(",") ?? []) assertPattern(pattern.trim(), types, "--type");
+function readFilter(flags: Flags, ofAgent: boolean): EventFilter {
   const given = FILTERS.filter((name) => readText(flags, name) !== undefined);
   if (ofAgent && given[0] !== undefined) throw usageError(`--${given[0]} is no filter for the events of an agent.`);
   if (ofAgent && (flags["from"] !== undefined || flags["resume"] === true))
@@ -146,22 +145,9 @@ function readFilter(flags: Flags, types: readonly string[], ofAgent: boolean): E
   );
 }
 
-/** The events of an agent are filtered here, those of the workspace by the server. */
-function isWanted(type: string, flags: Flags): boolean {
-  const patterns = readText(flags, "agent") === undefined ? undefined : readText(flags, "type")?.split(",");
-  return patterns === undefined || patterns.some((pattern) => pattern.trim() === type || pattern.trim() === "*");
-}
-
 function readStart(flags: Flags, stored: number | null): number | undefined {
   if (flags["from"] !== undefined) return flags["from"] as number;
   return flags["resume"] === true && stored !== null ? stored + 1 : undefined;
-}
-
-/** The sequence to begin with: what happens while the connection is made is not lost. */
-async function findNext(client: Mailsvc): Promise<number> {
-  // An event may be recorded later than it happened, so the latest one is not always the one with the highest sequence.
-  const { data } = await client.events.list({ limit: 100 });
-  return Math.max(0, ...data.map(({ sequence }) => sequence)) + 1;
 }
 
 function parsePositive(text: string): number {

@@ -3,8 +3,9 @@ import { AGENT_EVENT_TYPES, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { readInstant } from "../contract/values.ts";
 import { type AttemptResult, attemptDelivery, TAMPERINGS, type Tampering } from "../listen/attempt.ts";
-import { assertPattern, parseTarget } from "../listen/routes.ts";
-import { deriveSecret, type OutgoingEvent } from "../listen/signed-headers.ts";
+import { matchesPattern, parseTarget, readPatterns } from "../listen/routes.ts";
+import { readSecret } from "../listen/secret.ts";
+import type { OutgoingEvent } from "../listen/signed-headers.ts";
 import { toForwarded } from "../listen/sources.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { cancelledError, usageError } from "../runtime/errors.ts";
@@ -50,8 +51,7 @@ async function replay(session: Session, args: readonly unknown[], flags: Flags):
     flags,
   );
   if (events.length === 0) out.note("There is no such event.");
-  const given = flags["secret"] ?? host.env["MAILSVC_WEBHOOK_SECRET"];
-  const secret = typeof given === "string" && given !== "" ? given : deriveSecret(session.settings().apiKey ?? "");
+  const { value: secret } = readSecret(session, flags);
   const times = flags["duplicate"] === true ? 2 : ((flags["duplicate"] as number | undefined) ?? 1);
   let bad = 0;
   for (const event of flags["reorder"] === true ? events.toReversed() : events)
@@ -85,15 +85,16 @@ async function tell({ out, term }: Session, event: OutgoingEvent, result: Attemp
 }
 
 async function readEvents(session: Session, ids: readonly string[], flags: Flags): Promise<OutgoingEvent[]> {
-  const client = await session.client();
   const agent = flags["agent"];
   const since = flags["since"];
   const type = flags["type"] === undefined ? undefined : String(flags["type"]);
-  for (const pattern of type?.split(",") ?? [])
-    assertPattern(pattern.trim(), agent === undefined ? EVENT_TYPES : AGENT_EVENT_TYPES, "--type");
+  const patterns = readPatterns(type, agent === undefined ? EVENT_TYPES : AGENT_EVENT_TYPES);
   if (ids.length > 0 === (since !== undefined)) throw usageError("Give the ids of events, or --since.", { next: "mailsvc replay --help" });
-  if (typeof agent === "string") return readAgentEvents(session, client, agent, { ids, since: since as string | undefined });
-  if (since === undefined) return Promise.all(ids.map(async (id) => toForwarded(await client.events.get(id))));
+  const client = await session.client();
+  const isWanted = (event: OutgoingEvent): boolean => patterns?.some((pattern) => matchesPattern(pattern, event.type)) ?? true;
+  if (typeof agent === "string")
+    return (await readAgentEvents(session, client, agent, { ids, since: since as string | undefined })).filter(isWanted);
+  if (since === undefined) return (await Promise.all(ids.map(async (id) => toForwarded(await client.events.get(id))))).filter(isWanted);
   const span = /^\d{1,15}$/.test(String(since)) ? { after: Number(since) - 1 } : { since: await readSince(session, String(since)) };
   const events = await client.events.list({ ...span, limit: 100, ...(type !== undefined && { type }) }).toArray();
   return events.sort((a, b) => a.sequence - b.sequence).map(toForwarded);

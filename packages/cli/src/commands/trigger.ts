@@ -3,6 +3,7 @@ import type { Event, EventType } from "@mailsvc/sdk/contract";
 import { durationMs, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import { Argument, Command, Option } from "commander";
 import { setArgumentChoices } from "../contract/metadata.ts";
+import { findLastSequence } from "../listen/sources.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { CliError, cancelledError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
@@ -51,7 +52,7 @@ async function trigger(session: Session, [word]: readonly (string | undefined)[]
   const client = await session.client();
   const given = { unique, now: await session.serverNow(false), sender: await findSender(client) };
   const body = create && on === undefined ? setFields(create.endpoint, create.body(given), settings) : null;
-  const from = await findNext(client);
+  const from = await findLastSequence(client);
   const id = body !== null && create ? await createObject(session, create.endpoint, body) : (on as string);
   await recipe.act?.(client, id, unique);
   const event = await waitForEvent(session, client, { type, id, from, after: recipe.after, advance: flags["advance"] === true });
@@ -123,14 +124,9 @@ async function waitForEvent(session: Session, client: Mailsvc, { type, id, from,
   }
 }
 
-/** An address that the workspace may send from: of dev mode without one, a domain that nobody can own. */
+/** An address that the workspace may send from; without one, an example address, which dev mode accepts. */
 async function findSender(client: Mailsvc): Promise<string> {
   const { data } = await client.senders.list({ limit: 100 });
   const verified = data.find(({ status }) => status === "VERIFIED");
   return verified === undefined ? "hello@acme.example" : verified.kind === "domain" ? `hello@${verified.value}` : verified.value;
-}
-
-/** The sequence of the newest event. */
-async function findNext(client: Mailsvc): Promise<number> {
-  return Math.max(0, ...(await client.events.list({ limit: 100 })).data.map(({ sequence }) => sequence));
 }

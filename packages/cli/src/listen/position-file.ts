@@ -20,7 +20,7 @@ export class PositionFile {
     return typeof position === "number" ? position : null;
   }
 
-  /** Never throws: a position that is lost costs nothing but the note of what was missed. */
+  /** Never throws: without a stored position, --resume begins with the next event, and nothing is told to be missed. */
   write(position: number): void {
     if (position === this.#written || position === 0) return;
     this.#written = position;

@@ -1,6 +1,7 @@
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import type { ForwardResult } from "./forwarder.ts";
+import type { SigningSecret } from "./secret.ts";
 
 /** Tells what happens: for people as lines, in a pipe as one JSON document for each. */
 export class Report {
@@ -13,15 +14,11 @@ export class Report {
     this.#session = session;
   }
 
-  get forwarded(): number {
-    return this.#forwarded;
-  }
-
   get failed(): number {
     return this.#failed;
   }
 
-  async ready(urls: readonly string[], secret: { value: string; derived: boolean }): Promise<void> {
+  async ready(urls: readonly string[], secret: SigningSecret): Promise<void> {
     const { out, term } = this.#session;
     if (out.json) return out.line({ kind: "ready", forwardTo: urls, secret: secret.derived ? secret.value : null });
     const keys = this.#session.host.stdin.isTTY ? " r repeats the last event." : "";

@@ -33,13 +33,21 @@ export class Routes {
   }
 }
 
-/** Whether a type is meant by itself, `email.*` or `*`. */
+/** Whether a pattern (a type, `email.*` or `*`) matches a type. */
 export function matchesPattern(pattern: string, type: string): boolean {
   return pattern === "*" || pattern === type || (pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1)));
 }
 
+/** The patterns of --type, with commas between them; null without it. Throws CliError for one that no type matches. */
+export function readPatterns(text: string | undefined, types: readonly string[]): readonly string[] | null {
+  if (text === undefined) return null;
+  const patterns = text.split(",").map((pattern) => pattern.trim());
+  for (const pattern of patterns) assertPattern(pattern, types, "--type");
+  return patterns;
+}
+
 /** Throws CliError that names similar types. */
-export function assertPattern(pattern: string, types: readonly string[], flag: string): void {
+function assertPattern(pattern: string, types: readonly string[], flag: string): void {
   if (types.some((type) => matchesPattern(pattern, type))) return;
   const similar = findSimilar(pattern, types);
   throw usageError(`${flag}: there is no event type ${JSON.stringify(pattern)}.`, {

@@ -32,8 +32,3 @@ export function buildSignedHeaders(
     "webhook-signature": `v1,${createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64")}`,
   };
 }
-
-/** A secret that stays the same for an API key, so that a receiver needs it once. It does not reveal the key. */
-export function deriveSecret(apiKey: string): string {
-  return `whsec_${createHmac("sha256", apiKey).update("mailsvc listen").digest("base64")}`;
-}

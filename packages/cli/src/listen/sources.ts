@@ -21,6 +21,13 @@ export async function* followWorkspace(
   for await (const event of client.events.tail({ ...filter, from }, { signal })) yield toForwarded(event);
 }
 
+/** The sequence of the last event of the workspace; 0 before the first one. */
+export async function findLastSequence({ events }: Pick<Client, "events">): Promise<number> {
+  // An event may be recorded later than it happened, so the latest one is not always the one with the highest sequence.
+  const { data } = await events.list({ limit: 100 });
+  return Math.max(0, ...data.map(({ sequence }) => sequence));
+}
+
 // Agents have few events, and no stream: the list is looked at this often.
 const POLL_MS = 250;
 const PAGE = 50;
