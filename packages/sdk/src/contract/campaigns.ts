@@ -1,148 +1,25 @@
 import { EmailAddress } from "./address.ts";
+import { Campaign, CampaignAudience, CampaignDetail, CampaignPreview, Recipient } from "./campaign.ts";
 import {
-  AbTest,
   CAMPAIGN_LIMITS,
   CAMPAIGN_STATUSES,
   CampaignName,
   CampaignPatch,
   CampaignStart,
   CampaignSubject,
-  LocalTime,
   NewCampaign,
-  RECIPIENT_TYPES,
   RESEND_TARGETS,
-  ResendOf,
-  SKIP_REASONS,
-  Throttle,
   VARIANT_NAMES,
 } from "./campaign-fields.ts";
 import { CampaignStats, CampaignVerification } from "./campaign-stats.ts";
 import { CONTACT_TEXT_FIELDS } from "./contact-fields.ts";
-import { DeliveryError, EMAIL_STATUSES } from "./emails.ts";
+import { EMAIL_STATUSES } from "./emails.ts";
 import { endpoint } from "./endpoint.ts";
-import { ERROR_CODES } from "./errors.ts";
-import { Instant, pageQuery, pageSchema } from "./page.ts";
-import { Utm } from "./send-fields.ts";
+import { pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** A campaign in a list: everything but its content. */
-export const Campaign = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    subjectLine: z.string(),
-    fromEmail: z.string(),
-    fromName: z.string().nullable(),
-    replyTo: z.string().nullable(),
-    previewText: z.string().nullable(),
-    templateId: z.string().nullable(),
-    recipientType: z.enum(RECIPIENT_TYPES),
-    segmentId: z.string().nullable(),
-    listId: z.string().nullable(),
-    /** Lists and segments that get it; empty unless recipientType is groups. */
-    include: z.array(z.string()),
-    /** Lists and segments that do not get it. */
-    exclude: z.array(z.string()),
-    resendOf: ResendOf.nullable(),
-    status: z.enum(CAMPAIGN_STATUSES),
-    /** Why the service held or paused it; null if you did. */
-    statusReason: z.object({ code: z.enum([...ERROR_CODES, "late"]), message: z.string() }).nullable(),
-    scheduledAt: Instant.nullable(),
-    throttle: Throttle.nullable(),
-    /** The relay of its mail; null for that of its sender or workspace. */
-    relay: z.string().nullable(),
-    localTime: LocalTime.nullable(),
-    abTest: AbTest.nullable(),
-    /** The variant that everyone outside the sample gets; null until it is known. */
-    winner: z.enum(VARIANT_NAMES).nullable(),
-    trackOpens: z.boolean(),
-    trackClicks: z.boolean(),
-    /** UTM parameters of its links. */
-    utm: Utm.nullable(),
-    createdAt: Instant,
-    updatedAt: Instant,
-    /** When sending started, which fixes the recipients. */
-    startedAt: Instant.nullable(),
-    /** When the last email had been attempted, or the campaign was cancelled. */
-    completedAt: Instant.nullable(),
-  })
-  .meta({ id: "Campaign" });
-export type Campaign = z.infer<typeof Campaign>;
-
-/** A list or segment that a campaign goes to, or leaves out. */
-const Group = z.object({ id: z.string(), type: z.enum(["list", "segment"]), name: z.string(), memberCount: z.int() });
-
-/** A campaign with its content and the template, segment or list it uses; each null once it is deleted. */
-export const CampaignDetail = Campaign.extend({
-  html: z.string().nullable(),
-  text: z.string().nullable(),
-  template: z.object({ id: z.string(), slug: z.string(), name: z.string(), version: z.int().nullable() }).nullable(),
-  segment: Group.nullable(),
-  list: Group.nullable(),
-  /** The lists and segments of `include` and of `exclude`, without deleted ones. */
-  included: z.array(Group),
-  excluded: z.array(Group),
-}).meta({ id: "CampaignDetail" });
-export type CampaignDetail = z.infer<typeof CampaignDetail>;
-
-/** Who would get a campaign if it were sent now. */
-export const CampaignAudience = z
-  .object({
-    /** Its audience: each becomes a recipient. */
-    contacts: z.int(),
-    /** Those of them who are subscribed; the others are skipped. */
-    subscribed: z.int(),
-    /** Those who would be among them, and are not because of `exclude`. */
-    excluded: z.int(),
-    computedAt: Instant,
-  })
-  .meta({ id: "CampaignAudience" });
-export type CampaignAudience = z.infer<typeof CampaignAudience>;
-
-/** A recipient of a campaign: the email for one contact, sent or not. */
-export const Recipient = z
-  .object({
-    /** Of the email: see emails.get. */
-    emailId: z.string(),
-    contactId: z.string().nullable(),
-    /** Empty for a contact that was deleted before it was read, and for a duplicate. */
-    to: z.string(),
-    status: z.enum(EMAIL_STATUSES),
-    /** Why it got nothing; null unless it was skipped. */
-    skipReason: z.enum(SKIP_REASONS).nullable(),
-    variant: z.enum(VARIANT_NAMES).nullable(),
-    attempts: z.int(),
-    /** True if a crash left open whether it arrived; it was then sent again under the same Message-ID. */
-    inDoubt: z.boolean(),
-    lastError: DeliveryError.nullable(),
-    sentAt: Instant.nullable(),
-    /** The first open, click and unsubscription, without those by machines. */
-    openedAt: Instant.nullable(),
-    clickedAt: Instant.nullable(),
-    unsubscribedAt: Instant.nullable(),
-    updatedAt: Instant,
-  })
-  .meta({ id: "Recipient" });
-export type Recipient = z.infer<typeof Recipient>;
-
-/** A mail of a campaign, rendered. */
-export const CampaignPreview = z
-  .object({
-    variant: z.enum(VARIANT_NAMES).nullable(),
-    contactId: z.string().nullable(),
-    from: z.string(),
-    /** The address of the contact. */
-    to: z.string().nullable(),
-    subject: z.string(),
-    html: z.string().nullable(),
-    /** Made from the HTML if the campaign has no text. */
-    text: z.string().nullable(),
-  })
-  .meta({ id: "CampaignPreview" });
-export type CampaignPreview = z.infer<typeof CampaignPreview>;
-
 /** A contact, by id or address. */
-const Reader = z.string().min(1).max(254);
+const ContactRef = z.string().min(1).max(254);
 
 const id = { id: "cmp_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const launch = {
@@ -334,7 +211,7 @@ export const campaigns = {
       "An address of a contact gets its fields; for other addresses they are empty. The subject begins with [Test]; the unsubscribe link works, for the address that gets the test. Nothing is counted.",
     body: z.strictObject({
       to: z.array(EmailAddress).min(1).max(CAMPAIGN_LIMITS.testRecipients).meta({ description: "Addresses, up to five" }),
-      contact: Reader.optional().meta({
+      contact: ContactRef.optional().meta({
         description: "Id or address of the contact as whom the test is rendered; by default the contact of each address",
       }),
       variant: z.enum(VARIANT_NAMES).optional().meta({ description: "Only this variant of an A/B test; all of them when absent" }),
@@ -351,7 +228,7 @@ export const campaigns = {
     description:
       "With the content as it is now, also of a campaign that has started. Without a contact, its fields are empty. Links are not tracked, and the unsubscribe link does nothing.",
     query: z.object({
-      contact: Reader.optional().meta({ description: "Id or address of the contact" }),
+      contact: ContactRef.optional().meta({ description: "Id or address of the contact" }),
       variant: z.enum(VARIANT_NAMES).optional().meta({ description: "The variant of an A/B test; the first one when absent" }),
     }),
     output: CampaignPreview,

@@ -79,6 +79,7 @@ export * from "./automation-words.ts";
 export * from "./automations.ts";
 export * from "./batch.ts";
 export * from "./bytes.ts";
+export * from "./campaign.ts";
 export * from "./campaign-fields.ts";
 export * from "./campaign-stats.ts";
 export * from "./campaigns.ts";
