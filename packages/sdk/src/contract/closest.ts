@@ -12,7 +12,7 @@ export function findClosest(word: string, candidates: Iterable<string>): string 
 }
 
 /** Insertions, deletions and substitutions between two short texts (Levenshtein). */
-function countEdits(a: string, b: string): number {
+export function countEdits(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1];

@@ -318,7 +318,7 @@ test("a webhook that fails and its deliveries: each attempt with its hint, and w
   expect((await world.sdk.explanations.get(delivery?.id ?? "")).summary).toContain("The webhook is paused.");
 });
 
-test("an activation, for its brand, its builder and its agent; and a run that gave no sign of life", async () => {
+test("an activation, for its brand, its builder and its agent; and a run that sent no heartbeat", async () => {
   await using world = await createWorld();
   const agent = await createTestAgent(world);
   const { activationId } = agent;
@@ -332,7 +332,7 @@ test("an activation, for its brand, its builder and its agent; and a run that ga
   await world.clock.advance("16m");
   const run = await world.sdk.explanations.get("run-of-mine", { activation: activationId });
   expect(run).toMatchObject({ kind: "run", status: "FAILED", related: [activationId] });
-  expect(run.summary).toMatch(/no sign of life for 15 minutes/);
+  expect(run.summary).toMatch(/no heartbeat for 15 minutes/);
   expect((await agent.call("GET", "/explain/run-of-mine")).body).toMatchObject({ status: "FAILED", actions: [] });
   expect((await agent.call("GET", `/explain/${activationId}`)).body).toMatchObject({ status: "active", actions: [] });
 

@@ -1,4 +1,11 @@
-import type { ActivationStatus, AttemptClass, DeactivationReason, Explanation, PauseReason } from "@mailsvc/sdk/contract";
+import {
+  type ActivationStatus,
+  type AttemptClass,
+  type DeactivationReason,
+  type Explanation,
+  type PauseReason,
+  UNCOVERED_DAYS,
+} from "@mailsvc/sdk/contract";
 import { and, desc, eq } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
@@ -13,8 +20,6 @@ import { showDeliveryDetail } from "./deliveries.ts";
 
 // The latest events of an activation that the timeline shows.
 const EVENTS = 30;
-// An activation that the plan does not cover ends after this many days.
-const UNCOVERED_DAYS = 30;
 
 /** Who asks about an activation: each may see and do something else. */
 type Viewer = "brand" | "builder" | "agent";
@@ -114,7 +119,7 @@ const PAUSED: Readonly<Record<PauseReason, string>> = {
 
 const ENDED: Readonly<Record<DeactivationReason, string>> = {
   user_deactivated: "The brand turned the agent off.",
-  plan_downgrade: "The plan of the brand did not cover it for 30 days.",
+  plan_downgrade: `The plan of the brand did not cover it for ${UNCOVERED_DAYS} days.`,
   admin_revoke: "The listing of the agent ended.",
 };
 
@@ -172,7 +177,7 @@ function listActions(
   ];
 }
 
-/** An event as somebody may see it: how it fared at the webhook is for the builder. */
+/** An event in words; its errors at the webhook are shown to the builder only. */
 function describeEvent(row: EventRow, viewer: Viewer): Moment {
   const reason = readReason(row);
   const fate = row.state === "delivered" ? "it arrived" : row.state === "dead" ? "it was given up" : row.state;

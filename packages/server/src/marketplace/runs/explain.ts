@@ -1,4 +1,4 @@
-import type { Explanation, Run } from "@mailsvc/sdk/contract";
+import { type Explanation, RUN_LIMITS, type Run } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Reader } from "../../db/db.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
@@ -74,7 +74,7 @@ export async function explainRunOf(
           why: run.trigger && `Triggered by ${run.trigger.type}${run.trigger.ref === undefined ? "" : ` ${run.trigger.ref}`}.`,
         },
         ...lines.map(({ at, level, message }) => ({ at, what: `${level}: ${quote(message)}` })),
-        { at: row.lastHeartbeatAt, what: "The last sign of life" },
+        { at: row.lastHeartbeatAt, what: "The last heartbeat" },
         ...(row.finishedAt === null ? [] : [{ at: row.finishedAt, what: `Ended: ${run.status}` }]),
       ],
       related: [run.activationId, run.parentRunId, row.waitingOn],
@@ -96,7 +96,10 @@ function findState(run: Run, viewer: "brand" | "agent"): Pick<Findings, "summary
           run.progress && `Progress: ${run.progress.percent} %${run.progress.label === undefined ? "" : `, ${run.progress.label}`}.`,
           run.cancelRequested ? "The brand has asked it to stop." : null,
         ),
-        next: { at, what: "It fails then, unless the agent logs something before: a run needs a sign of life every 15 minutes." },
+        next: {
+          at,
+          what: `It fails then, unless the agent logs something before: a run needs a heartbeat every ${RUN_LIMITS.windowMinutes} minutes.`,
+        },
         actions: stop,
       };
     case "WAITING":
@@ -117,7 +120,7 @@ function findState(run: Run, viewer: "brand" | "agent"): Pick<Findings, "summary
       return {
         summary:
           run.failureReason === "heartbeat_timeout"
-            ? "It failed, because the agent gave no sign of life for 15 minutes: it died, hangs, or does not log while it works. The agent was told by run_force_failed."
+            ? `It failed, because the agent sent no heartbeat for ${RUN_LIMITS.windowMinutes} minutes: it died, hangs, or does not log while it works. The agent was told by run_force_failed.`
             : joinSentences(
                 "The agent reported that it failed.",
                 error && `${error.code}: ${quote(error.message)}.`,
