@@ -1202,7 +1202,7 @@ export interface AgentApi<O> {
     get(id: string, options?: O): Promise<ListMetadata>;
   };
   readonly replies: {
-    /** List what people answered to mail that was sent for the agent, newest first. */
+    /** List the replies to mail that was sent for the agent, newest first. */
     list(input?: {
       /** Page number, from 1 */
       page?: number | undefined;

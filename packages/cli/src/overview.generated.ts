@@ -24,7 +24,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"automations","usage":"[options]","about":"Series of steps for each contact: define, activate, watch","group":"Email:"},
   {"name":"events","usage":"[options]","about":"What happened: list, inspect and follow events","group":"Email:"},
   {"name":"webhooks","usage":"[options]","about":"Your webhooks: register, test, see and repeat deliveries","group":"Email:"},
-  {"name":"why","usage":"[options] <id>","about":"Explain what became of something: what happened and why, what happens next, what to do","group":"Email:"},
+  {"name":"why","usage":"[options] <id>","about":"Explain an object: its history and state, the reasons, the next step and what to do","group":"Email:"},
   {"name":"test-inbox","usage":"[options]","about":"Captured mail of test keys: list, wait for, read","group":"Email:"},
   {"name":"keys","usage":"[options]","about":"API keys","group":"Server:"},
   {"name":"workspaces","usage":"[options]","about":"Workspaces of this server, with the operator key","group":"Server:"},

@@ -205,7 +205,7 @@ export interface Answer {
 /** The flags every command understands, before or after its name. */
 export interface Globals {
   json: boolean;
-  /** An expression of jq that every document goes through. */
+  /** A jq expression that filters every document. */
   jq?: string;
   url?: string;
   apiKey?: string;

@@ -118,7 +118,7 @@ export interface MailsvcMethods {
     /**
      * List emails, newest first.
      *
-     * A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short, or empty, and there be more after `nextCursor`.
+     * A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short or empty although more emails follow after `nextCursor`.
      *
      * `GET /api/v1/emails`
      */
@@ -1219,7 +1219,7 @@ export interface MailsvcMethods {
     /**
      * Send a draft or scheduled campaign now.
      *
-     * The audience and the content are fixed at this instant; later changes of the list, segment, template or of who is in them do not reach the campaign. Everybody of the audience becomes a recipient. The response comes at once, and the campaign is SENDING until each recipient had an attempt.
+     * The audience and the content are fixed at this instant; later changes of the list, the segment, their members or the template do not reach the campaign. Each contact of the audience becomes a recipient. The response comes at once, and the campaign is SENDING until each recipient had an attempt.
      *
      * `POST /api/v1/campaigns/:id/send`
      */
@@ -1258,7 +1258,7 @@ export interface MailsvcMethods {
     /**
      * Make a draft that goes to those who did not open or click a campaign, or whom it did not reach.
      *
-     * A copy of the campaign, to change and send. Who gets it is fixed when it is sent. Everybody is looked at anew: who has unsubscribed since is skipped.
+     * A copy of the campaign, to change and send. Its recipients are fixed when it is sent; contacts that have unsubscribed since the earlier campaign are skipped.
      *
      * `POST /api/v1/campaigns/:id/resend`
      */
@@ -1775,10 +1775,10 @@ export interface MailsvcMethods {
       all?: boolean | undefined;
     }, options?: CallOptions): APIPromise<WebhookRedelivery>;
   };
-  /** What became of something, why, and what to do */
+  /** Why an email, contact, campaign or webhook is in its state, and what to do */
   readonly explanations: {
     /**
-     * Explain what became of something: what happened and why, what happens next, what to do.
+     * Explain an object: its history and state, the reasons, the next step and what to do.
      *
      * Takes the id of an email, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.
      *
@@ -3885,7 +3885,7 @@ export interface AgentMethods {
   };
   readonly replies: {
     /**
-     * List what people answered to mail that was sent for the agent, newest first.
+     * List the replies to mail that was sent for the agent, newest first.
      *
      * The brand sends mail for an agent by giving it the tag activation with the id of the activation.
      *
@@ -3906,7 +3906,7 @@ export interface AgentMethods {
      */
     get(id: string, options?: CallOptions): APIPromise<AgentReply>;
   };
-  /** What became of something, why, and what to do */
+  /** Why an email, contact, campaign or webhook is in its state, and what to do */
   readonly explanations: {
     /**
      * Explain your activation or one of its runs.

@@ -587,7 +587,7 @@ export interface BatchEmail {
   cc?: string | string[] | undefined;
   /** Recipients of the same mail whom no other recipient sees */
   bcc?: string | string[] | undefined;
-  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
+  /** Send one mail to all recipients, who see each other in its To and Cc headers; also done when cc or bcc is given */
   together?: boolean | undefined;
   /** Sender; may be left out if the template has one */
   from?: string | undefined;
@@ -871,7 +871,7 @@ export interface CampaignPatch {
   recipientType?: "all" | "segment" | "list" | "groups" | "resend" | undefined;
   segmentId?: string | null | undefined;
   listId?: string | null | undefined;
-  /** Ids of lists and segments, if recipientType is groups: who is in any of them gets it, once */
+  /** Ids of lists and segments, if recipientType is groups: each contact in any of them gets it once */
   include?: string[] | undefined;
   /** Ids of lists and segments that do not get it, whatever recipientType is */
   exclude?: string[] | undefined;
@@ -2026,7 +2026,7 @@ export interface NewCampaign {
   segmentId?: string | undefined;
   /** The list, if recipientType is list */
   listId?: string | undefined;
-  /** Ids of lists and segments, if recipientType is groups: who is in any of them gets it, once */
+  /** Ids of lists and segments, if recipientType is groups: each contact in any of them gets it once */
   include?: string[] | undefined;
   /** Ids of lists and segments that do not get it, whatever recipientType is */
   exclude?: string[] | undefined;
@@ -2526,7 +2526,7 @@ export interface Removal {
 export interface ResendOf {
   /** The earlier campaign, which has started */
   campaignId: string;
-  /** Those who got it and did not open it (not_opened) or did not click in it (not_clicked), or those it did not reach (failed) */
+  /** Recipients who did not open it (not_opened) or did not click in it (not_clicked), or recipients it did not reach (failed) */
   to: "not_opened" | "not_clicked" | "failed";
 }
 
@@ -2660,7 +2660,7 @@ export type SendRequest = {
   cc?: string | string[] | undefined;
   /** Recipients of the same mail whom no other recipient sees */
   bcc?: string | string[] | undefined;
-  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
+  /** Send one mail to all recipients, who see each other in its To and Cc headers; also done when cc or bcc is given */
   together?: boolean | undefined;
   /** A bare address or: Name <address> */
   from: string;
@@ -2730,7 +2730,7 @@ export interface SlugSendRequest {
   cc?: string | string[] | undefined;
   /** Recipients of the same mail whom no other recipient sees */
   bcc?: string | string[] | undefined;
-  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
+  /** Send one mail to all recipients, who see each other in its To and Cc headers; also done when cc or bcc is given */
   together?: boolean | undefined;
   /** Values of the template's variables, by name */
   variables?: Record<string, unknown> | undefined;
@@ -2949,7 +2949,7 @@ export interface TemplateSendRequest {
   cc?: string | string[] | undefined;
   /** Recipients of the same mail whom no other recipient sees */
   bcc?: string | string[] | undefined;
-  /** Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too */
+  /** Send one mail to all recipients, who see each other in its To and Cc headers; also done when cc or bcc is given */
   together?: boolean | undefined;
   /** Values of the template's variables, by name */
   variables?: Record<string, unknown> | undefined;

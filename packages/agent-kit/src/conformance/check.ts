@@ -33,7 +33,7 @@ export interface CheckOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * How long the whole check may take, ms. Default: ten minutes. What is left then is not graded, and the case `time-limit` fails.
+   * How long the whole check may take, ms. Default: ten minutes. Cases that remain after it are not graded, and the case `time-limit` fails.
    */
   limitMs?: number | undefined;
   /** Cancels the check between two requests; it then throws the signal's reason. */
@@ -173,7 +173,7 @@ class ReceiverCheck {
       const together: readonly CaseRequest[] = Array.isArray(step) ? step : [step as CaseRequest];
       answers.push(...(await Promise.all(together.map((request) => deliver(request, this.#target, this.#timeoutMs)))));
       this.#answers += together.length;
-      // What comes after a request that was not answered in time is not waited for.
+      // After a request that was not answered in time, the rest of the case is left out.
       if (answers.some((answer) => SILENT.has(kindOf(answer)))) break;
     }
     return { one, fault: findFault(one, answers), ms: Math.round(currentTime() - from), skipped: null };
@@ -183,7 +183,7 @@ class ReceiverCheck {
     return this.#options.timeoutMs ?? TIMEOUT_MS;
   }
 
-  /** Fails the case that says that the time was over. */
+  /** Adds the failed case `time-limit`. */
   #addLimit(): void {
     const left = this.#graded.filter(({ skipped }) => skipped !== null).length;
     const problem = `${this.#limit.reason} ${this.#answers} requests were answered, and ${left} cases are not graded`;

@@ -4,7 +4,7 @@ import { type CheckInput, sign } from "./requests.ts";
 
 const DEFAULT_MS = 600_000;
 
-/** How long a whole check may take: a receiver that answers each request just in time would hold it for very long. */
+/** Limits the time of a whole check, which a receiver that answers each request just in time would hold for very long. */
 export class TimeLimit {
   readonly #ms: number;
   readonly #from = currentTime();

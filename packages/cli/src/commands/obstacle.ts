@@ -10,7 +10,7 @@ export interface Obstacle {
 }
 
 /**
- * Finds what keeps mail to these addresses from leaving, or mail to anybody with `null`: a pause, a held domain, a fault of the
+ * Finds what keeps mail to these addresses from leaving, or all mail with `null`: a pause, a held domain, a fault of the
  * relay, a frozen clock. Null when nothing is known; holds are known with the operator key only. Never throws, because it explains
  * another result.
  */

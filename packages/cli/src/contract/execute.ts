@@ -78,7 +78,7 @@ export async function execute(
   const handled = await instead?.(answer.data);
   if (handled !== undefined && handled !== null) return handled;
   if (spec.endpoint.produces) {
-    // What a stranger sent is shown on a terminal as text only.
+    // A terminal gets text only: the bytes of a received file may hold control characters.
     if (spec.endpoint.output === Bytes && !session.term.stdoutTTY) await session.out.bytes(answer.bytes);
     else await session.out.text(new TextDecoder().decode(answer.bytes));
     return EXIT.ok;

@@ -26,11 +26,11 @@ export interface AttemptResult {
 export const TAMPERINGS = ["body", "signature", "timestamp"] as const;
 export type Tampering = (typeof TAMPERINGS)[number];
 
-// The service waits this long too.
+// The same as for the real webhook.
 const TIMEOUT_MS = 8000;
 // Older than any receiver accepts.
 const LONG_AGO_MS = 3_600_000;
-// What connecting to a webhook that is not running ends with, as while it restarts.
+// Error codes of connections to a webhook that is not running, as while it restarts.
 const ABSENT: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
 /** Sends a signed event once. Never throws. */

@@ -23,7 +23,7 @@ export function exec(
   });
 }
 
-/** What a command that read a text has made of it. */
+/** The exit code and output of a command that was given an input. */
 export interface Piped {
   readonly code: number;
   readonly stdout: string;

@@ -61,7 +61,7 @@ function checkIdempotencyKey(text: string): string {
 function localOptions(): Option[] {
   return [
     new Option("--json", "JSON on stdout, and errors as JSON on stderr"),
-    new Option("--jq <expression>", "Print what this expression of jq makes of the JSON; texts without quotation marks"),
+    new Option("--jq <expression>", "Filter the JSON with this jq expression; texts are printed without quotation marks"),
     new Option("-q, --quiet", "No notes and no progress"),
   ];
 }

@@ -2,14 +2,14 @@ import type { Host } from "../types.ts";
 import { CliError, usageError } from "./errors.ts";
 import { EXIT } from "./exit.ts";
 
-/** Gives what an expression makes of a JSON text, one result a line. Throws CliError for a text that it does not fit. */
+/** Applies an expression to a JSON text; returns one result a line. Throws CliError for a text that it does not fit. */
 export type JqFilter = (json: string) => Promise<string>;
 
-// What jq ends with when it cannot compile the expression.
+// The exit code of jq for an expression that it cannot compile.
 const COMPILE_ERROR = 3;
 
 /**
- * The filter of --jq, run by the jq of this machine: what is written in JavaScript gives other results than jq for some expressions, such as
+ * The filter of --jq, run by the jq of this machine: implementations in JavaScript give other results for some expressions, such as
  * `sort_by(-.n)`. Throws CliError if jq is not installed, or the expression is wrong.
  */
 export async function createJqFilter(host: Pick<Host, "pipe">, expression: string): Promise<JqFilter> {

@@ -1,7 +1,7 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import { contract, type Endpoint, type EventType } from "@mailsvc/sdk/contract";
 
-/** What the body of an object is made of. */
+/** The values from which the body of an object is built. */
 export interface Given {
   /** Tells this object from others. */
   readonly unique: string;

@@ -59,13 +59,13 @@ function mail(m: Output<MailsvcContract["received"]["get"]>, { term: { out } }: 
     ),
     ...(listed.length > 0 ? [`\n${out.bold("Attachments")}\n${listed.join("\n")}`] : []),
     `\n${safeLines(m.reply || m.text).trimEnd()}`,
-    ...(m.reply !== "" && m.reply !== m.text.trim() ? [out.dim("\nWhat it quotes is left out: --json shows all of the text.")] : []),
+    ...(m.reply !== "" && m.reply !== m.text.trim() ? [out.dim("\nThe quoted mail is left out: --json shows the whole text.")] : []),
   ].join("\n");
 }
 
 function domain(d: InboundDomain, { term: { out } }: Session): string {
   const records = d.dnsRecords.map(
-    ({ type, name, value, priority }) => `  ${name}  ${type}  ${priority === null ? "" : `${priority} `}${value}`,
+    ({ type, name, value, priority }) => `  ${safeText(name)}  ${type}  ${priority === null ? "" : `${priority} `}${safeText(value)}`,
   );
   return [
     renderDetails(

@@ -1,4 +1,5 @@
 import type { Bytes } from "./binary.ts";
+
 /** An HTTP request, ready to be sent. */
 export interface HttpRequest {
   readonly method: string;

@@ -20,7 +20,7 @@ import * as z from "./zod.ts";
 /** Limits of a batch of different emails. */
 export const BATCH_LIMITS = { emails: 100, recipients: 1000, idempotencyKey: 255 } as const;
 
-/** What happens to a batch of which some emails cannot be sent: nothing of it is sent, or all others are. */
+/** How a batch is handled of which some emails cannot be sent: none is sent, or all others are. */
 export const BATCH_MODES = ["strict", "permissive"] as const;
 
 /** One email of a batch: the fields of a direct send, or those of a template send with the slug in `template`. */
@@ -90,7 +90,7 @@ export const BatchFailure = z
   .meta({ id: "BatchFailure" });
 export type BatchFailure = z.infer<typeof BatchFailure>;
 
-/** An email of a batch that was queued: what a single send responds. */
+/** An email of a batch that was queued, as the response of a single send. */
 export const BatchQueued = z
   .object({
     status: z.literal("queued"),
@@ -111,7 +111,7 @@ export const BatchQueued = z
   .meta({ id: "BatchQueued" });
 export type BatchQueued = z.infer<typeof BatchQueued>;
 
-/** What a batch answers: a result for each of its emails, in their order. */
+/** The response of a batch: a result for each of its emails, in their order. */
 export const BatchResponse = z
   .object({
     /** How many emails were queued, now or before. */

@@ -44,7 +44,7 @@ export const ResendOf = z
     campaignId: z.string().min(1).max(100).meta({ description: "The earlier campaign, which has started" }),
     to: z.enum(RESEND_TARGETS).meta({
       description:
-        "Those who got it and did not open it (not_opened) or did not click in it (not_clicked), or those it did not reach (failed)",
+        "Recipients who did not open it (not_opened) or did not click in it (not_clicked), or recipients it did not reach (failed)",
     }),
   })
   .meta({ id: "ResendOf" });
@@ -53,7 +53,8 @@ export type ResendOf = z.infer<typeof ResendOf>;
 /**
  * Why a recipient got nothing: the contact's status (`unsubscribed`, `bounced`, `complained`), an entry of the suppression list
  * (`suppressed`), an address that cannot get mail (`invalid`), a contact that was deleted (`deleted`), an address that another
- * recipient of the campaign has (`duplicate`), a contact that left the lists of the campaign by itself (`left_list`), or a variable the template requires and the contact does not have (`missing_variables`).
+ * recipient of the campaign has (`duplicate`), a person who left the lists of the campaign (`left_list`), or a variable the template
+ * requires and the contact does not have (`missing_variables`).
  */
 export const SKIP_REASONS = [
   "unsubscribed",
@@ -182,7 +183,9 @@ const fields = {
   }),
   segmentId: z.string().min(1).max(100).meta({ description: "The segment, if recipientType is segment" }),
   listId: z.string().min(1).max(100).meta({ description: "The list, if recipientType is list" }),
-  include: GroupIds.meta({ description: "Ids of lists and segments, if recipientType is groups: who is in any of them gets it, once" }),
+  include: GroupIds.meta({
+    description: "Ids of lists and segments, if recipientType is groups: each contact in any of them gets it once",
+  }),
   exclude: GroupIds.meta({ description: "Ids of lists and segments that do not get it, whatever recipientType is" }),
   resendOf: ResendOf.meta({ description: "The earlier campaign, if recipientType is resend: {campaignId, to}" }),
   scheduledAt: CampaignStart,

@@ -133,7 +133,7 @@ export const campaigns = {
     bucket: "send",
     summary: "Send a draft or scheduled campaign now",
     description:
-      "The audience and the content are fixed at this instant; later changes of the list, segment, template or of who is in them do not reach the campaign. Everybody of the audience becomes a recipient. The response comes at once, and the campaign is SENDING until each recipient had an attempt.",
+      "The audience and the content are fixed at this instant; later changes of the list, the segment, their members or the template do not reach the campaign. Each contact of the audience becomes a recipient. The response comes at once, and the campaign is SENDING until each recipient had an attempt.",
     output: CampaignDetail,
     errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
     examples: [{ summary: "Send", params: id }],
@@ -187,7 +187,7 @@ export const campaigns = {
     access: { permission: "campaigns:write" },
     summary: "Make a draft that goes to those who did not open or click a campaign, or whom it did not reach",
     description:
-      "A copy of the campaign, to change and send. Who gets it is fixed when it is sent. Everybody is looked at anew: who has unsubscribed since is skipped.",
+      "A copy of the campaign, to change and send. Its recipients are fixed when it is sent; contacts that have unsubscribed since the earlier campaign are skipped.",
     body: z.strictObject({
       to: z.enum(RESEND_TARGETS).meta({
         description:

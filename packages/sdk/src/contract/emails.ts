@@ -58,7 +58,7 @@ export const EMAIL_STATUSES = [
 ] as const;
 export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
-/** What a list of emails can be filtered by: a state, or `scheduled`, which is `queued` until a `scheduledAt` that has not come yet. */
+/** The states by which a list of emails can be filtered; `scheduled` are those `queued` for a `scheduledAt` in the future. */
 export const EMAIL_FILTER_STATUSES = [...EMAIL_STATUSES, "scheduled"] as const;
 export type EmailFilterStatus = (typeof EMAIL_FILTER_STATUSES)[number];
 
@@ -288,7 +288,7 @@ export const emails = {
     access: { permission: "transactional:read" },
     summary: "List emails, newest first",
     description:
-      "A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short, or empty, and there be more after `nextCursor`.",
+      "A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short or empty although more emails follow after `nextCursor`.",
     query: z.object({
       ...pageQuery,
       status: z

@@ -4,7 +4,7 @@ import { AGENT_BASE } from "./marketplace/agent-base.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 
-/** What can be explained. */
+/** The kinds of objects that can be explained. */
 export const EXPLAINED_KINDS = [
   "email",
   "contact",
@@ -18,30 +18,30 @@ export const EXPLAINED_KINDS = [
 ] as const;
 export type ExplainedKind = (typeof EXPLAINED_KINDS)[number];
 
-/** What became of something, in words for people; everything in it follows from what the server has stored. */
+/** The state of an object and its causes, in words for people. Derived from stored data only. */
 export const Explanation = z
   .object({
     id: z.string(),
     kind: z.enum(EXPLAINED_KINDS),
-    /** What it is, in some words. */
+    /** A short name of the object. */
     title: z.string(),
     status: z.string(),
-    /** What became of it, and why. */
+    /** Its state, and the reason. */
     summary: z.string(),
-    /** What happened, oldest first. */
+    /** Its history, oldest first. */
     timeline: z.array(
       z.object({
         at: Instant,
         what: z.string(),
-        /** What it means or where it came from; null if it needs no explanation. */
+        /** The meaning or the cause; null if it needs no explanation. */
         why: z.string().nullable(),
       }),
     ),
-    /** What happens by itself, and when, by the server's clock; `at` is null if that depends on something else. Null if nothing is planned. */
+    /** The next thing the service does by itself, and when, by the server's clock; `at` is null if the time is not known. Null if nothing is planned. */
     next: z.object({ at: Instant.nullable(), what: z.string() }).nullable(),
-    /** What you can do about it, with the command if there is one. */
+    /** Things you can do about it, with the command if there is one. */
     actions: z.array(z.object({ what: z.string(), command: z.string().nullable() })),
-    /** Ids of what had a part in it, which can be explained too. */
+    /** Ids of objects that had a part in it and can be explained too. */
     related: z.array(z.string()),
     /** The server's time. */
     explainedAt: Instant,
@@ -54,7 +54,7 @@ export const explanations = {
     method: "GET",
     path: "/api/v1/explain/:id",
     access: "key",
-    summary: "Explain what became of something: what happened and why, what happens next, what to do",
+    summary: "Explain an object: its history and state, the reasons, the next step and what to do",
     description:
       "Takes the id of an email, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.",
     query: z.object({
@@ -65,7 +65,7 @@ export const explanations = {
     errors: ["not_found", "forbidden"],
     examples: [
       { summary: "An email that did not arrive", params: { id: "em_01jc3v2m9k8q4w6x0y5z7a1b2c" } },
-      { summary: "Somebody who gets no mail", params: { id: "ada@example.com" } },
+      { summary: "A contact that gets no mail", params: { id: "ada@example.com" } },
     ],
   }),
 };

@@ -54,7 +54,7 @@ export const ReceivedMail = z
     campaignId: z.string().nullable(),
     /** The address it came to. */
     to: z.string(),
-    /** The address in its From header, null when that is none. Anybody can write any address there: see `authentication`. */
+    /** The address in its From header, null when that is not an address. A sender can write any address there: see `authentication`. */
     from: z.string().nullable(),
     fromName: z.string().nullable(),
     subject: z.string(),
@@ -136,7 +136,7 @@ export const received = {
       until: Instant.optional().meta({ description: "Only mail received before this instant" }),
     }),
     output: pageSchema(ReceivedMail),
-    examples: [{ summary: "What people wrote", query: { autoReply: "false" } }],
+    examples: [{ summary: "Mail by people", query: { autoReply: "false" } }],
   }),
   get: endpoint({
     method: "GET",

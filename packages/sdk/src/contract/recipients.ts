@@ -18,11 +18,11 @@ export const recipientFields = {
   cc: Addresses.optional().meta({ description: "Recipients of the same mail, named in its Cc header" }),
   bcc: Addresses.optional().meta({ description: "Recipients of the same mail whom no other recipient sees" }),
   together: z.boolean().optional().meta({
-    description: "Send one mail to all recipients, who see each other in its To and Cc headers; so it is with cc or bcc, too",
+    description: "Send one mail to all recipients, who see each other in its To and Cc headers; also done when cc or bcc is given",
   }),
 };
 
-/** What is known of each recipient of a mail as soon as it is accepted. */
+/** A recipient in the response to a send. */
 export const AcceptedRecipient = z
   .object({ id: z.string(), email: z.string(), kind: z.enum(RECIPIENT_KINDS), status: z.enum(["queued", "suppressed"]) })
   .meta({ id: "AcceptedRecipient" });

@@ -25,7 +25,7 @@ export type RelayTls = (typeof RELAY_TLS)[number];
 export const OAUTH_PROVIDERS = ["microsoft", "google", "custom"] as const;
 export type OAuthProvider = (typeof OAUTH_PROVIDERS)[number];
 
-/** Whether a relay takes mail: `down` when it cannot be reached or refuses the login, `paused` when it refuses nearly everybody. */
+/** Whether a relay takes mail: `down` when it cannot be reached or refuses the login, `paused` when it refuses nearly all recipients. */
 export const RELAY_STATES = ["up", "down", "paused"] as const;
 export type RelayState = (typeof RELAY_STATES)[number];
 

@@ -80,5 +80,5 @@ export const AGENT_SCOPE_GRANTS: Readonly<Record<AgentScope, string>> = {
   "agent:read_runs": "Read the history of its runs",
   "agent:write_runs": "Start, log and complete runs",
   "agent:wakeups": "Schedule wakeups",
-  "messages:replies": "Read what people answer to mail that you send for it; no addresses",
+  "messages:replies": "Read replies to mail that you send for it; no addresses",
 };

@@ -63,7 +63,7 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
   switch (row.status) {
     case "DRAFT":
       return {
-        summary: "It is a draft: nobody gets it before it is sent or scheduled.",
+        summary: "It is a draft and goes out once it is sent or scheduled.",
         actions: [{ what: "Send it", command: `mailsvc campaigns send ${id}` }],
       };
     case "SCHEDULED":
@@ -74,7 +74,7 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
     case "PAUSED":
       return {
         summary: joinSentences(
-          row.startedAt === null ? "It is held and nobody has got it." : "It is paused. What was released before still goes out.",
+          row.startedAt === null ? "It is held, and no email has gone out." : "It is paused. What was released before still goes out.",
           row.statusReason?.message ?? "You paused it.",
           row.startedAt === null ? null : describeProgress(stats),
         ),
@@ -107,7 +107,7 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
         actions: listActions(id, stats),
       };
     case "CANCELLED":
-      return { summary: joinSentences("It was cancelled.", row.startedAt === null ? "Nobody got it." : describeProgress(stats)) };
+      return { summary: joinSentences("It was cancelled.", row.startedAt === null ? "No email had gone out." : describeProgress(stats)) };
   }
 }
 

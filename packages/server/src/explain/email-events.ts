@@ -18,7 +18,7 @@ export function describeEmailEvent({ type, at, data, machine }: EventRow): Momen
     case "email.deferred": {
       const { attempt, inDoubt, ...refused } = known as unknown as EventData["email.deferred"];
       const which = attempt === undefined ? "The next mail server has not delivered it yet" : `Attempt ${attempt} was not accepted`;
-      const lost = "The connection was lost after the whole message was written: nobody can tell whether it arrived.";
+      const lost = "The connection was lost after the whole message was written: it is not known whether it arrived.";
       return { at, what: `${which}: ${quote(refused.diagnostic)}`, why: inDoubt ? lost : describe(refused) };
     }
     case "email.bounced":

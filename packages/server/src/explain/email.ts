@@ -26,7 +26,7 @@ interface FullEmail {
 const DEAD_JOBS = 500;
 
 /**
- * Explains an email: why it waits, was refused or went to nobody. A mail to several recipients is explained for all of them, or for the one
+ * Explains an email: why it waits, was refused or was not sent. A mail to several recipients is explained for all of them, or for the one
  * whose address or id is given. Throws ApiError not_found or validation_error.
  */
 export async function explainEmail(
@@ -73,7 +73,7 @@ async function explainRecipient(read: Reader, deps: ExplainDeps, full: FullEmail
     related: [email.campaignId, email.contactId, suppression?.emailId],
     ...outcome,
     summary: joinSentences(
-      isTestMail(email.id) ? "It was sent with a test key, so it is captured and goes to nobody." : null,
+      isTestMail(email.id) ? "It was sent with a test key, so it is captured instead of sent." : null,
       outcome.summary,
     ),
   };

@@ -103,7 +103,7 @@ test("a deferred email: each attempt, the next one, and how not to wait for it",
     'Attempt 1 was not accepted: "The connection was lost before the answer came."',
     'Attempt 2 was not accepted: "451 4.7.1 Try again later"',
   ]);
-  expect(explained.timeline[1]?.why).toMatch(/nobody can tell whether it arrived/);
+  expect(explained.timeline[1]?.why).toMatch(/not known whether it arrived/);
   const [wait = ""] = commandsOf(explained).slice(-1);
   await world.clock.advance(`${wait?.split(" ").at(-1)}`);
   expect(await world.sdk.explanations.get(id)).toMatchObject({ next: { what: expect.stringMatching(/^Attempt 4\./) } });
@@ -209,7 +209,7 @@ test("a campaign: why it is held, who did not get it, what its recipients wait f
   await world.clock.advance("11h");
   const explained = await sdk.explanations.get(held.id);
   expect(explained).toMatchObject({ status: "PAUSED", actions: [{ command: `mailsvc campaigns resume ${held.id}` }] });
-  expect(explained.summary).toMatch(/^It is held and nobody has got it\. .*list/);
+  expect(explained.summary).toMatch(/^It is held, and no email has gone out\. .*list/);
   expect(explained.timeline.at(-1)).toMatchObject({ what: "Could not start, so it was paused", why: expect.stringMatching(/list/) });
 
   const sent = await world.campaign(fields);

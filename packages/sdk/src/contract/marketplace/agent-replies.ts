@@ -3,7 +3,7 @@ import { Instant, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 
-/** The answer of a person to mail that was sent for an agent: what it says, and not who says it. */
+/** The reply of a person to mail that was sent for an agent, without the address of the person. */
 export const AgentReply = z
   .object({
     id: z.string(),
@@ -25,7 +25,7 @@ export const agentReplies = {
     method: "GET",
     path: `${AGENT_BASE}/replies`,
     access,
-    summary: "List what people answered to mail that was sent for the agent, newest first",
+    summary: "List the replies to mail that was sent for the agent, newest first",
     description: "The brand sends mail for an agent by giving it the tag activation with the id of the activation.",
     query: z.object(pageQuery),
     output: pageSchema(AgentReply),
