@@ -114,7 +114,7 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
 function findNext({ nextReleaseAt, decideAt, releasedAt, winner, throttle, localTime }: CampaignRow): Findings["next"] {
   if (releasedAt !== null) return { at: null, what: "It is over when the last recipient had an attempt." };
   if (decideAt !== null && winner === null)
-    return { at: decideAt, what: "The winner of the A/B test is decided, and everybody else gets it." };
+    return { at: decideAt, what: "The winner of the A/B test is decided, and all other recipients get it." };
   if (localTime !== null) return { at: null, what: `Each reader gets it when their own clock shows ${localTime.at.replace("T", " ")}.` };
   if (throttle !== null) return { at: nextReleaseAt, what: "Its throttle releases the next emails." };
   return { at: null, what: "The next emails go out as fast as the mail server takes them." };
