@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
+import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -13,9 +13,6 @@ export const FINISH_JOB = "campaigns.finish";
 // The first wait (ms) before looking again, doubled each time.
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 60_000;
-// Before that it looks a few times in a row: the last deliveries usually take a few ms (real time).
-const LOOKS = 20;
-const LOOK_MS = 50;
 
 /** Enqueues a look at whether a campaign is done. */
 export async function enqueueFinish(
@@ -40,7 +37,6 @@ export function finishCampaign(deps: CampaignDeps): JobHandler {
   return async ({ payload }) => {
     const [workspaceId, campaignId] = [String(payload.workspaceId), String(payload.campaignId)];
     const wait = Number(payload.wait);
-    for (let left = LOOKS; left > 0 && (await isPending(deps.db.read, campaignId)); left -= 1) await deps.clock.real.sleep(LOOK_MS);
     return {
       commit: async (tx) => {
         const row = await findCampaignRow(tx, workspaceId, campaignId);
@@ -62,7 +58,7 @@ export function finishCampaign(deps: CampaignDeps): JobHandler {
   };
 }
 
-async function isPending(q: Tx | Reader, campaignId: string): Promise<boolean> {
+async function isPending(q: Tx, campaignId: string): Promise<boolean> {
   const { emails: t } = q.t;
   for (const status of ["queued", "sending"] as const) {
     const [one] = await q
