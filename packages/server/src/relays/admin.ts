@@ -1,5 +1,5 @@
 import { RELAY_LIMITS, type Relay } from "@mailsvc/sdk/contract";
-import { and, eq, isNotNull } from "drizzle-orm";
+import { and, eq, isNotNull, notInArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -111,15 +111,15 @@ async function listUsers(tx: Tx, name: string): Promise<string[]> {
     tx.select({ value: s.value }).from(s).where(eq(s.relay, name)).limit(10),
     // One that is over sends nothing more.
     tx
-      .select({ id: c.id, status: c.status })
+      .select({ id: c.id })
       .from(c)
-      .where(and(isNotNull(c.relay), eq(c.relay, name)))
-      .limit(100),
+      .where(and(isNotNull(c.relay), eq(c.relay, name), notInArray(c.status, ["SENT", "CANCELLED"])))
+      .limit(10),
   ]);
   return [
     ...ofWorkspaces.map(({ id }) => `the workspace ${id}`),
     ...ofSenders.map(({ value }) => `the sender ${value}`),
-    ...ofCampaigns.filter(({ status }) => status !== "SENT" && status !== "CANCELLED").map(({ id }) => `the campaign ${id}`),
+    ...ofCampaigns.map(({ id }) => `the campaign ${id}`),
   ];
 }
 
