@@ -170,6 +170,7 @@ export class MailerLine {
     if (next.next === "handOver") {
       this.#marks.add({ ...one, mail: next.mail });
       this.#handOverMarked();
+      if (this.#marks.first !== undefined) this.#startWatch();
     } else {
       void this.#end(one.claimed, next);
       this.#freeSlot();
