@@ -1,4 +1,4 @@
-import type { Email, EmailDetail, EmailFilterStatus, Page } from "@mailsvc/sdk/contract";
+import type { Email, EmailDetail, EmailFilterStatus, EmailStatus, Page } from "@mailsvc/sdk/contract";
 import { parseAddress } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { type PageInput, paginateById } from "../db/pagination.ts";
@@ -156,7 +156,7 @@ export async function cancelEmail(tx: Tx, deps: EmailDeps, workspaceId: string, 
   const moves = waiting.map((email) => ({ email, patch, events: [{ type: "email.cancelled" as const }] }));
   const moved = await moveEmails(tx, deps, moves);
   const cancelled = waiting.filter((_, i) => moved[i]);
-  if (cancelled[0] === undefined) throw invalidState(mail, "cancelled");
+  if (cancelled[0] === undefined) throw invalidState(mail, WAITING, "cancelled");
   const after = patchMail(mail, cancelled, patch);
   // Another recipient may be in delivery: if the process dies, the job is what delivers the mail to that one.
   if (!after.emails.some(({ status }) => OPEN.includes(status))) await cancelScheduledJob(tx, deps, cancelled[0]);
@@ -176,7 +176,7 @@ export async function rescheduleEmail(tx: Tx, deps: EmailDeps, workspaceId: stri
     queued.map((email) => ({ email, patch })),
   );
   const [first, ...others] = queued;
-  if (first === undefined || !updated.every(Boolean)) throw invalidState(mail, "rescheduled");
+  if (first === undefined || !updated.every(Boolean)) throw invalidState(mail, ["queued"], "rescheduled");
   const { contents } = mail;
   const bytes = measureMessage(contents, contents.attachments > 0 ? await measureAttachments(tx, contents) : []);
   if (!mail.emails.some(({ status }) => status === "sending")) await cancelScheduledJob(tx, deps, first);
@@ -213,6 +213,6 @@ async function getMail(q: Tx | Reader, workspaceId: string, id: string): Promise
   return found;
 }
 
-function invalidState(mail: FullMail, what: string): ApiError {
-  return new ApiError("invalid_state", `This email is ${showEmail(mail).status}. Only ${WAITING.join(" and ")} emails can be ${what}.`);
+function invalidState(mail: FullMail, from: readonly EmailStatus[], what: string): ApiError {
+  return new ApiError("invalid_state", `This email is ${showEmail(mail).status}. Only ${from.join(" and ")} emails can be ${what}.`);
 }
