@@ -14,18 +14,26 @@ const hour = 3_600_000;
 const setUp = (changes: Partial<TokenRequest> = {}, answer?: (n: number) => { status: number; text: string }) => {
   let now = 0;
   const forms: Record<string, string>[] = [];
-  const rotated: string[] = [];
+  const written: string[] = [];
+  const store = { broken: false };
   const postForm: PostForm = async (_url, form) => {
     forms.push(Object.fromEntries(form));
     return answer?.(forms.length) ?? { status: 200, text: JSON.stringify({ access_token: `t${forms.length}`, expires_in: 3600 }) };
   };
-  const tokens = new AccessTokens({
-    request: { ...request, ...changes },
-    postForm,
-    now: () => now,
-    rotated: async (token) => void rotated.push(token),
-  });
-  return { tokens, forms, rotated, pass: (ms: number) => (now += ms) };
+  const start = () =>
+    new AccessTokens({
+      request: { ...request, ...changes },
+      postForm,
+      now: () => now,
+      stored: {
+        read: async () => written.at(-1) ?? null,
+        write: async (token) => {
+          if (store.broken) throw new Error("The disk is full.");
+          written.push(token);
+        },
+      },
+    });
+  return { tokens: start(), start, forms, written, store, pass: (ms: number) => (now += ms) };
 };
 const turn = () => new Promise(setImmediate);
 
@@ -66,11 +74,14 @@ test("a token that the mail server refused is renewed once for all who had it", 
   expect(forms).toHaveLength(2);
 });
 
-test("a refresh token that replaces the one before is used from then on, and reported", async () => {
-  const { tokens, forms, rotated, pass } = setUp({ refreshToken: "r0" }, (n) => ({
-    status: 200,
-    text: JSON.stringify({ access_token: `t${n}`, expires_in: 3600, refresh_token: `r${n}` }),
-  }));
+/** A token server that replaces the refresh token each time. */
+const rotating = (n: number) => ({
+  status: 200,
+  text: JSON.stringify({ access_token: `t${n}`, expires_in: 3600, refresh_token: `r${n}` }),
+});
+
+test("a refresh token that replaces the one before is used from then on, and stored", async () => {
+  const { tokens, forms, written, pass } = setUp({ refreshToken: "r0" }, rotating);
   await tokens.get();
   pass(hour);
   await tokens.get();
@@ -78,7 +89,29 @@ test("a refresh token that replaces the one before is used from then on, and rep
     ["refresh_token", "r0"],
     ["refresh_token", "r1"],
   ]);
-  expect(rotated).toEqual(["r1", "r2"]);
+  expect(written).toEqual(["r1", "r2"]);
+});
+
+test("another process uses the refresh token that this one got", async () => {
+  const { tokens, start, forms, pass } = setUp({ refreshToken: "r0" }, rotating);
+  const other = start();
+  await tokens.get();
+  await other.get();
+  pass(hour);
+  await tokens.get();
+  expect(forms.map((form) => form.refresh_token)).toEqual(["r0", "r1", "r2"]);
+});
+
+test("a refresh token that could not be stored is used, and stored, with the next one", async () => {
+  const { tokens, forms, written, store, pass } = setUp({ refreshToken: "r0" }, rotating);
+  store.broken = true;
+  await expect(tokens.get()).rejects.toThrow("The disk is full.");
+  expect(await tokens.get()).toBe("t1");
+  store.broken = false;
+  pass(hour);
+  expect(await tokens.get()).toBe("t2");
+  expect(forms.map((form) => form.refresh_token)).toEqual(["r0", "r1"]);
+  expect(written).toEqual(["r1", "r2"]);
 });
 
 test.each([

@@ -33,8 +33,15 @@ interface AccessTokenOptions {
   readonly postForm: PostForm;
   /** Real time: the token server's clock does not stop. */
   readonly now: Clock["real"]["now"];
-  /** Called with a refresh token that replaces the one before. */
-  readonly rotated?: (refreshToken: string) => Promise<void>;
+  /** Where refresh tokens that replace the first one are kept, for all processes. */
+  readonly stored?: StoredRefreshToken;
+}
+
+/** The newest refresh token. A token server may take back the one before as soon as it gives a new one. */
+export interface StoredRefreshToken {
+  /** Null while the first one counts. */
+  read(): Promise<string | null>;
+  write(refreshToken: string): Promise<void>;
 }
 
 // A token is renewed this long before its end, or when a tenth of its life is left, whichever is shorter.
@@ -70,6 +77,8 @@ interface Token {
 export class AccessTokens implements TokenSource {
   readonly #options: AccessTokenOptions;
   #refreshToken: string | null;
+  /** True while the newest refresh token is known to this process alone. */
+  #unstored = false;
   #token: Token | null = null;
   #renewing: Promise<Token> | null = null;
   #failure: { readonly error: unknown; readonly until: number } | null = null;
@@ -103,21 +112,32 @@ export class AccessTokens implements TokenSource {
   }
 
   async #fetch(): Promise<Token> {
-    const { now, rotated } = this.#options;
+    const { now } = this.#options;
     const asked = now();
     try {
+      await this.#syncRefreshToken();
       const { token, lifeMs, refreshToken } = await this.#ask();
       this.#token = { value: token, renewAt: asked + lifeMs - Math.min(RENEW_BEFORE_MS, lifeMs / 10), endsAt: asked + lifeMs };
       this.#failure = null;
       if (this.#refreshToken !== null && refreshToken !== null && refreshToken !== this.#refreshToken) {
         this.#refreshToken = refreshToken;
-        await rotated?.(refreshToken);
+        this.#unstored = true;
+        await this.#syncRefreshToken();
       }
       return this.#token;
     } catch (error) {
       this.#failure = { error, until: now() + FAILED_MS };
       throw error;
     }
+  }
+
+  /** Stores the newest refresh token, or reads it: another process may have got it. */
+  async #syncRefreshToken(): Promise<void> {
+    const { stored, request } = this.#options;
+    if (!stored || this.#refreshToken === null) return;
+    if (this.#unstored) await stored.write(this.#refreshToken);
+    else this.#refreshToken = (await stored.read()) ?? request.refreshToken;
+    this.#unstored = false;
   }
 
   async #ask(): Promise<Granted> {

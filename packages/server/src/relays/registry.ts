@@ -12,7 +12,7 @@ import type { SmtpTarget } from "../mail/smtp-url.ts";
 import { LiveRelay } from "./live-relay.ts";
 import { missingRelay } from "./missing-relay.ts";
 import { isOpenTo } from "./relays.ts";
-import { findRotatedToken, hashToken, type RotatedToken, storeRotatedToken } from "./rotated-tokens.ts";
+import { findRotatedToken, hashToken, storeRotatedToken } from "./rotated-tokens.ts";
 import { findNamedRelays, listNames, type RoutedMail } from "./routes.ts";
 import { joinSecrets, type RelaySettings, showSettings, toDkimKeys, toTarget, toTokenRequest } from "./settings.ts";
 
@@ -85,10 +85,10 @@ export class RelayRegistry implements Mailers {
 
   /** Makes the relays of the file, and reads those of the database. */
   async open(): Promise<void> {
-    const { db, file, seal } = this.#options;
+    const { db, file } = this.#options;
     const { read } = db();
     for (const settings of file) {
-      const made = await this.#make(settings, "file", await findRotatedToken(read, seal, settings.name));
+      const made = await this.#make(settings, "file");
       this.#relays.set(settings.name, { ...made, revision: "" });
     }
     await this.refresh(read);
@@ -203,11 +203,7 @@ export class RelayRegistry implements Mailers {
       }
       const revision = `${updatedAt} ${createHash("sha256").update(secrets).digest("hex")}`;
       if (known?.revision === revision) continue;
-      const made = await this.#make(
-        joinSecrets(settings, seal.open(secrets, sealPlace(name))),
-        "api",
-        await findRotatedToken(read, seal, name),
-      );
+      const made = await this.#make(joinSecrets(settings, seal.open(secrets, sealPlace(name))), "api");
       if (known) this.#drop(name);
       this.#relays.set(name, { ...made, revision });
     }
@@ -225,8 +221,8 @@ export class RelayRegistry implements Mailers {
     this.#all = this.#relays.has(DEFAULT_RELAY) ? mailers : [this.#options.capture, ...mailers];
   }
 
-  async #make(settings: RelaySettings, source: Relay["source"], rotated: RotatedToken | null): Promise<Omit<KnownRelay, "revision">> {
-    const tokens = this.#makeTokens(settings, rotated);
+  async #make(settings: RelaySettings, source: Relay["source"]): Promise<Omit<KnownRelay, "revision">> {
+    const tokens = this.#makeTokens(settings);
     const target = withLogin(toTarget(settings), settings, tokens);
     const mailer = await this.#options.makeMailer(target, toDkimKeys(settings));
     return { ...this.#build(settings, source, mailer, tokens), target };
@@ -240,16 +236,22 @@ export class RelayRegistry implements Mailers {
     return { settings, source, live, tokens, target: toTarget(settings) };
   }
 
-  #makeTokens(settings: RelaySettings, rotated: RotatedToken | null): AccessTokens | null {
+  #makeTokens(settings: RelaySettings): AccessTokens | null {
     const request = toTokenRequest(settings);
     if (request === null) return null;
     const { db, clock, seal, postForm } = this.#options;
     const basis = hashToken(request.refreshToken);
     return new AccessTokens({
-      request: rotated?.basis === basis ? { ...request, refreshToken: rotated.token } : request,
+      request,
       postForm,
       now: clock.real.now,
-      rotated: (token) => storeRotatedToken(db(), { clock, seal }, { relay: settings.name, basis, token }),
+      stored: {
+        read: async () => {
+          const rotated = await findRotatedToken(db().read, seal, settings.name);
+          return rotated?.basis === basis ? rotated.token : null;
+        },
+        write: (token) => storeRotatedToken(db(), { clock, seal }, { relay: settings.name, basis, token }),
+      },
     });
   }
 }
