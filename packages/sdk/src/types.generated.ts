@@ -2102,7 +2102,7 @@ export interface NewRelay {
     /** PEM */
     privateKey: string;
   }> | null | undefined;
-  /** Mails per second at most, of each server process; null for no limit */
+  /** Mails per second at most, of all processes of the server together; null for no limit */
   ratePerSecond?: number | null | undefined;
   /** Connections at the same time; 5 unless said */
   connections?: number | undefined;

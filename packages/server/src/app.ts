@@ -191,6 +191,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
     capture,
     ...(parts.relays ?? (await readRelayParts(config))),
     traced,
+    processes: () => made.workers?.live ?? 1,
   });
   const deps: Deps = {
     ...parts,

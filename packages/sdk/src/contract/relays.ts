@@ -90,7 +90,7 @@ const settings = {
     .max(RELAY_LIMITS.perSecond)
     .nullable()
     .optional()
-    .meta({ description: "Mails per second at most, of each server process; null for no limit" }),
+    .meta({ description: "Mails per second at most, of all processes of the server together; null for no limit" }),
   connections: z.int().min(1).max(RELAY_LIMITS.connections).optional().meta({ description: "Connections at the same time; 5 unless said" }),
   fallback: z
     .array(RelayName)

@@ -29,6 +29,7 @@ interface Line {
  * | claimed      | it cannot be loaded or transformed                          | failed                                               |
  * | waiting      | `Slots` gives it a slot, to single mail first               | being marked, or checked if the mailer needs no mark |
  * | waiting      | the same, more than 500 ms after it was loaded              | renewed (`renewMails`), then the same, settled, or waiting in the line of another mailer |
+ * | waiting      | another mailer gets it, whose pace gives it no turn now     | settled: its job runs again at its turn              |
  * | being marked | the mark is durable; checked: its address may get mail      | marked                                               |
  * | being marked | it was changed, or its address was suppressed, meanwhile    | settled                                              |
  * | being marked | the mark cannot be stored                                   | failed                                               |
@@ -108,11 +109,21 @@ export class Dispatch implements BatchHandler<Effect> {
     return line;
   }
 
+  /** An email leaves the line of one mailer for that of another, which may have a pace of its own: then it waits for its turn there. */
+  #moveOn(claimed: ClaimedMail, mail: PendingMail, renewedAt: number): void {
+    const runAt = mail.choice?.takeTurn(claimed.lane) ?? null;
+    if (runAt === null) this.#assign(claimed, mail, renewedAt).fillSlots();
+    else {
+      this.#budget.settle(claimed.lane);
+      void claimed.end({ next: "settle", effect: { kind: "postponed", email: mail.email, runAt, bytes: claimed.bytes ?? 0 } });
+    }
+  }
+
   #lineOf(mailer: Mailer): Line {
     const known = this.#lines.get(mailer);
     if (known) return known;
     const budget = this.#budget.addMailer(mailer.concurrency);
-    const move = (claimed: ClaimedMail, mail: PendingMail, at: number): void => this.#assign(claimed, mail, at).fillSlots();
+    const move = (claimed: ClaimedMail, mail: PendingMail, at: number): void => this.#moveOn(claimed, mail, at);
     const made = { budget, line: new MailerLine({ deps: this.#deps, mailer, budget, move }) };
     this.#lines.set(mailer, made);
     if (!this.#deps.mailers.all.includes(mailer)) this.#leaving.add(mailer);

@@ -96,6 +96,10 @@ export class Heartbeat implements WorkerRegistry {
     return this.#name;
   }
 
+  get live(): number {
+    return this.#others + 1;
+  }
+
   async liveWorkers(): Promise<string[]> {
     const rows = await this.#options.db.read.raw<{ name: string }>("select name from workers");
     return rows.map(({ name }) => name);

@@ -145,6 +145,8 @@ export interface QueueStats {
 export interface WorkerRegistry {
   /** The name of this process. Each start of its queue gives it a new one; empty before the first. */
   readonly name: string;
+  /** How many processes are alive, this one included, as the last heartbeat found. */
+  readonly live: number;
   /** The processes that are alive. One that died is included for some seconds more. */
   liveWorkers(): Promise<string[]>;
   /** Sets the callback that runs when this process finds that another one has died. */

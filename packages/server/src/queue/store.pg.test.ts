@@ -124,6 +124,16 @@ describe("several server processes", () => {
     for (const mine of ran) expect(mine.length).toBeGreaterThan(100);
   }, 20_000);
 
+  test("know how many they are", async () => {
+    const members = await Promise.all([1, 2, 3].map(() => member({ beatMs: 20 })));
+    for (const { queue } of members) await queue.start({}, 1);
+    const counts = (): unknown[] => members.map(({ queue }) => queue.workers?.live);
+    await until(() => counts().every((live) => live === 3));
+    await members.pop()?.queue.stop();
+    await until(() => counts().every((live) => live === 2));
+    expect(counts()).toEqual([2, 2]);
+  });
+
   test("a job added by one is begun by another one, because it is told", async () => {
     const idle = await member();
     const busy = await member();

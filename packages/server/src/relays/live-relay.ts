@@ -18,6 +18,8 @@ interface LiveRelayOptions {
   readonly stored: string | null;
   readonly mailer: Mailer;
   readonly ratePerSecond: number | null;
+  /** The server processes that are alive: they share the pace. */
+  readonly processes: () => number;
   readonly clock: Clock;
   readonly log: Log;
   /** Makes spans of hand-overs. */
@@ -35,13 +37,13 @@ export class LiveRelay {
   #probedAt = Number.NEGATIVE_INFINITY;
   #retired = false;
 
-  constructor({ name, stored, mailer, ratePerSecond, clock, log, traced }: LiveRelayOptions) {
+  constructor({ name, stored, mailer, ratePerSecond, processes, clock, log, traced }: LiveRelayOptions) {
     this.name = name;
     this.#stored = stored;
     this.#clock = clock;
     this.#availability = new Availability(mailer, { name, clock, log });
     this.mailer = traced(simulator(circuitBreaker(this.#availability.watched(), { now: clock.now, log })));
-    this.#pace = ratePerSecond === null ? null : new Pace(ratePerSecond, clock.now);
+    this.#pace = ratePerSecond === null ? null : new Pace({ perSecond: ratePerSecond, processes, now: clock.now });
   }
 
   get state(): { readonly state: RelayState; readonly reason: string | null; readonly since: number } {

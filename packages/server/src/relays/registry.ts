@@ -35,6 +35,8 @@ interface RegistryOptions {
   readonly makeMailer: MakeRelayMailer;
   readonly postForm: PostForm;
   readonly traced: (mailer: Mailer) => Mailer;
+  /** The server processes that are alive, this one included. */
+  readonly processes: () => number;
 }
 
 /** A relay that this process knows. */
@@ -229,10 +231,10 @@ export class RelayRegistry implements Mailers {
   }
 
   #build(settings: RelaySettings, source: Relay["source"], mailer: Mailer, tokens: AccessTokens | null): Omit<KnownRelay, "revision"> {
-    const { clock, log, traced } = this.#options;
+    const { clock, log, traced, processes } = this.#options;
     const { name, ratePerSecond = null } = settings;
     const stored = name === DEFAULT_RELAY ? null : name;
-    const live = new LiveRelay({ name, stored, mailer, ratePerSecond, clock, log, traced });
+    const live = new LiveRelay({ name, stored, mailer, ratePerSecond, processes, clock, log, traced });
     return { settings, source, live, tokens, target: toTarget(settings) };
   }
 

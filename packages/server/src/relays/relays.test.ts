@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { relayWorld } from "../../test/relays.ts";
+import { relayWorld, waitUntil } from "../../test/relays.ts";
 import { createWorld } from "../testing.ts";
 import { RelayFileError, readRelayFile } from "./file.ts";
 
@@ -203,6 +203,27 @@ describe("a pace", () => {
     expect(new Set(t.a.recipients).size).toBe(61);
     expect(t.a.messages).toBe(61);
   });
+
+  test("mail that waits for a relay when that is changed leaves at the new pace", async () => {
+    await using t = await relayWorld({ a: { RCPT: { silence: true } } });
+    await t.operator.workspaces.update(t.world.workspaceId, { relay: "a" });
+    for (let n = 0; n < 20; n += 1) await t.send(`n${n}@example.com`);
+    await waitUntil(() => t.a.silent === 2);
+    await t.operator.relays.update("a", { port: t.b.port, ratePerSecond: 2, fallback: [] });
+    // What waited looks for another relay once a second.
+    await waitUntil(() => t.b.messages > 0);
+    t.a.cutSilent();
+    const counts = [t.b.messages];
+    for (let second = 0; second < 3; second += 1) {
+      await t.world.clock.advance("1s");
+      counts.push(t.b.messages);
+    }
+    expect(counts[0]).toBe(1);
+    for (const [i, count] of counts.slice(1).entries()) expect(count - (counts[i] ?? 0)).toBeLessThanOrEqual(2);
+    await t.world.clock.advance("10m");
+    expect(new Set(t.b.recipients).size).toBe(20);
+    expect(t.b.messages).toBe(20);
+  }, 60_000);
 });
 
 describe("a file of relays", () => {
