@@ -1,11 +1,14 @@
 import { homedir } from "node:os";
+import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import manifest from "../package.json" with { type: "json" };
 import { usageError } from "./runtime/errors.ts";
 import { listNpmProcesses } from "./runtime/npm-parent.ts";
+import { Signals } from "./runtime/signals.ts";
 import type { Host } from "./types.ts";
 
 const PARENT_POLL_MS = 250;
+const signals = new Signals(process);
 const IMPORT_HEAP = ["--max-semi-space-size=8", "--semi-space-growth-factor=1"];
 
 /** The process this program runs in. */
@@ -29,15 +32,13 @@ export const processHost: Host = {
   now: () => Date.now(),
   sleep,
   onSignal: (fire) => {
-    let signals = 0;
-    const hear = (signal: "SIGINT" | "SIGTERM"): void => {
-      signals += 1;
+    let heard = 0;
+    return signals.listen(["SIGINT", "SIGTERM"], (signal) => {
+      heard += 1;
       // A second signal ends the process at once.
-      if (signals > 1) process.exit(130);
+      if (heard > 1) process.exit(130);
       fire(signal);
-    };
-    process.on("SIGINT", hear).on("SIGTERM", hear);
-    return () => process.off("SIGINT", hear).off("SIGTERM", hear);
+    });
   },
   onParentExit: (fire) => {
     // npm waits for the server, so it ends first only when it is killed.
@@ -53,9 +54,11 @@ export const processHost: Host = {
   userId: process.getuid?.(),
   isRunning,
   // What few commands need is loaded by them.
-  exec: async (argv, variables, signal) => {
-    const { exec } = await import("./runtime/exec.ts");
-    return exec(argv, { env: { ...process.env, ...variables }, cwd: process.cwd(), shell: process.platform === "win32" }, signal);
+  exec: async (argv, variables, stop) => {
+    const { ChildCommand } = await import("./runtime/child-command.ts");
+    const onTerminal = [0, 1, 2].some((stream) => isatty(stream));
+    const settings = { env: { ...process.env, ...variables }, cwd: process.cwd(), platform: process.platform, onTerminal, sleep };
+    return ChildCommand.run(argv, settings, signals, stop);
   },
   pipe: async (argv, input) => (await import("./runtime/exec.ts")).pipe(argv, input, { env: process.env, cwd: process.cwd() }),
   start: async (line, variables, heard) => {

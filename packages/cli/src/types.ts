@@ -4,6 +4,7 @@ import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { IgnoredDevFile } from "./runtime/dev-server-file.ts";
 import type { Piped } from "./runtime/exec.ts";
 import type { Exit } from "./runtime/exit.ts";
+import type { Signal } from "./runtime/signals.ts";
 
 /** A stream that may be a terminal. */
 export type In = Readable & { isTTY?: boolean };
@@ -32,8 +33,8 @@ export interface Host {
   now(): number;
   /** Waits `ms` of real time; ends early, without an error, when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls `fire` on SIGINT and SIGTERM; the returned function stops listening. */
-  onSignal(fire: (signal: "SIGINT" | "SIGTERM") => void): () => void;
+  /** Calls `fire` on SIGINT and SIGTERM, unless a command of `exec` gets them; the returned function stops listening. */
+  onSignal(fire: (signal: Signal) => void): () => void;
   /** Calls `fire` when the program that started this one has ended. Only for npm and what it runs, never for a shell. */
   onParentExit(fire: () => void): () => void;
   /** Ends the program after this time if something, such as a connection that hangs, still holds it. */
@@ -42,8 +43,8 @@ export interface Host {
   readonly userId?: number | undefined;
   /** Whether a process with this id exists. */
   isRunning(pid: number): boolean;
-  /** Runs a command with our streams and these variables; returns its exit code. Rejects when it cannot be started. */
-  exec(argv: readonly string[], variables: Readonly<Record<string, string>>, signal: AbortSignal): Promise<number>;
+  /** Runs a command with our streams and these variables, passes signals on to it, and returns its exit code. Rejects if it cannot be started. */
+  exec(argv: readonly string[], variables: Readonly<Record<string, string>>, stop: AbortSignal): Promise<number>;
   /** Runs a command that reads `input`, and gathers what it prints. Rejects when it cannot be started. */
   pipe(argv: readonly string[], input: string): Promise<Piped>;
   /** Starts a command line in a shell with these variables; `heard` gets its output line by line. */

@@ -1,43 +1,18 @@
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { bundleProgram, findBundle } from "./bundle.ts";
 import { folder } from "./harness.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
-const dist = join(root, "node_modules/.cache/mailsvc/cli-test");
-const from = (path: string): string => join(root, "packages", path);
-let inputs: Record<string, { imports: { path: string; kind: string }[] }> = {};
+const dist = findBundle("cli-test");
+let inputs: Metafile["inputs"] = {};
 
-// The program as it is shipped: bundled, with its server next to it.
 beforeAll(async () => {
-  rmSync(dist, { recursive: true, force: true });
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: [from("cli/src/main.ts")],
-    outdir: dist,
-    bundle: true,
-    splitting: true,
-    metafile: true,
-    platform: "node",
-    format: "esm",
-    target: "node22",
-    jsx: "automatic",
-    logLevel: "error",
-    alias: {
-      "@mailsvc/sdk/contract/facts": from("sdk/src/contract/facts.ts"),
-      "@mailsvc/sdk/contract": from("sdk/src/contract/index.ts"),
-      "@mailsvc/sdk": from("sdk/src/index.ts"),
-      "@mailsvc/server/testing": from("server/src/testing.ts"),
-      "@mailsvc/server": from("server/src/index.ts"),
-    },
-    external: ["better-sqlite3", "react-devtools-core", "pg-native", "listhen"],
-    banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  await bundleProgram("cli-test", (metafile) => {
+    inputs = metafile.inputs;
   });
-  inputs = metafile.inputs;
-  cpSync(from("server/migrations"), join(dist, "migrations"), { recursive: true });
 }, 60_000);
 
 afterAll(() => rmSync(dist, { recursive: true, force: true }));
@@ -153,15 +128,11 @@ describe("a server", () => {
     expect((await dev.ended).code).toBe(0);
   }, 30_000);
 
-  test("for development runs a command with its address and key, and ends with that command's exit code", async () => {
-    const data = folder();
+  test("for development runs a command with the keys of brand and builder, and only after --", async () => {
     const program = `fetch(process.env.MAILSVC_URL + "/api/v1/me", { headers: { authorization: "Bearer " + process.env.MAILSVC_API_KEY } })
       .then((r) => r.json()).then((me) => { console.log(me.workspace.name, process.env.MAILSVC_BUILDER_API_KEY.slice(0, 7)); process.exit(7); })`;
-    const { code, stdout } = await start(["dev", "--data", data, "--", process.execPath, "-e", program]).ended;
+    const { code, stdout } = await start(["dev", "--", process.execPath, "-e", program]).ended;
     expect([code, stdout]).toEqual([7, "brand ms_dev_\n"]);
-    expect(existsSync(join(data, "dev.json"))).toBe(false);
-    const lost = await start(["dev", "--data", data, "--", "no-such-command"]).ended;
-    expect([lost.code, lost.stderr]).toEqual([127, expect.stringContaining('"no-such-command" was not started: it was not found')]);
     const undashed = await start(["dev", "npm", "test"]).ended;
     expect([undashed.code, undashed.stderr]).toEqual([2, expect.stringContaining("mailsvc dev -- COMMAND")]);
   }, 30_000);

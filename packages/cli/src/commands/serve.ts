@@ -1,6 +1,8 @@
 import type { Log, RunningServer, ServeFlag } from "@mailsvc/server";
 import { Command, Option } from "commander";
 import { setOptionMetadata } from "../contract/metadata.ts";
+import { openDataFolder } from "../dev-run/data-folder.ts";
+import { runCommand } from "../dev-run/run-command.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { CliError, usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
@@ -94,9 +96,13 @@ function startError(error: unknown): CliError {
   });
 }
 
-/** The server's log on stderr: text for people, JSON lines for programs; the last lines are kept for the dev screen. */
-function createLog(session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log) {
+/**
+ * The server's log on stderr: text for people, JSON lines for programs; the last lines are kept for the dev screen. Beside a command,
+ * whose output it would disturb, only with --verbose.
+ */
+function createLog(session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log, besideCommand: boolean) {
   const { host, term, globals, out } = session;
+  const silent = besideCommand && !globals.verbose;
   const kept: string[] = [];
   let onScreen = false;
   const person =
@@ -104,11 +110,11 @@ function createLog(session: Session, jsonLog: (write: (line: string) => void, no
     (message: string, facts: Record<string, unknown> = {}): void => {
       const rest = Object.entries(facts).map(([k, v]) => `${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
       const line = safeText([message, ...rest].join(" "));
-      if (onScreen) kept.splice(0, Math.max(0, kept.push(`${label} ${line}`) - KEPT_LINES));
+      if (onScreen || silent) kept.splice(0, Math.max(0, kept.push(`${label} ${line}`) - KEPT_LINES));
       else if (always || globals.verbose) out.say(`${term.err.dim(label)} ${line}`);
     };
   const forPeople: Log = { info: person("info", false), warn: person("warn", true), error: person("error", true) };
-  const log = term.stderrTTY && !globals.json ? forPeople : jsonLog((line) => out.say(line), host.now);
+  const log = silent || (term.stderrTTY && !globals.json) ? forPeople : jsonLog((line) => out.say(line), host.now);
   return {
     log,
     lines: (): readonly string[] => kept,
@@ -122,12 +128,12 @@ async function start(
   session: Session,
   table: readonly ServeFlag[],
   flags: Flags,
-  { dev, project }: { dev: boolean; project: string | null },
+  { dev, project, besideCommand }: { dev: boolean; project: string | null; besideCommand: boolean },
 ): Promise<{ server: RunningServer; log: ServeLog }> {
   try {
     const { jsonLog, readConfig, serve } = await import("@mailsvc/server");
     const config = readConfig({ flags: readFlags(table, flags), env: session.host.env, dev, project });
-    const log = createLog(session, jsonLog);
+    const log = createLog(session, jsonLog, besideCommand);
     return { server: await serve(config, log.log), log };
   } catch (error) {
     throw startError(error);
@@ -166,27 +172,6 @@ async function showScreen(session: Session, server: RunningServer, log: ServeLog
   return true;
 }
 
-/** Runs a command with the server's address and keys in its environment. Its exit code becomes ours. */
-async function runCommand(session: Session, server: RunningServer, argv: readonly string[], signal: AbortSignal): Promise<Exit> {
-  const { url, apiKey, operatorKey, profiles } = server;
-  session.out.note(`${session.term.err.dim("dev server")} ${url}`);
-  const variables = {
-    MAILSVC_URL: url,
-    ...(apiKey !== null && { MAILSVC_API_KEY: apiKey }),
-    ...(operatorKey !== null && { MAILSVC_OPERATOR_KEY: operatorKey }),
-    ...(profiles && { MAILSVC_BUILDER_API_KEY: profiles.builder.apiKey }),
-  };
-  try {
-    return (await session.host.exec(argv, variables, signal)) as Exit;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    const command = safeText(argv[0] ?? "");
-    const reason = code === "ENOENT" ? "it was not found" : code === "EACCES" ? "it may not be executed" : code;
-    throw new CliError({ code: "command_not_started", message: `"${command}" was not started: ${reason}.`, exit: EXIT.notStarted });
-  }
-}
-
 function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, table: readonly ServeFlag[]): Command {
   const dev = name === "dev";
   const command = new Command(name).description(summary);
@@ -209,18 +194,12 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
       throw usageError(`Unexpected argument "${safeText(argv[0] ?? "")}".`, {
         hint: "To run a command with a dev server: mailsvc dev -- COMMAND",
       });
-    // The command gets the address from its environment, so any free port will do.
-    const anyPort = argv.length > 0 && !session.host.env["MAILSVC_PORT"] && flags["port"] === undefined;
-    const { server, log } = await start(session, table, anyPort ? { ...flags, port: "0" } : flags, {
-      dev,
-      // A command gets the address from its environment; others must not find a server that is gone with it.
-      project: argv.length > 0 ? null : session.host.cwd,
-    });
+    if (argv.length > 0) return runBesideServer(session, table, flags, argv);
+    const { server, log } = await start(session, table, flags, { dev, project: session.host.cwd, besideCommand: false });
     const parentGone = new AbortController();
     const unwatch = dev ? session.host.onParentExit(() => parentGone.abort()) : () => {};
     const signal = AbortSignal.any([session.signal, parentGone.signal]);
     try {
-      if (argv.length > 0) return await runCommand(session, server, argv, signal);
       const live = dev && flags["plain"] !== true && wantsScreen(session);
       if (live && (await showScreen(session, server, log, signal))) return EXIT.ok;
       await announce(session, server, dev);
@@ -228,9 +207,32 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
       return EXIT.ok;
     } finally {
       unwatch();
-      if (argv.length === 0) session.out.note(session.term.err.dim("Stopping."));
+      session.out.note(session.term.err.dim("Stopping."));
       await server.close();
       session.host.exitAfter(EXIT_MS);
     }
   });
+}
+
+/** Runs a command beside a dev server of its own, on any free port and with data that ends with it unless flags say otherwise. */
+async function runBesideServer(session: Session, table: readonly ServeFlag[], flags: Flags, argv: readonly string[]): Promise<Exit> {
+  const { host } = session;
+  const data = openDataFolder(host, flags);
+  const anyPort = !host.env["MAILSVC_PORT"] && flags["port"] === undefined;
+  const given = { ...flags, ...(anyPort && { port: "0" }), ...(data.temporary !== null && { data: data.temporary }) };
+  const parentGone = new AbortController();
+  const unwatch = host.onParentExit(() => parentGone.abort());
+  try {
+    // Other programs of the folder must not find a server that ends with its command.
+    const { server } = await start(session, table, given, { dev: true, project: null, besideCommand: true });
+    try {
+      return await runCommand(session, server, argv, AbortSignal.any([session.signal, parentGone.signal]));
+    } finally {
+      await server.close();
+      host.exitAfter(EXIT_MS);
+    }
+  } finally {
+    unwatch();
+    data.remove();
+  }
 }

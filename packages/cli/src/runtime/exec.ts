@@ -1,28 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 
-/** Runs a command with the streams of this process. Returns its exit code, 128 + n when signal n ended it. Rejects with the system's error when it cannot be started. */
-export function exec(
-  [command = "", ...args]: readonly string[],
-  options: { env: NodeJS.ProcessEnv; cwd: string; shell: boolean },
-  signal: AbortSignal,
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { ...options, stdio: "inherit" });
-    const stop = (): void => void child.kill("SIGTERM");
-    signal.addEventListener("abort", stop, { once: true });
-    const end = (code: number): void => {
-      signal.removeEventListener("abort", stop);
-      resolve(code);
-    };
-    child.on("error", (error) => {
-      signal.removeEventListener("abort", stop);
-      reject(error);
-    });
-    child.on("exit", (code, killedBy) => end(code ?? 128 + (killedBy === null ? 0 : constants.signals[killedBy])));
-  });
-}
-
 /** The exit code and output of a command that was given an input. */
 export interface Piped {
   readonly code: number;
