@@ -10,7 +10,6 @@ import type { Metrics } from "./health/metrics.ts";
 import { toListenError } from "./http/listen-error.ts";
 import { listen } from "./http/server.ts";
 import { serveInboundSmtp } from "./inbound/inbound.ts";
-import type { TlsFiles } from "./inbound/tls-files.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
 import { isInstalled } from "./installation/installation.ts";
@@ -20,6 +19,7 @@ import type { Log } from "./lib/log.ts";
 import { assertNodeVersion } from "./lib/node-version.ts";
 import { secureRandom, seededRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
+import type { TlsFiles } from "./mail/tls-files.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { listReadyFiles, removeDevFile, removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { readRelayParts } from "./relay-parts.ts";
@@ -193,7 +193,7 @@ async function startInbound(
 /** node:tls is loaded only where it is used. */
 async function openTls(files: readonly string[]): Promise<TlsFiles | null> {
   if (files.length === 0) return null;
-  const { openTlsFiles } = await import("./inbound/tls-files.ts");
+  const { openTlsFiles } = await import("./mail/tls-files.ts");
   try {
     return openTlsFiles(files);
   } catch (error) {

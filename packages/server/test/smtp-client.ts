@@ -48,7 +48,6 @@ export async function talkSmtp(
 /** A mail to an address, and the code of the reply that decides: to the address if that is refused, else to the message. */
 export async function deliverSmtp(port: number, to: string, raw: Uint8Array, from = ""): Promise<number> {
   const body = Buffer.concat([Buffer.from(Buffer.from(raw).toString("latin1").replace(/^\./gm, ".."), "latin1"), Buffer.from("\r\n.\r\n")]);
-  // By one connection: the server makes each new one wait for a tenth of a second, to find clients that do not wait for its greeting.
   const lines = ["EHLO mx.example.com", `MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, "DATA", body];
   const replies = await talkSmtp(port, lines, (reply) => /^[45]/.test(reply));
   return Number(replies.at(-1)?.slice(0, 3));

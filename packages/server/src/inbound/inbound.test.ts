@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { type AcceptingMailer, acceptingMailer } from "../../test/accepting-mailer.ts";
 import { arf, exchangeDsn, mail, postfixDsn, qmailBounce, vacation } from "../../test/bounce-samples.ts";
 import { deliverSmtp, talkSmtp } from "../../test/smtp-client.ts";
+import type { SmtpListener } from "../mail/smtp-listener.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { type InboundServer, serveInboundSmtp } from "./inbound.ts";
+import { serveInboundSmtp } from "./inbound.ts";
 
 const FLAGS = { "inbound-domain": "in.acme.test" };
 const TO = "ada@example.com";
@@ -12,7 +13,7 @@ const message = { from: "Acme <a@acme.test>", to: TO, subject: "Hi", html: "<p>H
 interface Setting extends AsyncDisposable {
   readonly world: TestWorld;
   readonly mailer: AcceptingMailer;
-  readonly server: InboundServer;
+  readonly server: SmtpListener;
   /** Sends a mail and answers it with its return path. */
   send(more?: Record<string, unknown>): Promise<{ id: string; returnPath: string; messageId: string }>;
   status(id: string): Promise<string>;

@@ -3,5 +3,5 @@ export { MailParser } from "./mail-parser.ts";
 export { SnsClient } from "./providers/sns.ts";
 export { createReturnPath, type ReturnPath } from "./return-path.ts";
 export { answerSimulated, type MailToAnswer, simulateReply } from "./simulate.ts";
-export { type InboundServer, serveInboundSmtp } from "./smtp-server.ts";
+export { serveInboundSmtp } from "./smtp-server.ts";
 export { suppressSoftBounces } from "./soft-bounces.ts";

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Clock, Timer } from "../lib/clock.ts";
+import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import { mailParserProgram, type ThreadProgram } from "./mail-parser-program.ts";
-import { MAIL_LIMITS } from "./mail-start.ts";
 import type { ParsedMail } from "./parse-mail.ts";
 import type { ReadResult } from "./read-mail.ts";
 

@@ -1,7 +1,7 @@
 import type { Attachment, Email } from "postal-mime";
 import { toPlainText } from "../html/plain-text.ts";
+import { MAIL_LIMITS, takeStart } from "../mail/mail-start.ts";
 import { isInvalidRecipient, parseReply, peerText } from "../mail/smtp-reply.ts";
-import { MAIL_LIMITS, takeStart } from "./mail-start.ts";
 import type { BounceType, ReportOutcome } from "./report.ts";
 
 /** What a mail to one of our return paths says. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Attachment, Email } from "postal-mime";
 import { toPlainText } from "../html/plain-text.ts";
+import { takeStart } from "../mail/mail-start.ts";
 import { peerText } from "../mail/smtp-reply.ts";
 import type { IncomingFile, IncomingMail } from "../received/received.ts";
 import { findAutoReply } from "./auto-reply.ts";
 import { cutBase64 } from "./cut-base64.ts";
-import { takeStart } from "./mail-start.ts";
 import { cutQuotedHtml, cutQuotedText } from "./quoted-text.ts";
 
 /** How much of a mail is read besides files in base64; postal-mime takes 10 µs for a line. */

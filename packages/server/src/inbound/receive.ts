@@ -1,10 +1,10 @@
 import type { MailAuthentication } from "@mailsvc/sdk/contract";
 import { findEmailById, readMessageId } from "../emails/emails.ts";
+import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import { type Mailbox, storeIncoming } from "../received/received.ts";
 import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { applyReports } from "./apply.ts";
 import type { InboundDeps } from "./deps.ts";
-import { MAIL_LIMITS } from "./mail-start.ts";
 import type { ParsedMail } from "./parse-mail.ts";
 import type { Recipient } from "./recipients.ts";
 import type { Report } from "./report.ts";

@@ -10,9 +10,10 @@ import { postfixDsn } from "../../test/bounce-samples.ts";
 import { selfSigned } from "../../test/certificates.ts";
 import { deliverSmtp, talkSmtp } from "../../test/smtp-client.ts";
 import { silentLog } from "../lib/log.ts";
+import { renew } from "../mail/smtp-listener.ts";
+import { openTlsFiles } from "../mail/tls-files.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { renew, serveInboundSmtp } from "./smtp-server.ts";
-import { openTlsFiles } from "./tls-files.ts";
+import { serveInboundSmtp } from "./smtp-server.ts";
 
 const TO = "ada@example.com";
 
@@ -83,7 +84,7 @@ test("a certificate that cannot be used is named, and a renewed one is taken up"
   const [file = ""] = writePem(one.key + one.cert);
   const files = openTlsFiles([file]);
   const used: string[] = [];
-  const look = (): void => renew({ log: silentLog }, files, ({ cert }) => used.push(cert.trim()));
+  const look = (): void => renew({ log: silentLog }, files, "mail", ({ cert }) => used.push(cert.trim()));
   look();
   writeFileSync(file, two.key + one.cert);
   look();

@@ -1,16 +1,14 @@
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
-import type { Timer } from "../lib/clock.ts";
 import { MB } from "../lib/units.ts";
+import { Intake } from "../mail/intake.ts";
+import { MAIL_LIMITS } from "../mail/mail-start.ts";
+import { listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
+import type { TlsFiles } from "../mail/tls-files.ts";
 import type { InboundDeps } from "./deps.ts";
-import { Intake } from "./intake.ts";
-import { MAIL_LIMITS } from "./mail-start.ts";
 import { receiveMail } from "./receive.ts";
 import { findRecipient, type Recipient } from "./recipients.ts";
-import type { TlsFiles, TlsPair } from "./tls-files.ts";
 
 /** The largest message to a return path: some servers return all of ours. Mailboxes take RECEIVED_LIMITS.message. */
 const MAX_MESSAGE = 50 * MB;
@@ -27,19 +25,8 @@ const MAX_COMMAND_BYTES = 2048;
 // A mail to several of our addresses at once is rare.
 const MAX_RECIPIENTS = 20;
 const IDLE_MS = 60_000;
-const CLOSE_MS = 5_000;
 // How long a connection lasts at most: one that sends a byte now and then is never idle (real time).
 const CONNECTION_MS = 10 * 60_000;
-// Renewed certificates are taken up within this time (real time).
-const RENEW_MS = 3_600_000;
-
-export interface InboundServer {
-  readonly host: string;
-  readonly port: number;
-  /** Lets messages under way finish for some seconds. */
-  close(): Promise<void>;
-}
-
 export interface Listening {
   readonly host: string;
   readonly port: number;
@@ -57,28 +44,18 @@ export interface Listening {
 export async function serveInboundSmtp(
   deps: InboundDeps,
   { host, port, tls = null, connectionMs = CONNECTION_MS }: Listening,
-): Promise<InboundServer> {
-  // Loaded only where mail is received.
-  const { SMTPServer } = await import("smtp-server");
+): Promise<SmtpListener> {
   const intake = new Intake(MAX_MEMORY);
   const accepted = new WeakMap<SMTPServerSession, Map<string, Recipient>>();
   const refused = new WeakMap<SMTPServerSession, number>();
-  const peers = new Map<string, number>();
   const options: SMTPServerOptions = {
     name: deps.config.inboundDomain ?? "localhost",
     banner: "mailsvc",
     authOptional: true,
-    // Without a certificate of the operator; a mail server in front of this one can have it.
-    disabledCommands: tls === null ? ["AUTH", "STARTTLS"] : ["AUTH"],
-    ...tls?.current,
-    disableReverseLookup: true,
+    disabledCommands: ["AUTH"],
     size: MAX_MESSAGE,
     maxCommandLength: MAX_COMMAND_BYTES,
-    maxClients: MAX_CONNECTIONS,
     socketTimeout: IDLE_MS,
-    closeTimeout: CLOSE_MS,
-    onConnect: ({ remoteAddress }, done) =>
-      done((peers.get(remoteAddress) ?? 0) > MAX_OF_PEER ? reply(421, "4.7.0 Too many connections from your address") : null),
     onMailFrom: (_from, session, done) => {
       accepted.set(session, new Map());
       done();
@@ -97,54 +74,11 @@ export async function serveInboundSmtp(
       });
     },
   };
-  const server = new SMTPServer(options);
-  server.server.on("connection", (socket) => {
-    const peer = socket.remoteAddress ?? "";
-    peers.set(peer, (peers.get(peer) ?? 0) + 1);
-    const deadline = deps.clock.real.after(connectionMs, () => void socket.destroy());
-    socket.on("close", () => {
-      deadline.cancel();
-      const left = (peers.get(peer) ?? 1) - 1;
-      if (left > 0) peers.set(peer, left);
-      else peers.delete(peer);
-    });
+  return listenSmtp(deps, options, {
+    ...{ host, port, tls, connectionMs },
+    ...{ connections: MAX_CONNECTIONS, ofPeer: MAX_OF_PEER },
+    purpose: "mail to the inbound domain",
   });
-  const listening = once(server.server, "listening");
-  // Peers cut their connections as they like.
-  server.on("error", () => {});
-  const failed = once(server.server, "error").then(([error]) => Promise.reject(error as Error));
-  server.listen(port, host);
-  await Promise.race([listening, failed]);
-  failed.catch(() => {});
-  let renewal: Timer | null = null;
-  const scheduleRenewal = (files: TlsFiles): void => {
-    renewal = deps.clock.real.after(RENEW_MS, () => {
-      renew(deps, files, (pair) => server.updateSecureContext(pair));
-      scheduleRenewal(files);
-    });
-  };
-  if (tls !== null) scheduleRenewal(tls);
-  const bound = server.server.address() as AddressInfo;
-  return {
-    host: bound.address,
-    port: bound.port,
-    close: async () => {
-      renewal?.cancel();
-      await new Promise<void>((closed) => server.close(() => closed()));
-    },
-  };
-}
-
-/** Takes up a renewed certificate. One that cannot be used leaves the old one in place. */
-export function renew({ log }: Pick<InboundDeps, "log">, files: TlsFiles, use: (pair: TlsPair) => void): void {
-  try {
-    const pair = files.renew();
-    if (pair === null) return;
-    use(pair);
-    log.info("took up the renewed certificate for mail to the inbound domain", {});
-  } catch (error) {
-    log.error("cannot take up the certificate for mail to the inbound domain", { error: (error as Error).message });
-  }
 }
 
 interface Sessions {
@@ -193,8 +127,4 @@ async function accept(deps: InboundDeps, intake: Intake, { stream, recipients, s
 
 function logFailure({ log }: InboundDeps, what: string, error: unknown): void {
   log.error(what, { error: error instanceof Error ? error.message : String(error) });
-}
-
-function reply(responseCode: number, message: string): Error {
-  return Object.assign(new Error(message), { responseCode });
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { mail } from "../../test/bounce-samples.ts";
 import { deliverSmtp, talkSmtp } from "../../test/smtp-client.ts";
-import { type InboundServer, serveInboundSmtp } from "../inbound/inbound.ts";
+import { serveInboundSmtp } from "../inbound/inbound.ts";
+import type { SmtpListener } from "../mail/smtp-listener.ts";
 import { createWorld, type TestWorld, type WorldOptions } from "../testing.ts";
 
 const ADA = "ada@example.com";
@@ -9,7 +10,7 @@ const message = { from: "Acme <hello@acme.test>", to: ADA, subject: "Hi", text: 
 
 interface Setting extends AsyncDisposable {
   readonly world: TestWorld;
-  readonly server: InboundServer;
+  readonly server: SmtpListener;
   /** Sends a mail, and answers how it can be answered. */
   send(more?: Partial<typeof message>): Promise<{ id: string; replyTo: string; messageId: string }>;
   /** A mail over SMTP, and the code of the reply. */

@@ -1,0 +1,62 @@
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
+
+/** What ended: address and port of the other side. */
+type OnClose = (connection: { readonly remoteAddress: string; readonly remotePort: number }) => void;
+
+/**
+ * smtp-server with three differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
+ * its own enhanced status code keeps it; and a connection can be ended by the id of its session.
+ */
+export class PromptServer extends SMTPServer {
+  readonly #closed: OnClose;
+
+  constructor(options: SMTPServerOptions, closed: OnClose) {
+    super(options);
+    this.#closed = closed;
+    // Peers cut their connections as they like.
+    this.on("error", () => {});
+  }
+
+  override connect(...[socket, options]: Parameters<SMTPServer["connect"]>): void {
+    const connection = new PromptConnection(this, socket, options, this.#closed);
+    this.connections.add(connection);
+    connection.on("error", () => {});
+    connection.init();
+  }
+
+  /** Ends one connection. */
+  cut(sessionId: string, why: string): void {
+    for (const connection of this.connections) if (connection.session.id === sessionId) connection.send(421, why, false);
+  }
+
+  /** Ends the connections without a message under way. */
+  cutIdle(why: string): void {
+    for (const connection of this.connections) if (!connection.session.envelope?.mailFrom) connection.send(421, why, false);
+  }
+}
+
+type ConnectionParameters = ConstructorParameters<typeof SMTPConnection>;
+
+class PromptConnection extends SMTPConnection {
+  readonly #closed: OnClose;
+
+  constructor(server: ConnectionParameters[0], socket: ConnectionParameters[1], options: ConnectionParameters[2], closed: OnClose) {
+    super(server, socket, options);
+    this.#closed = closed;
+  }
+
+  override init(): void {
+    this._setListeners(() => this.connectionReady());
+  }
+
+  override send(...[code, data, context]: Parameters<SMTPConnection["send"]>): void {
+    const hasOwnCode = typeof data === "string" && /^[245]\.\d{1,3}\.\d{1,3} /.test(data);
+    super.send(code, data, hasOwnCode ? false : context);
+  }
+
+  override _onClose(): void {
+    super._onClose();
+    this.#closed(this);
+  }
+}

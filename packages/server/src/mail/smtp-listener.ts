@@ -1,0 +1,140 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { SMTPServerOptions } from "smtp-server";
+import type { Clock, Timer } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { SECOND } from "../lib/units.ts";
+import { OpenConnections } from "./open-connections.ts";
+import type { PromptServer } from "./prompt-server.ts";
+import type { TlsFiles, TlsPair } from "./tls-files.ts";
+
+// How long messages under way may take when the server stops.
+const CLOSE_MS = 5 * SECOND;
+// Renewed certificates are taken up within this time (real time).
+const RENEW_MS = 3600 * SECOND;
+
+/** Where a server listens, and what its connections may take. */
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** What STARTTLS is offered with, or `implicitTls` begins with; null for no TLS. */
+  readonly tls: TlsFiles | null;
+  /** True if a connection begins with TLS. */
+  readonly implicitTls?: boolean;
+  /** How long a connection lasts at most, ms of real time: one that sends a byte now and then is never idle. */
+  readonly connectionMs: number;
+  readonly connections: number;
+  /** Connections of one address. */
+  readonly ofPeer: number;
+  /** What connections are for, for the log. */
+  readonly purpose: string;
+}
+
+export interface SmtpListener {
+  readonly host: string;
+  readonly port: number;
+  /** Ends a connection with a 421 reply. */
+  cut(sessionId: string, why: string): void;
+  /** Lets messages under way finish for some seconds. */
+  close(): Promise<void>;
+}
+
+interface ListenerDeps {
+  readonly clock: { readonly real: Clock["real"] };
+  readonly log: Log;
+}
+
+/** A reply that refuses a command or a message: `reply(550, "5.1.1 No such address here")`. */
+export function reply(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}
+
+/**
+ * Listens for SMTP with limits for connections, in all and of one address, and takes up renewed certificates. smtp-server is loaded with the
+ * first connection, because it takes a tenth of a start. Throws the error of the operating system if it cannot listen.
+ */
+export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions, options: ListenerOptions): Promise<SmtpListener> {
+  const { clock } = deps;
+  const { host, port, tls, connectionMs, connections, ofPeer, purpose } = options;
+  const open = new OpenConnections(clock.real, connectionMs);
+  let loading: Promise<PromptServer> | null = null;
+  const load = async (): Promise<PromptServer> => {
+    const { PromptServer } = await import("./prompt-server.ts");
+    return new PromptServer(buildOptions(dialogue, options), (connection) => open.remove(connection));
+  };
+  const accept = async (socket: Socket): Promise<void> => {
+    loading ??= load();
+    const smtp = await loading;
+    if (!socket.destroyed) smtp.server.emit("connection", socket);
+  };
+  const server = createServer((socket) => {
+    // Peers cut their connections as they like.
+    socket.on("error", () => {});
+    if (open.add(socket) > ofPeer || open.size > connections) {
+      socket.end("421 4.7.0 Too many connections, please try again later\r\n", () => socket.destroy());
+      return;
+    }
+    accept(socket).catch(() => void socket.destroy());
+  });
+  await listen(server, host, port);
+  const renewal = tls && renewHourly(deps, tls, purpose, (pair) => void loading?.then((smtp) => smtp.updateSecureContext(pair)));
+  const bound = server.address() as AddressInfo;
+  return {
+    host: bound.address,
+    port: bound.port,
+    cut: (sessionId, why) => void loading?.then((smtp) => smtp.cut(sessionId, why)),
+    close: async () => {
+      renewal?.cancel();
+      const closed = once(server, "close");
+      server.close();
+      (await loading)?.cutIdle("4.3.2 The server is stopping");
+      const late = clock.real.after(CLOSE_MS, () => open.cutAll());
+      await closed;
+      late.cancel();
+    },
+  };
+}
+
+/** Takes up a renewed certificate. One that cannot be used leaves the old one in place. */
+export function renew({ log }: Pick<ListenerDeps, "log">, files: TlsFiles, purpose: string, use: (pair: TlsPair) => void): void {
+  try {
+    const pair = files.renew();
+    if (pair === null) return;
+    use(pair);
+    log.info(`took up the renewed certificate for ${purpose}`, {});
+  } catch (error) {
+    log.error(`cannot take up the certificate for ${purpose}`, { error: (error as Error).message });
+  }
+}
+
+function renewHourly(deps: ListenerDeps, files: TlsFiles, purpose: string, use: (pair: TlsPair) => void): Timer {
+  let timer: Timer;
+  const schedule = (): void => {
+    timer = deps.clock.real.after(RENEW_MS, () => {
+      renew(deps, files, purpose, use);
+      schedule();
+    });
+  };
+  schedule();
+  return { cancel: () => timer.cancel() };
+}
+
+function buildOptions(dialogue: SMTPServerOptions, { tls, implicitTls = false }: ListenerOptions): SMTPServerOptions {
+  return {
+    ...dialogue,
+    ...tls?.current,
+    secure: implicitTls,
+    // Without a certificate of the operator; a mail server in front of this one can have it.
+    disabledCommands: [...(dialogue.disabledCommands ?? []), ...(tls === null ? ["STARTTLS"] : [])],
+    disableReverseLookup: true,
+    logger: false,
+  };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  const listening = once(server, "listening");
+  const failed = once(server, "error").then(([error]) => Promise.reject(error as Error));
+  server.listen(port, host);
+  await Promise.race([listening, failed]);
+  failed.catch(() => {});
+}
