@@ -10,9 +10,12 @@ const TO =
   /^\s*[*_]?(?:to|an|à|para|a|aan|till|til|vastaanottaja|do|komu|кому|kime|收件人|宛先|받는 사람|subject|betreff|objet|asunto|assunto|oggetto|onderwerp|ämne|emne|aihe|temat|předmět|тема|konu|主题|件名|제목)\s?[:：]/iu;
 const OPENS = /^\s*(?:on|am|le|el|em|il|op|den|på|w dniu|dnia|dne|kl\.|vào|pada)\s/iu;
 const WROTE =
-  /(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:\(a\))?|napsal(?:\(a\))?|написал(?:\(а\))?|yazdı)(?:\s.{0,300})?[:：]\s*$/iu;
+  /(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:\(a\))?|napsal(?:\(a\))?|написал(?:\(а\))?|yazdı)(?=\s|$)/iu;
+const ENDS = /[:：]$/;
+// A name may stand between the verb and the colon.
+const MAX_NAME = 300;
 // "2026年1月31日(土) 9:30 Ada <ada@example.com>:", and the same of programs that name no verb.
-const DATED = /^\s*(?:\d{4}[年./-]|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4}).{0,120}<[^<>\s]+@[^<>\s]+>.{0,20}[:：]\s*$/u;
+const DATED = /^\s*(?:\d{4}[年./-]|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{2,4})[^<>]{0,120}<[^<>\s@]+@[^<>\s@]+>.{0,20}[:：]\s*$/u;
 const RULE = /^\s*_{10,}\s*$/;
 const QUOTED = /^\s{0,3}[>|]/;
 const BLANK = /^\s*$/;
@@ -73,9 +76,15 @@ function skipAttribution(lines: readonly string[], i: number): number | null {
     if (BLANK.test(next) || QUOTED.test(next)) return null;
     joined += ` ${next.trim()}`;
     // A sentence of a person has no date or address before its "wrote:".
-    if (WROTE.test(joined)) return /\d|@/.test(joined) ? at + 1 : null;
+    if (endsAttribution(joined)) return /\d|@/.test(joined) ? at + 1 : null;
   }
   return null;
+}
+
+/** Whether a text ends with "wrote:", perhaps with a name between the verb and the colon. */
+function endsAttribution(text: string): boolean {
+  const trimmed = text.trimEnd();
+  return ENDS.test(trimmed) && WROTE.test(trimmed.slice(-MAX_NAME, -1));
 }
 
 /** The number of the next line that is not blank. */

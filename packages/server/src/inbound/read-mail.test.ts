@@ -20,6 +20,24 @@ test("NUL, lone surrogates and control characters are stored as databases take t
   expect(JSON.stringify(mail.headers)).not.toContain("\\u0000");
 });
 
+test("what is cut ends before a character that it would cut in half", async () => {
+  const long = (length: number): string => `${"a".repeat(length - 1)}😀`;
+  const encode = (text: string): string => `=?utf-8?B?${Buffer.from(text).toString("base64")}?=`;
+  const mail = await read(
+    `From: ${encode(long(998))} <a@b.example>`,
+    `Subject: ${encode(long(998))}`,
+    "Content-Type: multipart/mixed; boundary=x",
+    "",
+    "--x",
+    "Content-Type: application/octet-stream",
+    `Content-Disposition: attachment; filename="${encode(long(255))}"`,
+    "",
+    "x",
+    "--x--",
+  );
+  expect([mail.fromName, mail.subject, mail.files[0]?.filename]).toEqual(["a".repeat(997), "a".repeat(997), "a".repeat(254)]);
+});
+
 test("encoded words, broken ones too, and names of files are read", async () => {
   const mail = await read(
     "From: =?iso-8859-1?Q?J=FCrgen?= <j@b.example>",

@@ -44,11 +44,9 @@ export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadRe
   return {
     mail: {
       from,
-      fromName: storable(mail.from?.name ?? "").slice(0, MAX_SUBJECT) || null,
+      fromName: cutText(storable(mail.from?.name ?? ""), MAX_SUBJECT) || null,
       replyTo: toAddress(mail.replyTo?.[0]?.address),
-      subject: storable(mail.subject ?? "")
-        .replace(/\p{Cc}+/gu, " ")
-        .slice(0, MAX_SUBJECT),
+      subject: cutText(storable(mail.subject ?? "").replace(/\p{Cc}+/gu, " "), MAX_SUBJECT),
       messageId,
       messageKey: createHash("sha256")
         .update(messageId ?? raw)
@@ -71,9 +69,9 @@ function toFile(file: Attachment, number: number, restore: (content: Uint8Array)
   const name = storable(filename ?? "").replace(/[\p{Cc}/\\]+/gu, "_");
   const fallback = mimeType === "message/rfc822" ? `message-${number}.eml` : `file-${number}`;
   return {
-    filename: name.slice(0, MAX_FILENAME) || fallback,
+    filename: cutText(name, MAX_FILENAME) || fallback,
     contentType: /^[a-z0-9!#$&^_.+-]{1,60}\/[a-z0-9!#$&^_.+-]{1,60}$/.test(mimeType) ? mimeType : "application/octet-stream",
-    contentId: contentId === undefined ? null : storable(contentId.replace(/^<|>$/g, "")).slice(0, MAX_FILENAME) || null,
+    contentId: contentId === undefined ? null : cutText(storable(contentId.replace(/^<|>$/g, "")), MAX_FILENAME) || null,
     content: restore(content) ?? content,
   };
 }
@@ -88,8 +86,9 @@ function storable(text: string): string {
   return text.replaceAll("\0", "\ufffd").toWellFormed();
 }
 
+/** The start of a text, without half a character at its end. */
 function cutText(text: string, max: number): string {
-  return text.length <= max ? text : text.slice(0, max).toWellFormed();
+  return text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, "");
 }
 
 function listMessageIds(header: string | undefined): string[] {
@@ -98,5 +97,5 @@ function listMessageIds(header: string | undefined): string[] {
 
 /** An address as somebody wrote it into a header; null if there is none. */
 function toAddress(text: string | undefined): string | null {
-  return storable(text ?? "").slice(0, MAX_ADDRESS) || null;
+  return cutText(storable(text ?? ""), MAX_ADDRESS) || null;
 }

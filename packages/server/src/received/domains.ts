@@ -83,7 +83,13 @@ export async function recordCheck(tx: Tx, deps: ReceivedDeps, row: Row, fault: s
   if (row.status === "VERIFIED") return toInboundDomain(deps, row);
   if (fault === null) await assertFree(tx, row);
   const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
-  await tx.update(tx.t.inboundDomains).set(patch).where(eq(tx.t.inboundDomains.id, row.id));
+  try {
+    await tx.update(tx.t.inboundDomains).set(patch).where(eq(tx.t.inboundDomains.id, row.id));
+  } catch (error) {
+    // Another workspace proved it in the same moment.
+    if (error instanceof UniqueViolation) throw takenByOther(row);
+    throw error;
+  }
   return toInboundDomain(deps, { ...row, ...patch });
 }
 
@@ -126,8 +132,15 @@ export function toInboundDomain({ config, baseUrl }: ReceivedDeps, row: Row): In
 }
 
 async function assertFree(tx: Tx, row: Row): Promise<void> {
-  const fault = await describeOwner(tx, row);
-  if (fault !== null) throw new ApiError("conflict", fault, { hint: "It must be removed there first." });
+  if ((await describeOwner(tx, row)) !== null) throw takenByOther(row);
+}
+
+function takenByOther(row: Row): ApiError {
+  return new ApiError("conflict", describeTaken(row), { hint: "It must be removed there first." });
+}
+
+function describeTaken({ domain }: Pick<Row, "domain">): string {
+  return `Another workspace of this server receives the mail of ${domain}.`;
 }
 
 /** Says that another workspace has the domain; null if none has. */
@@ -137,5 +150,5 @@ async function describeOwner(q: Tx | Reader, { workspaceId, domain }: Row): Prom
     .select({ id: t.id })
     .from(t)
     .where(and(eq(t.domain, domain), IS_VERIFIED, ne(t.workspaceId, workspaceId)));
-  return other ? `Another workspace of this server receives the mail of ${domain}.` : null;
+  return other ? describeTaken({ domain }) : null;
 }

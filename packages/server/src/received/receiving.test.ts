@@ -260,6 +260,22 @@ describe("an inbound domain", () => {
   });
 });
 
+test("of two workspaces that verify an inbound domain at once, one gets it and the other a conflict", async () => {
+  const records: string[] = [];
+  await using s = await start({ dev: false, flags: { "inbound-domain": "bounces.acme.test" }, dns: { txt: async () => records } });
+  const other = await s.world.createWorkspace("Other");
+  for (let round = 0; round < 5; round += 1) {
+    const sdks = [s.world.sdk, other.sdk];
+    const domains = await Promise.all(sdks.map((sdk) => sdk.inboundDomains.create({ domain: `in${round}.acme.test` })));
+    records.push(...domains.map(({ dnsRecords }) => dnsRecords[0]?.value ?? ""));
+    const results = await Promise.allSettled(sdks.map((sdk, i) => sdk.inboundDomains.verify(domains[i]?.id ?? "", {})));
+    expect(results.map((one) => (one.status === "fulfilled" ? one.value.status : one.reason.code)).sort()).toEqual([
+      "VERIFIED",
+      "conflict",
+    ]);
+  }
+});
+
 describe("automatic mail is marked", () => {
   test.each([
     ["auto_submitted", { "Auto-Submitted": "auto-replied" }],
