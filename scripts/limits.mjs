@@ -33,6 +33,8 @@ const MEANINGS = {
     title: "Received mail",
     message: ["a mail with its files", bytes],
     text: ["text, and HTML, each, as the API shows it", characters],
+    mailsPerDay: ["mails that a workspace receives in a day (UTC)", count],
+    bytesPerDay: ["mails that a workspace receives in a day (UTC), all together", bytes],
     personalPerHour: ["mails of one sender within an hour that count as written by a person", count],
   },
   BATCH_LIMITS: {

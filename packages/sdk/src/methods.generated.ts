@@ -919,7 +919,7 @@ export interface MailsvcMethods {
     /**
      * Get everything stored about a person.
      *
-     * The person with an address: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them in pages of 50.
+     * The person with an address: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them and mail by them in pages of 50 at most.
      *
      * `GET /api/v1/people/:email`
      */

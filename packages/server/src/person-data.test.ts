@@ -146,8 +146,8 @@ test("every table that has an export of its own contributes to what is exported 
   const { deps } = world.app;
   const { read } = deps.db;
   const contact = (await read.select().from(read.t.contacts)).find((row) => row.id === id) ?? null;
-  const subject: ExportedSubject = { workspaceId: world.workspaceId, address: ADA, contact, before: null };
-  const exported: Record<string, unknown> = { email: ADA };
+  const subject: ExportedSubject = { workspaceId: world.workspaceId, address: ADA, contact, position: null };
+  const exported: Record<string, unknown> = { email: ADA, nextCursor: null };
   const silent: string[] = [];
   for (const [name, data] of DECLARED) {
     if (typeof data === "string" || "nothing" in data || typeof data.export !== "function") continue;

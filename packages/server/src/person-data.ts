@@ -1,7 +1,7 @@
 import { forgetEntries, listEntriesOfContact } from "./automations/data-subject.ts";
 import { forgetRecipients } from "./campaigns/campaigns.ts";
 import { deleteContactRow } from "./contacts/store.ts";
-import type { ErasedSubject, PersonDataByTable } from "./data-subjects/declarations.ts";
+import type { ErasedSubject, ExportedParts, ExportedSubject, PersonDataByTable } from "./data-subjects/declarations.ts";
 import type { DataSubjectDeps } from "./data-subjects/deps.ts";
 import {
   eraseCapturedEmails,
@@ -12,7 +12,7 @@ import {
   listTexts,
 } from "./data-subjects/erasure.ts";
 import { exportContact, exportEmails, exportEvents, exportSuppression } from "./data-subjects/exports.ts";
-import type { Tx } from "./db/db.ts";
+import type { Reader, Tx } from "./db/db.ts";
 import { listMembershipsOfContact, removeFromLists } from "./lists/lists.ts";
 import { forgetSignUps, listSignUpsOfContact } from "./marketplace/landing-pages/signups.ts";
 import { eraseReceived, exportReceived } from "./received/received.ts";
@@ -63,7 +63,7 @@ export const PERSON_DATA: PersonDataByTable = {
   received: {
     address: "fromKey",
     erase: eraseReceived,
-    export: async (read, subject) => (subject.before === null ? exportReceived(read, subject) : {}),
+    export: exportReceivedPage,
   },
   agentReplies: {
     email: "receivedId",
@@ -151,10 +151,17 @@ export const PERSON_DATA: PersonDataByTable = {
   wakeups: { nothing: OF_AGENTS },
   webhookEvents: { nothing: OF_AGENTS },
   webhookStreams: "nothing",
+  receivedQuotas: "nothing",
   relays: "nothing",
   relayTokens: "nothing",
   workspaces: "nothing",
 };
+
+async function exportReceivedPage(read: Reader, { workspaceId, address, position }: ExportedSubject): Promise<ExportedParts> {
+  if (position !== null && position.received === undefined) return {};
+  const { received, last } = await exportReceived(read, { workspaceId, address, before: position?.received ?? null });
+  return { received, ...(last !== null && { next: { received: last } }) };
+}
 
 async function eraseRecipients(tx: Tx, { workspaceId, emails }: ErasedSubject, deps: DataSubjectDeps): Promise<number> {
   await forgetRecipients(

@@ -92,6 +92,7 @@ function person(found: Person, session: Session): string {
       : []),
     ...personTables(found, session),
     out.dim("Use --json for the complete record."),
+    ...(found.nextCursor ? [out.dim(`Older mail: mailsvc people get ${found.email} --cursor ${found.nextCursor}`)] : []),
   ].join("\n\n");
 }
 
@@ -110,17 +111,22 @@ function personTables(found: Person, { term: { out, columns } }: Session): strin
       { title: "status", value: (e) => e.status, paint: paintStatus },
       { title: "entered (utc)", value: (e) => formatTimestamp(e.enteredAt), paint: (s, t) => s.dim(t), priority: 1 },
     ]),
-    ...section(found.nextCursor ? `The last ${found.emails.length} emails` : "Emails", found.emails, [
+    ...section("Emails", found.emails, [
       { title: "email", value: (e) => e.id },
       { title: "status", value: (e) => e.status, paint: paintStatus },
       { title: "subject", value: (e) => e.subject, flexible: true },
       { title: "created (utc)", value: (e) => formatTimestamp(e.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
     ]),
+    ...section("Received mail", found.received, [
+      { title: "mail", value: (m) => m.id },
+      { title: "subject", value: (m) => m.subject, flexible: true },
+      { title: "received (utc)", value: (m) => formatTimestamp(m.receivedAt), paint: (s, t) => s.dim(t), priority: 1 },
+    ]),
   ];
 }
 
 function erased(gone: Erasure, { term: { out } }: Session): string {
-  const parts = (["contacts", "emails", "captured", "events", "answers"] as const).filter((what) => gone[what] > 0);
+  const parts = (["contacts", "emails", "received", "captured", "events", "answers"] as const).filter((what) => gone[what] > 0);
   return [
     `${out.green("erased")} ${parts.map((what) => `${gone[what]} ${what}`).join(", ") || "the address"}`,
     ...(gone.staysSuppressed ? [out.dim("The address stays suppressed: kept is a hash from which it cannot be read.")] : []),

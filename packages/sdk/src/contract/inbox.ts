@@ -120,7 +120,7 @@ export const inbox = {
       automatic: z.boolean().optional().meta({ description: "Write it as a program, such as a notice of absence" }),
     }),
     output: ReceivedMail,
-    errors: ["not_found", "invalid_state"],
+    errors: ["not_found", "invalid_state", "limit_reached"],
     examples: [{ summary: "A reply", params: id, body: { text: "Yes, please." } }],
   }),
   clear: endpoint({

@@ -55,7 +55,7 @@ export const Person = z
     /** The events of the contact, in order. */
     events: z.array(z.object({ id: z.string(), type: z.string(), at: Instant, data: z.record(z.string(), z.unknown()) })),
     suppression: Suppression.nullable(),
-    /** Mail that the person wrote, newest first, 50 at most; all of it is listed by `received.list` with `from`. */
+    /** Mail that the person wrote, newest first; follow `nextCursor` for the rest. */
     received: z.array(ReceivedMailDetail),
     /** Emails to the person with contents and history, newest first; follow `nextCursor` for the rest. */
     emails: z.array(EmailDetail),
@@ -91,7 +91,7 @@ export const people = {
     access: { permission: "people:read" },
     summary: "Get everything stored about a person",
     description:
-      "The person with an address: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them in pages of 50.",
+      "The person with an address: contact, memberships, sign-ups with the texts consented to, ways through automations, events, suppression, and all emails to them and mail by them in pages of 50 at most.",
     query: z.object({ cursor: pageQuery.cursor }),
     output: Person,
     errors: ["not_found"],

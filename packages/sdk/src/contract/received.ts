@@ -10,6 +10,9 @@ export const RECEIVED_LIMITS = {
   message: 25 * 1024 * 1024,
   /** Bytes of the text and of the HTML part each; the raw message has all. */
   text: 1024 * 1024,
+  /** What is stored for a workspace in a day (UTC): the number of mails, and their bytes as they came. */
+  mailsPerDay: 10_000,
+  bytesPerDay: 2 * 1024 * 1024 * 1024,
   /** Mails of one sender within an hour that count as written by a person. */
   personalPerHour: 20,
 } as const;
@@ -46,7 +49,7 @@ export const ReceivedMail = z
     id: z.string(),
     /** The conversation: the id of its first mail, sent or received. */
     threadId: z.string(),
-    /** The email it answers; null when it answers none of yours. */
+    /** The email it answers; null when it answers none of yours, or only names one that did not go to its sender. */
     emailId: z.string().nullable(),
     /** The contact that was written to, or that has the sender's address; null without one. */
     contactId: z.string().nullable(),

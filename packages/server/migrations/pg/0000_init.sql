@@ -768,6 +768,7 @@ CREATE TABLE "received" (
 	"subject" text NOT NULL,
 	"message_id" text,
 	"message_key" text NOT NULL,
+	"content_key" text NOT NULL,
 	"auto_reply" text,
 	"files" integer NOT NULL,
 	"authentication" json,
@@ -798,6 +799,15 @@ CREATE TABLE "received_parts" (
 	"part" integer NOT NULL,
 	"content" "bytea" NOT NULL,
 	CONSTRAINT "received_parts_received_id_file_part_pk" PRIMARY KEY("received_id","file","part")
+);
+--> statement-breakpoint
+CREATE TABLE "received_quotas" (
+	"workspace_id" text NOT NULL,
+	"part" integer NOT NULL,
+	"day" integer NOT NULL,
+	"mails" integer NOT NULL,
+	"kilobytes" integer NOT NULL,
+	CONSTRAINT "received_quotas_workspace_id_part_pk" PRIMARY KEY("workspace_id","part")
 );
 --> statement-breakpoint
 CREATE TABLE "relay_tokens" (
@@ -1145,7 +1155,7 @@ CREATE INDEX "payments_listing" ON "payments" USING btree ("listing_id","id");--
 CREATE INDEX "payments_workspace" ON "payments" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "provider_connections_token" ON "provider_connections" USING btree ("token");--> statement-breakpoint
 CREATE INDEX "provider_connections_workspace" ON "provider_connections" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "received_message" ON "received" USING btree ("workspace_id","message_key","to_key");--> statement-breakpoint
+CREATE UNIQUE INDEX "received_message" ON "received" USING btree ("workspace_id","message_key","to_key","content_key");--> statement-breakpoint
 CREATE INDEX "received_list" ON "received" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "received_from" ON "received" USING btree ("workspace_id","from_key","id");--> statement-breakpoint
 CREATE INDEX "received_to" ON "received" USING btree ("workspace_id","to_key","id");--> statement-breakpoint

@@ -872,6 +872,7 @@ CREATE TABLE `received` (
 	`subject` text NOT NULL,
 	`message_id` text,
 	`message_key` text NOT NULL,
+	`content_key` text NOT NULL,
 	`auto_reply` text,
 	`files` integer NOT NULL,
 	`authentication` text,
@@ -886,7 +887,7 @@ CREATE TABLE `received` (
 	`html` text
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `received_message` ON `received` (`workspace_id`,`message_key`,`to_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `received_message` ON `received` (`workspace_id`,`message_key`,`to_key`,`content_key`);--> statement-breakpoint
 CREATE INDEX `received_list` ON `received` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `received_from` ON `received` (`workspace_id`,`from_key`,`id`);--> statement-breakpoint
 CREATE INDEX `received_to` ON `received` (`workspace_id`,`to_key`,`id`);--> statement-breakpoint
@@ -908,6 +909,15 @@ CREATE TABLE `received_parts` (
 	`part` integer NOT NULL,
 	`content` blob NOT NULL,
 	PRIMARY KEY(`received_id`, `file`, `part`)
+);
+--> statement-breakpoint
+CREATE TABLE `received_quotas` (
+	`workspace_id` text NOT NULL,
+	`part` integer NOT NULL,
+	`day` integer NOT NULL,
+	`mails` integer NOT NULL,
+	`kilobytes` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `part`)
 );
 --> statement-breakpoint
 CREATE TABLE `relay_tokens` (

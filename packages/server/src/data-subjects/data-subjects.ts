@@ -4,12 +4,12 @@ import { deleteContact, findContactByEmail } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
-import type { PersonDataByTable } from "./declarations.ts";
+import { type ExportPosition, PAGED, type PersonDataByTable } from "./declarations.ts";
 import type { DataSubjectDeps } from "./deps.ts";
 import { type EmailCopy, findEmailCopies } from "./email-copies.ts";
 import { erasePerson, exportPerson } from "./walk.ts";
 
-/** Everything stored about the person with an address; emails to them come in pages. Throws ApiError not_found. */
+/** Everything stored about the person with an address; emails to them and mail by them come in pages. Throws ApiError not_found. */
 export async function exportDataSubject(
   read: Reader,
   deps: DataSubjectDeps,
@@ -18,13 +18,13 @@ export async function exportDataSubject(
   { email, cursor }: { email: string; cursor?: string | undefined },
 ): Promise<Person> {
   const address = parseKey(email);
-  const before = cursor === undefined ? null : decodeCursor(cursor);
+  const position = cursor === undefined ? null : decodeCursor(cursor);
   const contact = await findContactByEmail(read, workspaceId, address);
-  const person = await exportPerson(read, tables, deps, { workspaceId, address, contact, before });
+  const { person, next } = await exportPerson(read, tables, deps, { workspaceId, address, contact, position });
   const { email: _, ...parts } = person;
   const isEmpty = Object.values(parts).every((part) => part === null || (Array.isArray(part) && part.length === 0));
   if (isEmpty && cursor === undefined) throw notStored(email);
-  return person;
+  return { ...person, nextCursor: encodeCursor(next) };
 }
 
 /** All emails to a person. Scans all emails of the workspace, so call it before the transaction. Throws ApiError validation_error. */
@@ -76,11 +76,18 @@ function parseKey(email: string): string {
   }
 }
 
-function decodeCursor(cursor: string): string {
-  const id = Buffer.from(cursor, "base64url").toString();
-  if (!/^em_[0-9a-z]{26}$/.test(id))
+/** The ids behind which the lists go on, in the order of `PAGED`; empty for a list that has ended. Null when all have. */
+function encodeCursor(next: ExportPosition): string | null {
+  const ids = PAGED.map((list) => next[list] ?? "");
+  return ids.every((id) => id === "") ? null : Buffer.from(ids.join(" ")).toString("base64url");
+}
+
+function decodeCursor(cursor: string): ExportPosition {
+  const text = Buffer.from(cursor, "base64url").toString();
+  const ids = text.split(" ");
+  if (ids.length !== PAGED.length || !ids.every((id) => /^(?:[a-z]{2,3}_[0-9a-z]{26})?$/.test(id)))
     throw invalid("cursor", "invalid_cursor", "This cursor is not from this list. Use nextCursor of the page before.");
-  return id;
+  return Object.fromEntries(PAGED.flatMap((list, i) => (ids[i] ? [[list, ids[i]]] : [])));
 }
 
 function notStored(email: string) {

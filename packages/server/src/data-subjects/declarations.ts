@@ -12,11 +12,20 @@ interface Subject {
   readonly contact: ContactRow | null;
 }
 
+/** What may be too long for one page of an export. */
+export const PAGED = ["emails", "received"] as const;
+
+/** Where a page of an export begins: in each of these lists behind this id. Lists that are absent have ended. */
+export type ExportPosition = { readonly [List in (typeof PAGED)[number]]?: string };
+
 /** A person whose data is exported. */
 export interface ExportedSubject extends Subject {
-  /** Only emails before this one; null for the newest. */
-  readonly before: string | null;
+  /** Null for the first page. */
+  readonly position: ExportPosition | null;
 }
+
+/** Parts of an export, and where the next page of them begins. */
+export type ExportedParts = Partial<Omit<Person, "nextCursor">> & { readonly next?: ExportPosition };
 
 /** A person who is erased. */
 export interface ErasedSubject extends Subject {
@@ -24,7 +33,7 @@ export interface ErasedSubject extends Subject {
 }
 
 /** Reads the parts of an export that a table contributes; an empty object if there is nothing. */
-type Export = (read: Reader, subject: ExportedSubject, deps: DataSubjectDeps) => Promise<Partial<Person>>;
+type Export = (read: Reader, subject: ExportedSubject, deps: DataSubjectDeps) => Promise<ExportedParts>;
 
 /** Deletes or clears what is stored about a contact, in the transaction that deletes the contact. */
 type ForgetContact = (tx: Tx, contact: ContactRow, deps: DataSubjectDeps) => Promise<void>;

@@ -3,17 +3,17 @@ import { and, type Column, eq, getTableColumns, inArray } from "drizzle-orm";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
-import type { ErasedSubject, ExportedSubject, PersonData, PersonDataByTable } from "./declarations.ts";
+import type { ErasedSubject, ExportedSubject, ExportPosition, PersonData, PersonDataByTable } from "./declarations.ts";
 import type { DataSubjectDeps } from "./deps.ts";
 
-/** Everything that tables hold about a person. */
+/** A page of everything that tables hold about a person, and where the next one begins. */
 export async function exportPerson(
   read: Reader,
   tables: PersonDataByTable,
   deps: DataSubjectDeps,
   subject: ExportedSubject,
-): Promise<Person> {
-  const person: Person = {
+): Promise<{ readonly person: Omit<Person, "nextCursor">; readonly next: ExportPosition }> {
+  const person: Omit<Person, "nextCursor"> = {
     email: subject.contact?.email ?? subject.address,
     contact: null,
     lists: [],
@@ -23,12 +23,15 @@ export async function exportPerson(
     suppression: null,
     received: [],
     emails: [],
-    nextCursor: null,
   };
+  const position: ExportPosition = {};
   for (const [, data] of listTables(tables))
-    if (typeof data === "object" && "export" in data && typeof data.export === "function")
-      Object.assign(person, await data.export(read, subject, deps));
-  return person;
+    if (typeof data === "object" && "export" in data && typeof data.export === "function") {
+      const { next, ...parts } = await data.export(read, subject, deps);
+      Object.assign(person, parts);
+      Object.assign(position, next);
+    }
+  return { person, next: position };
 }
 
 /** Deletes or clears what tables hold about a contact, its own row too. */

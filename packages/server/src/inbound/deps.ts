@@ -1,3 +1,4 @@
+import type { StorageHealth } from "../http/storage-health.ts";
 import type { Log } from "../lib/log.ts";
 import type { ReceivedDeps } from "../received/deps.ts";
 import type { UnsubscribeDeps } from "../unsubscribe/deps.ts";
@@ -9,6 +10,8 @@ import type { ReturnPath } from "./return-path.ts";
 export interface InboundDeps extends ReceivedDeps, UnsubscribeDeps {
   readonly config: ReceivedDeps["config"];
   readonly log: Log;
+  /** Whether there is room on the disk for more mail. */
+  readonly storage: StorageHealth;
   /** The addresses of emails at the inbound domain. */
   readonly returnPath: ReturnPath;
   readonly sns: SnsClient;

@@ -51,6 +51,7 @@ export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadRe
       messageKey: createHash("sha256")
         .update(messageId ?? raw)
         .digest("base64url"),
+      contentKey: hashContent(raw, mail.headers),
       references: [...new Set([...listMessageIds(mail.references), ...listMessageIds(mail.inReplyTo)])].slice(-MAX_REFERENCES),
       headers: mail.headers.map(({ originalKey, value }) => ({ name: storable(originalKey), value: storable(value) })),
       text,
@@ -61,6 +62,18 @@ export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadRe
       truncated: start.length < skeleton.length || [mail.text, mail.html].some((one) => (one?.length ?? 0) > maxText),
     },
   };
+}
+
+// What the author wrote; the others tell the way of a mail.
+const OF_AUTHOR = /^(?:from|sender|reply-to|to|cc|subject|date|mime-version|content-type|content-transfer-encoding)$/;
+
+/** A hash of what a mail says, without the trace of its way: a mail that comes on two ways says the same. */
+function hashContent(raw: Uint8Array, headers: Email["headers"]): string {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  const fields = headers.filter(({ key }) => OF_AUTHOR.test(key)).map(({ key, value }) => [key, value]);
+  const ends = ["\n\r\n", "\n\n"].map((end) => bytes.indexOf(end)).filter((at) => at !== -1);
+  const body = ends.length === 0 ? bytes.subarray(bytes.length) : bytes.subarray(Math.min(...ends));
+  return createHash("sha256").update(JSON.stringify(fields)).update(body).digest("base64url");
 }
 
 function toFile(file: Attachment, number: number, restore: (content: Uint8Array) => Uint8Array<ArrayBuffer> | undefined): IncomingFile {

@@ -1,7 +1,7 @@
 import type { MailAuthentication } from "@mailsvc/sdk/contract";
 import { findEmailById, readMessageId } from "../emails/emails.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
-import { type Mailbox, storeIncoming } from "../received/received.ts";
+import { DailyQuotaReached, type Mailbox, storeIncoming } from "../received/received.ts";
 import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { applyReports } from "./apply.ts";
 import type { InboundDeps } from "./deps.ts";
@@ -12,9 +12,9 @@ import type { InboundAddress } from "./return-path.ts";
 
 /**
  * What a received mail led to. `too-early`: the sender must try again, because the email is still being handed over. `unreadable`: it
- * exceeds what a mail may contain, and the reason is in the log.
+ * exceeds what a mail may contain, and the reason is in the log. `over-quota`: the workspace has received as much today as is stored for it.
  */
-export type Received = "applied" | "ignored" | "too-early" | "unreadable";
+export type Received = "applied" | "ignored" | "too-early" | "unreadable" | "over-quota";
 
 /** A mail as it came, with its envelope. */
 export interface ReceivedMessage {
@@ -38,7 +38,7 @@ export async function receiveMail(deps: InboundDeps, message: ReceivedMessage): 
   const results: Received[] = [];
   if (addresses.length > 0) results.push(...(await applyToEmails(deps, addresses, message.raw)));
   if (mailboxes.length > 0 && !results.includes("unreadable")) results.push(await deliver(deps, mailboxes, message));
-  return (["unreadable", "too-early", "applied"] as const).find((result) => results.includes(result)) ?? "ignored";
+  return (["unreadable", "over-quota", "too-early", "applied"] as const).find((result) => results.includes(result)) ?? "ignored";
 }
 
 /** Puts a mail into mailboxes. */
@@ -50,9 +50,15 @@ async function deliver(deps: InboundDeps, mailboxes: readonly Mailbox[], message
   }
   const authentication = (await message.authenticate?.(raw)) ?? null;
   const { envelopeFrom } = message;
-  for (const mailbox of mailboxes)
-    await deps.db.tx((tx) => storeIncoming(tx, deps, { mailbox, mail: result.mail, raw, envelopeFrom, authentication }));
-  return "applied";
+  try {
+    for (const mailbox of mailboxes)
+      await deps.db.tx((tx) => storeIncoming(tx, deps, { mailbox, mail: result.mail, raw, envelopeFrom, authentication }));
+    return "applied";
+  } catch (error) {
+    if (!(error instanceof DailyQuotaReached)) throw error;
+    deps.log.warn("a mail was not stored", { reason: error.message });
+    return "over-quota";
+  }
 }
 
 async function applyToEmails(deps: InboundDeps, addresses: readonly InboundAddress[], raw: Uint8Array): Promise<Received[]> {

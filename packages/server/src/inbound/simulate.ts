@@ -36,7 +36,7 @@ export interface SimulatedAnswer {
 
 /**
  * Answers a mail as a recipient's mail program would, and receives the answer as if it came over SMTP. Throws ApiError invalid_state if the
- * mail has no address that is received here.
+ * mail has no address that is received here, and limit_reached.
  */
 export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answer: SimulatedAnswer): Promise<ReceivedMail> {
   const address = parseMailbox(mail.replyTo ?? mail.from).address;
@@ -67,7 +67,12 @@ export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answe
     attempt: 1,
   });
   const message = { recipients: [recipient], envelopeFrom: parseMailbox(mail.to).address, raw: new Uint8Array(raw) };
-  if ((await receiveMail(deps, message)) !== "applied") throw new Error("A simulated reply was not received.");
+  const result = await receiveMail(deps, message);
+  if (result === "over-quota")
+    throw new ApiError("limit_reached", "The workspace has received as much mail today as is stored for it in a day.", {
+      hint: "It takes mail again at midnight (UTC).",
+    });
+  if (result !== "applied") throw new Error("A simulated reply was not received.");
   return getReceivedByMessageId(deps.db.read, mailbox, answer.messageId);
 }
 

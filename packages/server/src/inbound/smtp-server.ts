@@ -6,6 +6,7 @@ import { Intake } from "../mail/intake.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import { listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
 import type { TlsFiles } from "../mail/tls-files.ts";
+import { isQuotaReached } from "../received/received.ts";
 import type { InboundDeps } from "./deps.ts";
 import { receiveMail } from "./receive.ts";
 import { findRecipient, type Recipient } from "./recipients.ts";
@@ -97,6 +98,8 @@ async function admit(deps: InboundDeps, address: string, { accepted, refused, se
     refused.set(session, times);
     return times > MAX_REFUSED ? reply(421, "4.7.0 Too many unknown addresses") : reply(550, "5.1.1 No such address here");
   }
+  if (deps.storage.lowDisk !== null) return reply(452, "4.3.1 Not enough disk space, please try again later");
+  if ("mailbox" in recipient && (await isQuotaReached(deps.db.read, deps, recipient.mailbox.workspaceId))) return overQuota();
   const known = accepted.get(session) ?? new Map<string, Recipient>();
   if (known.size >= MAX_RECIPIENTS) return reply(452, "4.5.3 Too many recipients");
   accepted.set(session, known.set(address.toLowerCase(), recipient));
@@ -118,11 +121,16 @@ async function accept(deps: InboundDeps, intake: Intake, { stream, recipients, s
     if (raw === null) return reply(452, "4.3.1 Too many messages at once, please try again later");
     const { mailFrom } = session.envelope;
     const result = await receiveMail(deps, { recipients, raw, envelopeFrom: mailFrom ? mailFrom.address : "" });
+    if (result === "over-quota") return overQuota();
     if (result === "unreadable") return reply(554, "5.6.0 Message cannot be read");
     return result === "too-early" ? reply(451, "4.4.5 The message this is about is still being sent, please try again later") : null;
   } finally {
     release();
   }
+}
+
+function overQuota(): Error {
+  return reply(452, "4.2.2 Mailbox has received too much mail today, please try again tomorrow");
 }
 
 function logFailure({ log }: InboundDeps, what: string, error: unknown): void {

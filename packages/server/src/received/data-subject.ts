@@ -1,12 +1,15 @@
-import type { Person } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, type SQL } from "drizzle-orm";
+import type { ReceivedMailDetail } from "@mailsvc/sdk/contract";
+import { and, desc, eq, inArray, lt, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { MB } from "../lib/units.ts";
 import { toDetail } from "./show.ts";
 import { deleteReceivedRows } from "./store.ts";
 
-// Mails of one export.
+// A page holds at most this many mails, and ends after one with which its texts are longer than this: a mail may have megabytes.
 const PAGE = 50;
+const MAX_CHARACTERS = 2 * MB;
 
 /** The person whose mail is meant: what came from the address. */
 interface Writer {
@@ -15,16 +18,31 @@ interface Writer {
   readonly address: string;
 }
 
-/** The newest mails that a person wrote. */
-export async function exportReceived(read: Reader, { workspaceId, address }: Writer): Promise<Partial<Person>> {
+/** A page of the mails that a person wrote, newest first, and the id behind which the next one begins; null after the last. */
+export async function exportReceived(
+  read: Reader,
+  { workspaceId, address, before }: Writer & { readonly before: string | null },
+): Promise<{ readonly received: ReceivedMailDetail[]; readonly last: string | null }> {
   const { received: t } = read.t;
-  const rows = await read
-    .select()
+  const ids = await read
+    .select({ id: t.id })
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), eq(t.fromKey, address)))
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.fromKey, address), before === null ? undefined : lt(t.id, before)))
     .orderBy(desc(t.id))
-    .limit(PAGE);
-  return { received: await Promise.all(rows.map((row) => toDetail(read, row))) };
+    .limit(PAGE + 1);
+  const received: ReceivedMailDetail[] = [];
+  let characters = 0;
+  let last: string | null = null;
+  for (const { id } of ids.slice(0, PAGE)) {
+    last = id;
+    const [row] = await findRows(read, t, { id });
+    if (!row) continue;
+    const mail = await toDetail(read, row);
+    received.push(mail);
+    characters += mail.text.length + mail.reply.length + (mail.html?.length ?? 0);
+    if (characters > MAX_CHARACTERS) break;
+  }
+  return { received, last: last !== null && last !== ids.at(-1)?.id ? last : null };
 }
 
 /** Deletes what a person wrote: from the address, or as an answer to one of these emails. */

@@ -14,6 +14,7 @@ import { recordEvents } from "../events/events.ts";
 import { HOUR } from "../lib/units.ts";
 import type { ReceivedDeps } from "./deps.ts";
 import type { Mailbox } from "./mailboxes.ts";
+import { countIntoQuota } from "./quota.ts";
 import { insertFiles, type ReceivedRow } from "./store.ts";
 import { findThread, type Thread } from "./threads.ts";
 
@@ -35,6 +36,8 @@ export interface IncomingMail {
   readonly messageId: string | null;
   /** A hash of the Message-ID, or of the whole mail if it has none. */
   readonly messageKey: string;
+  /** A hash of what it says: of what its author wrote into its header, and of its body. */
+  readonly contentKey: string;
   /** Message-IDs of the mails before it, oldest first. */
   readonly references: readonly string[];
   readonly headers: readonly { readonly name: string; readonly value: string }[];
@@ -61,7 +64,7 @@ export interface Delivery {
 
 /**
  * Stores a mail, finds its conversation, and records `email.received`. False for one that the mailbox has already: the sender did not get
- * our reply to it, and sent it again.
+ * our reply to it, and sent it again. Throws DailyQuotaReached.
  */
 export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delivery): Promise<boolean> {
   const { mailbox, mail, raw } = delivery;
@@ -95,6 +98,7 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
   };
   const added = await tx.insert(tx.t.received).values(row).onConflictDoNothing().returning({ id: tx.t.received.id });
   if (added.length === 0) return false;
+  await countIntoQuota(tx, deps, { workspaceId, size: raw.length });
   await insertFiles(tx, id, raw, files);
   await announce(tx, deps, row, thread);
   return true;

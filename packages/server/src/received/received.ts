@@ -13,6 +13,7 @@ export { eraseReceived, exportReceived } from "./data-subject.ts";
 export type { ReceivedHooks, Reply } from "./deps.ts";
 export { type Delivery, type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";
 export { findDomainMailbox, findReplyMailbox, type Mailbox } from "./mailboxes.ts";
+export { DailyQuotaReached, isQuotaReached } from "./quota.ts";
 export { deleteReceivedRows, type ReceivedRow } from "./store.ts";
 
 interface ReceivedQuery extends PageInput {
@@ -42,7 +43,7 @@ export async function listReceived(read: Reader, workspaceId: string, input: Rec
   if (to !== undefined) filters.push({ scope, condition: eq(t.toKey, addressKey(to)) });
   const chosen = filters.length === 0 ? { where: scope, unindexed: undefined } : await chooseFilter(read, t, filters);
   const isAutomatic = autoReply === undefined ? undefined : autoReply ? isNotNull(t.autoReply) : isNull(t.autoReply);
-  const { references, headers, replyTo, reply, text, html, messageKey, truncated, ...columns } = getTableColumns(t);
+  const { references, headers, replyTo, reply, text, html, messageKey, contentKey, truncated, ...columns } = getTableColumns(t);
   const unindexed = chosen.unindexed === undefined && isAutomatic === undefined ? undefined : and(chosen.unindexed, isAutomatic);
   return listPage(read, input, { table: t, columns, where: chosen.where, unindexed, toItem: toReceivedMail });
 }
@@ -65,7 +66,7 @@ export async function readAttachment(read: Reader, workspaceId: string, id: stri
   return readFile(read, file);
 }
 
-/** The mail of a mailbox with a Message-ID. Throws ApiError not_found. */
+/** The newest mail of a mailbox with a Message-ID. Throws ApiError not_found. */
 export async function getReceivedByMessageId(read: Reader, mailbox: Mailbox, messageId: string): Promise<ReceivedMail> {
   return toReceivedMail(await getRowByMessageId(read, mailbox, messageId));
 }

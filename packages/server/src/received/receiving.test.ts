@@ -1,3 +1,4 @@
+import { type Person, RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { mail } from "../../test/bounce-samples.ts";
 import { deliverSmtp, talkSmtp } from "../../test/smtp-client.ts";
@@ -218,6 +219,23 @@ describe("an inbound domain", () => {
     await expect(s.world.sdk.received.get(foreign?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
   });
 
+  test("takes who only names an email into the conversation, but not for its recipient", async () => {
+    await using s = await start();
+    const contact = await s.world.sdk.contacts.create({ email: ADA });
+    const { id, messageId } = await s.send({ replyTo: "hello@in.acme.test" });
+    await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
+    const to = { "In-Reply-To": messageId };
+    await s.deliver("hello@in.acme.test", write("Stop writing to me", { ...to, From: "mallory@example.net" }), "mallory@example.net");
+    expect(await newest(s)).toMatchObject({ emailId: null, contactId: null, threadId: id, campaignId: null });
+    await s.deliver("hello@in.acme.test", write("Fine", { ...to, From: "ADA@example.com", "Message-ID": "<2@x>" }));
+    expect(await newest(s)).toMatchObject({ emailId: id, contactId: contact.id, threadId: id });
+    const events = await s.world.events.all({ type: "email.received" });
+    expect(events.map(({ emailId, contactId }) => [emailId, contactId])).toEqual([
+      [null, null],
+      [id, contact.id],
+    ]);
+  });
+
   test("is verified by a TXT record, belongs to one workspace, and is no longer taken once removed", async () => {
     const records: string[] = [];
     const flags = { "inbound-domain": "bounces.acme.test" };
@@ -388,6 +406,53 @@ test("a dot between bare line feeds does not end a message, so that none can be 
   expect(data.map(({ subject }) => subject)).toEqual(Array(5).fill(""));
 });
 
+test("a mail with the Message-ID of another one is kept out by nothing, and the same mail by another way is stored once", async () => {
+  await using s = await start();
+  const { replyTo } = await s.send();
+  for (const text of ["Mallory was first", "What Ada wrote"]) expect(await s.deliver(replyTo, write(text))).toBe(250);
+  expect(await s.deliver(replyTo, write("What Ada wrote", { Received: "from mx2.example.com" }))).toBe(250);
+  const { data } = await s.world.sdk.received.list();
+  const texts = await Promise.all(data.map(async ({ id }) => (await s.world.sdk.received.get(id)).reply));
+  expect(texts).toEqual(["What Ada wrote", "Mallory was first"]);
+});
+
+describe("mail is refused with 452 before it is taken", () => {
+  test.each([
+    ["number", { mails: RECEIVED_LIMITS.mailsPerDay - 1, kilobytes: 0 }],
+    ["bytes", { mails: 0, kilobytes: RECEIVED_LIMITS.bytesPerDay / 1024 - 1 }],
+  ])("beyond the quota of a day by %s, and only for that workspace", async (_name, used) => {
+    await using s = await start();
+    const { replyTo } = await s.send();
+    await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
+    const { db, clock } = s.world.app.deps;
+    const { workspaceId } = (await db.read.select().from(db.read.t.inboundDomains))[0] ?? {};
+    const day = Math.floor(clock.now() / 86_400_000);
+    await db.tx(
+      async (tx) => void (await tx.insert(tx.t.receivedQuotas).values({ workspaceId: workspaceId ?? "", part: 0, day, ...used })),
+    );
+    expect(await s.deliver(replyTo, write("The last one"))).toBe(250);
+    const greeting = ["EHLO x", `MAIL FROM:<${ADA}>`, `RCPT TO:<${replyTo}>`];
+    expect((await talkSmtp(s.server.port, greeting)).at(-1)).toMatch(/^452 4\.2\.2/);
+    await expect(s.world.reply(ADA, { text: "One more" })).rejects.toMatchObject({ code: "limit_reached" });
+    expect((await s.world.sdk.received.list()).pagination.total).toBe(1);
+    const other = await s.world.createWorkspace("Other");
+    await other.sdk.inboundDomains.create({ domain: "other.test" });
+    expect(await s.deliver("x@other.test", write("Elsewhere"))).toBe(250);
+    await s.world.clock.advance("1d");
+    expect(await s.deliver(replyTo, write("Tomorrow", { "Message-ID": "<2@x>" }))).toBe(250);
+  });
+
+  test("while the disk is nearly full, and taken again afterwards", async () => {
+    await using s = await start();
+    const { replyTo } = await s.send();
+    const { storage } = s.world.app.deps;
+    storage.lowDisk = "The disk is nearly full.";
+    expect(await s.deliver(replyTo, write("x"))).toBe(452);
+    storage.lowDisk = null;
+    expect(await s.deliver(replyTo, write("x"))).toBe(250);
+  });
+});
+
 test("a message of more than 25 MB is refused with 552", async () => {
   await using s = await start();
   const { replyTo } = await s.send();
@@ -434,6 +499,21 @@ test("a person's mail is exported and erased, and deleted after the days that it
   expect((await s.world.sdk.received.list()).pagination.total).toBe(1);
   await s.world.clock.advance("3d");
   expect((await s.world.sdk.received.list()).pagination.total).toBe(0);
+});
+
+test("all mails of a person are exported in pages, of which long ones have fewer", async () => {
+  await using s = await start();
+  await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
+  for (let i = 0; i < 53; i += 1) await s.deliver("x@in.acme.test", write(`${i}`, { "Message-ID": `<${i}@x>`, Subject: `${i}` }));
+  const lines = `${"x".repeat(78)}\r\n`.repeat(12_500);
+  for (let i = 53; i < 57; i += 1) await s.deliver("x@in.acme.test", write(lines, { "Message-ID": `<${i}@x>`, Subject: `${i}` }));
+  const pages: Person[] = [];
+  do pages.push(await s.world.sdk.people.get(ADA, { cursor: pages.at(-1)?.nextCursor ?? undefined }));
+  while (pages.at(-1)?.nextCursor);
+  expect(pages.flatMap(({ received }) => received.map(({ subject }) => subject))).toEqual(
+    Array.from({ length: 57 }, (_, i) => `${56 - i}`),
+  );
+  expect(pages.map(({ received }) => received.length)).toEqual([2, 2, 50, 3]);
 });
 
 describe("in dev mode", () => {

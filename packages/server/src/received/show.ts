@@ -4,7 +4,10 @@ import { iso } from "../lib/clock.ts";
 import { listFiles, type ReceivedFileRow, type ReceivedRow } from "./store.ts";
 
 /** What a list shows of a mail; its texts may be megabytes. */
-type ListedRow = Omit<ReceivedRow, "references" | "headers" | "replyTo" | "reply" | "text" | "html" | "messageKey" | "truncated">;
+type ListedRow = Omit<
+  ReceivedRow,
+  "references" | "headers" | "replyTo" | "reply" | "text" | "html" | "messageKey" | "contentKey" | "truncated"
+>;
 
 /** A mail with its texts. */
 export async function toDetail(read: Reader | Tx, row: ReceivedRow): Promise<ReceivedMailDetail> {

@@ -87,10 +87,11 @@ export async function deleteReceivedRows(tx: Tx, ids: readonly string[]): Promis
   return deleted;
 }
 
-/** The mail of a mailbox with a Message-ID. Throws ApiError not_found. */
+/** The newest mail of a mailbox with a Message-ID. Throws ApiError not_found. */
 export async function getRowByMessageId(q: Reader, { workspaceId, address }: Mailbox, messageId: string): Promise<ReceivedRow> {
-  const [row] = await findRows(q, q.t.received, { workspaceId, messageKey: hashMessageId(messageId), toKey: addressKey(address) });
-  if (!row) throw notFound("received mail", messageId);
+  const rows = await findRows(q, q.t.received, { workspaceId, messageKey: hashMessageId(messageId), toKey: addressKey(address) });
+  const row = rows.reduce<ReceivedRow | null>((newest, one) => (newest === null || one.id > newest.id ? one : newest), null);
+  if (row === null) throw notFound("received mail", messageId);
   return row;
 }
 

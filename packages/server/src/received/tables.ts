@@ -12,6 +12,7 @@ export function receivedTables(c: ColumnTypes) {
     receivedParts: receivedParts(c),
     agentReplies: agentReplies(c),
     inboundDomains: inboundDomains(c),
+    receivedQuotas: receivedQuotas(c),
   };
 }
 
@@ -39,6 +40,8 @@ function received(c: ColumnTypes) {
       messageId: c.text("message_id"),
       /** A hash of its Message-ID, or of the whole mail if it has none. */
       messageKey: c.text("message_key").notNull(),
+      /** A hash of what it says, which stays the same when it is delivered again on another way. */
+      contentKey: c.text("content_key").notNull(),
       autoReply: c.text("auto_reply").$type<AutoReplyReason>(),
       /** The number of its rows in `received_files`. */
       files: c.int("files").notNull(),
@@ -55,8 +58,9 @@ function received(c: ColumnTypes) {
       html: c.text("html"),
     },
     (t) => [
-      // One row for a mail and an address, however often it is delivered; also finds the mail that another one names.
-      c.uniqueIndex("received_message").on(t.workspaceId, t.messageKey, t.toKey),
+      // One row for a mail and an address, however often it is delivered; also finds the mail that another one names. Two mails may have
+      // one Message-ID: nobody can keep a mail out by sending another one first.
+      c.uniqueIndex("received_message").on(t.workspaceId, t.messageKey, t.toKey, t.contentKey),
       c.index("received_list").on(t.workspaceId, t.id),
       c.index("received_from").on(t.workspaceId, t.fromKey, t.id),
       c.index("received_to").on(t.workspaceId, t.toKey, t.id),
@@ -110,6 +114,22 @@ function agentReplies(c: ColumnTypes) {
       receivedAt: c.instant("received_at").notNull(),
     },
     (t) => [c.index("agent_replies_activation").on(t.activationId, t.id), c.index("agent_replies_received").on(t.receivedId)],
+  );
+}
+
+/** How much mail a workspace received on a day, in parts that add up. A part is of the last day on which it was counted into. */
+function receivedQuotas(c: ColumnTypes) {
+  return c.table(
+    "received_quotas",
+    {
+      workspaceId: c.text("workspace_id").notNull(),
+      part: c.int("part").notNull(),
+      /** Days since 1970 (UTC). */
+      day: c.int("day").notNull(),
+      mails: c.int("mails").notNull(),
+      kilobytes: c.int("kilobytes").notNull(),
+    },
+    (t) => [c.primaryKey({ columns: [t.workspaceId, t.part] })],
   );
 }
 

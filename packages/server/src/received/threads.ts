@@ -28,8 +28,9 @@ interface Clues {
 
 /**
  * Finds the conversation of a mail: by the reply address it came to, else by the last mail in its References that is known here, sent or
- * received. A Message-ID proves no more than the From header does: ids of one millisecond count up, so that who has one mail can work out
- * those beside it. Of several recipients of that one, the sender answers, or as far as is known the first.
+ * received. The signature of a reply address proves that its email reached the sender. A Message-ID proves nothing: ids of one millisecond
+ * count up, so that one mail tells those beside it, and a copy of a mail has its id, too. So a mail that only names an email joins its
+ * conversation, and counts as an answer to it only if it comes from a recipient of it.
  */
 export async function findThread(tx: Tx, { mailbox, references, fromKey }: Clues): Promise<Thread> {
   const { workspaceId, emailId } = mailbox;
@@ -38,8 +39,10 @@ export async function findThread(tx: Tx, { mailbox, references, fromKey }: Clues
     const mail = id === null ? null : await findMail(tx, workspaceId, id);
     if (mail === null) continue;
     const { emails, contents } = mail;
-    const email = emails.find((one) => (id === emailId ? one.id === id : one.toKey === fromKey)) ?? emails[0];
-    if (email) return { threadId: contents.threadId ?? email.mailId ?? email.id, email, contents };
+    const [first] = emails;
+    if (!first) continue;
+    const email = emails.find((one) => (id === emailId ? one.id === id : one.toKey === fromKey)) ?? null;
+    return { threadId: contents.threadId ?? first.mailId ?? first.id, email, contents: email && contents };
   }
   if (named.length === 0) return NONE;
   const [known] = await findRows(tx, tx.t.received, { workspaceId, messageKey: named.map(hashMessageId) });
