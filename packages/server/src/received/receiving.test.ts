@@ -1,58 +1,8 @@
-import { type Person, RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { mail } from "../../test/bounce-samples.ts";
-import { deliverSmtp, talkSmtp } from "../../test/smtp-client.ts";
-import { serveInboundSmtp } from "../inbound/inbound.ts";
-import type { SmtpListener } from "../mail/smtp-listener.ts";
-import { createWorld, type TestWorld, type WorldOptions } from "../testing.ts";
-
-const ADA = "ada@example.com";
-const message = { from: "Acme <hello@acme.test>", to: ADA, subject: "Hi", text: "How are you?", replyTo: "auto" };
-
-interface Setting extends AsyncDisposable {
-  readonly world: TestWorld;
-  readonly server: SmtpListener;
-  /** Sends a mail, and answers how it can be answered. */
-  send(more?: Partial<typeof message>): Promise<{ id: string; replyTo: string; messageId: string }>;
-  /** A mail over SMTP, and the code of the reply. */
-  deliver(to: string, raw: Uint8Array, from?: string): Promise<number>;
-}
-
-async function start(options: WorldOptions = {}): Promise<Setting> {
-  const world = await createWorld(options);
-  const server = await serveInboundSmtp(world.app.deps, { host: "127.0.0.1", port: 0 });
-  return {
-    world,
-    server,
-    send: async (more) => {
-      const { id } = await world.sdk.emails.send({ ...message, ...more });
-      await world.settle();
-      const sent = (await world.sdk.inbox.list().toArray()).find(({ emailId }) => emailId === id);
-      const { headers } = await world.sdk.inbox.get(sent?.id ?? "");
-      const find = (name: string): string => headers.find((header) => header.name === name)?.value ?? "";
-      return { id, replyTo: find("Reply-To"), messageId: find("Message-ID") };
-    },
-    deliver: (to, raw, from = ADA) => deliverSmtp(server.port, to, raw, from),
-    [Symbol.asyncDispose]: async () => {
-      await server.close();
-      await world.dispose();
-    },
-  };
-}
-
-// What ends the last line of a mail on its way.
-const CRLF = Buffer.from("\r\n");
-
-/** A mail by Ada. */
-function write(text: string, headers: Record<string, string> = {}): Buffer {
-  const fields = { From: `Ada Lovelace <${ADA}>`, Subject: "Re: Hi", "Message-ID": "<1@mail.example.com>", ...headers };
-  return mail(...Object.entries(fields).map(([name, value]) => `${name}: ${value}`), "", text);
-}
-
-const newest = async ({ world }: Setting) => {
-  const [first] = (await world.sdk.received.list()).data;
-  return world.sdk.received.get(first?.id ?? "");
-};
+import { ADA, CRLF, message, newest, start, write } from "../../test/receiving.ts";
+import { talkSmtp } from "../../test/smtp-client.ts";
+import { createWorld } from "../testing.ts";
 
 describe("a reply to the reply address of an email", () => {
   test("is received once, in the conversation of the email, with an event", async () => {
@@ -183,117 +133,6 @@ describe("an answer to a received mail", () => {
   });
 });
 
-describe("an inbound domain", () => {
-  test("takes mail at every address of it, begins conversations and finds them by In-Reply-To and References", async () => {
-    await using s = await start();
-    const contact = await s.world.sdk.contacts.create({ email: ADA });
-    expect(await s.deliver("sales@in.acme.test", write("Hello?"))).toBe(550);
-    await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
-    expect(await s.deliver("Sales@In.Acme.Test", write("Hello?", { Subject: "A question" }))).toBe(250);
-    const first = await newest(s);
-    expect(first).toMatchObject({
-      to: "Sales@in.acme.test",
-      emailId: null,
-      contactId: contact.id,
-      threadId: first.id,
-      subject: "A question",
-    });
-    expect(await s.world.events.all({ type: "email.received" })).toMatchObject([{ emailId: null, contactId: contact.id }]);
-    await s.deliver("sales@in.acme.test", write("Still there?", { "Message-ID": "<2@x>", References: "<0@x> <1@mail.example.com>" }));
-    expect(await newest(s)).toMatchObject({ threadId: first.id, references: ["<0@x>", "<1@mail.example.com>"] });
-    const { id } = await s.world.sdk.received.reply(first.id, { text: "Yes" });
-    expect(await s.world.sdk.emails.get(id)).toMatchObject({ from: "Sales@in.acme.test", subject: "Re: A question", threadId: first.id });
-  });
-
-  test("finds the email that a mail answers by its Message-ID, and not that of another workspace", async () => {
-    await using s = await start();
-    const { id, messageId } = await s.send({ replyTo: "hello@in.acme.test" });
-    await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
-    await s.deliver("hello@in.acme.test", write("Fine", { "In-Reply-To": messageId }));
-    expect(await newest(s)).toMatchObject({ emailId: id, threadId: id });
-    const other = await s.world.createWorkspace("Other");
-    await other.sdk.inboundDomains.create({ domain: "other.test" });
-    await s.deliver("x@other.test", write("Fine", { "In-Reply-To": messageId }));
-    const [foreign] = (await other.sdk.received.list()).data;
-    expect(foreign).toMatchObject({ emailId: null, contactId: null, threadId: foreign?.id });
-    await expect(s.world.sdk.received.get(foreign?.id ?? "")).rejects.toMatchObject({ code: "not_found" });
-  });
-
-  test("takes who only names an email into the conversation, but not for its recipient", async () => {
-    await using s = await start();
-    const contact = await s.world.sdk.contacts.create({ email: ADA });
-    const { id, messageId } = await s.send({ replyTo: "hello@in.acme.test" });
-    await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
-    const to = { "In-Reply-To": messageId };
-    await s.deliver("hello@in.acme.test", write("Stop writing to me", { ...to, From: "mallory@example.net" }), "mallory@example.net");
-    expect(await newest(s)).toMatchObject({ emailId: null, contactId: null, threadId: id, campaignId: null });
-    await s.deliver("hello@in.acme.test", write("Fine", { ...to, From: "ADA@example.com", "Message-ID": "<2@x>" }));
-    expect(await newest(s)).toMatchObject({ emailId: id, contactId: contact.id, threadId: id });
-    const events = await s.world.events.all({ type: "email.received" });
-    expect(events.map(({ emailId, contactId }) => [emailId, contactId])).toEqual([
-      [null, null],
-      [id, contact.id],
-    ]);
-  });
-
-  test("is verified by a TXT record, belongs to one workspace, and is no longer taken once removed", async () => {
-    const records: string[] = [];
-    const flags = { "inbound-domain": "bounces.acme.test" };
-    await using s = await start({ dev: false, flags, dns: { txt: async (name) => (name === "_mailsvc.in.acme.test" ? records : []) } });
-    const { inboundDomains } = s.world.sdk;
-    const domain = await inboundDomains.create({ domain: "In.Acme.test" });
-    expect(domain).toMatchObject({
-      domain: "in.acme.test",
-      status: "PENDING",
-      dnsRecords: [
-        { type: "TXT", name: "_mailsvc.in.acme.test", value: expect.stringMatching(/^mailsvc-verify=[0-9a-f]{48}$/) },
-        { type: "MX", name: "in.acme.test", value: "bounces.acme.test", priority: 10 },
-      ],
-    });
-    await expect(inboundDomains.create({ domain: "in.acme.test" })).rejects.toMatchObject({ code: "conflict" });
-    await expect(inboundDomains.create({ domain: "bounces.acme.test" })).rejects.toMatchObject({ code: "conflict" });
-    expect(await inboundDomains.verify(domain.id, {})).toMatchObject({
-      status: "PENDING",
-      lastError: expect.stringContaining("no TXT record"),
-    });
-    expect(await s.deliver("x@in.acme.test", write("Early"))).toBe(550);
-    records.push(domain.dnsRecords[0]?.value ?? "");
-    await s.world.clock.advance("10m");
-    expect(await inboundDomains.get(domain.id)).toMatchObject({ status: "VERIFIED", lastError: null });
-    expect(await s.deliver("x@in.acme.test", write("Now"))).toBe(250);
-    const other = await s.world.createWorkspace("Other");
-    const theirs = await other.sdk.inboundDomains.create({ domain: "in.acme.test" });
-    records.push(theirs.dnsRecords[0]?.value ?? "");
-    await expect(other.sdk.inboundDomains.verify(theirs.id, {})).rejects.toMatchObject({ code: "conflict" });
-    await s.world.clock.advance("10m");
-    expect(await other.sdk.inboundDomains.get(theirs.id)).toMatchObject({
-      status: "PENDING",
-      lastError: expect.stringContaining("Another workspace"),
-    });
-    await inboundDomains.delete(domain.id);
-    expect(await s.deliver("x@in.acme.test", write("Late"))).toBe(550);
-    await s.world.clock.advance("10m");
-    expect(await other.sdk.inboundDomains.get(theirs.id)).toMatchObject({ status: "VERIFIED" });
-    expect((await s.world.sdk.received.list()).pagination.total).toBe(1);
-  });
-});
-
-test("of two workspaces that verify an inbound domain at once, one gets it and the other a conflict", async () => {
-  const records: string[] = [];
-  await using s = await start({ dev: false, flags: { "inbound-domain": "bounces.acme.test" }, dns: { txt: async () => records } });
-  const other = await s.world.createWorkspace("Other");
-  for (let round = 0; round < 5; round += 1) {
-    const sdks = [s.world.sdk, other.sdk];
-    const domains = await Promise.all(sdks.map((sdk) => sdk.inboundDomains.create({ domain: `in${round}.acme.test` })));
-    records.push(...domains.map(({ dnsRecords }) => dnsRecords[0]?.value ?? ""));
-    const results = await Promise.allSettled(sdks.map((sdk, i) => sdk.inboundDomains.verify(domains[i]?.id ?? "", {})));
-    expect(results.map((one) => (one.status === "fulfilled" ? one.value.status : one.reason.code)).sort()).toEqual([
-      "VERIFIED",
-      "conflict",
-    ]);
-  }
-});
-
 describe("automatic mail is marked", () => {
   test.each([
     ["auto_submitted", { "Auto-Submitted": "auto-replied" }],
@@ -416,43 +255,6 @@ test("a mail with the Message-ID of another one is kept out by nothing, and the 
   expect(texts).toEqual(["What Ada wrote", "Mallory was first"]);
 });
 
-describe("mail is refused with 452 before it is taken", () => {
-  test.each([
-    ["number", { mails: RECEIVED_LIMITS.mailsPerDay - 1, kilobytes: 0 }],
-    ["bytes", { mails: 0, kilobytes: RECEIVED_LIMITS.bytesPerDay / 1024 - 1 }],
-  ])("beyond the quota of a day by %s, and only for that workspace", async (_name, used) => {
-    await using s = await start();
-    const { replyTo } = await s.send();
-    await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
-    const { db, clock } = s.world.app.deps;
-    const { workspaceId } = (await db.read.select().from(db.read.t.inboundDomains))[0] ?? {};
-    const day = Math.floor(clock.now() / 86_400_000);
-    await db.tx(
-      async (tx) => void (await tx.insert(tx.t.receivedQuotas).values({ workspaceId: workspaceId ?? "", part: 0, day, ...used })),
-    );
-    expect(await s.deliver(replyTo, write("The last one"))).toBe(250);
-    const greeting = ["EHLO x", `MAIL FROM:<${ADA}>`, `RCPT TO:<${replyTo}>`];
-    expect((await talkSmtp(s.server.port, greeting)).at(-1)).toMatch(/^452 4\.2\.2/);
-    await expect(s.world.reply(ADA, { text: "One more" })).rejects.toMatchObject({ code: "limit_reached" });
-    expect((await s.world.sdk.received.list()).pagination.total).toBe(1);
-    const other = await s.world.createWorkspace("Other");
-    await other.sdk.inboundDomains.create({ domain: "other.test" });
-    expect(await s.deliver("x@other.test", write("Elsewhere"))).toBe(250);
-    await s.world.clock.advance("1d");
-    expect(await s.deliver(replyTo, write("Tomorrow", { "Message-ID": "<2@x>" }))).toBe(250);
-  });
-
-  test("while the disk is nearly full, and taken again afterwards", async () => {
-    await using s = await start();
-    const { replyTo } = await s.send();
-    const { storage } = s.world.app.deps;
-    storage.lowDisk = "The disk is nearly full.";
-    expect(await s.deliver(replyTo, write("x"))).toBe(452);
-    storage.lowDisk = null;
-    expect(await s.deliver(replyTo, write("x"))).toBe(250);
-  });
-});
-
 test("a message of more than 25 MB is refused with 552", async () => {
   await using s = await start();
   const { replyTo } = await s.send();
@@ -485,35 +287,6 @@ test("the list is filtered by sender, recipient, email and time, in pages", asyn
   const pages = await received.list({ limit: 2, from: ADA });
   expect(pages.pagination).toMatchObject({ total: 3, hasMore: true });
   expect(await list({ limit: 2, from: ADA, cursor: pages.pagination.nextCursor ?? "" })).toBe("0");
-});
-
-test("a person's mail is exported and erased, and deleted after the days that it is kept", async () => {
-  await using s = await start({ flags: { keep: "received=30" } });
-  const { replyTo } = await s.send({ to: "boss@example.com" });
-  await s.deliver(replyTo, write("From Ada"));
-  await s.deliver(replyTo, write("From Grace", { From: "grace@example.com", "Message-ID": "<2@x>" }));
-  expect((await s.world.sdk.people.get(ADA)).received).toMatchObject([{ from: ADA, reply: "From Ada" }]);
-  expect(await s.world.sdk.people.erase(ADA)).toMatchObject({ received: 1 });
-  expect((await s.world.sdk.received.list()).data).toMatchObject([{ from: "grace@example.com" }]);
-  await s.world.clock.advance("29d");
-  expect((await s.world.sdk.received.list()).pagination.total).toBe(1);
-  await s.world.clock.advance("3d");
-  expect((await s.world.sdk.received.list()).pagination.total).toBe(0);
-});
-
-test("all mails of a person are exported in pages, of which long ones have fewer", async () => {
-  await using s = await start();
-  await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
-  for (let i = 0; i < 53; i += 1) await s.deliver("x@in.acme.test", write(`${i}`, { "Message-ID": `<${i}@x>`, Subject: `${i}` }));
-  const lines = `${"x".repeat(78)}\r\n`.repeat(12_500);
-  for (let i = 53; i < 57; i += 1) await s.deliver("x@in.acme.test", write(lines, { "Message-ID": `<${i}@x>`, Subject: `${i}` }));
-  const pages: Person[] = [];
-  do pages.push(await s.world.sdk.people.get(ADA, { cursor: pages.at(-1)?.nextCursor ?? undefined }));
-  while (pages.at(-1)?.nextCursor);
-  expect(pages.flatMap(({ received }) => received.map(({ subject }) => subject))).toEqual(
-    Array.from({ length: 57 }, (_, i) => `${56 - i}`),
-  );
-  expect(pages.map(({ received }) => received.length)).toEqual([2, 2, 50, 3]);
 });
 
 describe("in dev mode", () => {

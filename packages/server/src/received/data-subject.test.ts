@@ -1,0 +1,32 @@
+import type { Person } from "@mailsvc/sdk/contract";
+import { expect, test } from "vitest";
+import { ADA, start, write } from "../../test/receiving.ts";
+
+test("a person's mail is exported and erased, and deleted after the days that it is kept", async () => {
+  await using s = await start({ flags: { keep: "received=30" } });
+  const { replyTo } = await s.send({ to: "boss@example.com" });
+  await s.deliver(replyTo, write("From Ada"));
+  await s.deliver(replyTo, write("From Grace", { From: "grace@example.com", "Message-ID": "<2@x>" }));
+  expect((await s.world.sdk.people.get(ADA)).received).toMatchObject([{ from: ADA, reply: "From Ada" }]);
+  expect(await s.world.sdk.people.erase(ADA)).toMatchObject({ received: 1 });
+  expect((await s.world.sdk.received.list()).data).toMatchObject([{ from: "grace@example.com" }]);
+  await s.world.clock.advance("29d");
+  expect((await s.world.sdk.received.list()).pagination.total).toBe(1);
+  await s.world.clock.advance("3d");
+  expect((await s.world.sdk.received.list()).pagination.total).toBe(0);
+});
+
+test("all mails of a person are exported in pages, of which long ones have fewer", async () => {
+  await using s = await start();
+  await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
+  for (let i = 0; i < 53; i += 1) await s.deliver("x@in.acme.test", write(`${i}`, { "Message-ID": `<${i}@x>`, Subject: `${i}` }));
+  const lines = `${"x".repeat(78)}\r\n`.repeat(12_500);
+  for (let i = 53; i < 57; i += 1) await s.deliver("x@in.acme.test", write(lines, { "Message-ID": `<${i}@x>`, Subject: `${i}` }));
+  const pages: Person[] = [];
+  do pages.push(await s.world.sdk.people.get(ADA, { cursor: pages.at(-1)?.nextCursor ?? undefined }));
+  while (pages.at(-1)?.nextCursor);
+  expect(pages.flatMap(({ received }) => received.map(({ subject }) => subject))).toEqual(
+    Array.from({ length: 57 }, (_, i) => `${56 - i}`),
+  );
+  expect(pages.map(({ received }) => received.length)).toEqual([2, 2, 50, 3]);
+});
