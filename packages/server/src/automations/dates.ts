@@ -1,8 +1,7 @@
-import { type AutomationTrigger, minutesOfDay } from "@mailsvc/sdk/contract";
+import { type AutomationTrigger, findNextTimeOfDay, minutesOfDay, toLocalTime } from "@mailsvc/sdk/contract";
 import { and, asc, eq, gt, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { findNextTimeOfDay, toLocalTime } from "../lib/time-zone.ts";
 import { DAY } from "../lib/units.ts";
 import type { JobHandler, NewJob } from "../queue/queue.ts";
 import { getBrand } from "../workspaces/workspaces.ts";

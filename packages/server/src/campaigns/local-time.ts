@@ -1,7 +1,6 @@
-import { isTimeZone, type LocalTime, minutesOfDay } from "@mailsvc/sdk/contract";
+import { findTimeOfDate, isTimeZone, type LocalTime, minutesOfDay } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { findTimeOfDate } from "../lib/time-zone.ts";
 
 /** When the clocks of a time zone show the time of a campaign, ms: the first time, or the instant at which they jump over it. */
 export function findLocalTime({ at }: Pick<LocalTime, "at">, timeZone: string): number {

@@ -1,5 +1,4 @@
-import type { Throttle } from "@mailsvc/sdk/contract";
-import { findNextTimeOfDay, toLocalTime } from "../lib/time-zone.ts";
+import { findNextTimeOfDay, type Throttle, toLocalTime } from "@mailsvc/sdk/contract";
 
 /** How many emails may be released now. */
 export interface Allowance {

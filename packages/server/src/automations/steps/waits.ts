@@ -1,6 +1,14 @@
-import { CONTACT_TIME_ZONE, durationMs, isTimeZone, minutesOfDay, WEEKDAYS } from "@mailsvc/sdk/contract";
+import {
+  CONTACT_TIME_ZONE,
+  durationMs,
+  findNextTimeOfDay,
+  findTimeOfDate,
+  isTimeZone,
+  minutesOfDay,
+  toLocalTime,
+  WEEKDAYS,
+} from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../../contacts/contacts.ts";
-import { findNextTimeOfDay, findTimeOfDate, toLocalTime } from "../../lib/time-zone.ts";
 import { endOfWait } from "../due.ts";
 import { toKey } from "../triggers.ts";
 import type { StepKind, StepOf } from "./step.ts";

@@ -1,7 +1,8 @@
-import { DAY, MINUTE } from "./units.ts";
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 
 /** A date and time of day on the clocks of a time zone. */
-interface LocalTime {
+export interface ClockTime {
   readonly year: number;
   /** From 1. */
   readonly month: number;
@@ -11,7 +12,7 @@ interface LocalTime {
 }
 
 /** What the clocks of an IANA time zone show at an instant (ms). */
-export function toLocalTime(at: number, timeZone: string): LocalTime {
+export function toLocalTime(at: number, timeZone: string): ClockTime {
   const parts = Object.fromEntries(
     formatterOf(timeZone)
       .formatToParts(at)
@@ -41,13 +42,13 @@ export function findNextTimeOfDay(from: number, minutes: number, timeZone: strin
 }
 
 /** The first instant (ms) at which the clocks of a time zone show a time of day on a date, or jump over it. */
-export function findTimeOfDate(date: Pick<LocalTime, "year" | "month" | "day">, minutes: number, timeZone: string): number {
+export function findTimeOfDate(date: Pick<ClockTime, "year" | "month" | "day">, minutes: number, timeZone: string): number {
   return listTimesOfDate(date, 0, minutes, timeZone)[0] as number;
 }
 
 /** The instants at which a date shows a time of day: one, two when the clocks were put back, the jump when they were put forward over it. */
 function listTimesOfDate(
-  { year, month, day }: Pick<LocalTime, "year" | "month" | "day">,
+  { year, month, day }: Pick<ClockTime, "year" | "month" | "day">,
   ahead: number,
   minutes: number,
   timeZone: string,

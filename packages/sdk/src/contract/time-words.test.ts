@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { parseTimeWords } from "./time-words.ts";
+
+// A Wednesday.
+const NOW = Date.parse("2026-01-28T10:30:00Z");
+const parse = (text: string, zone = "UTC"): string | null => {
+  const at = parseTimeWords(text, NOW, zone);
+  return at === null ? null : new Date(at).toISOString();
+};
+
+test.each([
+  ["now", "2026-01-28T10:30:00.000Z"],
+  ["2026-02-01T09:30:00Z", "2026-02-01T09:30:00.000Z"],
+  ["2026-02-01T09:30:00+02:00", "2026-02-01T07:30:00.000Z"],
+  ["in 1 hour", "2026-01-28T11:30:00.000Z"],
+  ["in an hour", "2026-01-28T11:30:00.000Z"],
+  ["in half an hour", "2026-01-28T11:00:00.000Z"],
+  ["in 1 min", "2026-01-28T10:31:00.000Z"],
+  ["In 1 Hour and 30 minutes", "2026-01-28T12:00:00.000Z"],
+  ["in 10m", "2026-01-28T10:40:00.000Z"],
+  ["in 1d 2h", "2026-01-29T12:30:00.000Z"],
+  ["+1h30m", "2026-01-28T12:00:00.000Z"],
+  ["2 weeks from now", "2026-02-11T10:30:00.000Z"],
+  ["in 1.5 hours", "2026-01-28T12:00:00.000Z"],
+  ["tomorrow", "2026-01-29T10:30:00.000Z"],
+  ["tomorrow 9am", "2026-01-29T09:00:00.000Z"],
+  ["tomorrow at 9am", "2026-01-29T09:00:00.000Z"],
+  ["9am tomorrow", "2026-01-29T09:00:00.000Z"],
+  ["tomorrow at 17", "2026-01-29T17:00:00.000Z"],
+  ["tomorrow, 5:15 pm", "2026-01-29T17:15:00.000Z"],
+  ["today at noon", "2026-01-28T12:00:00.000Z"],
+  ["tonight", "2026-01-28T20:00:00.000Z"],
+  ["12am tomorrow", "2026-01-29T00:00:00.000Z"],
+  ["9am", "2026-01-29T09:00:00.000Z"],
+  ["at 11:00", "2026-01-28T11:00:00.000Z"],
+  ["friday at 3pm", "2026-01-30T15:00:00.000Z"],
+  ["Friday at 3pm ET", "2026-01-30T20:00:00.000Z"],
+  ["wednesday 11:00", "2026-01-28T11:00:00.000Z"],
+  ["wed 9am", "2026-02-04T09:00:00.000Z"],
+  ["next wednesday 11:00", "2026-02-04T11:00:00.000Z"],
+  ["on monday at 8:05am", "2026-02-02T08:05:00.000Z"],
+  ["2026-02-01 at 09:30", "2026-02-01T09:30:00.000Z"],
+  ["in 2 days at 9am", "2026-01-30T09:00:00.000Z"],
+])("%j is %s", (text, instant) => {
+  expect(parse(text)).toBe(instant);
+});
+
+test("times of day are those of the zone, through changes of the clocks", () => {
+  expect(parse("tomorrow 9am", "Europe/Berlin")).toBe("2026-01-29T08:00:00.000Z");
+  expect(parse("tomorrow 9am America/New_York", "Europe/Berlin")).toBe("2026-01-29T14:00:00.000Z");
+  expect(parse("2026-07-01 9am", "Europe/Berlin")).toBe("2026-07-01T07:00:00.000Z");
+});
+
+test.each([
+  ...["", "soon", "yesterdayish", "in", "in a while", "in 5 parsecs", "tomorrow at 25:00", "tomorrow 13pm", "2026-02-30 9am"],
+  ...["2026-02-01T09:30:00", "in 999999999999 days", "9", "tomorrow tomorrow", "friday the 13th", "x".repeat(5000)],
+])("%j names no time", (text) => {
+  expect(parse(text)).toBeNull();
+});

@@ -1,0 +1,146 @@
+import { isTimeZone } from "./time-of-day.ts";
+import { findNextTimeOfDay, findTimeOfDate, toLocalTime } from "./time-zone.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const UNITS: readonly [RegExp, number][] = [
+  [/^(?:ms|milliseconds?)$/, 1],
+  [/^(?:s|secs?|seconds?)$/, SECOND],
+  [/^(?:m|mins?|minutes?)$/, MINUTE],
+  [/^(?:h|hrs?|hours?)$/, HOUR],
+  [/^(?:d|days?)$/, DAY],
+  [/^(?:w|weeks?)$/, 7 * DAY],
+];
+
+const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+
+/** Abbreviations that people write. Those that name a place in summer and in winter follow its clocks. */
+const ZONES: Readonly<Record<string, string>> = {
+  z: "UTC",
+  utc: "UTC",
+  gmt: "UTC",
+  et: "America/New_York",
+  est: "America/New_York",
+  edt: "America/New_York",
+  ct: "America/Chicago",
+  cst: "America/Chicago",
+  cdt: "America/Chicago",
+  mt: "America/Denver",
+  mst: "America/Denver",
+  mdt: "America/Denver",
+  pt: "America/Los_Angeles",
+  pst: "America/Los_Angeles",
+  pdt: "America/Los_Angeles",
+  bst: "Europe/London",
+  cet: "Europe/Berlin",
+  cest: "Europe/Berlin",
+  jst: "Asia/Tokyo",
+};
+
+const TIME = /(?:^|\s)(?:at\s+)?(?:(noon|midnight)|(\d{1,2})(?::(\d{2}))?\s?(am|pm)|(\d{1,2}):(\d{2})|(?<=\bat\s+)(\d{1,2}))(?=\s|$)/;
+
+/**
+ * The instant (ms) that a text names: an ISO 8601 instant with its zone, `now`, `in 1 hour`, `in 10m`, `tomorrow at 9am`, `friday 15:00`,
+ * `2030-01-31 at noon`. Times of day are those of `timeZone`, unless the text ends with another one: `tomorrow 9am Europe/Berlin`.
+ * A day without a time means the present time of that day. Null for a text that names none.
+ */
+export function parseTimeWords(text: string, now: number, timeZone: string): number | null {
+  if (text.length > 100) return null;
+  const trimmed = text.trim();
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d\S*(?:Z|[+-]\d\d:?\d\d)$/i.test(trimmed)) return keep(Date.parse(trimmed));
+  const { words, zone } = splitZone(trimmed, timeZone);
+  if (words === "now") return now;
+  return parseSpan(words, now) ?? parseDate(words, now, zone);
+}
+
+/** Takes the zone from the end of a text. */
+function splitZone(text: string, fallback: string): { readonly words: string; readonly zone: string } {
+  const at = text.lastIndexOf(" ");
+  const last = text.slice(at + 1);
+  const zone = ZONES[last.toLowerCase()] ?? (last.includes("/") && isTimeZone(last) ? last : undefined);
+  const words = zone === undefined || at < 0 ? text : text.slice(0, at);
+  return { words: words.toLowerCase().replaceAll(",", " ").replace(/\s+/g, " ").trim(), zone: zone ?? fallback };
+}
+
+/** `in 1 hour and 30 minutes`, `2 days from now`, `+10m`; null for anything else. */
+function parseSpan(words: string, now: number): number | null {
+  const amounts = /^(?:in |\+ ?)(.+)$/.exec(words)?.[1] ?? /^(.+) from now$/.exec(words)?.[1];
+  const ms = amounts === undefined ? null : parseAmounts(amounts);
+  return ms === null ? null : keep(now + ms);
+}
+
+function parseAmounts(text: string): number | null {
+  let sum = 0;
+  for (const part of text.replaceAll(" and ", " ").matchAll(/(\d{1,9}(?:\.\d{1,3})?|an?\b|half an)\s*([a-z]+)|(\S)/g)) {
+    const [, amount = "", unit = ""] = part;
+    const ms = UNITS.find(([pattern]) => pattern.test(unit))?.[1];
+    if (ms === undefined) return null;
+    sum += (amount === "half an" ? 0.5 : amount.startsWith("a") ? 1 : Number(amount)) * ms;
+  }
+  return Math.round(sum);
+}
+
+/** A day, a time of day or both; null for anything else. */
+function parseDate(words: string, now: number, zone: string): number | null {
+  const found = TIME.exec(words);
+  const minutes = found === null ? null : readMinutes(found);
+  if (found !== null && minutes === null) return null;
+  const day = (found === null ? words : words.replace(found[0], " ")).trim().replace(/^on /, "");
+  const today = toLocalTime(now, zone);
+  if (day === "") return minutes === null ? null : findNextTimeOfDay(now, minutes, zone);
+  const at = minutes ?? today.minutes;
+  const onDay = (ahead: number): number | null => keep(findTimeOfDate({ ...today, day: today.day + ahead }, at, zone));
+  if (day === "today") return onDay(0);
+  if (day === "tonight") return findTimeOfDate(today, minutes ?? 20 * 60, zone);
+  if (day === "tomorrow") return onDay(1);
+  const date = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day);
+  if (date) return readDate(date.slice(1).map(Number) as [number, number, number], at, zone);
+  const span = /^in (.+)$/.exec(day)?.[1];
+  const ms = span === undefined ? null : parseAmounts(span);
+  if (ms !== null) return ms % DAY === 0 ? onDay(ms / DAY) : null;
+  return findWeekday(day, { now, onDay, weekday: new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay() });
+}
+
+/** Minutes since midnight of a match of TIME; null for 25:00 or 13pm. */
+function readMinutes([, word, twelve, past = "0", half, hour, minute, bare]: RegExpExecArray): number | null {
+  if (word !== undefined) return word === "noon" ? 12 * 60 : 0;
+  if (twelve !== undefined) {
+    const hours = Number(twelve);
+    if (hours < 1 || hours > 12 || Number(past) > 59) return null;
+    return ((hours % 12) + (half === "pm" ? 12 : 0)) * 60 + Number(past);
+  }
+  const [hours, minutes] = [Number(hour ?? bare), Number(minute ?? 0)];
+  return hours > 23 || minutes > 59 ? null : hours * 60 + minutes;
+}
+
+function readDate([year, month, day]: [number, number, number], minutes: number, zone: string): number | null {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return exists ? keep(findTimeOfDate({ year, month, day }, minutes, zone)) : null;
+}
+
+interface Weekdays {
+  readonly now: number;
+  /** The weekday of today, 0 for Sunday. */
+  readonly weekday: number;
+  readonly onDay: (ahead: number) => number | null;
+}
+
+/** The next `friday` that is still to come; `next friday` is never today. */
+function findWeekday(text: string, { now, weekday, onDay }: Weekdays): number | null {
+  const [, next, name = ""] = /^(next |this )?([a-z]+)$/.exec(text) ?? [];
+  const wanted = WEEKDAYS.findIndex((day) => day === name || (name.length >= 3 && name.length <= 4 && day.startsWith(name)));
+  if (wanted < 0) return null;
+  const ahead = (wanted - weekday + 7) % 7;
+  const at = onDay(ahead);
+  if (ahead > 0 || at === null) return at;
+  return next === "next " || at <= now ? onDay(7) : at;
+}
+
+/** The same instant; null beyond what a date can hold. */
+function keep(at: number): number | null {
+  return Number.isFinite(at) && Math.abs(at) <= 8.64e15 ? at : null;
+}
