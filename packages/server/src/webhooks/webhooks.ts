@@ -2,6 +2,7 @@
 export { type Attempt, explainAttempt } from "./attempt.ts";
 export type { Endpoint, Failure, LoadEndpoint, WebhookPolicy } from "./endpoint.ts";
 export { describeAttempts, explainDelivery } from "./explain.ts";
+export { type FetchFile, FileFault } from "./fetch-file.ts";
 export {
   type NewWebhookEvent,
   openBody,
