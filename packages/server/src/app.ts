@@ -12,6 +12,7 @@ import { findLastEventTime } from "./events/events.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
 import {
   CLEANUP_JOB,
+  composeDialects,
   connectHooks,
   createKeyLookup,
   devHandlers,
@@ -24,7 +25,8 @@ import {
 import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
-import { createRouter, type Router, type ServedRequest } from "./http/router.ts";
+import { createRouter, type Router } from "./http/router.ts";
+import type { ServedRequest } from "./http/serve-requests.ts";
 import { StorageHealth } from "./http/storage-health.ts";
 import { createReturnPath, MailParser, SnsClient } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
@@ -68,6 +70,7 @@ import { Tracker } from "./tracking/tracking.ts";
 import { type Lookup, systemLookup } from "./webhooks/connect.ts";
 import { WebhookDispatcher } from "./webhooks/dispatcher.ts";
 import type { WebhookWorker } from "./webhooks/endpoint.ts";
+import { createFetchFile } from "./webhooks/fetch-file.ts";
 import { findLatestEventAt } from "./webhooks/outbox.ts";
 
 /** The parts of an app: `serve.ts` passes the real ones, tests pass their own. */
@@ -170,9 +173,10 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
   const isLoopBusy = measureLoopPressure(clock.real);
   // Many callers alone do not delay deliveries, as long as they leave the process time for them.
   const overloaded = (): boolean => inFlight.crowded && isLoopBusy();
+  const lookup = parts.lookup ?? systemLookup();
   const webhooks = new WebhookDispatcher({
     deps: () => deps,
-    lookup: parts.lookup ?? systemLookup(),
+    lookup,
     loadEndpoint: endpointLoader(() => deps),
   });
   const eventStream = new EventStreamLoop({ deps: () => deps, listeners: streamListeners(() => deps) });
@@ -218,6 +222,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       mailParser: new MailParser(clock.real),
       payments: parts.payments ?? localPayments(parts),
       webhooks,
+      fetchFile: createFetchFile({ lookup, guard: () => ({ dev: config.dev, ownPort: deps.ownPort() }) }),
       runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),
       eventStream,
       ...connectHooks(() => deps),
@@ -273,6 +278,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
   return createRouter({
     contract: served,
     handlers: { ...servedHandlers(arrivals), ...(world && devHandlers(world, arrivals)) },
+    dialects: composeDialects(deps, parts.config.dev ? installation.apiKey : null),
     deps,
     keys: createKeyLookup(deps),
     inFlight,

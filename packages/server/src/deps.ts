@@ -7,6 +7,7 @@ import type { DataSubjectDeps } from "./data-subjects/deps.ts";
 import type { DeliveryDeps } from "./delivery/deps.ts";
 import type { DevDeps } from "./dev/deps.ts";
 import type { DeveloperWebhookDeps } from "./developer-webhooks/deps.ts";
+import type { DialectDeps } from "./dialects/deps.ts";
 import type { EmailDeps } from "./emails/deps.ts";
 import type { EventDeps, EventStreamDeps, EventTailDeps } from "./events/deps.ts";
 import type { ExplainDeps } from "./explain/deps.ts";
@@ -51,6 +52,7 @@ export interface Deps
     DeliveryDeps,
     DevDeps,
     DeveloperWebhookDeps,
+    DialectDeps,
     EmailDeps,
     EventStreamDeps,
     EventTailDeps,

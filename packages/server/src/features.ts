@@ -1,4 +1,4 @@
-import type { MailsvcContract } from "@mailsvc/sdk/contract";
+import { contract, type MailsvcContract } from "@mailsvc/sdk/contract";
 import { CLEAR_ENTRIES_JOB, clearEntries } from "./automations/clear.ts";
 import { DATES_JOB, enterByDate } from "./automations/dates.ts";
 import { RUN_JOB } from "./automations/due.ts";
@@ -32,6 +32,7 @@ import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
+import { createDialects } from "./dialects/dialects.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { eventHandlers } from "./events/handlers.ts";
@@ -40,6 +41,8 @@ import { explanationHandlers } from "./explain/handlers.ts";
 import { EXPLAINERS } from "./explainers.ts";
 import { healthHandlers } from "./health/handlers.ts";
 import type { KeyLookup } from "./http/auth.ts";
+import { ContractCalls } from "./http/contract-calls.ts";
+import type { Dialect } from "./http/dialect.ts";
 import type { Handlers } from "./http/handler.ts";
 import { deleteOldAnswers } from "./http/idempotency.ts";
 import { partAnswers } from "./http/part-answers.ts";
@@ -233,6 +236,11 @@ export function servedHandlers(arrivals: ArrivalSignal): Readonly<Record<string,
     ...callbackHandlers,
     inbound: inboundHandlers,
   };
+}
+
+/** The APIs of other services. Their operations call those of the contract; `devKey` stands for any key of the other service in dev mode. */
+export function composeDialects(deps: Deps, devKey: string | null): readonly Dialect[] {
+  return createDialects(deps, new ContractCalls(contract, handlers), devKey);
 }
 
 /** The handlers of dev mode. */

@@ -61,6 +61,8 @@ export interface Endpoint {
   readonly body?: z.ZodObject;
   /** What a request's body is checked with instead of `body`, where the handler checks its items, because they may fail one by one. */
   readonly looseBody?: z.ZodObject;
+  /** The field of `body` that the whole body is: a JSON array instead of an object. Of dialects only. */
+  readonly bodyIs?: string;
   /** The body is not read as JSON: its handler gets the bytes and the headers, as a signature, a form or an upload needs them. */
   readonly raw?: true;
   /** The body may come as multipart/form-data too: a file in `file`, which becomes `fileName` and `contentBase64`, and fields as text. */

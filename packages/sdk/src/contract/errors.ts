@@ -204,6 +204,11 @@ export const ERRORS = {
     cause: "The email could not be written to the queue.",
     hint: "Nothing was queued. Retry with the same Idempotency-Key.",
   },
+  not_implemented: {
+    status: 501,
+    cause: "An API of another service, such as /resend, was asked for something that only that service has.",
+    hint: "GET /resend and GET /sendgrid list what is there.",
+  },
   payment_provider_error: {
     status: 502,
     cause: "The payment provider did not answer, or refused.",

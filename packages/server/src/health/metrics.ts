@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { countInDoubt, countStatus } from "../emails/emails.ts";
-import type { ServedRequest } from "../http/router.ts";
+import type { ServedRequest } from "../http/serve-requests.ts";
 import type { MetricsDeps } from "./deps.ts";
 
 /** What a database tells about itself; null where it has no such thing. */

@@ -155,7 +155,9 @@ export class Performer {
     const isLarge = bytes.length > CHUNK_BYTES;
     if (isLarge) await waitForTurn();
     const upload = endpoint.form ? readUpload(endpoint, request.headers, bytes) : null;
-    const body = endpoint.raw ? {} : (upload?.fields ?? (isLarge ? await parseLongJson(bytes) : parseJson(bytes)));
+    const body = endpoint.raw
+      ? {}
+      : (upload?.fields ?? (isLarge ? await parseLongJson(bytes, endpoint.bodyIs) : parseJson(bytes, endpoint.bodyIs)));
     if (!endpoint.body && Object.keys(body).length > 0) throw new ApiError("validation_error", "This endpoint takes no body.");
     if (isLarge) await waitForTurn();
     const input = parseInput(endpoint, params, request.search(), body);

@@ -80,6 +80,15 @@ function matchesETag(list: string | null, etag: string): boolean {
   return list !== null && (list.trim() === "*" || list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
 }
 
+/** Responds to a request that failed; `headers` are those of every response to it. */
+export type RespondToError = (
+  error: ApiError,
+  requestId: string,
+  headers: HeaderList,
+  request: { readonly headers: HeaderReader },
+  endpoint: Endpoint | null,
+) => HttpResponse;
+
 /** The response to a request that failed (docs/reference/errors.md). */
 export function errorResponse(error: ApiError, requestId: string, headers: HeaderList): HttpResponse {
   const body: ErrorBody = {

@@ -30,8 +30,8 @@ export function parseInput(
   const query = parseQuery(endpoint, search);
   return {
     ...params,
-    ...(endpoint.query && parse(endpoint.query, query)),
-    ...(endpoint.body && parse(endpoint.looseBody ?? endpoint.body, body)),
+    ...(endpoint.query && parseValue(endpoint.query, query)),
+    ...(endpoint.body && parseValue(endpoint.looseBody ?? endpoint.body, body)),
   };
 }
 
@@ -49,7 +49,8 @@ export function parseParams(request: HttpRequest): Record<string, string> {
   return params;
 }
 
-function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+/** The parsed form of a value. Throws ApiError validation_error. */
+export function parseValue<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const checked = check(schema, value);
   if ("value" in checked) return checked.value;
   throw failValidation(checked.details);

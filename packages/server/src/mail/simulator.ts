@@ -4,6 +4,9 @@ import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 /** The domain of the simulated mailboxes. `.test` never exists (RFC 2606), so no mail can leak. */
 const SIMULATOR_DOMAIN = "simulator.mailsvc.test";
 
+/** The domain of Resend's test mailboxes, which programs written for Resend send to: delivered@, bounced@ and complained@. */
+const RESEND_DOMAIN = "resend.dev";
+
 /** An action of a simulated recipient, in ms after delivery. `email.received` is a reply. */
 export interface Reaction {
   readonly type: "email.opened" | "email.clicked" | "email.complained" | "email.received";
@@ -82,9 +85,10 @@ const UNKNOWN: SimulatedMailbox = { name: "", description: "Bounced.", failure: 
 function findSimulatedMailbox(address: string): SimulatedMailbox | null {
   const key = addressKey(address);
   const at = key.lastIndexOf("@");
-  if (key.slice(at + 1) !== SIMULATOR_DOMAIN) return null;
+  const domain = key.slice(at + 1);
   const name = key.slice(0, at).replace(/\+.*$/, "");
-  return SIMULATOR.find((mailbox) => mailbox.name === name) ?? UNKNOWN;
+  const found = SIMULATOR.find((mailbox) => mailbox.name === name);
+  return domain === SIMULATOR_DOMAIN ? (found ?? UNKNOWN) : domain === RESEND_DOMAIN ? (found ?? null) : null;
 }
 
 /** What the recipient does after delivery, in order of time; empty for a real address. */

@@ -1,0 +1,10 @@
+import type { EmailDeps } from "../emails/deps.ts";
+import type { Macs } from "../lib/macs.ts";
+import type { FetchFile } from "../webhooks/webhooks.ts";
+
+/** What dialects need. */
+export interface DialectDeps extends EmailDeps {
+  /** Gets the files that a send names by URL. */
+  readonly fetchFile: FetchFile;
+  readonly macs: Macs;
+}

@@ -1,0 +1,11 @@
+import type { ContractCalls } from "../http/contract-calls.ts";
+import type { Dialect } from "../http/dialect.ts";
+import type { DialectDeps } from "./deps.ts";
+import { createResend } from "./resend/resend.ts";
+
+export { DIALECT_ENVIRONMENTS, listDialectVariables } from "./environment.ts";
+
+/** All dialects. `devKey` stands for any key of the other services; null outside of dev mode. */
+export function createDialects(deps: DialectDeps, contract: ContractCalls, devKey: string | null): readonly Dialect[] {
+  return [createResend(deps, contract, devKey)];
+}

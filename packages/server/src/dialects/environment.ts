@@ -1,0 +1,18 @@
+/** The environment of a dialect: what a program's own configuration reads. */
+interface DialectEnvironment {
+  readonly dialect: string;
+  /** The variables by name. `url` is the address of the server, without a trailing slash. */
+  readonly variables: (url: string) => Readonly<Record<string, string>>;
+}
+
+/** The variables that lead programs of other services here, as `mailsvc dev` lists and sets them. Any key in this form works in dev mode. */
+export const DIALECT_ENVIRONMENTS: readonly DialectEnvironment[] = [
+  { dialect: "resend", variables: (url) => ({ RESEND_BASE_URL: `${url}/resend`, RESEND_API_KEY: "re_dev" }) },
+  // The official package takes its address in code only: client.setDefaultRequest("baseUrl", process.env.SENDGRID_BASE_URL).
+  { dialect: "sendgrid", variables: (url) => ({ SENDGRID_BASE_URL: `${url}/sendgrid`, SENDGRID_API_KEY: "SG.dev" }) },
+];
+
+/** The variables of all dialects. */
+export function listDialectVariables(url: string): Readonly<Record<string, string>> {
+  return Object.assign({}, ...DIALECT_ENVIRONMENTS.map(({ variables }) => variables(url)));
+}

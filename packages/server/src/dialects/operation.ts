@@ -1,0 +1,173 @@
+import type { Endpoint, Params } from "@mailsvc/sdk/contract";
+import { z } from "zod";
+import type { AnyHandler, Input } from "../http/call.ts";
+import type { AnswerOf, CallOf, ContractCalls, PreparedCall } from "../http/contract-calls.ts";
+import type { DialectAnswer, DialectOperation } from "../http/dialect.ts";
+import type { KeyContext } from "../http/handler.ts";
+import { ApiError } from "../lib/api-error.ts";
+import type { DialectDeps } from "./deps.ts";
+
+/** How much of an operation is here: all of it, or the part that its note describes. */
+export type Grade = "full" | "part";
+
+/** What handlers may use in every stage of a request. */
+export interface Reads {
+  readonly deps: DialectDeps;
+  readonly workspaceId: string;
+  /** A request header; null when it was not sent. */
+  header(name: string): string | null;
+  /** Validates a part of a request that may fail without the rest. */
+  readonly check: KeyContext<unknown>["check"];
+  read<E extends Endpoint>(endpoint: E, input: CallOf<E>): Promise<AnswerOf<E>>;
+}
+
+/** Before the transaction, where files may be fetched. */
+export interface Preparation extends Reads {
+  prepare<E extends Endpoint>(endpoint: E, input: CallOf<E>): Promise<PreparedCall<E>>;
+}
+
+/** Inside the transaction. */
+export interface Writes extends Reads {
+  readonly tx: WriteContext["tx"];
+  write<E extends Endpoint>(endpoint: E, input: CallOf<E>): Promise<AnswerOf<E>>;
+  finish<E extends Endpoint>(prepared: PreparedCall<E>): Promise<AnswerOf<E>>;
+}
+
+type WriteContext = Parameters<PreparedCall<Endpoint>>[0];
+type ReadContext = Parameters<ContractCalls["prepare"]>[2];
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : unknown;
+
+/** What operations declare besides their handlers. */
+interface Declared<P extends `/${string}`, Q, B> {
+  /** Below the prefix of the dialect. */
+  readonly path: P;
+  /** What of it is not here; without a note, all of it is. */
+  readonly note?: string;
+  readonly query?: Q;
+  readonly body?: B;
+  /** The field of `body` that the whole body is: an array. */
+  readonly bodyIs?: string;
+  readonly status?: 200 | 201;
+  readonly bucket?: "send";
+  /** The answer contains a secret that is shown once. */
+  readonly confidential?: true;
+  readonly reshape?: (output: unknown) => DialectAnswer;
+}
+
+/** A read of a dialect. */
+interface ReadData<P extends `/${string}`, Q, B> extends Declared<P, Q, B> {
+  readonly run: (input: Params<P> & Parsed<Q>, calls: Reads) => Promise<unknown>;
+}
+
+/** A write of a dialect, in one transaction. */
+interface WriteData<P extends `/${string}`, Q, B, Ready> extends Declared<P, Q, B> {
+  readonly method: Exclude<Endpoint["method"], "GET">;
+  /** What happens before the transaction. */
+  readonly prepare?: (input: Params<P> & Parsed<B>, calls: Preparation) => Promise<Ready>;
+  readonly run: (input: Params<P> & Parsed<B>, calls: Writes, ready: Ready) => Promise<unknown>;
+}
+
+/** An operation as data: what the index of its dialect lists, and how it becomes a route. */
+export interface Operation {
+  readonly method: Endpoint["method"];
+  readonly path: `/${string}`;
+  readonly grade: Grade;
+  readonly note: string | null;
+  /** Makes the route below a prefix. */
+  build(prefix: string, deps: DialectDeps, contract: ContractCalls): DialectOperation;
+}
+
+/** Declares a read. */
+export function readOperation<const P extends `/${string}`, Q extends z.ZodObject | undefined = undefined>(
+  data: ReadData<P, Q, undefined>,
+): Operation {
+  return declare("GET", data, (deps, contract) => (input, context) => {
+    const reading = context as ReadContext;
+    // The router has parsed the input by the schemas of the operation.
+    return data.run(input as Params<P> & Parsed<Q>, makeReads(deps, contract, reading));
+  });
+}
+
+/** Declares a write. */
+export function writeOperation<const P extends `/${string}`, B extends z.ZodObject | undefined = undefined, Ready = undefined>(
+  data: WriteData<P, undefined, B, Ready>,
+): Operation {
+  type Wanted = Params<P> & Parsed<B>;
+  return declare(data.method, data, (deps, contract) => ({
+    prepare: async (input, context) => {
+      const reading = context as ReadContext;
+      const prepare: Preparation["prepare"] = (endpoint, call) => contract.prepare(endpoint, call, reading);
+      return data.prepare?.(input as Wanted, { ...makeReads(deps, contract, reading), prepare });
+    },
+    run: (input, context, ready) => {
+      const writing = context as WriteContext;
+      const calls: Writes = {
+        ...makeReads(deps, contract, writing),
+        tx: writing.tx,
+        write: (endpoint, call) => contract.write(endpoint, call, writing),
+        finish: (prepared) => prepared(writing),
+      };
+      return data.run(input as Wanted, calls, ready as Ready);
+    },
+  }));
+}
+
+/** The route of an operation that only the other service has: it answers 501. */
+export function refuseAbsent(prefix: string, { method, path }: Pick<Operation, "method" | "path">): DialectOperation {
+  return {
+    endpoint: { method, path: `${prefix}${path}` as Endpoint["path"], access: "public", summary: "", output: z.never() },
+    handler: async () => {
+      throw new ApiError("not_implemented", `${method} ${path} is not here.`, { hint: `GET ${prefix} lists what is.` });
+    },
+  };
+}
+
+/** The route of an index, which everyone may read. */
+export function openRead(path: Endpoint["path"], run: () => unknown): DialectOperation {
+  return { endpoint: { method: "GET", path, access: "public", summary: "", output: z.unknown() }, handler: async () => run() };
+}
+
+function declare<P extends `/${string}`>(
+  method: Endpoint["method"],
+  data: Declared<P, z.ZodObject | undefined, z.ZodObject | undefined>,
+  makeHandler: (deps: DialectDeps, contract: ContractCalls) => AnyHandler,
+): Operation {
+  const { path, note = null, query, body, bodyIs, status, bucket, confidential, reshape } = data;
+  return {
+    method,
+    path,
+    note,
+    grade: note === null ? "full" : "part",
+    build: (prefix, deps, contract) => ({
+      endpoint: {
+        method,
+        path: `${prefix}${path}` as Endpoint["path"],
+        access: "key",
+        summary: "",
+        output: z.unknown(),
+        // Each call of the contract refuses test keys where it must.
+        testKeys: true,
+        ...(query && { query }),
+        ...(body && { body }),
+        ...(bodyIs && { bodyIs }),
+        ...(status && { status }),
+        ...(bucket && { bucket }),
+        ...(confidential && { confidential }),
+      },
+      handler: makeHandler(deps, contract),
+      ...(reshape && { reshape }),
+    }),
+  };
+}
+
+function makeReads(deps: DialectDeps, contract: ContractCalls, context: ReadContext | WriteContext): Reads {
+  const { workspaceId, header, check }: Pick<KeyContext<unknown>, "workspaceId" | "header" | "check"> = context;
+  return {
+    deps,
+    workspaceId,
+    header,
+    check,
+    read: (endpoint, input: Input & CallOf<typeof endpoint>) => contract.read(endpoint, input, context),
+  };
+}

@@ -1,0 +1,204 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call, type ResendServer, startResend } from "../../../test/resend-server.ts";
+
+let server: ResendServer;
+beforeAll(async () => {
+  server = await startResend();
+});
+afterAll(() => server.close());
+
+const hello = { from: "Acme <onboarding@resend.dev>", to: ["delivered@resend.dev"], subject: "Hello", html: "<p>It works.</p>" };
+
+describe("a program of Resend's runs unchanged", () => {
+  test("the example of the package's README sends a mail", async () => {
+    const { resend } = server;
+    const sent = await resend.emails.send({
+      from: "you@example.com",
+      to: "user@gmail.com",
+      replyTo: "you@example.com",
+      subject: "hello world",
+      text: "it works!",
+      html: "<strong>it works!</strong>",
+    });
+    expect(sent.error).toBeNull();
+    const got = await resend.emails.get(sent.data?.id ?? "");
+    expect(got.data).toMatchObject({
+      object: "email",
+      id: sent.data?.id,
+      to: ["user@gmail.com"],
+      from: "you@example.com",
+      subject: "hello world",
+      html: "<strong>it works!</strong>",
+      text: "it works!",
+      cc: null,
+      bcc: null,
+      reply_to: ["you@example.com"],
+    });
+  });
+
+  test("recipients of one call get one mail, with cc and bcc", async () => {
+    const sent = await server.resend.emails.send({
+      ...hello,
+      to: ["a@example.com", "b@example.com"],
+      cc: "c@example.com",
+      bcc: ["d@example.com"],
+    });
+    const got = await server.resend.emails.get(sent.data?.id ?? "");
+    expect(got.data).toMatchObject({ to: ["a@example.com", "b@example.com"], cc: ["c@example.com"], bcc: ["d@example.com"] });
+  });
+
+  test("mail to the test mailboxes at resend.dev is delivered, or bounces", async () => {
+    const states = await Promise.all(
+      ["delivered+1", "bounced+1"].map(async (name) => {
+        const sent = await server.resend.emails.send({ ...hello, to: `${name}@resend.dev` });
+        await server.settle();
+        return (await server.resend.emails.get(sent.data?.id ?? "")).data?.last_event;
+      }),
+    );
+    expect(states).toEqual(["delivered", "bounced"]);
+  });
+
+  test("words say when a mail is sent, and it can be moved and cancelled", async () => {
+    const { resend } = server;
+    const sent = await resend.emails.send({ ...hello, scheduledAt: "in 1 hour" });
+    const id = sent.data?.id ?? "";
+    const scheduled = await resend.emails.get(id);
+    expect(scheduled.data?.last_event).toBe("scheduled");
+    expect(Date.parse(scheduled.data?.scheduled_at ?? "") - server.now()).toBeGreaterThan(59 * 60_000);
+    expect((await resend.emails.update({ id, scheduledAt: "tomorrow at 9am" })).data).toEqual({ object: "email", id });
+    expect((await resend.emails.get(id)).data?.scheduled_at).toMatch(/T09:00:00\.000Z$/);
+    expect((await resend.emails.cancel(id)).data).toEqual({ object: "email", id });
+    expect((await resend.emails.get(id)).data?.last_event).toBe("canceled");
+    const unclear = await resend.emails.send({ ...hello, scheduledAt: "one of these days" });
+    expect(unclear.error).toMatchObject({ statusCode: 422, name: "validation_error", message: expect.stringContaining("scheduled_at") });
+  });
+
+  test("an Idempotency-Key sends once, and refuses another mail", async () => {
+    const { resend } = server;
+    const first = await resend.emails.send(hello, { idempotencyKey: "welcome/1" });
+    const again = await resend.emails.send(hello, { idempotencyKey: "welcome/1" });
+    expect(again.data).toEqual(first.data);
+    const other = await resend.emails.send({ ...hello, subject: "Other" }, { idempotencyKey: "welcome/1" });
+    expect(other.error).toMatchObject({ statusCode: 409, name: "invalid_idempotent_request" });
+  });
+
+  test("the list goes on after an id, and back before one", async () => {
+    const { resend } = server;
+    for (const subject of ["one", "two", "three"]) await resend.emails.send({ ...hello, subject });
+    const newest = await resend.emails.list({ limit: 2 });
+    expect(newest.data).toMatchObject({ object: "list", has_more: true, data: [{ subject: "three" }, { subject: "two" }] });
+    const after = await resend.emails.list({ limit: 1, after: newest.data?.data[1]?.id ?? "" });
+    expect(after.data?.data).toMatchObject([{ subject: "one" }]);
+    const before = await resend.emails.list({ before: after.data?.data[0]?.id ?? "" });
+    expect(before.data).toMatchObject({ has_more: false, data: [{ subject: "three" }, { subject: "two" }] });
+    expect((await resend.emails.list({ after: "no-id" })).error).toMatchObject({ statusCode: 422 });
+  });
+});
+
+describe("attachments", () => {
+  test("come as base64, as a Buffer and by URL", async () => {
+    const files = createServer((_req, res) => res.setHeader("content-type", "text/csv").end("a,b")).listen(0, "127.0.0.1");
+    await once(files, "listening");
+    const { port } = files.address() as AddressInfo;
+    try {
+      const sent = await server.resend.emails.send({
+        ...hello,
+        to: "files@example.com",
+        attachments: [
+          { filename: "a.txt", content: Buffer.from("Hello") },
+          { filename: "b.txt", content: Buffer.from("Hello again").toString("base64"), contentId: "b" },
+          { path: `http://127.0.0.1:${port}/data/report.csv` },
+        ],
+      });
+      expect(sent.error).toBeNull();
+      await server.settle();
+      const [mail] = await server.captured("files@example.com");
+      // Files that the HTML shows come first in a mail.
+      const found = mail?.attachments.toSorted((x, y) => x.filename.localeCompare(y.filename));
+      expect(found).toMatchObject([
+        { filename: "a.txt", size: 5 },
+        { filename: "b.txt", size: 11, contentId: "b" },
+        { filename: "report.csv", contentType: "text/csv", size: 3 },
+      ]);
+    } finally {
+      files.close();
+    }
+  });
+
+  test.each([
+    ["an address of the network", "http://192.168.0.1/secret"],
+    ["the address of a cloud's metadata", "http://169.254.169.254/latest"],
+    ["a file", "file:///etc/passwd"],
+    ["no URL", "report.pdf"],
+  ])("by %s are refused", async (_name, path) => {
+    const sent = await server.resend.emails.send({ ...hello, attachments: [{ filename: "x", path }] });
+    expect(sent.error).toMatchObject({ statusCode: 422, name: "invalid_attachment" });
+  });
+});
+
+describe("a batch", () => {
+  test("is sent whole", async () => {
+    const sent = await server.resend.batch.send([hello, { ...hello, subject: "Second", cc: "c@example.com" }]);
+    expect(sent.data?.data).toEqual([{ id: expect.stringMatching(/^em_/) }, { id: expect.stringMatching(/^em_/) }]);
+  });
+
+  test("with a fault is refused whole, or for that email only", async () => {
+    const { from: _from, ...faulty } = hello;
+    const strict = await call(server, "POST", "/emails/batch", [hello, faulty]);
+    expect([strict.status, strict.body]).toEqual([422, expect.objectContaining({ name: "missing_required_field" })]);
+    const permissive = await server.resend.batch.send([{ ...hello, to: "nobody" }, hello, { ...hello, subject: "x".repeat(2000) }], {
+      batchValidation: "permissive",
+    });
+    expect(permissive.data).toMatchObject({
+      data: [{ id: expect.stringMatching(/^em_/) }],
+      errors: [{ index: 0 }, { index: 2 }],
+    });
+  });
+});
+
+describe("errors have Resend's form", () => {
+  test.each([
+    ["no field at all", {}, 422, "missing_required_field"],
+    ["a recipient that is no address", { ...hello, to: "nobody" }, 422, "validation_error"],
+    ["a number as subject", { ...hello, subject: 5 }, 422, "validation_error"],
+    ["fifty-one recipients", { ...hello, to: Array.from({ length: 51 }, (_, i) => `p${i}@example.com`) }, 422, "validation_error"],
+    ["a line break in a header", { ...hello, headers: { "X-A": "a\r\nBcc: x@example.com" } }, 422, "validation_error"],
+    ["a template that does not exist", { ...hello, template: { id: "none" } }, 404, "not_found"],
+    ["a topic", { ...hello, topic_id: "t" }, 501, "not_implemented"],
+  ])("%s", async (_name, body, status, name) => {
+    const answer = await call(server, "POST", "/emails", body);
+    expect([answer.status, answer.body]).toEqual([status, { statusCode: status, name, message: expect.any(String) }]);
+  });
+
+  test("a missing and an unknown key, an unknown path, another method and an operation that is not here", async () => {
+    const without = await call(server, "GET", "/emails", undefined, {});
+    expect([without.status, without.body]).toEqual([401, expect.objectContaining({ name: "missing_api_key" })]);
+    const unknown = await call(server, "GET", "/emails", undefined, { authorization: "Bearer sk_1" });
+    expect([unknown.status, unknown.body]).toEqual([401, expect.objectContaining({ name: "invalid_api_key" })]);
+    expect(await call(server, "GET", "/nothing")).toMatchObject({ status: 404, body: { name: "not_found" } });
+    expect(await call(server, "DELETE", "/emails")).toMatchObject({ status: 405, body: { name: "method_not_allowed" } });
+    expect(await call(server, "GET", "/broadcasts")).toMatchObject({
+      status: 501,
+      body: { name: "not_implemented", message: expect.stringContaining("GET /resend lists what is") },
+    });
+    const index = await call(server, "GET", "", undefined, {});
+    expect(index.body).toMatchObject({ operations: expect.arrayContaining([{ method: "GET", path: "/emails/:id", grade: "full" }]) });
+  });
+});
+
+describe("outside of dev mode", () => {
+  let live: ResendServer;
+  beforeAll(async () => {
+    live = await startResend({ dev: false });
+  });
+  afterAll(() => live.close());
+
+  test("only keys of this server work, and senders have to be verified", async () => {
+    expect((await call(live, "GET", "/emails", undefined, { authorization: "Bearer re_123" })).status).toBe(401);
+    expect((await live.resend.emails.list()).error).toBeNull();
+    expect((await live.resend.emails.send(hello)).error).toMatchObject({ statusCode: 403, name: "validation_error" });
+  });
+});

@@ -1,0 +1,61 @@
+import type { ErrorCode } from "@mailsvc/sdk/contract";
+import type { DialectAnswer } from "../../http/dialect.ts";
+import type { HeaderReader } from "../../http/headers.ts";
+import type { ApiError } from "../../lib/api-error.ts";
+
+/** An error in the words of Resend. */
+interface Wording {
+  readonly name: string;
+  readonly status: number;
+}
+
+const WORDINGS: Partial<Readonly<Record<ErrorCode, Wording>>> = {
+  unauthorized: { name: "invalid_api_key", status: 401 },
+  key_revoked: { name: "invalid_api_key", status: 401 },
+  forbidden: { name: "restricted_api_key", status: 401 },
+  sender_not_verified: { name: "validation_error", status: 403 },
+  not_found: { name: "not_found", status: 404 },
+  template_not_found: { name: "not_found", status: 404 },
+  method_not_allowed: { name: "method_not_allowed", status: 405 },
+  idempotency_key_reused: { name: "invalid_idempotent_request", status: 409 },
+  idempotency_in_progress: { name: "concurrent_idempotent_requests", status: 409 },
+  rate_limited: { name: "rate_limit_exceeded", status: 429 },
+  internal_error: { name: "internal_server_error", status: 500 },
+  queue_failed: { name: "internal_server_error", status: 500 },
+  not_implemented: { name: "not_implemented", status: 501 },
+  storage_unavailable: { name: "internal_server_error", status: 503 },
+};
+
+/** An error as Resend answers it. Its message names fields in their spelling there, and ends with the hint, since there is no place for it. */
+export function describeError(error: ApiError, headers: HeaderReader): DialectAnswer {
+  const known = findWording(error);
+  const isWithoutKey = error.code === "unauthorized" && headers.get("authorization") === null;
+  const { name, status } = isWithoutKey ? { ...known, name: "missing_api_key" } : known;
+  const message = error.code === "validation_error" ? toSnakeCase(listFaults(error)) : `${error.message} ${error.hint}`;
+  return { status, body: { statusCode: status, name, message } };
+}
+
+function findWording({ code, status, details }: ApiError): Wording {
+  const known = WORDINGS[code];
+  if (known) return known;
+  if (status !== 400) return { name: "validation_error", status };
+  const [first] = details;
+  if (first?.path === "Idempotency-Key") return { name: "invalid_idempotency_key", status: 400 };
+  if (first?.code === "required") return { name: "missing_required_field", status: 422 };
+  if (first?.path.startsWith("attachments")) return { name: "invalid_attachment", status: 422 };
+  return { name: first?.path === "from" ? "invalid_from_address" : "validation_error", status: 422 };
+}
+
+/** The first faults in one text: SDKs show nothing but the message. */
+function listFaults({ message, details }: ApiError): string {
+  return details.length > 1
+    ? details
+        .slice(0, 5)
+        .map((detail) => detail.message)
+        .join(" ")
+    : message;
+}
+
+function toSnakeCase(text: string): string {
+  return text.replace(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+}

@@ -1,0 +1,34 @@
+import type { ContractCalls } from "../../http/contract-calls.ts";
+import type { Dialect } from "../../http/dialect.ts";
+import type { DialectDeps } from "../deps.ts";
+import { lookUpForeignKeys } from "../foreign-keys.ts";
+import { type Operation, openRead, refuseAbsent } from "../operation.ts";
+import { ABSENT } from "./absent.ts";
+import { emailOperations } from "./emails.ts";
+import { describeError } from "./errors.ts";
+
+const PREFIX = "/resend";
+
+/** What is here of Resend's API. */
+export const RESEND_OPERATIONS: readonly Operation[] = [...emailOperations];
+
+/** Resend's API: a program of Resend's runs with RESEND_BASE_URL set to this server. */
+export function createResend(deps: DialectDeps, contract: ContractCalls, devKey: string | null): Dialect {
+  return {
+    prefix: PREFIX,
+    lookUpKeys: (keys) => lookUpForeignKeys(keys, (key) => key.startsWith("re_"), devKey),
+    describeError,
+    operations: [
+      openRead(PREFIX, listOperations),
+      ...RESEND_OPERATIONS.map((operation) => operation.build(PREFIX, deps, contract)),
+      ...ABSENT.map((absent) => refuseAbsent(PREFIX, absent)),
+    ],
+  };
+}
+
+function listOperations() {
+  return {
+    operations: RESEND_OPERATIONS.map(({ method, path, grade, note }) => ({ method, path, grade, ...(note !== null && { note }) })),
+    absent: ABSENT,
+  };
+}

@@ -1,0 +1,121 @@
+import { contract, parseTimeWords } from "@mailsvc/sdk/contract";
+import { z } from "zod";
+import type { CallOf } from "../../http/contract-calls.ts";
+import { ApiError, invalid } from "../../lib/api-error.ts";
+import { FileContent, fetchAttachment, toBase64 } from "../files.ts";
+import type { Reads } from "../operation.ts";
+
+/** What of an email is not here. */
+export const SEND_NOTE = "reply_to takes one address; topic_id is not here";
+
+const Addresses = z.union([z.string(), z.array(z.string()).max(50)]);
+
+const Attachment = z.object({
+  content: FileContent.nullish(),
+  path: z.string().nullish(),
+  filename: z.string().nullish(),
+  content_type: z.string().nullish(),
+  content_id: z.string().nullish(),
+});
+type Attachment = z.output<typeof Attachment>;
+
+/** An email as Resend takes it. The contract checks the limits of its fields. */
+export const ResendEmail = z.object({
+  from: z.string().nullish(),
+  to: Addresses,
+  cc: Addresses.nullish(),
+  bcc: Addresses.nullish(),
+  reply_to: Addresses.nullish(),
+  subject: z.string().nullish(),
+  html: z.string().nullish(),
+  text: z.string().nullish(),
+  headers: z.record(z.string(), z.string()).nullish(),
+  tags: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+  attachments: z.array(Attachment).max(100).nullish(),
+  scheduled_at: z.string().nullish(),
+  template: z.object({ id: z.string(), variables: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+  topic_id: z.string().nullish(),
+});
+export type ResendEmail = z.output<typeof ResendEmail>;
+
+/** An email in the words of the contract: a direct send, or one from a template. */
+export type ContractEmail =
+  | { readonly direct: CallOf<typeof contract.emails.send> }
+  | { readonly rendered: CallOf<typeof contract.emails.sendTemplate> };
+
+/**
+ * The same email in the words of the contract, with files that are named by URL fetched, and words read as time. Throws ApiError. `at` is
+ * its place in the request, such as `emails[2].`.
+ */
+export async function toContractEmail(email: ResendEmail, calls: Reads, at = ""): Promise<ContractEmail> {
+  const { from, subject, html, text, headers, tags, attachments, template } = email;
+  if (email.topic_id)
+    throw new ApiError("not_implemented", "topic_id: there are no topics here.", { hint: "Public lists are preferences." });
+  const [to, cc, bcc, replyTo] = [email.to, email.cc, email.bcc, email.reply_to].map(listTexts) as [string[], string[], string[], string[]];
+  if (replyTo.length > 1) throw invalid(`${at}replyTo`, "too_big", `${at}reply_to: one address can be given here.`);
+  const files = await Promise.all((attachments ?? []).map((file, i) => toFile(file, `${at}attachments[${i}]`, calls)));
+  const fields = {
+    to: to.length === 1 ? (to[0] as string) : to,
+    ...drop({
+      cc: cc.length > 0 ? cc : undefined,
+      bcc: bcc.length > 0 ? bcc : undefined,
+      // Recipients of one call get one mail.
+      together: to.length > 1 || undefined,
+      replyTo: replyTo[0],
+      headers,
+      tags: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
+      attachments: files.length > 0 ? files : undefined,
+      scheduledAt: email.scheduled_at ? readTime(email.scheduled_at, calls, `${at}scheduled_at`) : undefined,
+    }),
+  };
+  if (template) {
+    const own = drop({ from, subject, variables: template.variables });
+    return { rendered: { ...fields, ...own, slug: await findSlug(template.id, calls) } };
+  }
+  if (!from) throw missing(`${at}from`);
+  if (!subject) throw missing(`${at}subject`);
+  return { direct: { ...fields, from, subject, ...drop({ html: html || undefined, text: text || undefined }) } };
+}
+
+/** The instant of `scheduled_at` in ISO 8601; words such as "tomorrow at 9am" are times in UTC. Throws ApiError validation_error. */
+export function readTime(text: string, { deps }: Reads, path: string): string {
+  const at = parseTimeWords(text, deps.clock.now(), "UTC");
+  if (at !== null) return new Date(at).toISOString();
+  throw invalid(
+    path,
+    "invalid_format",
+    `${path}: ${JSON.stringify(text.slice(0, 100))} is no time. Write 2030-01-31T09:30:00Z or "in 1 hour".`,
+  );
+}
+
+function listTexts(field: string | readonly string[] | null | undefined): string[] {
+  return field === null || field === undefined ? [] : typeof field === "string" ? [field] : [...field];
+}
+
+async function toFile({ content, path: url, filename, content_type, content_id }: Attachment, path: string, { deps }: Reads) {
+  const contentId = content_id?.replace(/^<(.*)>$/, "$1");
+  if (content !== null && content !== undefined) {
+    if (!filename) throw missing(`${path}.filename`);
+    return { filename, content: toBase64(content), ...drop({ contentType: content_type, contentId }) };
+  }
+  if (!url) throw invalid(`${path}.content`, "required", `${path} needs content or path.`);
+  const fetched = await fetchAttachment(deps, url, `${path}.path`);
+  const contentType = content_type ?? (filename ? undefined : fetched.contentType);
+  return { filename: filename || fetched.filename, content: fetched.content, ...drop({ contentType, contentId }) };
+}
+
+function missing(path: string): ApiError {
+  return invalid(path, "required", `Missing \`${path}\` field.`);
+}
+
+/** The slug of a template, which Resend calls its alias, by id or slug. */
+async function findSlug(id: string, calls: Reads): Promise<string> {
+  return id.startsWith("tpl_") ? (await calls.read(contract.templates.get, { id })).slug : id;
+}
+
+/** An object without the fields that were not given. */
+export function drop<T extends object>(fields: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as {
+    [Name in keyof T]?: NonNullable<T[Name]>;
+  };
+}

@@ -1,0 +1,80 @@
+import { type CallInput, type Endpoint, type MailsvcContract, type Params, paramNames } from "@mailsvc/sdk/contract";
+import type { z } from "zod";
+import type { Reader, Tx } from "../db/db.ts";
+import { authorizeDeveloper } from "./auth.ts";
+import type { AnyHandler, Input } from "./call.ts";
+import type { HttpDeps } from "./deps.ts";
+import type { KeyContext } from "./handler.ts";
+import { parseValue } from "./validation.ts";
+
+/** The input of a call: path parameters, query and body in one object. */
+export type CallOf<E extends Endpoint> = Params<E["path"]> & CallInput<E>;
+
+/** The answer of a call; where an endpoint has several statuses, its body. */
+export type AnswerOf<E extends Endpoint> = z.input<E["output"]>;
+
+/** The context of a request, and what its calls read from or write to. */
+type ReadingContext = KeyContext<HttpDeps> & { readonly read: Reader };
+type WritingContext = KeyContext<HttpDeps> & { readonly tx: Tx };
+
+/** The part of a call that runs inside the transaction, once the part before it is done. */
+export type PreparedCall<E extends Endpoint> = (context: WritingContext) => Promise<AnswerOf<E>>;
+
+/**
+ * Calls endpoints of the contract within the request of a dialect: with its key, whose permissions count as ever, and in its transaction.
+ * Each method throws ApiError, also validation_error for input that the contract refuses.
+ */
+export class ContractCalls {
+  readonly #handlers = new Map<Endpoint, AnyHandler>();
+
+  constructor(contract: Partial<MailsvcContract>, handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>) {
+    for (const [noun, group] of Object.entries(contract))
+      for (const [verb, endpoint] of Object.entries(group)) this.#handlers.set(endpoint, handlers[noun]?.[verb] as AnyHandler);
+  }
+
+  /** Calls a read, in a read or inside a transaction. */
+  read<E extends Endpoint>(endpoint: E, input: CallOf<E>, context: ReadingContext | WritingContext): Promise<AnswerOf<E>> {
+    return this.#run(
+      endpoint,
+      parse(endpoint, input, context),
+      { ...context, read: "tx" in context ? context.tx : context.read },
+      undefined,
+    );
+  }
+
+  /** Calls a write that prepares nothing, inside the transaction. */
+  write<E extends Endpoint>(endpoint: E, input: CallOf<E>, context: WritingContext): Promise<AnswerOf<E>> {
+    return this.#run(endpoint, parse(endpoint, input, context), context, undefined);
+  }
+
+  /** Checks the input of a write and does what it does before its transaction; gives what runs inside it. */
+  async prepare<E extends Endpoint>(endpoint: E, input: CallOf<E>, context: ReadingContext): Promise<PreparedCall<E>> {
+    const parsed = parse(endpoint, input, context);
+    const handler = this.#find(endpoint);
+    const prepared = typeof handler === "function" ? undefined : await handler.prepare(parsed, context);
+    return (within) => this.#run(endpoint, parsed, within, prepared);
+  }
+
+  async #run<E extends Endpoint>(endpoint: E, input: Input, context: object, prepared: unknown): Promise<AnswerOf<E>> {
+    const handler = this.#find(endpoint);
+    const output = await (typeof handler === "function" ? handler(input, context) : handler.run(input, context, prepared));
+    // Handlers are checked against the contract where they are declared.
+    return (Array.isArray(endpoint.status) ? (output as { body: unknown }).body : output) as AnswerOf<E>;
+  }
+
+  #find(endpoint: Endpoint): AnyHandler {
+    const handler = this.#handlers.get(endpoint);
+    if (!handler) throw new Error(`${endpoint.method} ${endpoint.path} is no endpoint of the contract.`);
+    return handler;
+  }
+}
+
+/** Checks the permission and the input of a call, in the order of a request. */
+function parse(endpoint: Endpoint, input: Readonly<Input>, { key }: Pick<KeyContext<HttpDeps>, "key">): Input {
+  authorizeDeveloper(key, endpoint);
+  const names = new Set(paramNames(endpoint.path));
+  const params = Object.fromEntries(Object.entries(input).filter(([name]) => names.has(name)));
+  const rest = Object.fromEntries(Object.entries(input).filter(([name, value]) => !names.has(name) && value !== undefined));
+  const schema = endpoint.query ?? endpoint.looseBody ?? endpoint.body;
+  return { ...params, ...(schema && (parseValue(schema, rest) as Input)) };
+}

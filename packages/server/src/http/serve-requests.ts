@@ -1,0 +1,105 @@
+import type { Endpoint } from "@mailsvc/sdk/contract";
+import type { Tracing } from "../lib/tracing.ts";
+import type { AnyHandler, Call } from "./call.ts";
+import type { HttpDeps } from "./deps.ts";
+import { toApiError } from "./errors.ts";
+import { DROP_HEADER, type FaultInjector } from "./fault-injection.ts";
+import type { PublicContext } from "./handler.ts";
+import type { HeaderList } from "./headers.ts";
+import type { InFlightRequests } from "./in-flight.ts";
+import type { Performer } from "./perform.ts";
+import type { AnyResponse, RespondToError } from "./response.ts";
+import type { Serve } from "./routes.ts";
+import { check } from "./validation.ts";
+
+/** A request that was served, without any personal data: neither address nor path parameters. */
+export interface ServedRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** The path of the endpoint, such as `/api/v1/emails/:id`; null for an unknown path. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly ms: number;
+  /** The id of the key or the activation; null without a key. */
+  readonly keyId: string | null;
+}
+
+interface ServeParts {
+  readonly deps: HttpDeps;
+  readonly inFlight: InFlightRequests;
+  /** Rules that make requests fail; dev mode only. */
+  readonly faults: FaultInjector | null;
+  /** Called after each request, for the access log and metrics; null when nothing observes. */
+  readonly observe: ((request: ServedRequest) => void) | null;
+}
+
+/** How the requests of one API are performed, and what they are answered. */
+export interface Api {
+  readonly performer: Performer;
+  readonly respondToError: RespondToError;
+  /** Makes a successful response what the clients of this API expect; without it, it stays as it is. */
+  readonly reshape?: (response: AnyResponse) => AnyResponse;
+}
+
+/** Makes the function that serves an endpoint of an API. */
+export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { performer, respondToError, reshape }: Api) {
+  const { ids, clock, tracing } = deps;
+
+  const respond = async (call: Call): Promise<AnyResponse> => {
+    const { request, endpoint, base, headers } = call;
+    const perform = async (): Promise<AnyResponse> => {
+      const response = await performer.perform(call);
+      return reshape ? reshape(response) : response;
+    };
+    try {
+      return faults?.any && endpoint.access !== "dev"
+        ? await faults.inject(endpoint.method, request.pathname(), headers, perform)
+        : await perform();
+    } catch (error) {
+      // A fault rule that cuts the connection; callers in process see it by the header.
+      if (headers.some(([name]) => name === DROP_HEADER)) request.cut();
+      return respondToError(toApiError(error, endpoint, base.requestId, deps), base.requestId, headers, request, endpoint);
+    }
+  };
+
+  return (endpoint: Endpoint, handler: AnyHandler): Serve =>
+    async (request) => {
+      const requestId = ids("req");
+      const startedAt = observe && clock.real.now();
+      const headers: HeaderList = [["x-request-id", requestId]];
+      if (inFlight.draining) headers.push(["connection", "close"]);
+      inFlight.begin();
+      try {
+        const base: PublicContext<HttpDeps> = {
+          deps,
+          requestId,
+          check,
+          header: (name) => request.headers.get(name),
+          signal: () => request.signal(),
+        };
+        const call: Call = { request, endpoint, handler, base, headers };
+        const response = tracing ? await traceRequest(tracing, call, respond) : await respond(call);
+        if (observe && startedAt !== null) {
+          const { method, path: route } = endpoint;
+          observe({ requestId, method, route, status: response.status, ms: clock.real.now() - startedAt, keyId: call.keyId ?? null });
+        }
+        return request.respond(response);
+      } finally {
+        inFlight.end();
+      }
+    };
+}
+
+/** Serves a request in a span that continues the trace of the caller. */
+function traceRequest(tracing: Tracing, call: Call, respond: (call: Call) => Promise<AnyResponse>): Promise<AnyResponse> {
+  const { endpoint, request, base } = call;
+  const { method, path } = endpoint;
+  const attributes = { "http.request.method": method, "http.route": path, "mailsvc.request.id": base.requestId };
+  const parent = request.headers.get("traceparent");
+  return tracing.span({ name: `${method} ${path}`, kind: "server", parent, attributes }, async (span) => {
+    const response = await respond(call);
+    span.set({ "http.response.status_code": response.status });
+    if (response.status >= 500) span.fail(String(response.status));
+    return response;
+  });
+}

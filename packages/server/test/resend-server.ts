@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Resend } from "resend";
+import { readConfig } from "../src/config.ts";
+import { silentLog } from "../src/lib/log.ts";
+import { serve } from "../src/serve.ts";
+
+/** A server that the official package talks to. */
+export interface ResendServer {
+  readonly url: string;
+  readonly resend: Resend;
+  readonly apiKey: string;
+  now(): number;
+  /** Waits until nothing is due. */
+  settle(): Promise<void>;
+  /** The captured mails to an address. */
+  captured(to: string): Promise<readonly { readonly attachments: readonly { readonly filename: string }[] }[]>;
+  close(): Promise<void>;
+}
+
+/** Starts a server, and the official package as its client: the installed version, or the one in the folder RESEND_PACKAGE. */
+export async function startResend({ dev = true }: { dev?: boolean } = {}): Promise<ResendServer> {
+  const folder = mkdtempSync(join(tmpdir(), "mailsvc-resend-"));
+  const flags = { port: "0", data: folder, ...(!dev && { capture: "" }) };
+  const server = await serve(readConfig({ flags, env: {}, dev }), silentLog);
+  const { Resend } = createRequire(import.meta.url)(process.env["RESEND_PACKAGE"] ?? "resend") as typeof import("resend");
+  const apiKey = server.apiKey ?? "";
+  return {
+    url: server.url,
+    apiKey,
+    resend: new Resend(dev ? "re_123456789" : apiKey, { baseUrl: `${server.url}/resend` }),
+    now: () => Date.now(),
+    settle: () => server.app.deps.queue.idle(),
+    captured: async (to) => {
+      const answer = await fetch(`${server.url}/__dev/inbox?to=${encodeURIComponent(to)}`);
+      const { data } = (await answer.json()) as { data: { id: string }[] };
+      return Promise.all(
+        data.map(
+          async ({ id }) => (await fetch(`${server.url}/__dev/inbox/${id}`)).json() as Promise<{ attachments: { filename: string }[] }>,
+        ),
+      );
+    },
+    close: async () => {
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A request without the package; by default with a key in the form of Resend's. */
+export async function call(
+  { url, apiKey }: Pick<ResendServer, "url" | "apiKey">,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = { authorization: `Bearer ${apiKey}` },
+): Promise<{ status: number; body: unknown }> {
+  const init =
+    body === undefined
+      ? { method, headers }
+      : { method, headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
+  const answer = await fetch(`${url}/resend${path}`, init);
+  return { status: answer.status, body: await answer.json() };
+}
