@@ -31,17 +31,22 @@ export async function buildPrograms() {
 
 /**
  * Lists the dependencies whose installed version is not the one the package asks for: a bundle would silently take another major
- * from a node_modules folder above.
+ * from a node_modules folder above, where Node and the bundler look, too.
  */
 export function listMismatches(name) {
   const folder = join(root, "packages", name);
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   return Object.entries({ ...dependencies, ...devDependencies }).flatMap(([dependency, range]) => {
-    const found = [folder, root].map((at) => join(at, "node_modules", dependency, "package.json")).find((manifest) => existsSync(manifest));
+    const found = foldersAbove(folder)
+      .map((at) => join(at, "node_modules", dependency, "package.json"))
+      .find((manifest) => existsSync(manifest));
     const version = found && JSON.parse(readFileSync(found, "utf8")).version;
     return version && semver.satisfies(version, range) ? [] : [`${name} needs ${dependency} ${range}, found ${version ?? "none"}`];
   });
 }
+
+/** A folder and all above it. */
+const foldersAbove = (folder) => (dirname(folder) === folder ? [folder] : [folder, ...foldersAbove(dirname(folder))]);
 
 // Bundled CommonJS loads Node's own modules with require, which an ES module does not have.
 const requireShim = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';

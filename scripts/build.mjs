@@ -3,9 +3,10 @@
 //
 //   node scripts/build.mjs [--force]
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { docPages, docPath } from "../packaging/doc-pages.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const cache = join(root, "node_modules/.cache/mailsvc");
@@ -27,7 +28,10 @@ export async function buildPackages({ declarations = true, force = false } = {})
   const stale = (part) => force || !isFresh(part, key);
   const programs = stale(PROGRAMS);
   const types = declarations && (programs || stale(DECLARATIONS));
-  if (!programs && !types) return true;
+  if (!programs && !types) {
+    copyDocs();
+    return true;
+  }
   const from = performance.now();
   console.error("Building; this takes about a minute …");
   const parts = [];
@@ -50,12 +54,20 @@ export async function buildPackages({ declarations = true, force = false } = {})
     for (const { reason } of failures) console.error(reason instanceof Error ? reason.message : reason);
     return false;
   }
+  copyDocs();
   mkdirSync(cache, { recursive: true });
   if (programs) writeFileSync(PROGRAMS.stamp, key);
   if (types) writeFileSync(DECLARATIONS.stamp, key);
   console.error(`Built in ${((performance.now() - from) / 1000).toFixed(1)} s.`);
   return true;
 }
+
+/** Puts the documentation for MCP clients beside the server. Quicker done than asked whether it has changed. */
+const copyDocs = () => {
+  const to = join(root, "packages/server/dist/docs");
+  rmSync(to, { recursive: true, force: true });
+  for (const page of docPages()) cpSync(docPath(page), join(to, page));
+};
 
 const inputs = () => {
   const files = globSync(

@@ -44,6 +44,7 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
+  [/\/mcp\/schemas\.ts$/, /\/http\/json-schema\.ts$/, "the schemas of tools are those of the OpenAPI document"],
 ];
 
 /** What a room needs and what its tables are: others may import these types. */
@@ -56,6 +57,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^nodemailer(\/|$)/, ["mail"], /\/emails\/send\.ts$/],
   [/^graphile-worker$/, ["queue"]],
   [/^prom-client$/, [], /\/health\/metrics\.ts$/],
+  [/^@modelcontextprotocol\/server/, [], /\/server\/src\/mcp\//],
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
   [/^@mailsvc\/sdk$/, ["cli", "testing"]],

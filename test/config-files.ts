@@ -28,13 +28,41 @@ type Proof = (block: Block, place: Place) => Promise<void>;
 
 /** The proofs by the language of a block. */
 export const PROOFS: Readonly<Record<string, Proof>> = {
-  json: async ({ text }) => expect(JSON.parse(text)).toBeTypeOf("object"),
+  json: proveJson,
   console: proveTranscript,
   ini: proveUnit,
   yaml: proveYaml,
   nginx: proveNginx,
   caddyfile: proveCaddyfile,
 };
+
+/** The settings of a client of MCP: the command, or the address with its headers, answers the first message of the protocol. */
+interface McpSettings {
+  readonly [list: string]: Readonly<Record<string, { command?: string; args?: readonly string[]; url?: string }>>;
+}
+
+const INITIALIZE = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "docs", version: "1" } },
+});
+
+async function proveJson({ text }: Block, { page, server, bash }: Place): Promise<void> {
+  const content = JSON.parse(text) as McpSettings;
+  expect(content).toBeTypeOf("object");
+  if (!page.endsWith("/mcp.md")) return;
+  for (const { command, args = [], url } of Object.values(content.mcpServers ?? content.servers ?? {})) {
+    const headers =
+      '-H "Authorization: Bearer $MAILSVC_API_KEY" -H "Content-Type: application/json" -H "Accept: application/json, text/event-stream"';
+    const path = url === undefined ? "" : new URL(url).pathname;
+    const asked =
+      command === undefined
+        ? `curl -sS ${headers} -d '${INITIALIZE}' ${server}${path}`
+        : `(echo '${INITIALIZE}'; sleep 5) | ${command} ${args.join(" ")}`;
+    await bash(`${asked} | grep '"serverInfo"'`);
+  }
+}
 
 /** What commands print at a terminal: `packages/cli/test/transcripts.test.ts` compares it, with a server whose clock stands still. */
 async function proveTranscript({ text }: Block, { page }: Place): Promise<void> {

@@ -20,6 +20,7 @@ import { readMigrationFiles } from "drizzle-orm/migrator";
 import { build } from "esbuild";
 import { inject } from "postject";
 import { ABSENT, bundlePlugins } from "../bundle-plugins.mjs";
+import { docPages, docPath } from "../doc-pages.mjs";
 import { freshSchema } from "../fresh-schema.mjs";
 import { collectPackages, writeLicenses } from "../licenses.mjs";
 import { nodeComponent, writeSbom } from "../sbom.mjs";
@@ -53,6 +54,7 @@ const addonFile = require.resolve("better-sqlite3/package.json").replace("packag
 /** Replaces a module of the program by another text; the build fails if the module is gone. */
 const replaced = new Map([
   ["packages/server/src/db/migration-files.ts", () => embeddedMigrations()],
+  ["packages/server/src/mcp/doc-files.ts", () => embeddedDocs()],
   ["packages/server/src/db/sqlite/driver.ts", () => 'export { driverExpression } from "mailsvc:addon";'],
 ]);
 
@@ -76,6 +78,12 @@ export const lastMigration = (folder) => (${JSON.stringify(lastOf)})[folder];
 `;
 }
 
+/** The documentation that MCP clients read, compressed. */
+function embeddedDocs() {
+  const pages = docPages().map((page) => [page.replace(/\.md$/, ""), readFileSync(docPath(page), "utf8")]);
+  return `export const readDocFiles = () => new Map((${UNPACK})(${pack(pages)}));`;
+}
+
 const embed = {
   name: "embed",
   setup: (pass) => {
@@ -89,12 +97,12 @@ const embed = {
     pass.onResolve({ filter: /\/migrator\.js$/ }, ({ importer, path }) =>
       path === "../migrator.js" && importer.includes("drizzle-orm") ? { path: embedded } : undefined,
     );
-    pass.onLoad({ filter: /packages\/server\/src\/db\// }, ({ path }) => {
+    pass.onLoad({ filter: /packages\/server\/src\/(?:db|mcp)\// }, ({ path }) => {
       const name = path.slice(root.length);
       const text = replaced.get(name)?.();
       if (text === undefined) return undefined;
       seen.add(name);
-      return { contents: text, loader: "js", resolveDir: join(root, "packages/server/src/db") };
+      return { contents: text, loader: "js", resolveDir: dirname(path) };
     });
     pass.onEnd(() => {
       const missing = [...replaced.keys()].filter((name) => !seen.has(name));

@@ -21,6 +21,7 @@ import { expectNoneCommand } from "./commands/expect-none.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { listenCommand } from "./commands/listen.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { migrateCommand } from "./commands/migrate.ts";
 import { planCommand } from "./commands/plans.ts";
 import { recipientsCommand } from "./commands/recipients.ts";
@@ -70,7 +71,13 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
  */
 export async function addAllCommands(program: Command, run: Run, argv: readonly string[]): Promise<void> {
   const withServeFlags = argv.some((word) => NEED_SERVE_FLAGS.has(word));
-  for (const command of [...(await serveCommands(run, withServeFlags)), listenCommand(run), replayCommand(run), triggerCommand(run)])
+  for (const command of [
+    ...(await serveCommands(run, withServeFlags)),
+    listenCommand(run),
+    replayCommand(run),
+    triggerCommand(run),
+    mcpCommand(run),
+  ])
     program.addCommand(command.helpGroup("Local development:"));
   addContractCommands(program, run, isNounRequested(argv));
   for (const command of [

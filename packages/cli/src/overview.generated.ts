@@ -8,6 +8,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"listen","usage":"[options]","about":"Forward events of the server to a webhook on this machine, signed as the real ones","group":"Local development:"},
   {"name":"replay","usage":"[options] [id...]","about":"Send events of the past to a webhook on this machine: once more, twice, in another order, or forged","group":"Local development:"},
   {"name":"trigger","usage":"[options] <type>","about":"Make an event of a type really happen, with your data or on an object of yours, and print it","group":"Local development:"},
+  {"name":"mcp","usage":"[options]","about":"Serve tools for AI assistants over stdin and stdout (Model Context Protocol)","group":"Local development:"},
   {"name":"send","usage":"[options]","about":"Send an email to one recipient, or to up to 50","group":"Email:"},
   {"name":"emails","usage":"[options]","about":"List, inspect, cancel and reschedule emails","group":"Email:"},
   {"name":"received","usage":"[options]","about":"Received mail and replies: list, read, answer","group":"Email:"},

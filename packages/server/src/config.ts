@@ -4,6 +4,7 @@ import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { MB } from "./lib/units.ts";
 import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
+import { type McpConfig, readMcp } from "./mcp/config.ts";
 import { DEV_FLAGS, SERVE_FLAGS } from "./serve-flags.ts";
 import { readTracing, type TracingConfig } from "./telemetry/config.ts";
 
@@ -48,6 +49,8 @@ export interface Config {
   readonly maxConnections: number;
   /** Writes are refused below this many free bytes on the disk; 0 never. */
   readonly minFreeBytes: number;
+  /** What MCP clients may do at /mcp; null for nothing. In dev mode they may do everything. */
+  readonly mcp: McpConfig | null;
   readonly accessLog: boolean;
   /** Where metrics are served; null for nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
@@ -137,13 +140,12 @@ export function readConfig({
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
     maxConnections: integer("max-connections", value("max-connections") ?? "10000", 1, 1_000_000),
     minFreeBytes: integer("min-free-disk", value("min-free-disk") ?? "100", 0, 1_000_000_000) * MB,
+    mcp: readMcp({ mode: value("mcp"), maxRecipients: value("mcp-max-recipients"), allowTo: value("mcp-allow-to") }, fail),
     accessLog: flags["access-log"] === true || value("access-log") === "1",
     metrics: readHostPort("metrics", value("metrics"), "127.0.0.1"),
     secretKey: readSecretKey(value("secret-key")),
     stripe: readStripe(value("stripe-key"), value("stripe-webhook-secret"), value("stripe-url")),
-    tracing: readTracing(env, (message) => {
-      throw new ConfigError(message);
-    }),
+    tracing: readTracing(env, fail),
     https: flags.https === true || value("https") === "1",
     readyFile: value("ready-file") ?? null,
     project: dev ? project : null,
@@ -159,6 +161,10 @@ export function readConfig({
       `Dev mode listens on this machine only; ${config.host} is not a loopback address. Use: mailsvc serve --host ${config.host}`,
     );
   return config;
+}
+
+function fail(message: string): never {
+  throw new ConfigError(message);
 }
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;

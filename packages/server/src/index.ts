@@ -18,6 +18,7 @@ export {
   recoverOwnerKey,
   restoreBackup,
 } from "./maintenance.ts";
+export { serveMcpOverStdio } from "./mcp-stdio.ts";
 export { type CopiedTable, CopyError, type CopyOptions, type CopyProgress, CopyRefused, type CopyReport } from "./migrate/report.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export { version } from "./version.ts";

@@ -152,6 +152,24 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_MIN_FREE_DISK",
     summary: "refuse writes with 503 while the disk of --data has less free space than this (default 100; 0 never)",
   },
+  {
+    name: "mcp",
+    value: "off|read|write",
+    env: "MAILSVC_MCP",
+    summary: "what MCP clients may do at /mcp with a key: read, also write after a person has confirmed it, or nothing (default read)",
+  },
+  {
+    name: "mcp-max-recipients",
+    value: "N",
+    env: "MAILSVC_MCP_MAX_RECIPIENTS",
+    summary: "refuse calls of MCP clients that would reach more people than this",
+  },
+  {
+    name: "mcp-allow-to",
+    value: "DOMAIN",
+    env: "MAILSVC_MCP_ALLOW_TO",
+    summary: "let MCP clients send to this domain only; several with commas",
+  },
   { name: "access-log", value: null, env: "MAILSVC_ACCESS_LOG", summary: "log a JSON line for each request, without addresses or keys" },
   {
     name: "metrics",

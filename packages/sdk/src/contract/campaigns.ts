@@ -131,6 +131,7 @@ export const campaigns = {
     access: { permission: "campaigns:write" },
     irreversible: true,
     bucket: "send",
+    tool: "campaign_send",
     summary: "Send a draft or scheduled campaign now",
     description:
       "The audience and the content are fixed at this instant; later changes of the list, the segment, their members or the template do not reach the campaign. Each contact of the audience becomes a recipient. The response comes at once, and the campaign is SENDING until each recipient had an attempt.",
@@ -266,6 +267,7 @@ export const campaigns = {
     path: "/api/v1/campaigns/:id/stats",
     aliases: ["/api/v1/v1/campaigns/:id/stats"],
     access: { permission: "campaigns:read" },
+    tool: "campaign_stats",
     summary: "Show the statistics of a campaign",
     query: z.object({ interval: z.enum(["hour", "day"]).default("hour").meta({ description: "Length of a point of the series" }) }),
     output: CampaignStats,

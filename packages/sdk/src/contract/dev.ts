@@ -45,6 +45,7 @@ export const clock = {
     method: "POST",
     path: "/__dev/clock/advance",
     access: "dev",
+    tool: "clock_advance",
     summary: "Advance the clock, running everything that falls due on the way, in order",
     body: z
       .strictObject({
@@ -86,6 +87,7 @@ export const world = {
     method: "POST",
     path: "/__dev/reset",
     access: "dev",
+    tool: "world_reset",
     summary: "Delete everything but the seeded workspaces and their keys",
     output: z.object({ reset: z.literal(true) }),
     examples: [{ summary: "Reset" }],
@@ -149,6 +151,7 @@ export const faults = {
     method: "POST",
     path: "/__dev/faults",
     access: "dev",
+    tool: "faults_add",
     summary: "Inject faults: any documented error, a delay or a closed connection",
     description: "The response header X-Mailsvc-Fault has the id of the rule that was applied.",
     body: FaultRule.refine((r) => r.code !== undefined || r.drop || r.delayMs > 0, {

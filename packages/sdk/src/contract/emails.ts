@@ -198,6 +198,7 @@ export const emails = {
     access: { permission: "transactional:send" },
     testKeys: true,
     bucket: "send",
+    tool: "send",
     summary: "Send an email to one recipient, or to up to 50",
     description:
       "The response is sent once the message is stored durably. With an array in `to` each address gets a separate message, and the response has their `ids`. With `together`, `cc` or `bcc` it is one mail to all of them, and the response has its `id` and `recipients`. Either way `failed` lists recipients that could not be queued; it is an error only if none could.",
@@ -286,6 +287,7 @@ export const emails = {
     method: "GET",
     path: "/api/v1/emails",
     access: { permission: "transactional:read" },
+    tool: "emails_list",
     summary: "List emails, newest first",
     description:
       "A mail to several recipients is listed once, if one of them matches all filters. The filters from `from` to `until` look through the newest 1,000 emails that the index of one filter yields: a page may be short or empty although more emails follow after `nextCursor`.",

@@ -93,6 +93,8 @@ export interface Endpoint {
   /** Of an agent's endpoint: a further bucket, `message` for each activation, `log` for each run of it. */
   readonly agentBucket?: "message" | "log";
   readonly examples?: readonly Example[];
+  /** The name of its tool for MCP clients, where it has one of its own; `api_call` reaches most others. */
+  readonly tool?: string;
 }
 
 /** Declares an endpoint and keeps its exact type. */

@@ -92,6 +92,7 @@ export const events = {
     path: "/api/v1/v1/events",
     aliases: ["/api/v1/events"],
     access: read,
+    tool: "events_list",
     summary: "List events, newest first or after a sequence",
     description:
       "Without `after`, for looking: newest first, all events by their sequence, those of a filter by the time at which they happened. With `after`, for following: in the order of their sequence, oldest first, because an event may be recorded later than it happened. Filters can be combined. Events of mail of test keys are left out without `after`, unless `test` asks for them; a test key sees no others. Events are kept for as long as the server's --keep says. With Accept: text/event-stream it is the stream of `tail`.",

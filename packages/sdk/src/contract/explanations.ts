@@ -54,6 +54,7 @@ export const explanations = {
     method: "GET",
     path: "/api/v1/explain/:id",
     access: "key",
+    tool: "why",
     summary: "Explain an object: its history and state, the reasons, the next step and what to do",
     description:
       "Takes the id of an email, contact, campaign, automation entry, webhook, webhook delivery, activation, run or agent event, or the address of a contact. The key needs the permission to read it.",

@@ -296,6 +296,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/render",
     access: { permission: "templates:read" },
+    tool: "template_render",
     summary: "Validate and render sources that are not stored, such as local files",
     description:
       "Layouts and partials come from the workspace unless they are given here by slug. An error is a template_error with its line and column.",

@@ -248,6 +248,7 @@ export const webhooks = {
     path: `${base}/:id/deliveries`,
     aliases: [`${short}/:id/deliveries`],
     access: read,
+    tool: "deliveries_list",
     summary: "List the events sent to a webhook, newest first",
     query: z.object({
       ...pageQuery,
@@ -263,6 +264,7 @@ export const webhooks = {
     path: `${base}/:id/deliveries/:delivery`,
     aliases: [`${short}/:id/deliveries/:delivery`],
     access: read,
+    tool: "delivery_get",
     summary: "Show a delivery with its body and attempts",
     output: WebhookDeliveryDetail,
     errors: ["not_found"],
@@ -273,6 +275,7 @@ export const webhooks = {
     path: `${base}/:id/deliveries/:delivery/redeliver`,
     aliases: [`${short}/:id/deliveries/:delivery/redeliver`],
     access: write,
+    tool: "redeliver",
     summary: "Send an event again now",
     description:
       "Under the same webhook-id, as one attempt of its own: it changes nothing in the plan of retries. An event that had not arrived counts as delivered when it does now.",

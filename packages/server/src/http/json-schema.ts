@@ -24,12 +24,7 @@ export function createSchemaCollector() {
     const wrapped = z.toJSONSchema(z.object({ root: type }), {
       io,
       unrepresentable: "any",
-      override: ({ zodSchema, jsonSchema }) => {
-        if (isFlag(zodSchema)) Object.assign(jsonSchema, { type: "boolean" });
-        // Responses may gain fields; only requests are closed.
-        if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-        tidy(jsonSchema);
-      },
+      override: describeOverride(io),
     });
     const root = wrapped.properties?.root as JsonSchema;
     const defs = Object.entries((wrapped.$defs ?? {}) as Record<string, JsonSchema>);
@@ -44,10 +39,22 @@ export function createSchemaCollector() {
   return { named, convert };
 }
 
+/** Corrects what zod says of a schema: types on the wire, fields that responses may gain, noise. */
+export function describeOverride(io: "input" | "output"): (made: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }) => void {
+  return ({ zodSchema, jsonSchema }) => {
+    if (isFlag(zodSchema)) Object.assign(jsonSchema, { type: "boolean" });
+    // Responses may gain fields; only requests are closed.
+    if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    tidy(jsonSchema);
+  };
+}
+
 /** Removes noise: the safe range zod gives every integer, and patterns of formats that have a name. */
 function tidy(schema: JsonSchema): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  // zod calls the beginning of a text a format, which is none of JSON Schema's.
+  if (schema.format === "starts_with") delete schema.format;
   if (schema.format !== undefined) delete schema.pattern;
 }
 

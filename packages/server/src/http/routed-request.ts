@@ -44,10 +44,14 @@ export class RoutedRequest implements HttpRequest {
   }
 
   signal(): AbortSignal {
-    const { method, signal } = this.#event.req;
+    return this.#event.req.method === "GET" ? this.leaving() : this.#event.req.signal;
+  }
+
+  /** Aborted when the client closes its side of the connection, whatever the method: for a response that may take long. */
+  leaving(): AbortSignal {
     const res = this.#event.runtime?.node?.res as ServerResponse | undefined;
-    if (method === "GET" && this.#node && res) cutWhenLeft(this.#node.socket, res);
-    return signal;
+    if (this.#node && res) cutWhenLeft(this.#node.socket, res);
+    return this.#event.req.signal;
   }
 
   respond(response: AnyResponse): H3Response {

@@ -2,7 +2,7 @@ import { addressKey } from "@mailsvc/sdk/contract";
 import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 
 /** The domain of the simulated mailboxes. `.test` never exists (RFC 2606), so no mail can leak. */
-const SIMULATOR_DOMAIN = "simulator.mailsvc.test";
+export const SIMULATOR_DOMAIN = "simulator.mailsvc.test";
 
 /** The domain of Resend's test mailboxes, which programs written for Resend send to: delivered@, bounced@ and complained@. */
 const RESEND_DOMAIN = "resend.dev";

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { type Contract, contract, type Endpoint, ErrorBody, type Output, paramNames } from "@mailsvc/sdk/contract";
+import { type Operation, takesIdempotencyKey } from "./operations.ts";
+import { ToolError } from "./tool-error.ts";
+
+/** A request to the API, without the key. */
+export interface ApiRequest {
+  readonly method: Endpoint["method"];
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Its answer, whatever the status. */
+export interface ApiAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed when it is JSON, text otherwise. */
+  readonly body: unknown;
+}
+
+/** Sends a request with the key of the caller: in process for `/mcp`, through the SDK for the command line. Rejects with ToolError. */
+export type SendRequest = (request: ApiRequest, signal: AbortSignal) => Promise<ApiAnswer>;
+
+/** The answer to a write. */
+export interface Written {
+  readonly data: unknown;
+  /** The key under which the server keeps the answer for a day; null for what it does not keep. */
+  readonly idempotencyKey: string | null;
+  /** The answer is that of an earlier call with the same key: this one did nothing. */
+  readonly replayed: boolean;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Calls operations of the contract for one request of a client. Arguments are flat: fields of path, query and body by name. */
+export class Api {
+  readonly #send: SendRequest;
+  readonly #signal: AbortSignal;
+
+  constructor(send: SendRequest, signal: AbortSignal) {
+    this.#send = send;
+    this.#signal = signal;
+  }
+
+  /** Calls an operation that is named in the source, with its type. Throws ToolError. */
+  async get<N extends keyof typeof contract, V extends keyof (typeof contract)[N] & string>(
+    noun: N,
+    verb: V,
+    input: Arguments,
+  ): Promise<(typeof contract)[N][V] extends Endpoint ? Output<(typeof contract)[N][V]> : never> {
+    const endpoint = (contract as Contract)[noun]?.[verb] as Endpoint;
+    const { data } = await this.call({ id: `${noun}.${verb}`, endpoint }, input);
+    return data as (typeof contract)[N][V] extends Endpoint ? Output<(typeof contract)[N][V]> : never;
+  }
+
+  /** Calls an operation; a write by the given Idempotency-Key, or by one made of its arguments. Throws ToolError. */
+  async call(operation: Operation, input: Arguments, idempotencyKey?: string): Promise<Written> {
+    const { endpoint } = operation;
+    const key = takesIdempotencyKey(endpoint) ? (idempotencyKey ?? makeIdempotencyKey(operation.id, input)) : null;
+    const answer = await this.#send(
+      { ...splitInput(operation, input), method: endpoint.method, headers: key === null ? {} : { "idempotency-key": key } },
+      this.#signal,
+    );
+    if (answer.status >= 300) throw toToolError(answer);
+    return { data: answer.body, idempotencyKey: key, replayed: answer.headers["idempotency-replayed"] === "true" };
+  }
+}
+
+/**
+ * The Idempotency-Key of a write without one: the same for the same arguments. A client that repeats a call because it did not see the
+ * result then sends nothing twice within the day for which answers are kept.
+ */
+export function makeIdempotencyKey(operation: string, input: Arguments): string {
+  return `mcp-${createHash("sha256").update(operation).update(toCanonicalJson(input)).digest("hex").slice(0, 40)}`;
+}
+
+/** JSON in which the order of the fields makes no difference. */
+export function toCanonicalJson(value: unknown): string {
+  return JSON.stringify(toCanonical(value));
+}
+
+function toCanonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toCanonical);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, inner]: [string, unknown]) => [name, toCanonical(inner)]));
+}
+
+/** Puts each argument where the operation has it. Throws ToolError for what is missing or has no place. */
+function splitInput({ id, endpoint }: Operation, input: Arguments): Pick<ApiRequest, "path" | "query" | "body"> {
+  const rest: Record<string, unknown> = { ...input };
+  const path = paramNames(endpoint.path).reduce((made, name) => {
+    const value = rest[name];
+    delete rest[name];
+    if (typeof value !== "string" || value === "") throw new ToolError(`${id} needs the argument ${name}: a text.`);
+    return made.replace(`:${name}`, encodeURIComponent(value));
+  }, endpoint.path as string);
+  const inQuery = endpoint.method === "GET" ? Object.keys(rest) : Object.keys(endpoint.query?.shape ?? {});
+  const query: Record<string, string> = {};
+  for (const name of inQuery) {
+    const value = rest[name];
+    delete rest[name];
+    if (value === undefined || value === null) continue;
+    if (typeof value === "object") throw new ToolError(`The argument ${name} of ${id} must be a text, a number, true or false.`);
+    query[name] = String(value);
+  }
+  // In one order of fields, because the server compares the bytes of requests with the same Idempotency-Key.
+  if (endpoint.body) return { path, query, body: toCanonical(rest) };
+  const [surplus] = Object.keys(rest);
+  if (surplus !== undefined) throw new ToolError(`${id} has no argument ${surplus}.`);
+  return { path, query, body: undefined };
+}
+
+/** What the API refused, with everything it says about it. */
+export function toToolError({ status, body }: Pick<ApiAnswer, "status" | "body">): ToolError {
+  const parsed = ErrorBody.safeParse(body);
+  if (!parsed.success) return new ToolError(`The server answered with the status ${status}.`, "Is this a mailsvc server?");
+  const { code, message, details, hint, requestId } = parsed.data.error;
+  const faults = details.map(({ path, message: fault }) => `  ${path === "" ? "" : `${path}: `}${fault}`);
+  return new ToolError([`${code}: ${message}`, ...faults].join("\n"), `${hint} (request ${requestId})`);
+}

@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import type { InputRequiredResult, RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
+import { acceptedContent, inputRequired, inputResponse } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { toCanonicalJson } from "./api.ts";
+import { describeCommand, type Operation } from "./operations.ts";
+import { type Reach, toCount } from "./reach.ts";
+import type { McpSettings } from "./settings.ts";
+import { ToolError } from "./tool-error.ts";
+
+/** What a person has confirmed: this call, with this number of people. It goes through the client, sealed. */
+export interface Asked {
+  readonly call: string;
+}
+
+/** A person has to be asked before the call goes on. The client asks, and repeats the call with the answer. */
+export class Unconfirmed extends Error {
+  override name = "Unconfirmed";
+  readonly question: InputRequiredResult;
+
+  constructor(question: InputRequiredResult) {
+    super("A person has to confirm this.");
+    this.question = question;
+  }
+}
+
+const KEY = "confirm";
+const Answer = z.object({ confirm: z.boolean().meta({ title: "Do it", description: "Only then it is done" }) });
+
+interface ConfirmationParts {
+  readonly context: ServerContext;
+  readonly settings: McpSettings;
+  readonly codec: RequestStateCodec<Asked>;
+  /** Whether the client can show a person a question. */
+  readonly canAsk: boolean;
+}
+
+/** Lets a person confirm the writes of one request. */
+export class Confirmation {
+  readonly #parts: ConfirmationParts;
+
+  constructor(parts: ConfirmationParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Returns if a person has confirmed this write, and at once in dev mode, which nothing leaves. Throws Unconfirmed if nobody was asked
+   * yet, also when the call or the number of people is another than the one confirmed; ToolError when the person declined or cannot be asked.
+   */
+  async assert(operation: Operation, input: Readonly<Record<string, unknown>>, reach: Reach | null): Promise<void> {
+    const { context, settings, codec, canAsk } = this.#parts;
+    if (settings.dev) return;
+    if (!canAsk)
+      throw new ToolError(
+        `${describe(operation, reach)} needs the confirmation of a person, and this client cannot ask one (it lacks elicitation).`,
+        `Ask the user to run: ${describeCommand(operation)}`,
+      );
+    const call = digest(operation, input, reach);
+    const { inputResponses } = context.mcpReq;
+    if (context.mcpReq.requestState<Asked | undefined>()?.call === call) {
+      if (acceptedContent(inputResponses, KEY, Answer)?.confirm === true) return;
+      if (inputResponse(inputResponses, KEY).kind !== "missing")
+        throw new ToolError("The user declined. Nothing was done.", "Do not try again unless the user asks for it.");
+    }
+    const question = { message: toQuestion(operation, input, reach), requestedSchema: Answer };
+    throw new Unconfirmed(
+      inputRequired({ inputRequests: { [KEY]: inputRequired.elicit(question) }, requestState: await codec.mint({ call }, context) }),
+    );
+  }
+}
+
+function digest({ id }: Operation, input: Readonly<Record<string, unknown>>, reach: Reach | null): string {
+  return createHash("sha256")
+    .update(toCanonicalJson({ id, input, people: reach?.people }))
+    .digest("base64url");
+}
+
+function describe({ id }: Operation, reach: Reach | null): string {
+  if (reach === null) return id;
+  return reach.people === null ? `${id}, which may send mail,` : `Sending ${reach.what} to ${toCount(reach.people)}`;
+}
+
+// The person sees the whole of a short call, and the beginning of a long one.
+const MAX_SHOWN = 600;
+const SHOWN_ADDRESSES = 5;
+
+function toQuestion({ id, endpoint }: Operation, input: Readonly<Record<string, unknown>>, reach: Reach | null): string {
+  if (reach !== null && reach.people !== null) {
+    const { what, people, addresses } = reach;
+    const named =
+      addresses === null ? "" : `: ${addresses.slice(0, SHOWN_ADDRESSES).join(", ")}${addresses.length > SHOWN_ADDRESSES ? ", …" : ""}`;
+    return `Send ${what}, to ${toCount(people)}${named}? (${endpoint.summary}.)`;
+  }
+  const json = toCanonicalJson(input);
+  const shown = json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}…` : json;
+  return `${endpoint.summary}? ${reach === null ? "" : "This may send mail to people; how many is not known before. "}(${id} with ${shown})`;
+}

@@ -1,0 +1,94 @@
+import type { Server } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { LRUCache } from "lru-cache";
+import { type McpCaller, type McpParts, makeProtocolServer } from "./protocol-server.ts";
+
+/** A connection of the protocol's older era: between its requests the server remembers what the client can do. */
+interface Session {
+  readonly keyId: string;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: Server;
+}
+
+/** The caller of a request over HTTP. */
+export interface HttpCaller extends McpCaller {
+  /** Of the key that authenticated it. */
+  readonly keyId: string;
+}
+
+// Sessions hold some kilobytes each. A client whose session is gone begins a new one.
+const MAX_SESSIONS = 500;
+const SESSION_MS = 30 * 60_000;
+
+interface HttpServiceParts extends McpParts {
+  /** A new id that nobody can guess. */
+  readonly makeSessionId: () => string;
+}
+
+/**
+ * Answers MCP requests over HTTP in both eras of the protocol. Requests of the newer era, 2026-07-28, stand alone. So do those of the
+ * older one, and any process can answer them, with one exception: a client of the older era that can ask a person gets a session on a
+ * server with writes, because the question goes out on a connection and the answer comes on another.
+ */
+export class McpHttpService {
+  readonly #parts: HttpServiceParts;
+  readonly #sessions = new LRUCache<string, Session>({
+    max: MAX_SESSIONS,
+    ttl: SESSION_MS,
+    updateAgeOnGet: true,
+    dispose: ({ server }) => void server.close().catch(this.#report),
+  });
+
+  constructor(parts: HttpServiceParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers a request whose key was accepted. `body` is its parsed body; undefined without one. */
+  async serve(request: Request, body: unknown, caller: HttpCaller): Promise<Response> {
+    const sessionId = request.headers.get("mcp-session-id");
+    if (sessionId !== null) return this.#serveSession(sessionId, request, body, caller);
+    if (this.#wantsSession(body) && (await isLegacyRequest(request, body))) return this.#openSession(request, body, caller);
+    const handler = createMcpHandler(() => makeProtocolServer(this.#parts, caller), { responseMode: "auto", onerror: () => undefined });
+    return handler.fetch(request, toOptions(body, caller));
+  }
+
+  #report = (error: unknown): void => this.#parts.report(error);
+
+  async #serveSession(id: string, request: Request, body: unknown, caller: HttpCaller): Promise<Response> {
+    const session = this.#sessions.get(id);
+    // Another key's session does not exist for this one.
+    if (session?.keyId !== caller.keyId) return refuse(404, -32_001, "There is no such session. Initialize again.");
+    return session.transport.handleRequest(request, toOptions(body, caller));
+  }
+
+  async #openSession(request: Request, body: unknown, caller: HttpCaller): Promise<Response> {
+    const server = makeProtocolServer(this.#parts, caller);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: this.#parts.makeSessionId,
+      onsessioninitialized: (id) => void this.#sessions.set(id, { keyId: caller.keyId, transport, server }),
+      onsessionclosed: (id) => void this.#sessions.delete(id),
+    });
+    await server.connect(transport);
+    return transport.handleRequest(request, toOptions(body, caller));
+  }
+
+  #wantsSession(body: unknown): boolean {
+    const { settings } = this.#parts;
+    return settings.writes && !settings.dev && isInitializeRequest(body) && body.params.capabilities.elicitation !== undefined;
+  }
+}
+
+/** Questions to a person are bound to the key. The key itself is not passed on. */
+function toOptions(parsedBody: unknown, { keyId }: HttpCaller) {
+  return { parsedBody, authInfo: { token: keyId, clientId: keyId, scopes: [] } };
+}
+
+/** An error of JSON-RPC that belongs to no request. */
+function refuse(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
+}

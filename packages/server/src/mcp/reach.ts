@@ -1,0 +1,132 @@
+import { listAddresses, parseMailbox } from "@mailsvc/sdk/contract";
+import type { Api } from "./api.ts";
+import type { Operation } from "./operations.ts";
+import type { McpSettings } from "./settings.ts";
+import { ToolError } from "./tool-error.ts";
+
+/** Whom a write reaches. */
+export interface Reach {
+  /** Null when it cannot be known before. */
+  readonly people: number | null;
+  /** Their addresses, if the call names them; null if it does not. */
+  readonly addresses: readonly string[] | null;
+  /** For the person who is asked: what is sent, and from whom. */
+  readonly what: string;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** How the people are found that an operation writes to. What is not listed writes to nobody. */
+const WRITES_TO: Readonly<Record<string, "named" | "batch" | "audience" | "unknown">> = {
+  "emails.send": "named",
+  "emails.sendTemplate": "named",
+  "emails.sendBatch": "batch",
+  "templates.send": "named",
+  "templates.test": "named",
+  "campaigns.test": "named",
+  "campaigns.send": "audience",
+  "campaigns.schedule": "audience",
+  "campaigns.resume": "audience",
+  "campaigns.winner": "audience",
+  "received.reply": "unknown",
+  "automations.activate": "unknown",
+  "automations.update": "unknown",
+  "events.track": "unknown",
+  "contacts.create": "unknown",
+  "contacts.upsert": "unknown",
+  "contacts.update": "unknown",
+  "contacts.import": "unknown",
+  "lists.add": "unknown",
+  "lists.resend": "unknown",
+  "senders.create": "unknown",
+  "senders.verify": "unknown",
+  "activations.update": "unknown",
+  "activations.resume": "unknown",
+  "messages.create": "unknown",
+  "messages.answer": "unknown",
+  "landingPages.publish": "unknown",
+};
+
+/** Finds out whom a write reaches; null for nobody. Throws ToolError when that is more than the limits allow. */
+export async function assertReach(
+  operation: Operation,
+  input: Arguments,
+  { api, settings }: { api: Api; settings: McpSettings },
+): Promise<Reach | null> {
+  const kind = WRITES_TO[operation.id];
+  if (kind === undefined) return null;
+  const reach = kind === "audience" ? await countAudience(api, input) : kind === "unknown" ? UNKNOWN : nameRecipients(kind, input);
+  assertAllowed(reach, settings);
+  return reach;
+}
+
+/** Whether it is known whom an operation writes to. */
+export function knowsReach(operation: string): boolean {
+  return operation in WRITES_TO;
+}
+
+const UNKNOWN: Reach = { people: null, addresses: null, what: "This may send mail" };
+
+function nameRecipients(kind: "named" | "batch", input: Arguments): Reach {
+  const mails = kind === "batch" && Array.isArray(input.emails) ? (input.emails as Arguments[]) : [input];
+  const texts = mails.flatMap(({ to, cc, bcc }) => [to, cc, bcc].flatMap(toTexts));
+  const addresses = [...new Set(texts.map(toAddress))];
+  const [first] = mails;
+  const subject = typeof first?.subject === "string" ? `"${toLine(first.subject)}"` : "a template";
+  const from = typeof first?.from === "string" ? `, from ${toLine(first.from)}` : "";
+  return { people: addresses.length, addresses, what: mails.length === 1 ? `${subject}${from}` : `${mails.length} mails` };
+}
+
+async function countAudience(api: Api, input: Arguments): Promise<Reach> {
+  const [campaign, audience] = await Promise.all([
+    api.get("campaigns", "get", { id: input.id }),
+    api.get("campaigns", "audience", { id: input.id }),
+  ]);
+  return {
+    people: audience.subscribed,
+    addresses: null,
+    what: `the campaign "${toLine(campaign.name)}" ("${toLine(campaign.subjectLine)}"), from ${toLine(campaign.fromEmail)}`,
+  };
+}
+
+function assertAllowed({ people, addresses }: Reach, { maxRecipients, allowTo }: McpSettings): void {
+  if (maxRecipients !== null && (people === null || people > maxRecipients))
+    throw new ToolError(
+      people === null
+        ? `How many people this reaches is not known before, and at most ${maxRecipients} are allowed.`
+        : `This would reach ${toCount(people)}. At most ${maxRecipients} are allowed.`,
+      "The limit was set by whoever started this server; a person can use the command line instead.",
+    );
+  if (allowTo.length === 0) return;
+  const outside = addresses?.find((address) => !allowTo.some((domain) => address.endsWith(`@${domain}`)));
+  if (addresses === null || outside !== undefined)
+    throw new ToolError(
+      addresses === null ? "Mail to people whom the call does not name is not allowed." : `Mail to ${outside} is not allowed.`,
+      `Only these domains are: ${allowTo.join(", ")}.`,
+    );
+}
+
+/** "1 person", "4,812 people". */
+export function toCount(people: number): string {
+  return `${people.toLocaleString("en-US")} ${people === 1 ? "person" : "people"}`;
+}
+
+/** A text of others on one line, short. */
+function toLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+}
+
+function toTexts(field: unknown): readonly string[] {
+  if (typeof field === "string") return listAddresses(field);
+  return Array.isArray(field) ? field.filter((item) => typeof item === "string") : [];
+}
+
+/** The address of a mailbox in lower case. What is none is refused by the API. */
+function toAddress(text: string): string {
+  try {
+    return parseMailbox(text).key;
+  } catch {
+    return text.toLowerCase();
+  }
+}

@@ -1,0 +1,15 @@
+/** What a client may do through this server. */
+export interface McpSettings {
+  /** The version of mailsvc. */
+  readonly version: string;
+  /** Nothing can leave a server in dev mode: there everything is on, and nobody is asked. */
+  readonly dev: boolean;
+  /** Whether tools may write at all; a person confirms each write. Dev mode always may. */
+  readonly writes: boolean;
+  /** How writes are allowed, for messages: a flag. */
+  readonly writesFlag: string;
+  /** People whom one call may reach; null for any number. */
+  readonly maxRecipients: number | null;
+  /** Domains to which single mail may go; empty for all. */
+  readonly allowTo: readonly string[];
+}

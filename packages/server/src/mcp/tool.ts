@@ -1,0 +1,102 @@
+import type { contract, Output } from "@mailsvc/sdk/contract";
+import type { z } from "zod";
+import type { Api } from "./api.ts";
+import type { Confirmation } from "./confirmation.ts";
+import type { DocsLibrary } from "./docs-library.ts";
+import { type ObjectSchema, toObjectSchema } from "./schemas.ts";
+import type { McpSettings } from "./settings.ts";
+import { ToolError } from "./tool-error.ts";
+
+/** The answer to `me.get`: the workspace, the key and the server. */
+export type Me = Output<(typeof contract)["me"]["get"]>;
+
+/** What a tool works with during one call. */
+export interface ToolContext {
+  readonly api: Api;
+  /** Asked for when it is needed. */
+  readonly me: () => Promise<Me>;
+  readonly settings: McpSettings;
+  readonly docs: DocsLibrary;
+  /** Asks the person before a write. */
+  readonly confirmation: Confirmation;
+}
+
+/** Hints for clients, as the protocol calls them. */
+export interface Annotations {
+  /** Changes nothing. */
+  readonly readOnlyHint: boolean;
+  /** May delete or replace something, or do what cannot be taken back. */
+  readonly destructiveHint: boolean;
+  /** The same call again changes nothing more. */
+  readonly idempotentHint: boolean;
+  /** Reaches people or systems outside of the service. */
+  readonly openWorldHint: boolean;
+}
+
+/** What a tool needs to be offered: nothing, that writes are allowed, or dev mode. */
+export type Needs = "nothing" | "writes" | "dev";
+
+/** The result of a call: an object that fits the schema, and a text for clients that show only that. */
+export interface ToolResult {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly needs: Needs;
+  readonly annotations: Annotations;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+  /** Throws ToolError, and Unconfirmed when a person has to be asked first. */
+  run(input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolResult>;
+}
+
+export const READS: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly needs?: Needs;
+  readonly annotations?: Partial<Annotations>;
+  readonly input: I;
+  readonly output: O;
+  readonly run: (input: z.output<I>, context: ToolContext) => Promise<z.input<O>>;
+  /** A short text of the result; by default its JSON. */
+  readonly text?: (output: z.input<O>) => string;
+}
+
+/** Makes a tool that is more than a call of one operation. Its arguments are checked here. */
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(parts: ToolParts<I, O>): Tool {
+  const { name, title, description, needs = "nothing", annotations, input, output, run, text = toText } = parts;
+  return {
+    ...{ name, title, description, needs },
+    annotations: { ...READS, ...annotations },
+    inputSchema: toObjectSchema(input, "input"),
+    outputSchema: toObjectSchema(output, "output"),
+    run: async (given, context) => {
+      const parsed = input.safeParse(given);
+      if (!parsed.success) throw toInputError(name, parsed.error);
+      const data = await run(parsed.data, context);
+      return { data, text: text(data) };
+    },
+  };
+}
+
+// A client that understands structured content shows that; others get the beginning of it.
+const MAX_TEXT = 4000;
+
+/** A result as JSON, cut. */
+export function toText(data: unknown): string {
+  const json = JSON.stringify(data);
+  return json.length <= MAX_TEXT ? json : `${json.slice(0, MAX_TEXT)} … (cut; the whole is in the structured content)`;
+}
+
+function toInputError(name: string, { issues }: z.core.$ZodError): ToolError {
+  return new ToolError(
+    [`The arguments of ${name} are wrong:`, ...issues.map(({ path, message }) => `  ${path.join(".")}: ${message}`)].join("\n"),
+  );
+}

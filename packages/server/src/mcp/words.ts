@@ -1,0 +1,14 @@
+/** The words of a query or a text, without their endings of the plural: `Paused campaigns.create` has paused, campaign, create. */
+export function toWords(text: string): string[] {
+  const words = text
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}_]+/gu);
+  return [...new Set((words ?? []).map((word) => (word.length > 3 ? word.replace(/(?:es|s)$/, "") : word)))];
+}
+
+/** How many of the words begin a word of the text. */
+export function countMatches(text: string, words: readonly string[]): number {
+  const own = toWords(text);
+  return words.filter((word) => own.some((one) => one.startsWith(word))).length;
+}
