@@ -6,6 +6,7 @@ import { cliOverview } from "./cli-overview.mjs";
 import { formatJson } from "./format-json.mjs";
 import { kitContract, kitSamples } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
+import { lintRulesPage } from "./lint-rules.mjs";
 import { manifests } from "./manifests.mjs";
 import { reference } from "./reference.mjs";
 import { sdkEndpoints, sdkTypes } from "./sdk-types.mjs";
@@ -23,6 +24,6 @@ export const generated = async () => {
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
     "packages/cli/src/overview.generated.ts": await cliOverview(),
     ...helloAgent(),
-    ...reference(document, { served, groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage() }),
+    ...reference(document, { served, groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage(), lintRules: lintRulesPage() }),
   };
 };

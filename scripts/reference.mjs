@@ -150,9 +150,9 @@ const fileOf = (tag) => `${tag.replaceAll(".", "-").replace(/[A-Z]/g, (letter) =
 
 /**
  * Returns the pages by path: the index, one page for each noun, and one each for objects, errors and limits. `served` are the
- * endpoints, `groups` their nouns by topic, `errors` the contract's table, `limits` the text of that page.
+ * endpoints, `groups` their nouns by topic, `errors` the contract's table, `limits` and `lintRules` the texts of those pages.
  */
-export const reference = (document, { served, groups, errors, limits }) => {
+export const reference = (document, { served, groups, errors, limits, lintRules }) => {
   const endpointOf = (id) => served[id.slice(0, id.lastIndexOf("."))][id.slice(id.lastIndexOf(".") + 1)];
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation: withResponses(document, operation) })),
@@ -188,6 +188,7 @@ export const reference = (document, { served, groups, errors, limits }) => {
     "",
     "- [Errors](reference/errors.md): every code, its cause and what to do",
     "- [Limits](reference/limits.md): sizes, counts, rates and times",
+    "- [Rules of lint](reference/lint-rules.md): what is checked in a mail",
     "- [Objects](reference/objects.md): what responses consist of",
     "",
   ]);
@@ -215,6 +216,7 @@ export const reference = (document, { served, groups, errors, limits }) => {
     "docs/reference/objects.md": objects,
     "docs/reference/errors.md": errorsPage(errors, own),
     "docs/reference/limits.md": limits,
+    "docs/reference/lint-rules.md": lintRules,
   };
 };
 

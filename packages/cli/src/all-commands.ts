@@ -20,6 +20,7 @@ import { errorsCommand } from "./commands/errors.ts";
 import { expectNoneCommand } from "./commands/expect-none.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
+import { lintCommand } from "./commands/lint.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { migrateCommand } from "./commands/migrate.ts";
@@ -59,6 +60,7 @@ const CUSTOM_COMMANDS: Readonly<Record<string, (spec: CommandSpec, run: Run) => 
   "emails.get": emailGetCommand,
   "emails.send": sendCommand,
   "emails.sendBatch": batchCommand,
+  "lint.check": lintCommand,
   "templates.preview": previewCommand,
   "contacts.export": exportCommand,
   "contacts.import": importCommand,
@@ -139,9 +141,10 @@ function addContractCommands(program: Command, run: Run, isRequested: (noun: rea
     return made;
   };
   for (const spec of listCommandSpecs()) {
+    if (spec.coveredBy !== undefined) continue;
     const noun = spec.words.slice(0, -1);
     const above = noun.length === 0 ? program : nounOf(noun);
-    if (!isRequested(noun) || spec.coveredBy !== undefined) continue;
+    if (!isRequested(noun)) continue;
     const command = (CUSTOM_COMMANDS[spec.id] ?? buildEndpointCommand)(spec, run);
     above.addCommand(noun.length === 0 ? command.helpGroup(getHelpGroup(command.name())) : command, { hidden: spec.hidden === true });
   }

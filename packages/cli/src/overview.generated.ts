@@ -26,6 +26,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"events","usage":"[options]","about":"What happened: list, inspect and follow events","group":"Email:"},
   {"name":"webhooks","usage":"[options]","about":"Your webhooks: register, test, see and repeat deliveries","group":"Email:"},
   {"name":"why","usage":"[options] <id>","about":"Explain an object: its history and state, the reasons, the next step and what to do","group":"Email:"},
+  {"name":"lint","usage":"[options] [targets...]","about":"Check a mail for what mail programs, filters and readers dislike","group":"Email:"},
   {"name":"test-inbox","usage":"[options]","about":"Captured mail of test keys: list, wait for, read","group":"Email:"},
   {"name":"keys","usage":"[options]","about":"API keys","group":"Server:"},
   {"name":"workspaces","usage":"[options]","about":"Workspaces of this server, with the operator key","group":"Server:"},

@@ -166,6 +166,10 @@ export const ENDPOINTS: EndpointTable = {
   explanations: {
     get: { method: "GET", path: "/api/v1/explain/:id", query: true },
   },
+  lint: {
+    check: { method: "POST", path: "/api/v1/lint", body: true },
+    rules: { method: "GET", path: "/api/v1/lint/rules" },
+  },
   testInbox: {
     list: { method: "GET", path: "/api/v1/test-inbox", query: true, page: true },
     wait: { method: "GET", path: "/api/v1/test-inbox/wait", query: true, waitSeconds: 10 },

@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentReply, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayStep, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentReply, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayStep, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1790,6 +1790,42 @@ export interface MailsvcMethods {
       /** Of a run: its activation, if several have a run of this id */
       activation?: string | undefined;
     }, options?: CallOptions): APIPromise<Explanation>;
+  };
+  /** Check mail for what mail programs, filters and readers dislike */
+  readonly lint: {
+    /**
+     * Check a mail for what mail programs, filters and readers dislike.
+     *
+     * Checks the HTML and text given, the draft of a template, or an email. Sends and stores nothing. `GET /api/v1/lint/rules` lists the rules.
+     *
+     * `POST /api/v1/lint`
+     */
+    check(input?: {
+      /** HTML with Handlebars */
+      html?: string | null | undefined;
+      /** Plain text with Handlebars; generated from the HTML when absent */
+      text?: string | null | undefined;
+      /** Subject; may contain {{ variables }} */
+      subject?: string | null | undefined;
+      /** Its purpose; marketing needs an unsubscribe link. A template has one already */
+      type?: "transactional" | "marketing" | undefined;
+      /** Id or slug of a template, in place of html */
+      template?: string | undefined;
+      /** Id of an email, in place of html */
+      email?: string | undefined;
+      /** Mail programs that count; all by default */
+      clients?: Array<"gmail-web" | "gmail-ios" | "gmail-android" | "outlook-windows" | "outlook-macos" | "outlook-web" | "outlook-ios" | "outlook-android" | "apple-mail-macos" | "apple-mail-ios" | "yahoo-web" | "yahoo-ios" | "yahoo-android" | "samsung-android" | "thunderbird" | "proton-web" | "fastmail-web" | "gmx-web"> | undefined;
+      /** Turn rules off, or change their severity: off, warning or error */
+      rules?: Record<string, "off" | "error" | "warning"> | undefined;
+    }, options?: CallOptions): APIPromise<LintReport>;
+    /**
+     * List the rules by which mail is checked.
+     *
+     * `GET /api/v1/lint/rules`
+     */
+    rules(options?: CallOptions): APIPromise<{
+      data: LintRule[];
+    }>;
   };
   /** Captured mail of test keys: list, wait for, read */
   readonly testInbox: {

@@ -1804,6 +1804,36 @@ export interface LeadMagnet {
   createdAt: string;
 }
 
+export interface LintFinding {
+  rule: "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left";
+  severity: "error" | "warning";
+  part: "subject" | "html" | "text";
+  line: number | null;
+  column: number | null;
+  message: string;
+  fix: string;
+}
+
+export interface LintReport {
+  findings: LintFinding[];
+  errors: number;
+  warnings: number;
+  omitted: number;
+  bytes: number;
+  rendered: boolean;
+}
+
+export interface LintRule {
+  id: "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left";
+  severity: "error" | "warning";
+  about: string;
+  fix: string;
+}
+
+export type LintRuleId = "link-no-target" | "url-relative" | "url-unsafe" | "url-local" | "url-insecure" | "link-no-text" | "image-no-source" | "image-no-alt" | "image-no-size" | "image-data" | "gmail-clipping" | "script" | "embedded-content" | "form" | "external-stylesheet" | "style-too-long" | "client-support" | "dark-mode" | "dark-mode-colors" | "contrast" | "language-missing" | "viewport-missing" | "table-no-role" | "tag-unclosed" | "preheader-missing" | "text-missing" | "unsubscribe-missing" | "subject-long" | "subject-shouting" | "spam-words" | "template-syntax" | "variable-undeclared" | "variable-unused" | "placeholder-left";
+
+export type LintSeverity = "error" | "warning";
+
 export interface List {
   id: string;
   name: string;
@@ -1928,6 +1958,8 @@ export interface MailAuthentication {
   dkim: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
   dmarc: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
 }
+
+export type MailClient = "gmail-web" | "gmail-ios" | "gmail-android" | "outlook-windows" | "outlook-macos" | "outlook-web" | "outlook-ios" | "outlook-android" | "apple-mail-macos" | "apple-mail-ios" | "yahoo-web" | "yahoo-ios" | "yahoo-android" | "samsung-android" | "thunderbird" | "proton-web" | "fastmail-web" | "gmx-web";
 
 /** A mailbox: the address to deliver to, and the name people see. */
 export interface Mailbox {

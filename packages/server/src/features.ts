@@ -58,11 +58,13 @@ import { keyHandlers } from "./keys/handlers.ts";
 import { isDeveloperKind, parseKeyKind } from "./keys/secret.ts";
 import type { Limiter } from "./lib/rate.ts";
 import { isTestMail } from "./lib/test-mail.ts";
+import { lintHandlers } from "./lint/handlers.ts";
 import { listHandlers } from "./lists/handlers.ts";
 import { clearList, sendConfirmations } from "./lists/jobs.ts";
 import { CLEAR_JOB, listListsOfContact } from "./lists/lists.ts";
 import { CONFIRMATION_JOB } from "./lists/members.ts";
 import { subscriberLists } from "./lists/preferences.ts";
+import { MAIL_SOURCES } from "./mail-sources.ts";
 import { admitAgent, agentKeyExists } from "./marketplace/activations/agent-keys.ts";
 import type { ActivationHooks } from "./marketplace/activations/lifecycle.ts";
 import { scheduleListingEnd } from "./marketplace/activations/listing-end.ts";
@@ -215,6 +217,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   events: { ...eventHandlers, ...trackHandlers },
   webhooks: webhookHandlers,
   explanations: explanationHandlers(EXPLAINERS),
+  lint: lintHandlers(MAIL_SOURCES),
   campaigns: campaignHandlers,
   automations: automationHandlers,
   keys: keyHandlers,

@@ -10,6 +10,7 @@ export { type Config, ConfigError, DEFAULT_PORT, DEV_FLAGS, type FlagValues, rea
 export { StorageUnavailable } from "./db/errors.ts";
 export { ListenError } from "./http/listen-error.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
+export { lintSources, type SourcesToLint } from "./lint-sources.ts";
 export {
   createBackup,
   migrateToPostgres,

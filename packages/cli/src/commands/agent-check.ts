@@ -8,6 +8,7 @@ import { readEnvFile } from "../agent-dev/env-file.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
+import { renderJunit } from "../runtime/junit.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import { parseDuration } from "../runtime/settings.ts";
 import type { Session } from "../types.ts";
@@ -45,7 +46,7 @@ export function agentCheckCommand(run: Run): Command {
     const report = await check(session, flags, options).finally(() => progress.stop());
     if (report.results.length === 0) throw usageError(`No case has ${safeText(only ?? "")} in its id.`);
     if (format === "json") await session.out.text(`${JSON.stringify(report, null, 2)}\n`);
-    else if (format === "junit") await session.out.text(renderJunit(report));
+    else if (format === "junit") await session.out.text(toJunit(report));
     else await session.out.text(renderReport(report, session));
     if (flags["start"] === undefined)
       session.out.note(session.term.err.dim("Keys, pauses and heartbeats were not graded: --start COMMAND does that."));
@@ -124,20 +125,13 @@ function renderFailure({ problem, mistake, fix, curl }: NonNullable<CaseResult["
 }
 
 /** The report in the form that CI systems read. */
-function renderJunit({ results, failed, skipped }: CheckReport): string {
-  const cases = results.map(({ id, group, title, ms, failure, skipped: reason }) => {
-    const head = `  <testcase classname="${escapeXml(`mailsvc.${group}`)}" name="${escapeXml(`${title} (${id})`)}" time="${(ms / 1000).toFixed(3)}"`;
-    if (reason) return `${head}>\n    <skipped message="${escapeXml(reason)}"/>\n  </testcase>`;
-    if (!failure) return `${head}/>`;
-    const text = `${failure.mistake}\n${failure.fix}\n${failure.curl}`;
-    return `${head}>\n    <failure message="${escapeXml(failure.problem)}">${escapeXml(text)}</failure>\n  </testcase>`;
-  });
-  const head = `<testsuite name="mailsvc agent check" tests="${results.length}" failures="${failed}" skipped="${skipped}">`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${head}\n${cases.join("\n")}\n</testsuite>\n`;
-}
-
-function escapeXml(text: string): string {
-  const names: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-  // XML 1.0 has no other control characters.
-  return text.replace(/[&<>"]/g, (char) => names[char] ?? char).replace(/[^\t\n\r\x20-\uffff]/g, "\ufffd");
+function toJunit({ results }: CheckReport): string {
+  const cases = results.map(({ id, group, title, ms, failure, skipped }) => ({
+    group: `mailsvc.${group}`,
+    name: `${title} (${id})`,
+    seconds: ms / 1000,
+    ...(skipped && { skipped }),
+    ...(failure && { failure: { message: failure.problem, text: `${failure.mistake}\n${failure.fix}\n${failure.curl}` } }),
+  }));
+  return renderJunit("mailsvc agent check", cases);
 }

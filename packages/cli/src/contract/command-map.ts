@@ -30,6 +30,8 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "agent.self.get": { words: ["agent", "whoami"] },
   "explanations.get": { words: ["why"] },
   "agent.explanations.get": { words: ["agent", "why"] },
+  "lint.check": { words: ["lint"] },
+  "lint.rules": { coveredBy: "lint.check" },
   "lists.create": { positional: [{ field: "name" }] },
   "lists.add": { positional: [{ field: "contacts" }] },
   "lists.remove": { positional: [{ field: "contacts" }] },

@@ -24,7 +24,7 @@ export type Exit = (typeof EXIT)[keyof typeof EXIT];
 /** The meaning of each exit code, for `mailsvc errors` and the documentation. */
 export const EXIT_MEANING: Record<Exit, string> = {
   0: "done",
-  1: "differences were found (templates diff, automations diff), or mail that was not expected (inbox expect-none)",
+  1: "differences were found (templates diff, automations diff), mail that was not expected (inbox expect-none), or errors (lint)",
   2: "wrong usage: unknown command or flag, missing input",
   3: "the input was refused as invalid",
   4: "no key, or not a valid one",

@@ -4,6 +4,7 @@ import { contract, Slug, type TemplateDetail } from "@mailsvc/sdk/contract";
 import { formatPath } from "../contract/validate.ts";
 import { assertFolder, assertNoLinks, fileFault as fault, readText } from "../folders/files.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
+import { safeText } from "../runtime/safe-text.ts";
 import type { Fault } from "../types.ts";
 
 /** A template in the form that files and the API have in common; unset fields are null. */
@@ -82,6 +83,14 @@ export function readFolder(dir: string): Map<string, TemplateFiles> {
   }
   if (faults.length > 0) throw invalidInput(`${faults.length === 1 ? "A file is" : `${faults.length} files are`} not valid.`, faults);
   return found;
+}
+
+/** Reads one template of a folder. Throws CliError that names each faulty file. */
+export function readOne(dir: string, slug: string): TemplateFiles {
+  const faults: Fault[] = [];
+  const template = readTemplate(dir, slug, faults);
+  if (!template) throw invalidInput(`The template ${safeText(slug)} is not valid.`, faults);
+  return template;
 }
 
 /** Writes a template into its folder. Throws CliError when its slug is not a safe folder name. */

@@ -12,6 +12,7 @@ import { inboundDomains } from "./inbound-domains.ts";
 import { inbox, testInbox } from "./inbox.ts";
 import { jobs } from "./jobs.ts";
 import { keys, me } from "./keys.ts";
+import { lint } from "./lint.ts";
 import { lists } from "./lists.ts";
 import { agentNouns } from "./marketplace/agent.ts";
 import { callbacks } from "./marketplace/callbacks.ts";
@@ -46,6 +47,7 @@ export const contract = {
   events,
   webhooks,
   explanations,
+  lint,
   testInbox,
   keys,
   workspaces,
@@ -103,6 +105,8 @@ export * from "./inbound-domains.ts";
 export * from "./inbox.ts";
 export * from "./jobs.ts";
 export * from "./keys.ts";
+export * from "./lint.ts";
+export * from "./lint-rules.ts";
 export * from "./lists.ts";
 export * from "./marketplace/index.ts";
 export { NOUN_GROUPS, NOUN_SUMMARIES } from "./noun-summaries.ts";

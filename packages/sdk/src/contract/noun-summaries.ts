@@ -16,6 +16,7 @@ export const NOUN_SUMMARIES = {
   events: "What happened: list, inspect and follow events",
   webhooks: "Your webhooks: register, test, see and repeat deliveries",
   explanations: "Why an email, contact, campaign or webhook is in its state, and what to do",
+  lint: "Check mail for what mail programs, filters and readers dislike",
   testInbox: "Captured mail of test keys: list, wait for, read",
   keys: "API keys",
   workspaces: "Workspaces of this server, with the operator key",
@@ -62,7 +63,7 @@ export const NOUN_SUMMARIES = {
 export const NOUN_GROUPS = {
   Email: [
     ...["emails", "received", "inboundDomains", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events"],
-    ...["webhooks", "testInbox", "explanations"],
+    ...["webhooks", "testInbox", "explanations", "lint"],
   ],
   Audience: ["contacts", "people", "lists", "segments"],
   Marketplace: [

@@ -1,0 +1,41 @@
+import { type contract, LINT_RULE_IDS, LINT_RULES } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import type { Handlers } from "../http/handler.ts";
+import { invalid } from "../lib/api-error.ts";
+import { lintMail, type MailToLint } from "./lint.ts";
+
+/** How mail of other rooms is found. Each throws ApiError not_found. */
+export interface MailSources {
+  /** The draft of a template, by id or slug. */
+  template(read: Reader, workspaceId: string, name: string): Promise<MailToLint>;
+  email(read: Reader, workspaceId: string, id: string): Promise<MailToLint>;
+  /** Sources that are not stored. */
+  given(mail: Pick<MailToLint, "html" | "text" | "subject" | "type">): Promise<MailToLint>;
+}
+
+export function lintHandlers<Deps>(sources: MailSources): Handlers<typeof contract.lint, Deps> {
+  return {
+    check: {
+      // It writes nothing, so it runs before the transaction.
+      prepare: async ({ template, email, html, text, subject, type, clients, rules }, { read, workspaceId }) => {
+        const named = [template, email, html ?? text].filter((one) => one !== undefined && one !== null);
+        if (named.length !== 1)
+          throw invalid(named.length === 0 ? "html" : "template", "one_of", "Name one of html (or text), template and email.");
+        const mail =
+          template !== undefined
+            ? await sources.template(read, workspaceId, template)
+            : email !== undefined
+              ? await sources.email(read, workspaceId, email)
+              : await sources.given({ html: html || null, text: text || null, subject: subject || null, type: type ?? "transactional" });
+        return lintMail({ ...mail, ...(type !== undefined && { type }) }, { clients, rules });
+      },
+      run: async (_input, _context, report: Awaited<ReturnType<typeof lintMail>>) => report,
+    },
+    rules: async () => ({
+      data: LINT_RULE_IDS.map((id) => {
+        const { severity, about, fix } = LINT_RULES[id];
+        return { id, severity, about, fix };
+      }),
+    }),
+  };
+}

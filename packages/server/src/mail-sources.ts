@@ -1,0 +1,34 @@
+import { getEmail } from "./emails/emails.ts";
+import type { MailSources } from "./lint/handlers.ts";
+import { readVariables, toMailToLint, WHOLE_MAIL } from "./lint-sources.ts";
+import { listNamedParts } from "./templates/compiled-set.ts";
+import { renderSources } from "./templates/sending.ts";
+import { DRAFT, findTemplateBySlug } from "./templates/store.ts";
+import { getTemplateRow, getVersionRow } from "./templates/templates.ts";
+
+/** How lint finds mail of other rooms. */
+export const MAIL_SOURCES: MailSources = {
+  template: async (read, workspaceId, name) => {
+    const row =
+      (await (/^tpl_/.test(name) ? null : findTemplateBySlug(read, workspaceId, name))) ?? (await getTemplateRow(read, workspaceId, name));
+    const { subject, html, text, layout, variables } = await getVersionRow(read, row, DRAFT);
+    const mail = await toMailToLint({ subject, html, text, layout, declared: variables, type: row.type });
+    if (listNamedParts({ html, text, layout }).length === 0 || mail.faults.length > 0) return mail;
+    // Without defaults, so that every variable keeps its placeholder.
+    const declare = variables.map(({ default: _, ...one }) => one);
+    const rendered = await renderSources(read, workspaceId, { type: row.type, subject, html, text: text ?? undefined, layout, declare });
+    const used = (await readVariables([["html", rendered.html]])).used;
+    return {
+      ...mail,
+      html: rendered.html,
+      isWhole: row.type !== "partial",
+      isRendered: true,
+      variables: mail.variables && { ...mail.variables, used: [...mail.variables.used, ...used] },
+    };
+  },
+  email: async (read, workspaceId, id) => {
+    const { subject, html, text } = await getEmail(read, workspaceId, id);
+    return { ...WHOLE_MAIL, subject, html, text, type: "transactional", wasSent: true };
+  },
+  given: async (mail) => ({ ...WHOLE_MAIL, ...mail }),
+};
