@@ -59,6 +59,7 @@ export const lint = {
     method: "POST",
     path: "/api/v1/lint",
     access: { permission: "templates:read" },
+    tool: "lint_html",
     summary: "Check a mail for what mail programs, filters and readers dislike",
     description:
       "Checks the HTML and text given, the draft of a template, or an email. Sends and stores nothing. `GET /api/v1/lint/rules` lists the rules.",

@@ -1,11 +1,12 @@
 import { findClosest, requiredGrant } from "@mailsvc/sdk/contract";
 import { z } from "zod";
+import type { Me } from "./api.ts";
 import { describeGrant } from "./knowledge-tools.ts";
 import { shorten } from "./mail-body.ts";
 import { buildInputSchema, callWrite, IDEMPOTENCY_KEY, limitPage } from "./operation-tool.ts";
 import { isWrite, listOperations, type Operation } from "./operations.ts";
 import { findRefusal } from "./policy.ts";
-import { defineTool, type Me, type Tool } from "./tool.ts";
+import { defineTool, type Tool } from "./tool.ts";
 import { ToolError } from "./tool-error.ts";
 import { countMatches, toWords } from "./words.ts";
 

@@ -24,6 +24,9 @@ export interface ApiAnswer {
 /** Sends a request with the key of the caller: in process for `/mcp`, through the SDK for the command line. Rejects with ToolError. */
 export type SendRequest = (request: ApiRequest, signal: AbortSignal) => Promise<ApiAnswer>;
 
+/** The answer to `me.get`: the workspace, the key and the server. */
+export type Me = Output<(typeof contract)["me"]["get"]>;
+
 /** The answer to a write. */
 export interface Written {
   readonly data: unknown;

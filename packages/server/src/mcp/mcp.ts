@@ -7,10 +7,9 @@ import type { McpParts } from "./protocol-server.ts";
 import type { McpSettings } from "./settings.ts";
 import { listTools } from "./toolbox.ts";
 
-export type { ApiAnswer, ApiRequest, SendRequest } from "./api.ts";
+export type { ApiAnswer, ApiRequest, Me, SendRequest } from "./api.ts";
 export type { HttpCaller, McpHttpService } from "./http-service.ts";
 export type { McpSettings } from "./settings.ts";
-export type { Me } from "./tool.ts";
 export { ToolError } from "./tool-error.ts";
 
 // A person may think about a question for this long.

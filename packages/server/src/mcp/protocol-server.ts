@@ -10,13 +10,13 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { Api, type SendRequest } from "./api.ts";
+import { Api, type Me, type SendRequest } from "./api.ts";
 import { type Asked, Confirmation, Unconfirmed } from "./confirmation.ts";
 import type { DocsLibrary } from "./docs-library.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import type { McpSettings } from "./settings.ts";
-import type { Me, Tool, ToolContext } from "./tool.ts";
+import type { Tool, ToolContext } from "./tool.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** What the servers of all connections share. */

@@ -1,14 +1,10 @@
-import type { contract, Output } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
-import type { Api } from "./api.ts";
+import type { Api, Me } from "./api.ts";
 import type { Confirmation } from "./confirmation.ts";
 import type { DocsLibrary } from "./docs-library.ts";
 import { type ObjectSchema, toObjectSchema } from "./schemas.ts";
 import type { McpSettings } from "./settings.ts";
 import { ToolError } from "./tool-error.ts";
-
-/** The answer to `me.get`: the workspace, the key and the server. */
-export type Me = Output<(typeof contract)["me"]["get"]>;
 
 /** What a tool works with during one call. */
 export interface ToolContext {

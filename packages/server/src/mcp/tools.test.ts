@@ -9,7 +9,7 @@ const hello = { from: "Acme <hello@acme.example>", to: "ada@example.com", subjec
 
 const READING = [
   ...["api_call", "api_search", "campaign_stats", "deliveries_list", "delivery_get", "docs_search", "email_get", "emails_list"],
-  ...["errors_explain", "events_list", "inbox_expect_none", "inbox_list", "inbox_wait", "template_render", "whoami", "why"],
+  ...["errors_explain", "events_list", "inbox_expect_none", "inbox_list", "inbox_wait", "lint_html", "template_render", "whoami", "why"],
 ];
 const WRITING = ["campaign_send", "redeliver", "send"];
 const DEV = ["clock_advance", "faults_add", "simulate", "world_reset"];
@@ -155,6 +155,7 @@ async function callEverything() {
   await call("delivery_get", { id: webhook.id, delivery: deliveries.data[0].id });
   await call("redeliver", { id: webhook.id, delivery: deliveries.data[0].id });
   await call("template_render", { subject: "Hi {{name}}", html: "<p>{{name}}</p>", variables: { name: "Ada" } });
+  await call("lint_html", { html: "<p>Hello <a>here</a></p>" });
   await call("docs_search", { query: "bounces" });
   await call("errors_explain", { code: "sender_not_verified" });
   await call("api_search", { query: "contacts" });
