@@ -2254,7 +2254,7 @@ export interface MailsvcMethods {
       from?: string | undefined;
       /** Part of the subject */
       subject?: string | undefined;
-      /** Only mail of this workspace */
+      /** Only mail of this workspace, by its id or its name */
       workspace?: string | undefined;
     }, options?: CallOptions): PagePromise<CapturedMail>;
     /**
@@ -2271,7 +2271,7 @@ export interface MailsvcMethods {
       from?: string | undefined;
       /** Part of the subject */
       subject?: string | undefined;
-      /** Only mail of this workspace */
+      /** Only mail of this workspace, by its id or its name */
       workspace?: string | undefined;
       /** Only mail captured after the one with this id */
       after?: string | undefined;

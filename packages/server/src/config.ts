@@ -39,6 +39,8 @@ export interface Config {
   readonly inboundSmtp: { readonly host: string; readonly port: number } | null;
   /** PEM files with the private key and the certificates for STARTTLS there; empty to offer none. */
   readonly inboundTls: readonly string[];
+  /** Where mail is submitted over SMTP; null for nowhere. */
+  readonly smtp: SmtpConfig;
   readonly rates: Rates;
   /** Days for which records of the marketplace are kept. */
   readonly keepDays: RetentionPolicy;
@@ -70,12 +72,34 @@ export interface Config {
   readonly now: number | null;
 }
 
+/** Where mail to be sent is accepted over SMTP. */
+export interface SmtpConfig {
+  /** Where connections begin in plain text; null for nowhere. */
+  readonly plain: HostPort | null;
+  /** Where they begin with TLS; null for nowhere. */
+  readonly implicitTls: HostPort | null;
+  /** True if another port will do when that of `plain` is taken. */
+  readonly anyPort: boolean;
+  /** PEM files with the private key and the certificates; empty to offer no STARTTLS. */
+  readonly tls: readonly string[];
+  /** True if logins are taken without TLS from other machines too. */
+  readonly insecureAuth: boolean;
+}
+
+interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** An invalid flag or variable. The message names it and says which values are valid. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
 export const DEFAULT_PORT = 2526;
+
+/** Where dev mode takes mail over SMTP: what Mailpit, MailHog and MailDev users have in their settings. */
+const DEV_SMTP_PORT = "1025";
 
 /** Where replies go in dev mode. `.test` never exists (RFC 2606), so none can leave. */
 const DEV_REPLY_DOMAIN = "reply.mailsvc.test";
@@ -130,10 +154,14 @@ export function readConfig({
     inboundDomain,
     replyDomain: inboundDomain ?? (dev ? DEV_REPLY_DOMAIN : null),
     inboundSmtp: readHostPort("inbound-smtp-port", value("inbound-smtp-port"), value("host") ?? "127.0.0.1"),
-    inboundTls:
-      value("inbound-smtp-tls")
-        ?.split(",")
-        .map((file) => file.trim()) ?? [],
+    inboundTls: readFiles(value("inbound-smtp-tls")),
+    smtp: readSmtp({
+      port: value("smtp-port") ?? (dev ? undefined : "off"),
+      tlsPort: value("smtps-port"),
+      tls: value("smtp-tls"),
+      insecureAuth: flags["smtp-insecure-auth"] === true || value("smtp-insecure-auth") === "1",
+      host: value("host") ?? "127.0.0.1",
+    }),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
     lateCampaigns: readLateCampaigns(value("late-campaigns") ?? "hold"),
@@ -216,6 +244,36 @@ function readHostPort(flag: string, text: string | undefined, defaultHost: strin
   const [, host, port] = /^(?:\[?([^\]]+?)\]?:)?(\d+)$/.exec(text) ?? [];
   if (port === undefined) throw new ConfigError(`--${flag} must be HOST:PORT, such as 127.0.0.1:9464, not "${text}".`);
   return { host: host ?? defaultHost, port: integer(flag, port, 0, 65_535) };
+}
+
+interface SmtpFlags {
+  /** `off` for none, undefined for that of dev mode. */
+  readonly port: string | undefined;
+  readonly tlsPort: string | undefined;
+  readonly tls: string | undefined;
+  readonly insecureAuth: boolean;
+  readonly host: string;
+}
+
+function readSmtp({ port, tlsPort, tls, insecureAuth, host }: SmtpFlags): SmtpConfig {
+  const smtp: SmtpConfig = {
+    plain: port === "off" ? null : readHostPort("smtp-port", port ?? DEV_SMTP_PORT, host),
+    implicitTls: readHostPort("smtps-port", tlsPort, host),
+    anyPort: port === undefined,
+    tls: readFiles(tls),
+    insecureAuth,
+  };
+  if (smtp.implicitTls !== null && smtp.tls.length === 0)
+    throw new ConfigError("--smtps-port needs --smtp-tls, the private key and the certificates for TLS.");
+  if (smtp.plain !== null && !LOOPBACK.test(smtp.plain.host) && smtp.tls.length === 0 && !insecureAuth)
+    throw new ConfigError(
+      `--smtp-port on ${smtp.plain.host} needs --smtp-tls, so that keys are not sent in plain text; --smtp-insecure-auth allows that.`,
+    );
+  return smtp;
+}
+
+function readFiles(text: string | undefined): string[] {
+  return text?.split(",").map((file) => file.trim()) ?? [];
 }
 
 function readRates(text: string | undefined): Config["rates"] {

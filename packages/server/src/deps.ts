@@ -31,6 +31,7 @@ import type { RelayRegistry } from "./relays/registry.ts";
 import type { RelayDeps } from "./relays/relay-deps.ts";
 import type { SegmentDeps } from "./segments/deps.ts";
 import type { SenderDeps } from "./senders/deps.ts";
+import type { SubmissionDeps } from "./submission/deps.ts";
 import type { SuppressionDeps } from "./suppressions/deps.ts";
 import type { TemplateDeps } from "./templates/deps.ts";
 import type { TrackingDeps } from "./tracking/deps.ts";
@@ -71,6 +72,7 @@ export interface Deps
     RelayDeps,
     SegmentDeps,
     SenderDeps,
+    SubmissionDeps,
     SuppressionDeps,
     TemplateDeps,
     TrackingDeps,

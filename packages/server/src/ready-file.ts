@@ -7,11 +7,11 @@ import type { RunningServer } from "./serve.ts";
 /** In the data folder of a dev server: the command line and the SDK find it there, so that no key has to be copied. */
 const DEV_FILE = "dev.json";
 
-type Server = Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "keysFile">;
+type Server = Pick<RunningServer, "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "smtpUrl" | "keysFile">;
 
 /** What other programs need to reach the server: its address and the keys that are known. */
-function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl }: Server): object {
-  return { url, workspaceId, apiKey, operatorKey, dashboardUrl, ...(profiles && { profiles }), pid: process.pid };
+function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl }: Server): object {
+  return { url, workspaceId, apiKey, operatorKey, dashboardUrl, smtpUrl, ...(profiles && { profiles }), pid: process.pid };
 }
 
 /**
@@ -19,9 +19,9 @@ function toReadyFile({ url, workspaceId, apiKey, operatorKey, profiles, dashboar
  * that holds them.
  */
 export function toAnnouncement(server: Server, isTerminal: boolean): object {
-  const { url, workspaceId, dashboardUrl, keysFile } = server;
+  const { url, workspaceId, dashboardUrl, smtpUrl, keysFile } = server;
   if (keysFile === null || isTerminal) return toReadyFile(server);
-  return { url, workspaceId, apiKey: null, operatorKey: null, dashboardUrl, keysFile };
+  return { url, workspaceId, apiKey: null, operatorKey: null, dashboardUrl, smtpUrl, keysFile };
 }
 
 /**

@@ -97,6 +97,30 @@ export const SERVE_FLAGS = [
     summary: "offer STARTTLS there with the private key and certificates in this PEM file, or in several with commas",
   },
   {
+    name: "smtp-port",
+    value: "[HOST:]PORT",
+    env: "MAILSVC_SMTP_PORT",
+    summary: "accept mail to send over SMTP here, with an API key as password; off for nowhere (in dev mode 1025, or any free port)",
+  },
+  {
+    name: "smtps-port",
+    value: "[HOST:]PORT",
+    env: "MAILSVC_SMTPS_PORT",
+    summary: "the same with TLS from the first byte, such as 0.0.0.0:465; needs --smtp-tls",
+  },
+  {
+    name: "smtp-tls",
+    value: "FILE",
+    env: "MAILSVC_SMTP_TLS",
+    summary: "private key and certificates for both in this PEM file, or in several with commas; offers STARTTLS at --smtp-port",
+  },
+  {
+    name: "smtp-insecure-auth",
+    value: null,
+    env: "MAILSVC_SMTP_INSECURE_AUTH",
+    summary: "take API keys at --smtp-port without TLS from other machines too, for a private network",
+  },
+  {
     name: "rate-limit",
     value: "BUCKET=N/s",
     env: "MAILSVC_RATE_LIMIT",

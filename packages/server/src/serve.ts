@@ -3,7 +3,7 @@ import { isMainThread } from "node:worker_threads";
 import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
-import { type Config, ConfigError } from "./config.ts";
+import { type Config, ConfigError, type SmtpConfig } from "./config.ts";
 import type { StorageUnavailable } from "./db/errors.ts";
 import { watchDisk } from "./health/disk-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
@@ -19,18 +19,23 @@ import type { Log } from "./lib/log.ts";
 import { assertNodeVersion } from "./lib/node-version.ts";
 import { secureRandom, seededRandom } from "./lib/random.ts";
 import { SealBroken } from "./lib/seal.ts";
+import type { SmtpListener } from "./mail/smtp-listener.ts";
 import type { TlsFiles } from "./mail/tls-files.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { listReadyFiles, removeDevFile, removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import { readRelayParts } from "./relay-parts.ts";
 import { systemDns } from "./senders/dns.ts";
 import { GRACE_MS, STOP_MS, stopInTime } from "./shutdown.ts";
+import { serveSubmission } from "./submission/submission.ts";
+import { createSubmissionAccess } from "./submission-access.ts";
 import { version } from "./version.ts";
 
 export interface RunningServer extends Installation {
   readonly url: string;
   /** The page of dev mode; null in production, which has none. */
   readonly dashboardUrl: string | null;
+  /** Where mail is submitted over SMTP, without a login; null for nowhere. */
+  readonly smtpUrl: string | null;
   /** Where metrics are served; null without --metrics. */
   readonly metricsUrl: string | null;
   /** @internal */
@@ -116,15 +121,18 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       maxConnections: config.maxConnections,
       onConnection: () => backend.connectionAccepted(),
     });
-    let closeInbound = async (): Promise<void> => {};
+    const closeSmtp: (() => Promise<void>)[] = [];
     // At the same time: a mail server that hangs must not add its seconds to those of slow requests.
-    cleanups.push(async () => void (await Promise.all([app.stopWork(), listening.close(GRACE_MS), closeInbound()])));
+    cleanups.push(async () => void (await Promise.all([app.stopWork(), listening.close(GRACE_MS), ...closeSmtp.map((close) => close())])));
     url = listening.url;
-    if (config.inboundSmtp) closeInbound = await startInbound(app, config.inboundSmtp, log);
+    if (config.inboundSmtp) closeSmtp.push(await startInbound(app, config.inboundSmtp, log));
+    const smtp = await startSubmission(app, config.smtp);
+    closeSmtp.push(smtp.close);
     const running: RunningServer = {
       url,
       ...app.installation,
       dashboardUrl: config.dev ? `${url}/` : null,
+      smtpUrl: smtp.url,
       metricsUrl,
       app,
       keysFile: app.installation.apiKey !== null ? (firstKeys?.path ?? null) : null,
@@ -177,7 +185,7 @@ async function startInbound(
   address: { readonly host: string; readonly port: number },
   log: Log,
 ): Promise<() => Promise<void>> {
-  const inbound = await serveInboundSmtp(deps, { ...address, tls: await openTls(deps.config.inboundTls) }).catch(
+  const inbound = await serveInboundSmtp(deps, { ...address, tls: await openTls("inbound-smtp-tls", deps.config.inboundTls) }).catch(
     (error: NodeJS.ErrnoException) => {
       throw toListenError(error, address);
     },
@@ -190,14 +198,45 @@ async function startInbound(
   return inbound.close;
 }
 
+/** Accepts mail to be sent; answers where, and how to stop it. */
+async function startSubmission(app: App, smtp: SmtpConfig): Promise<{ url: string | null; close: () => Promise<void> }> {
+  const { plain, implicitTls, anyPort, insecureAuth } = smtp;
+  const tls = await openTls("smtp-tls", smtp.tls);
+  const access = createSubmissionAccess(app.deps, app.installation);
+  const listenAt = async (address: { readonly host: string; readonly port: number }, secure: boolean): Promise<SmtpListener> => {
+    try {
+      return await serveSubmission(app.deps, access, { ...address, tls, implicitTls: secure, insecureAuth });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EADDRINUSE" && anyPort && address.port !== 0) return listenAt({ ...address, port: 0 }, secure);
+      throw toListenError(error as NodeJS.ErrnoException, address);
+    }
+  };
+  const listeners: SmtpListener[] = [];
+  const close = async (): Promise<void> => void (await Promise.all(listeners.map((one) => one.close())));
+  try {
+    if (plain) listeners.push(await listenAt(plain, false));
+    if (implicitTls) listeners.push(await listenAt(implicitTls, true));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const [first] = listeners;
+  return { url: first ? toSmtpUrl(first, plain === null) : null, close };
+}
+
+function toSmtpUrl({ host, port }: SmtpListener, secure: boolean): string {
+  return `${secure ? "smtps" : "smtp"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /** node:tls is loaded only where it is used. */
-async function openTls(files: readonly string[]): Promise<TlsFiles | null> {
+async function openTls(flag: string, files: readonly string[]): Promise<TlsFiles | null> {
   if (files.length === 0) return null;
   const { openTlsFiles } = await import("./mail/tls-files.ts");
   try {
     return openTlsFiles(files);
   } catch (error) {
-    throw new ConfigError(`--inbound-smtp-tls: ${(error as Error).message}`);
+    throw new ConfigError(`--${flag}: ${(error as Error).message}`);
   }
 }
 

@@ -21,7 +21,7 @@ type ServeLog = ReturnType<typeof createLog>;
 
 type Started = Pick<
   RunningServer,
-  "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "keysFile" | "keysShown"
+  "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "smtpUrl" | "keysFile" | "keysShown"
 >;
 
 /**
@@ -30,10 +30,10 @@ type Started = Pick<
  */
 export async function announce(session: Session, server: Started, dev: boolean): Promise<void> {
   const { out, err } = session.term;
-  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, keysFile } = server;
+  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl, keysFile } = server;
   const mayShow = dev || (session.term.stderrTTY && !session.out.json);
   const keys = mayShow ? { apiKey, operatorKey } : { apiKey: null, operatorKey: null };
-  const facts = { url, workspaceId, ...keys, dashboardUrl, dev, ...(profiles && { profiles }), ...(mayShow ? {} : { keysFile }) };
+  const facts = { url, workspaceId, ...keys, dashboardUrl, smtpUrl, dev, ...(profiles && { profiles }), ...(mayShow ? {} : { keysFile }) };
   await session.out.data(
     facts,
     () => `${out.green("Listening")} at ${out.bold(url)}${dev ? out.dim("  dev mode: mail is captured, the clock is yours") : ""}`,
@@ -42,6 +42,7 @@ export async function announce(session: Session, server: Started, dev: boolean):
     session.out.say(`${err.dim("Keys     ")}  ${safeText(keysFile)}${err.dim("  (store them elsewhere, then delete the file)")}`);
   if (session.out.json) return;
   if (dashboardUrl !== null) session.out.note(`${err.dim("Inbox    ")}  ${safeText(dashboardUrl)}`);
+  if (smtpUrl !== null) session.out.note(`${err.dim("SMTP     ")}  ${safeText(smtpUrl)}`);
   if (profiles) {
     for (const [name, { apiKey: key }] of Object.entries(profiles))
       session.out.note(`${err.dim(`${name} key`.padEnd(9))}  ${safeText(key)}`);

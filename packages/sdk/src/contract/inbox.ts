@@ -31,7 +31,7 @@ const match = {
   to: z.string().max(320).optional().meta({ description: "Recipient address, exactly" }),
   from: z.string().max(320).optional().meta({ description: "Part of the From header" }),
   subject: z.string().max(998).optional().meta({ description: "Part of the subject" }),
-  workspace: z.string().max(64).optional().meta({ description: "Only mail of this workspace" }),
+  workspace: z.string().max(64).optional().meta({ description: "Only mail of this workspace, by its id or its name" }),
 };
 
 const id = { id: "mail_01jc3v2m9k8q4w6x0y5z7a1b2c" };

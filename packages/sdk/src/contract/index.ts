@@ -129,7 +129,7 @@ export * from "./relays.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";
-export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS, Tracking, Utm } from "./send-fields.ts";
+export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS, Tags, Tracking, Utm } from "./send-fields.ts";
 export * from "./senders.ts";
 export * from "./suppressions.ts";
 export {

@@ -323,7 +323,9 @@ CREATE TABLE "contents" (
 	"tracking" json,
 	"traceparent" text,
 	"addressees" json,
-	"thread_id" text
+	"thread_id" text,
+	"as_is" boolean,
+	"message_id" text
 );
 --> statement-breakpoint
 CREATE TABLE "tallies" (

@@ -353,7 +353,9 @@ CREATE TABLE `contents` (
 	`tracking` text,
 	`traceparent` text,
 	`addressees` text,
-	`thread_id` text
+	`thread_id` text,
+	`as_is` integer,
+	`message_id` text
 );
 --> statement-breakpoint
 CREATE TABLE `tallies` (

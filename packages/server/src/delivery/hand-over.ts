@@ -1,6 +1,6 @@
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { findAttachments } from "../emails/emails.ts";
+import { findAttachments, findMessage } from "../emails/emails.ts";
 import type { OutgoingMail, Receipt } from "../mail/mailer.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import type { Ended } from "./next.ts";
@@ -42,7 +42,9 @@ async function toOutgoingMail(read: Reader, mail: PendingMail): Promise<Outgoing
     html: mail.html,
     text: mail.text,
     headers: mail.headers,
-    attachments: contents.attachments > 0 ? await findAttachments(read, contents) : [],
+    ...(contents.asIs === true
+      ? { attachments: [], message: await findMessage(read, contents) }
+      : { attachments: contents.attachments > 0 ? await findAttachments(read, contents) : [] }),
     // The date of the first attempt, because every attempt sends the same bytes.
     date: email.scheduledAt ?? email.createdAt,
     attempt: mail.attempt,

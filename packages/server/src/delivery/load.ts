@@ -150,7 +150,7 @@ export function toPendingMail(row: EmailRow, contents: ContentsRow): PendingMail
     attempt: email.attempts + 1,
     choice: null,
     envelopeFrom: parseMailbox(contents.from).address,
-    messageId: buildMessageId(email, contents.from),
+    messageId: buildMessageId(email, contents),
     replyTo: contents.replyTo === AUTO_REPLY_TO ? null : contents.replyTo,
     subject: contents.subject,
     html: contents.html,

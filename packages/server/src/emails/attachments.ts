@@ -71,6 +71,13 @@ export async function findAttachments(read: Reader, { id, filesOf }: Pick<Conten
   return files;
 }
 
+/** The message of contents that go out as they came in. */
+export async function findMessage(read: Reader, contents: Pick<ContentsRow, "id" | "filesOf">): Promise<Uint8Array> {
+  const [message] = await findAttachments(read, contents);
+  if (!message) throw new Error("The message was deleted meanwhile.");
+  return message.content;
+}
+
 /** Decodes base64 a megabyte at a time; null when it is invalid. */
 async function decodeBase64(text: string): Promise<Uint8Array | null> {
   if (text.length % 4 !== 0) return null;

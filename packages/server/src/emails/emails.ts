@@ -28,7 +28,7 @@ import {
   updateEmails,
 } from "./store.ts";
 
-export { type DecodedAttachments, decodeAttachments, findAttachments } from "./attachments.ts";
+export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export type { Engagement, EngagementHooks } from "./hooks.ts";
 export { assertReceives } from "./reply-to.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
@@ -57,6 +57,7 @@ export {
   updateEmails,
 } from "./store.ts";
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
+export { prepareTemplateSend, sendPrepared } from "./template-send.ts";
 
 /** The id of the mail that has a Message-ID; null for one that is not ours. */
 export function readMessageId(messageId: string): string | null {

@@ -45,11 +45,20 @@ interface RenderedTemplate {
   readonly contactId?: string;
 }
 
+/** A message that goes out as it came in: it is the only file of its send. */
+export interface AsIs {
+  /** The Message-ID it has of its own. */
+  readonly messageId: string | null;
+  /** True if its sender need not be verified. */
+  readonly anySender: boolean;
+}
+
 /** A send that was checked, and what its rows have in common. */
 interface AcceptedSend extends Origin {
   readonly request: Request;
   readonly files: DecodedAttachments;
   readonly template: RenderedTemplate | undefined;
+  readonly asIs: AsIs | undefined;
   /** All recipients, each once. */
   readonly recipients: readonly NamedRecipient[];
   /** The keys of those that get nothing; never all of them. */
@@ -71,17 +80,18 @@ export async function send(
   { workspaceId, test }: Origin,
   files: DecodedAttachments,
   template?: RenderedTemplate,
+  asIs?: AsIs,
 ): Promise<SendResponse> {
   const now = deps.clock.now();
   const scheduledAt = parseScheduledAt(request.scheduledAt, now);
-  await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
+  if (!asIs?.anySender) await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
   assertReceives(deps, request.replyTo);
   const recipients = listRecipients(request);
   const keys = recipients.map(({ box }) => box.key);
   const suppressed = await findSuppressed(tx, workspaceId, keys, request);
   const refused = recipients.filter(({ box }) => suppressed.has(box.key));
   if (refused.length === recipients.length) throw refuseAll(refused);
-  const accepted: AcceptedSend = { request, workspaceId, test, files, template, recipients, suppressed, now, scheduledAt };
+  const accepted: AcceptedSend = { request, workspaceId, test, files, template, asIs, recipients, suppressed, now, scheduledAt };
   const failed = refused.map(({ box }) => ({ to: box.address, code: "recipient_suppressed" as const, message: SUPPRESSED }));
   if (isTogether(request)) return { ...(await sendTogether(tx, deps, accepted)), ...(failed.length > 0 && { failed }) };
   const ids = await sendToEach(tx, deps, accepted);
@@ -190,7 +200,7 @@ async function insertMessages(tx: Tx, deps: EmailDeps, send: AcceptedSend, messa
 }
 
 function toContents(
-  { request, workspaceId, template, files }: AcceptedSend,
+  { request, workspaceId, template, files, asIs }: AcceptedSend,
   { subject, html = null, text = null }: MessageContent,
   filesOf: number | null,
   traceparent: string | null,
@@ -211,5 +221,6 @@ function toContents(
     tracking: request.tracking ?? null,
     traceparent,
     addressees: isTogether(request) ? { to: [...listAddresses(request.to)], cc: [...listAddresses(request.cc)] } : null,
+    ...(asIs && { asIs: true, messageId: asIs.messageId }),
   };
 }

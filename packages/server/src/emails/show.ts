@@ -4,7 +4,8 @@ import type { Reader } from "../db/db.ts";
 import { listEventsOfEmails, toEventId } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/test-mail.ts";
-import { type EmailRow, type FullMail, type ListedMail, listAttachmentInfo } from "./store.ts";
+import { readTexts } from "./read-texts.ts";
+import { type ContentsRow, type EmailRow, type FullMail, type ListedMail, listAttachmentInfo } from "./store.ts";
 
 /**
  * From which recipient a mail has its status: from the one that comes first here. So a mail is open as long as anybody is to get it, and
@@ -24,9 +25,15 @@ const STATUS_ORDER: readonly EmailStatus[] = [
   "cancelled",
 ];
 
-/** The Message-ID of a mail. It is made of its id and its sender's domain, so it is the same at every attempt, for each recipient, and after a restart. */
-export function buildMessageId({ id, mailId }: Pick<EmailRow, "id" | "mailId">, from: string): string {
-  return `<${mailId ?? id}@${parseMailbox(from).domain}>`;
+/**
+ * The Message-ID of a mail: the one it brought, or one made of its id and its sender's domain, so that it is the same at every attempt, for
+ * each recipient, and after a restart.
+ */
+export function buildMessageId(
+  { id, mailId }: Pick<EmailRow, "id" | "mailId">,
+  { from, messageId }: Pick<ContentsRow, "from" | "messageId">,
+): string {
+  return messageId ?? `<${mailId ?? id}@${parseMailbox(from).domain}>`;
 }
 
 /** A mail as lists show it. Of several recipients it sums up what is known of each. */
@@ -48,7 +55,7 @@ export function showEmail({ emails, contents }: ListedMail): Email {
     template: parseTemplate(contents.template),
     campaignId: first.campaignId,
     contactId: first.contactId,
-    messageId: buildMessageId(first, contents.from),
+    messageId: buildMessageId(first, contents),
     attempts: Math.max(...emails.map(({ attempts }) => attempts)),
     inDoubt: emails.some(({ inDoubt }) => inDoubt),
     relay: lastTried?.relay ?? null,
@@ -69,12 +76,14 @@ export async function showDetails(read: Reader, mails: readonly FullMail[]): Pro
     read,
     mails.map(({ contents }) => contents),
   );
+  const texts = new Map<number, { html: string | null; text: string | null }>();
+  for (const { contents } of mails) texts.set(contents.id, await readTexts(read, contents));
   return mails.map(({ emails, contents }) => ({
     ...showEmail({ emails, contents }),
     replyTo: contents.replyTo,
     threadId: contents.threadId ?? emails[0]?.mailId ?? emails[0]?.id ?? "",
-    html: contents.html,
-    text: contents.text,
+    html: texts.get(contents.id)?.html ?? null,
+    text: texts.get(contents.id)?.text ?? null,
     headers: contents.headers,
     attachments: (files.get(contents.filesOf ?? contents.id) ?? []).map(({ filename, contentType, contentId, size }) => ({
       filename,

@@ -31,7 +31,7 @@ export interface FullEmail {
 export interface ListedMail {
   /** Its recipients, in the order in which the send named them; one or more. */
   readonly emails: readonly EmailRow[];
-  readonly contents: Pick<ContentsRow, "from" | "subject" | "tags" | "template">;
+  readonly contents: Pick<ContentsRow, "from" | "subject" | "tags" | "template" | "messageId">;
 }
 
 /** A mail with its contents. */
@@ -54,7 +54,8 @@ export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: stri
   return found;
 }
 
-export type NewContents = Omit<ContentsRow, "id" | "addressees" | "threadId"> & Partial<Pick<ContentsRow, "addressees">>;
+export type NewContents = Omit<ContentsRow, "id" | "addressees" | "threadId" | "asIs" | "messageId"> &
+  Partial<Pick<ContentsRow, "addressees" | "asIs" | "messageId">>;
 
 /** Inserts contents and returns their ids, in the same order. */
 export async function insertContents(tx: Tx, rows: readonly NewContents[]): Promise<number[]> {
@@ -363,8 +364,8 @@ export async function selectListed(q: Reader, workspaceId: string, ids: readonly
   return withRecipients(q, rows);
 }
 
-function listedColumns({ from, subject, tags, template }: EmailTables["contents"]) {
-  return { from, subject, tags, template };
+function listedColumns({ from, subject, tags, template, messageId }: EmailTables["contents"]) {
+  return { from, subject, tags, template, messageId };
 }
 
 /** Whole mails, given one email of each. `id` is that of the email. */

@@ -65,6 +65,10 @@ function contents(c: ColumnTypes) {
     addressees: c.json<Addressees>("addressees"),
     /** The conversation it continues; null for a mail that begins one. */
     threadId: c.text("thread_id"),
+    /** True if the message goes out as it came in: it is the only row in `attachments`, and html and text are null. */
+    asIs: c.flag("as_is"),
+    /** The Message-ID that a message which goes out as it came in has of its own. */
+    messageId: c.text("message_id"),
   });
 }
 

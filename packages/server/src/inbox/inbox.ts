@@ -1,6 +1,6 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
 import { addressKey, SEND_LIMITS } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, inArray, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, or, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
@@ -165,14 +165,23 @@ function toCapturedMail(row: Summary): CapturedMail {
   };
 }
 
-function buildFilter({ t: { inbox }, sqlDialect: words }: Reader, { to, from, subject, workspace, test }: MailFilter) {
+function buildFilter(read: Reader, { to, from, subject, workspace, test }: MailFilter) {
+  const { inbox } = read.t;
+  const { sqlDialect: words } = read;
   return and(
     test ? OF_TEST_KEYS : undefined,
     to === undefined ? undefined : eq(inbox.to, addressKey(to)),
     from === undefined ? undefined : contains(words, inbox.from, from),
     subject === undefined ? undefined : contains(words, inbox.subject, subject),
-    workspace === undefined ? undefined : eq(inbox.workspaceId, workspace),
+    workspace === undefined ? undefined : inWorkspace(read, workspace),
   );
+}
+
+/** The condition that mail is of a workspace, by its id or its name: SMTP in dev mode knows worlds by their names. */
+function inWorkspace(read: Reader, workspace: string): SQL | undefined {
+  const { inbox, workspaces } = read.t;
+  const named = read.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.name, workspace));
+  return or(eq(inbox.workspaceId, workspace), inArray(inbox.workspaceId, named));
 }
 
 /** All columns but the message itself, which may be 20 MB. */

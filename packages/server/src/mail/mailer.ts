@@ -32,6 +32,8 @@ export interface OutgoingMail {
   /** Custom headers, checked already: no reserved names, no control characters. */
   headers: Readonly<Record<string, string>>;
   attachments: readonly MailAttachment[];
+  /** The message itself, if it goes out as it came in; then what its headers and bodies say counts instead of the fields above. */
+  message?: Uint8Array;
   /** The Date header, ms since 1970. */
   date: number;
   /** Number of this attempt, from 1. It does not change the message: every attempt sends the same bytes. */

@@ -4,6 +4,7 @@ import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
 import type { DkimSigner } from "./dkim.ts";
 import { customHeader, filenameParam, mailboxHeader, mailDate, nameParam, textHeader } from "./header.ts";
 import type { MailAttachment, OutgoingMail } from "./mailer.ts";
+import { splitMessage } from "./message-head.ts";
 import { concat, encodeLongBase64, entityHeaders, joinEntities, joinLongEntities, type MimeEntity, toBytes } from "./mime-entity.ts";
 import { cutText, encodeLongText, encodeText, isLongText } from "./mime-text.ts";
 
@@ -28,6 +29,7 @@ interface EncodedTexts {
 export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promise<Buffer> {
   if (!/^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(mail.messageId)) throw new TypeError(`${mail.messageId} is not a Message-ID.`);
   const from = parseMailbox(mail.from);
+  if (mail.message !== undefined) return completeMessage(mail, Buffer.from(mail.message), from.domain, dkim);
   const texts = await encodeTexts(mail);
   const content = mail.attachments.length === 0 ? texts.whole : await addFiles(mail.attachments, texts, mail.html !== null);
   const head = [mailboxHeader("From", from), ...addresseeHeaders(mail)];
@@ -44,6 +46,16 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   // By its index: at(-1) takes 1 µs.
   const message = await concatMessage([head.join("\r\n"), body, body[body.length - 1] === LF ? "" : "\r\n"]);
   return dkim === undefined ? message : concatMessage([await dkim(from.domain, message), message]);
+}
+
+/** A message that goes out as it came in, with the headers that it lacks before its own. */
+async function completeMessage(mail: OutgoingMail, message: Buffer, domain: string, dkim: DkimSigner | undefined): Promise<Buffer> {
+  const names = new Set(splitMessage(message).fields.map(({ key }) => key));
+  const added = Object.entries(mail.headers).map(([name, value]) => customHeader(name, value));
+  if (!names.has("message-id")) added.push(`Message-ID: ${mail.messageId}`);
+  if (!names.has("date")) added.push(`Date: ${mailDate(mail.date)}`);
+  const whole = added.length === 0 ? message : await concatMessage([`${added.join("\r\n")}\r\n`, message]);
+  return dkim === undefined ? whole : concatMessage([await dkim(domain, whole), whole]);
 }
 
 /** The headers that name the recipients of a mail. One that names nobody says so, because some servers refuse mail without To. */

@@ -1,6 +1,6 @@
 import type { Page, Workspace } from "@mailsvc/sdk/contract";
 import { eq } from "drizzle-orm";
-import type { Reader, Tx } from "../db/db.ts";
+import type { Db, Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { createKey } from "../keys/keys.ts";
@@ -29,6 +29,15 @@ export async function createWorkspace(
     ...(apiKey !== undefined && { key: apiKey }),
   });
   return { ...toWorkspace(row), apiKey: key };
+}
+
+/** The id of the oldest workspace with this name, which is created if there is none. */
+export async function ensureWorkspace(deps: WorkspaceDeps & { readonly db: Db }, name: string): Promise<string> {
+  return deps.db.tx(async (tx) => {
+    const { workspaces: t } = tx.t;
+    const [found] = await tx.select({ id: t.id }).from(t).where(eq(t.name, name)).orderBy(t.id).limit(1);
+    return found?.id ?? (await createWorkspace(tx, deps, { name })).id;
+  });
 }
 
 /** One workspace. Throws ApiError not_found. */

@@ -1,0 +1,71 @@
+import { contract } from "@mailsvc/sdk/contract";
+import type { Deps } from "./deps.ts";
+import { createKeyLookup } from "./features.ts";
+import { authorizeDeveloper, confirmDeveloper, type DeveloperKey, type KeyLookup } from "./http/auth.ts";
+import { toNetwork } from "./http/client-address.ts";
+import { toApiError } from "./http/errors.ts";
+import { limitDeveloper } from "./http/rate-limit.ts";
+import type { Installation } from "./installation/access.ts";
+import { ApiError } from "./lib/api-error.ts";
+import { perMinute, TokenBuckets } from "./lib/rate.ts";
+import type { SubmissionAccess, Submitter } from "./submission/deps.ts";
+import { ensureWorkspace } from "./workspaces/workspaces.ts";
+
+/** Submission over SMTP is admitted as this endpoint is. */
+const ENDPOINT = contract.emails.send;
+
+// Far too few to guess a key, enough for a team behind one address whose key was revoked.
+const FAILED_LOGINS = perMinute(60);
+
+/**
+ * Admits mail over SMTP by API keys, as the API admits sends. In dev mode everybody may send: mail lands in the first workspace, or, with a user
+ * name such as `app+run7`, in a workspace of this name, which is created.
+ */
+export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation): SubmissionAccess {
+  const { clock, limiter, config, storage, ids } = deps;
+  const keys = createKeyLookup(deps);
+  const failed = new TokenBuckets(() => clock.real.now());
+  const byKey = async (password: string): Promise<Submitter> => {
+    const hash = keys.hash(password);
+    const key = await findKey(keys, password, hash);
+    authorizeDeveloper(key, ENDPOINT);
+    return { workspaceId: key.workspaceId, test: key.test, keyId: key.id, keyHash: hash };
+  };
+  const byName = async (user: string): Promise<Submitter> => {
+    const name = /\+([^@]+)(?:@.*)?$/.exec(user)?.[1];
+    return toAnyone(name === undefined ? workspaceId : await ensureWorkspace(deps, name));
+  };
+  return {
+    anonymous: config.dev ? toAnyone(workspaceId) : null,
+    logIn: async ({ user, password, address }) => {
+      if (config.dev && keys.parseKind(password) !== "developer") return byName(user);
+      try {
+        return await byKey(password);
+      } catch (error) {
+        // A valid key is never refused because of others at its address.
+        if (error instanceof ApiError && error.status < 500 && !failed.take(toNetwork(address), FAILED_LOGINS).allowed)
+          throw new ApiError("rate_limited", "Too many failed logins from this address.");
+        throw error;
+      }
+    },
+    admit: async ({ keyHash, keyId }) => {
+      if (storage.lowDisk !== null) throw new ApiError("storage_unavailable", storage.lowDisk);
+      if (keyHash !== null) authorizeDeveloper(await confirmDeveloper(keys, keyHash), ENDPOINT);
+      await limitDeveloper(limiter, config.rates, keyId, ENDPOINT, []);
+    },
+    watch: ({ keyHash }, until) => (keyHash === null ? null : keys.watchKey(keyHash, until)),
+    toApiError: (error) => toApiError(error, ENDPOINT, ids("req"), deps),
+  };
+}
+
+/** Who needs no key, which is so in dev mode. */
+function toAnyone(workspaceId: string): Submitter {
+  return { workspaceId, test: false, keyId: `smtp:${workspaceId}`, keyHash: null };
+}
+
+async function findKey(keys: KeyLookup, password: string, hash: string): Promise<DeveloperKey> {
+  if (keys.parseKind(password) === "developer") return confirmDeveloper(keys, hash);
+  throw new ApiError("unauthorized", "The password is no API key. It may be cut off or mistyped.", {
+    hint: "Log in with any user name and an API key as password.",
+  });
+}

@@ -1,0 +1,43 @@
+import type { EmailDeps } from "../emails/deps.ts";
+import type { ApiError } from "../lib/api-error.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+
+/** Who submits mail: a key, or in dev mode a workspace. */
+export interface Submitter {
+  readonly workspaceId: string;
+  /** True for a test key: its mail is captured instead of sent. */
+  readonly test: boolean;
+  /** Whose Idempotency-Keys count as its own. */
+  readonly keyId: string;
+  /** The hash under which the key is looked at again; null without a key. */
+  readonly keyHash: string | null;
+}
+
+/** Admits those who submit mail, by the rules and limits of the API. */
+export interface SubmissionAccess {
+  /** Throws ApiError unauthorized, key_revoked, forbidden or rate_limited; the last one if `address` failed too often. */
+  logIn(login: { readonly user: string; readonly password: string; readonly address: string }): Promise<Submitter>;
+  /** Who submits without a login; null if nobody may. */
+  readonly anonymous: Submitter | null;
+  /** Looks at the key again, takes from its rate and checks that the storage takes mail. Throws ApiError. */
+  admit(submitter: Submitter): Promise<void>;
+  /** A signal that aborts once the key is revoked; it is watched until `until` aborts. */
+  watch(submitter: Submitter, until: AbortSignal): AbortSignal | null;
+  /** The error that a caller of the API would get; notes what the storage refuses. */
+  toApiError(error: unknown): ApiError;
+}
+
+/** What submission over SMTP needs. */
+export interface SubmissionDeps extends EmailDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: EmailDeps["config"] & {
+    readonly maxBodyBytes: number;
+    readonly publicUrl: string | null;
+    readonly inboundDomain: string | null;
+    /** Where mail goes; null if it is captured. */
+    readonly smtpUrl: string | null;
+    readonly relays: string | null;
+  };
+}

@@ -1,0 +1,122 @@
+import { Instant, Tags } from "@mailsvc/sdk/contract";
+import { invalid } from "../lib/api-error.ts";
+import type { HeaderField } from "../mail/message-head.ts";
+
+/** What the headers of a message say to this server. None of them goes out. */
+export interface Instructions {
+  readonly idempotencyKey: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+  /** The slug of a template that takes the place of the content, and its variables. */
+  readonly template: string | null;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly scheduledAt: string | undefined;
+  readonly bypassUnsubscribe: boolean;
+}
+
+const OWN = "x-mailsvc-";
+
+// Headers of other services whose users change only the address of the server; what this one has no use for is dropped.
+const READ =
+  /^(?:idempotency-key|resend-idempotency-key|x-tags?|x-metadata-.+|x-pm-(?:tag|metadata-.+|message-stream)|x-ses-(?:message-tags|configuration-set)|x-mailsvc-.+)$/;
+
+// What goes to nobody, or is written by the server that delivers.
+const DROPPED = /^(?:bcc|return-path)$/;
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** True for a header that does not go out. */
+export function isStripped({ key }: HeaderField): boolean {
+  return READ.test(key) || DROPPED.test(key);
+}
+
+/** Reads the headers that are for this server; `decode` decodes encoded words. Throws ApiError validation_error. */
+export function readInstructions(fields: readonly HeaderField[], decode: (value: string) => string): Instructions {
+  const read = fields.filter(({ key }) => READ.test(key)).map((field) => ({ ...field, value: toText(decode(field.value)) }));
+  const find = (key: string): string | null => read.find((field) => field.key === key)?.value ?? null;
+  for (const { key, name } of read) if (key.startsWith(OWN) && !isKnown(key)) throw unknown(name);
+  return {
+    idempotencyKey: readKey(find("idempotency-key") ?? find("resend-idempotency-key")),
+    tags: readTags(read),
+    template: find(`${OWN}template`),
+    variables: readVariables(find(`${OWN}variables`)),
+    scheduledAt: readInstant(find(`${OWN}send-at`)),
+    bypassUnsubscribe: readFlag(find(`${OWN}bypass-unsubscribe`)),
+  };
+}
+
+function isKnown(key: string): boolean {
+  return /^x-mailsvc-(?:tag-.+|template|variables|send-at|bypass-unsubscribe)$/.test(key);
+}
+
+function unknown(name: string): Error {
+  const known = "X-Mailsvc-Tag-NAME, X-Mailsvc-Template, X-Mailsvc-Variables, X-Mailsvc-Send-At and X-Mailsvc-Bypass-Unsubscribe";
+  return invalid(name, "unknown_header", `${name} is not known. There are ${known}.`);
+}
+
+function readKey(value: string | null): string | null {
+  if (value === null || KEY.test(value)) return value;
+  throw invalid("Idempotency-Key", "invalid_header", "Idempotency-Key must be 1 to 255 visible ASCII characters.");
+}
+
+function readTags(fields: readonly HeaderField[]): Readonly<Record<string, string>> {
+  const tags: Record<string, string> = {};
+  let unnamed = 0;
+  const add = (value: string): void => {
+    if (value === "") return;
+    unnamed += 1;
+    tags[unnamed === 1 ? "tag" : `tag.${unnamed}`] = value;
+  };
+  for (const { key, name, value } of fields) {
+    if (key === "x-tag" || key === "x-pm-tag") add(value);
+    else if (key === "x-tags") for (const one of value.split(",")) add(one.trim());
+    else if (key === "x-ses-message-tags") for (const pair of value.split(",")) Object.assign(tags, readPair(name, pair));
+    else {
+      const named = /^(?:x-metadata-|x-pm-metadata-|x-mailsvc-tag-)(.+)$/i.exec(name)?.[1];
+      if (named !== undefined) tags[named] = value;
+    }
+  }
+  if (Object.keys(tags).length === 0) return tags;
+  const checked = Tags.safeParse(tags);
+  if (checked.success) return checked.data;
+  const [fault] = checked.error.issues;
+  throw invalid("tags", "invalid_tag", `The tag ${fault?.path.join(".") ?? ""} in the headers cannot be used: ${fault?.message ?? ""}`);
+}
+
+function readPair(header: string, pair: string): Record<string, string> {
+  const [, name, value] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
+  if (name === undefined || value === undefined)
+    throw invalid(header, "invalid_header", `${header} takes name=value, several with commas.`);
+  return { [name]: value };
+}
+
+function readVariables(text: string | null): Readonly<Record<string, unknown>> {
+  if (text === null) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // The same answer as for another kind of JSON.
+  }
+  throw invalid("X-Mailsvc-Variables", "invalid_header", 'X-Mailsvc-Variables takes a JSON object, such as {"name":"Ada"}.');
+}
+
+function readInstant(text: string | null): string | undefined {
+  if (text === null) return undefined;
+  const parsed = Instant.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw invalid("X-Mailsvc-Send-At", "invalid_header", "X-Mailsvc-Send-At takes an instant such as 2030-01-31T09:00:00Z.");
+}
+
+function readFlag(text: string | null): boolean {
+  if (text === null || /^(?:no|false|0)$/i.test(text)) return false;
+  if (/^(?:yes|true|1)$/i.test(text)) return true;
+  throw invalid("X-Mailsvc-Bypass-Unsubscribe", "invalid_header", "X-Mailsvc-Bypass-Unsubscribe takes yes or no.");
+}
+
+/** A header value as it is stored: in one line. */
+function toText(value: string): string {
+  return value
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+    .trim();
+}

@@ -1,0 +1,252 @@
+import type { Readable } from "node:stream";
+import { AddressError, type Mailbox, parseMailbox, SEND_LIMITS } from "@mailsvc/sdk/contract";
+import type { SMTPServerAuthentication, SMTPServerOptions, SMTPServerSession } from "smtp-server";
+import { ApiError } from "../lib/api-error.ts";
+import type { Timer } from "../lib/clock.ts";
+import { HOUR, MB, MINUTE } from "../lib/units.ts";
+import { Intake } from "../mail/intake.ts";
+import { type ListenerOptions, listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
+import type { SubmissionAccess, SubmissionDeps, Submitter } from "./deps.ts";
+import { toReply } from "./replies.ts";
+import { submit } from "./submit.ts";
+
+/** The memory of all messages that are being received. */
+const MAX_MEMORY = 128 * MB;
+const MAX_CONNECTIONS = 2000;
+// Many programs share the address of one machine or network.
+const MAX_OF_PEER = 500;
+// Logins that fail in one connection, before it is cut.
+const MAX_FAILED = 3;
+const MAX_COMMAND_BYTES = 16 * 1024;
+// RFC 5321 4.5.3.2.7 asks servers to wait for five minutes, and programs keep connections for as long.
+const IDLE_MS = 5 * MINUTE;
+const LOGIN_MS = MINUTE;
+const CONNECTION_MS = HOUR;
+
+/** Where mail is submitted, and how. */
+export interface SubmissionOptions extends Pick<ListenerOptions, "host" | "port" | "tls" | "implicitTls"> {
+  /** True if logins are taken without TLS from other machines too. */
+  readonly insecureAuth: boolean;
+  /** How long a connection may stay without a login, ms of real time; a minute when absent. */
+  readonly loginMs?: number;
+}
+
+/**
+ * Accepts mail to be sent over SMTP, as `emails.send` does over HTTP. A message is answered with 250 once it is durable, and with the id of its
+ * mail. Throws the error of the operating system if it cannot listen.
+ */
+export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAccess, options: SubmissionOptions): Promise<SmtpListener> {
+  const { host, port, tls, implicitTls = false } = options;
+  const intake = new Intake(MAX_MEMORY);
+  const sessions = new Sessions(deps, access, options, (id, why) => listener.cut(id, why));
+  const listener = await listenSmtp(deps, dialogue(deps, sessions, intake), {
+    ...{ host, port, tls, implicitTls },
+    ...{ connectionMs: CONNECTION_MS, connections: MAX_CONNECTIONS, ofPeer: MAX_OF_PEER },
+    purpose: "mail to be sent",
+  });
+  return listener;
+}
+
+function dialogue(deps: SubmissionDeps, sessions: Sessions, intake: Intake): SMTPServerOptions {
+  const { config } = deps;
+  return {
+    name: nameOf(config),
+    banner: "mailsvc",
+    // Whether a login is needed is decided by `Sessions`.
+    authOptional: true,
+    authMethods: ["PLAIN", "LOGIN"],
+    allowInsecureAuth: true,
+    hideENHANCEDSTATUSCODES: false,
+    size: config.maxBodyBytes,
+    maxRecipients: SEND_LIMITS.recipients,
+    maxCommandLength: MAX_COMMAND_BYTES,
+    socketTimeout: IDLE_MS,
+    onConnect: (session, done) => {
+      sessions.open(session);
+      done();
+    },
+    onSecure: (_socket, session, done) => {
+      sessions.secured(session);
+      done();
+    },
+    onAuth: (auth, session, done) => {
+      sessions.logIn(auth, session).then(
+        () => done(null, { user: auth.username || "key" }),
+        (error: unknown) => done(sessions.failed(session, error)),
+      );
+    },
+    onMailFrom: (_from, session, done) => done(sessions.refuseStranger(session)),
+    onRcptTo: ({ address }, _session, done) => done(refuseAddress(address)),
+    onData: (stream, session, done) => {
+      receive(deps, sessions, intake, stream, session).then(
+        (result) => (result instanceof Error ? done(result) : done(null, `2.0.0 queued as ${result}`)),
+        (error: unknown) => done(sessions.refuse(error)),
+      );
+    },
+    onClose: (session, done) => {
+      sessions.close(session);
+      done();
+    },
+  };
+}
+
+/** Takes a message off its connection and stores it. Answers the id of the mail, or the reply that refuses it. */
+async function receive(
+  deps: SubmissionDeps,
+  sessions: Sessions,
+  intake: Intake,
+  stream: Readable & { sizeExceeded?: boolean },
+  session: SMTPServerSession,
+): Promise<string | Error> {
+  const submitter = sessions.submitterOf(session);
+  const { mailFrom, rcptTo } = session.envelope;
+  const { bytes, release } = await intake.take(stream, deps.config.maxBodyBytes);
+  try {
+    if (stream.sizeExceeded) return reply(552, `5.3.4 The message is larger than ${deps.config.maxBodyBytes} bytes`);
+    if (bytes === null) return reply(452, "4.3.1 Too many messages at once, please try again later");
+    if (submitter === null) return reply(530, "5.7.0 Log in first");
+    await sessions.admit(submitter);
+    return await submit(deps, submitter, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
+      from: mailFrom ? mailFrom.address : "",
+      recipients: listEach(rcptTo.map(({ address }) => parseMailbox(address))),
+      protocol: session.transmissionType,
+      by: nameOf(deps.config),
+      at: deps.clock.now(),
+    });
+  } finally {
+    release();
+  }
+}
+
+/** The mailboxes, each once. */
+function listEach(boxes: readonly Mailbox[]): Mailbox[] {
+  return [...new Map(boxes.map((box) => [box.key, box])).values()];
+}
+
+function refuseAddress(address: string): Error | null {
+  try {
+    parseMailbox(address);
+    return null;
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    return toReply(new ApiError("validation_error", error.message));
+  }
+}
+
+/** The name by which the server greets. */
+function nameOf({ publicUrl, inboundDomain }: SubmissionDeps["config"]): string {
+  return inboundDomain ?? (publicUrl === null ? "localhost" : new URL(publicUrl).hostname);
+}
+
+interface Session {
+  readonly ended: AbortController;
+  submitter: Submitter | null;
+  failures: number;
+  deadline: Timer | null;
+}
+
+/**
+ * Who is logged in on which connection.
+ *
+ * | session is  | trigger                                    | becomes                                         |
+ * | ----------- | ------------------------------------------ | ----------------------------------------------- |
+ * | new         | a connection opens                         | unknown; in dev mode anonymous                  |
+ * | unknown     | AUTH succeeds                              | logged in; its key is watched                   |
+ * | unknown     | AUTH fails for the third time, a minute    | ended                                           |
+ * | any         | STARTTLS                                   | unknown, and AUTH is offered                    |
+ * | logged in   | its key is revoked                         | ended                                           |
+ */
+class Sessions {
+  readonly #deps: SubmissionDeps;
+  readonly #access: SubmissionAccess;
+  readonly #options: SubmissionOptions;
+  readonly #cut: (sessionId: string, why: string) => void;
+  readonly #sessions = new WeakMap<SMTPServerSession, Session>();
+
+  constructor(deps: SubmissionDeps, access: SubmissionAccess, options: SubmissionOptions, cut: (sessionId: string, why: string) => void) {
+    this.#deps = deps;
+    this.#access = access;
+    this.#options = options;
+    this.#cut = cut;
+  }
+
+  open(session: SMTPServerSession): void {
+    const { real } = this.#deps.clock;
+    const { loginMs = LOGIN_MS, tls } = this.#options;
+    const deadline =
+      this.#access.anonymous === null ? real.after(loginMs, () => this.#cut(session.id, "4.7.0 Too long without a login")) : null;
+    this.#sessions.set(session, { ended: new AbortController(), submitter: null, failures: 0, deadline });
+    if (!this.#mayLogIn(session)) session.disabledCommands = tls === null ? ["AUTH", "STARTTLS"] : ["AUTH"];
+  }
+
+  secured(session: SMTPServerSession): void {
+    session.disabledCommands = [];
+    const known = this.#sessions.get(session);
+    if (known) known.submitter = null;
+  }
+
+  close(session: SMTPServerSession): void {
+    const known = this.#sessions.get(session);
+    known?.deadline?.cancel();
+    known?.ended.abort();
+  }
+
+  /** Throws ApiError. */
+  async logIn({ username = "", password }: SMTPServerAuthentication, session: SMTPServerSession): Promise<void> {
+    const known = this.#find(session);
+    const submitter = await this.#access.logIn({ user: username, password: password ?? "", address: session.remoteAddress });
+    known.deadline?.cancel();
+    known.submitter = submitter;
+    const revoked = this.#access.watch(submitter, known.ended.signal);
+    revoked?.addEventListener("abort", () => this.#cut(session.id, "4.7.0 This API key was revoked"), {
+      once: true,
+      signal: known.ended.signal,
+    });
+  }
+
+  /** The reply to a login that failed; the last one of a connection ends it. */
+  failed(session: SMTPServerSession, error: unknown): Error {
+    const known = this.#find(session);
+    known.failures += 1;
+    const refused = this.#access.toApiError(error);
+    if (refused.code === "rate_limited" || known.failures >= MAX_FAILED) return reply(421, "4.7.0 Too many failed logins");
+    return refused.status >= 500 ? reply(454, "4.7.0 Not now, please try again later") : toReply(refused);
+  }
+
+  /** Why a session may not send mail; null if it may. */
+  refuseStranger(session: SMTPServerSession): Error | null {
+    if (this.submitterOf(session) !== null) return null;
+    if (this.#mayLogIn(session)) return reply(530, "5.7.0 Log in first: any user name, and an API key as password");
+    const way = this.#options.tls === null ? "This server takes logins from its own machine only" : "Use STARTTLS first, then log in";
+    return reply(530, `5.7.0 ${way}`);
+  }
+
+  submitterOf(session: SMTPServerSession): Submitter | null {
+    return this.#find(session).submitter ?? this.#access.anonymous;
+  }
+
+  /** Throws ApiError when the key was revoked meanwhile, has used up its rate, or the storage takes nothing. */
+  async admit(submitter: Submitter): Promise<void> {
+    await this.#access.admit(submitter);
+  }
+
+  /** The reply to what failed. */
+  refuse(error: unknown): Error {
+    return toReply(this.#access.toApiError(error));
+  }
+
+  #find(session: SMTPServerSession): Session {
+    const known = this.#sessions.get(session);
+    if (!known) throw new Error("The session was not opened.");
+    return known;
+  }
+
+  /** A password may cross the network encrypted only, unless the operator allows it. */
+  #mayLogIn({ secure, remoteAddress }: SMTPServerSession): boolean {
+    return secure || this.#options.insecureAuth || isLoopback(remoteAddress);
+  }
+}
+
+function isLoopback(address: string): boolean {
+  return /^127\./.test(address) || address === "::1" || /^0{0,4}(?::0{0,4}){6,7}:0{0,3}1$/.test(address);
+}

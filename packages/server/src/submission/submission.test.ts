@@ -1,0 +1,371 @@
+import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
+import nodemailer from "nodemailer";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { acceptingMailer } from "../../test/accepting-mailer.ts";
+import { selfSigned } from "../../test/certificates.ts";
+import { talkSmtp } from "../../test/smtp-client.ts";
+import type { SmtpListener } from "../mail/smtp-listener.ts";
+import { createSubmissionAccess } from "../submission-access.ts";
+import { createWorld, type TestWorld, type WorldOptions } from "../testing.ts";
+import { type SubmissionOptions, serveSubmission } from "./submission.ts";
+
+const LOOPBACK = { host: "127.0.0.1", port: 0, tls: null, insecureAuth: false };
+const HELLO = "From: Acme <hello@acme.example>\r\nTo: ada@example.com\r\nSubject: Hello\r\n\r\nHi Ada\r\n";
+
+async function serve(world: TestWorld, options: Partial<SubmissionOptions> = {}): Promise<SmtpListener> {
+  const { deps, installation } = world.app;
+  const server = await serveSubmission(deps, createSubmissionAccess(deps, installation), { ...LOOPBACK, ...options });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A world and its SMTP port. */
+async function start(options: WorldOptions = {}): Promise<{ world: TestWorld; port: number }> {
+  const world = await createWorld(options);
+  onTestFinished(() => world.dispose());
+  return { world, port: (await serve(world)).port };
+}
+
+/** A production server with a verified sender, a relay that takes everything, and a transport with its key. */
+async function startProduction(options: WorldOptions = {}) {
+  const mailer = acceptingMailer();
+  const started = await start({ dev: false, mailer, ...options, flags: { "trust-sender": "acme.example", ...options.flags } });
+  return { ...started, mailer, login: toLogin(started.world.apiKey) };
+}
+
+function toLogin(key: string, user = "anything"): string {
+  return `AUTH PLAIN ${Buffer.from(`\0${user}\0${key}`).toString("base64")}`;
+}
+
+/** Submits a message, with a login before it if one is given; the reply to the message, or the one that refuses what came before. */
+async function submitTo(
+  port: number,
+  message: string | Buffer,
+  { login, to = ["ada@example.com"] }: { login?: string; to?: string[] } = {},
+) {
+  const body = Buffer.concat([Buffer.from(message as string), Buffer.from(".\r\n")]);
+  const envelope = ["MAIL FROM:<hello@acme.example>", ...to.map((one) => `RCPT TO:<${one}>`), "DATA"];
+  const replies = await talkSmtp(port, ["EHLO app.example.com", ...(login ? [login] : []), ...envelope, body], (reply) =>
+    /^[45]/.test(reply),
+  );
+  return replies.at(-1) ?? "";
+}
+
+function readId(reply: string): string {
+  return /^250 2\.0\.0 queued as (em_\w+)$/.exec(reply)?.[1] ?? `none in: ${reply}`;
+}
+
+describe("a program that changed its port", () => {
+  test("sends with nodemailer, whose message arrives as it composed it", async () => {
+    const { world, port } = await start();
+    const transport = nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true });
+    const info = await transport.sendMail({
+      from: "Acmé <hello@acme.example>",
+      to: ["Ada Lövelace <ada@example.com>", "bob@example.com"],
+      cc: "carol@example.com",
+      bcc: "dan@example.com",
+      subject: "Grüße",
+      text: "Hi",
+      html: "<b>Hi</b>",
+      attachments: [{ filename: "a.txt", content: "file" }],
+      headers: { "X-Entity-Ref-ID": "7", "List-Id": "<news.acme.example>" },
+    });
+    await world.settle();
+    const mail = await world.sdk.emails.get(readId(`250 ${info.response.slice(4)}`));
+    expect(mail).toMatchObject({
+      status: "delivered",
+      subject: "Grüße",
+      from: '"Acmé" <hello@acme.example>',
+      text: "Hi\n",
+      html: "<b>Hi</b>\n",
+      messageId: info.messageId,
+      attachments: [{ filename: "message.eml", contentType: "message/rfc822" }],
+    });
+    expect(mail.recipients.map(({ email, kind, name }) => [email, kind, name])).toEqual([
+      ["ada@example.com", "to", "Ada Lövelace"],
+      ["bob@example.com", "to", null],
+      ["carol@example.com", "cc", null],
+      ["dan@example.com", "bcc", null],
+    ]);
+    const captured = await world.inbox.waitFor({ to: "dan@example.com" });
+    expect(captured).toMatchObject({ subject: "Grüße", text: "Hi\n", html: "<b>Hi</b>\n" });
+    expect(captured.attachments).toMatchObject([{ filename: "a.txt" }]);
+    const names = captured.headers.map(({ name }) => name.toLowerCase());
+    expect(names).toEqual(expect.arrayContaining(["x-entity-ref-id", "list-id", "message-id", "date", "received"]));
+    expect(names).not.toContain("bcc");
+    transport.close();
+  });
+
+  test("may use any login, or one that picks a workspace", async () => {
+    const { world, port } = await start();
+    const id = readId(await submitTo(port, HELLO, { login: toLogin("secret", "shop+run7") }));
+    expect(id).toMatch(/^em_/);
+    expect(readId(await submitTo(port, HELLO, { login: toLogin("secret", "shop+run7@example.com") }))).toMatch(/^em_/);
+    expect(readId(await submitTo(port, HELLO, { login: toLogin("secret") }))).toMatch(/^em_/);
+    await world.settle();
+    expect((await world.sdk.inbox.list({ workspace: "run7" })).data).toHaveLength(2);
+    expect((await world.sdk.inbox.list({ workspace: world.workspaceId })).data).toHaveLength(1);
+    await expect(world.sdk.emails.get(id)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("may send what has no headers, and from any address", async () => {
+    const { world, port } = await start();
+    const message = "Hello world\r\n";
+    const id = readId(await submitTo(port, message));
+    await world.settle();
+    expect(await world.sdk.emails.get(id)).toMatchObject({ from: "hello@acme.example", subject: "", status: "delivered" });
+    expect(await world.inbox.waitFor({ to: "ada@example.com" })).toMatchObject({ text: "Hello world\n", from: "hello@acme.example" });
+    expect(readId(await submitTo(port, HELLO.replace("hello@acme.example", "any@somewhere.org")))).toMatch(/^em_/);
+  });
+});
+
+describe("a key", () => {
+  test("is the password, by PLAIN and LOGIN", async () => {
+    const { world, port, login, mailer } = await startProduction();
+    expect(await submitTo(port, HELLO)).toBe("530 5.7.0 Log in first: any user name, and an API key as password");
+    const id = readId(await submitTo(port, HELLO, { login }));
+    const base64 = (text: string): string => Buffer.from(text).toString("base64");
+    const replies = await talkSmtp(port, ["EHLO app", "AUTH LOGIN", base64("user"), base64(world.apiKey)]);
+    expect(replies.at(-1)).toMatch(/^235 /);
+    await world.settle();
+    expect(await world.sdk.emails.get(id)).toMatchObject({ status: "sent" });
+    expect(Buffer.from(mailer.mails[0]?.message ?? []).toString()).toMatch(
+      /^Received: by localhost \(mailsvc\) with ESMTPA;\r\n\t.*\r\nFrom: Acme <hello@acme.example>\r\n/,
+    );
+    expect((await talkSmtp(port, ["EHLO app", "AUTH CRAM-MD5"])).at(-1)).toMatch(/^504 /);
+  });
+
+  test("that is wrong, revoked or may not send is refused, and the third failure ends the connection", async () => {
+    const { world, port } = await startProduction();
+    const wrong = toLogin("ms_live_wrong");
+    const replies = await talkSmtp(port, ["EHLO app", wrong, wrong, wrong]);
+    expect(replies.slice(-3).map((reply) => reply.slice(0, 9))).toEqual(["535 5.7.8", "535 5.7.8", "421 4.7.0"]);
+    const reader = await world.sdk.keys.create({ name: "reader", permissions: ["transactional:read"] });
+    expect((await talkSmtp(port, ["EHLO app", toLogin(reader.key)])).at(-1)).toContain(
+      "550 5.7.1 This API key lacks the permission transactional:send.",
+    );
+    expect((await talkSmtp(port, ["EHLO app", toLogin(world.operatorKey)])).at(-1)).toMatch(/^535 /);
+  });
+
+  test("that is revoked ends its connections", async () => {
+    const { world, port } = await startProduction();
+    const made = await world.sdk.keys.create({ name: "app", permissions: ["transactional:send"] });
+    const socket = connect(port, "127.0.0.1");
+    let text = "";
+    const ended = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+    const loggedIn = new Promise<void>((resolve) =>
+      socket.on("data", (chunk) => {
+        text += chunk;
+        if (text.includes("235 ")) resolve();
+      }),
+    );
+    socket.write(`EHLO app\r\n${toLogin(made.key)}\r\n`);
+    await loggedIn;
+    await world.sdk.keys.revoke(made.id);
+    await ended;
+    expect(text).toContain("421 4.7.0 This API key was revoked");
+  });
+
+  test("for tests has its mail captured, with an id of test mail", async () => {
+    const { world, port, mailer } = await startProduction();
+    const key = await world.sdk.keys.create({ name: "ci", test: true, permissions: ["transactional:send"] });
+    const id = readId(await submitTo(port, HELLO, { login: toLogin(key.key) }));
+    expect(id).toMatch(/^em_t/);
+    await world.settle();
+    expect((await world.sdk.testInbox.list()).data).toMatchObject([{ emailId: id, subject: "Hello" }]);
+    expect(mailer.mails).toEqual([]);
+  });
+});
+
+describe("what the API refuses is refused here, with the hint in the text", () => {
+  test("a sender that is not verified, a suppressed recipient, a rate that is used up", async () => {
+    const { world, port, login } = await startProduction({ flags: { "rate-limit": "send=3/s" } });
+    expect(await submitTo(port, HELLO.replace("hello@acme.example", "me@other.example"), { login })).toBe(
+      "550 5.7.1 Neither me@other.example nor the domain other.example is a verified sender of this workspace. Add and verify it: mailsvc senders create --email me@other.example",
+    );
+    await world.sdk.suppressions.create({ email: "ada@example.com", reason: "manual" });
+    expect(await submitTo(port, HELLO, { login })).toMatch(/^550 5\.7\.1 This recipient is on the suppression list\./);
+    const id = readId(await submitTo(port, HELLO, { login, to: ["ada@example.com", "bob@example.com"] }));
+    expect((await world.sdk.emails.get(id)).recipients.map(({ status }) => status).sort()).toEqual(["queued", "suppressed"]);
+    expect(await submitTo(port, HELLO, { login })).toMatch(/^450 4\.7\.1 Too many requests\..* Try again in \d+ s\.$/);
+  });
+
+  test("a storage that takes nothing", async () => {
+    const { world, port, login } = await startProduction();
+    world.app.deps.storage.lowDisk = "The disk is nearly full.";
+    expect(await submitTo(port, HELLO, { login })).toMatch(/^451 4\.3\.0 The disk is nearly full\./);
+    world.app.deps.storage.lowDisk = null;
+    expect(readId(await submitTo(port, HELLO, { login }))).toMatch(/^em_/);
+  });
+
+  test("too many recipients, a message that is too large, an address that is none", async () => {
+    const { port } = await start({ flags: { "max-body": "1" } });
+    const to = Array.from({ length: 51 }, (_, i) => `a${i}@example.com`);
+    expect(await submitTo(port, HELLO, { to })).toMatch(/^452 4\.5\.3 /);
+    expect(await submitTo(port, HELLO, { to: ["ada@localhost"] })).toMatch(/^550 5\.6\.0 .*has no dot/);
+    expect((await talkSmtp(port, ["EHLO app", "MAIL FROM:<a@acme.example> SIZE=9999999"])).at(-1)).toMatch(/^552 /);
+    expect(await submitTo(port, `${HELLO}${`${"x".repeat(900)}\r\n`.repeat(1300)}`)).toMatch(/^552 5\.3\.4 /);
+  });
+});
+
+describe("what could smuggle a second message in, or breaks mail on its way, is refused", () => {
+  test.each([
+    ["a dot between bare line feeds", "\n.\nMAIL FROM:<x@y.example>\r\n", "ends in LF without CR"],
+    ["a dot after a bare line feed", "\n.\r\nMAIL FROM:<x@y.example>\r\n", "ends in LF without CR"],
+    ["a dot between bare carriage returns", "\r.\rMAIL FROM:<x@y.example>\r\n", "CR without LF"],
+    ["a dot before a bare carriage return", "\r\n.\rMAIL FROM:<x@y.example>\r\n", "CR without LF"],
+    ["a NUL byte", "a\0b\r\n", "NUL byte"],
+    ["a line of a kilobyte", `${"x".repeat(1000)}\r\n`, "longer than 998 bytes"],
+  ])("%s", async (_name, body, fault) => {
+    const { world, port } = await start();
+    expect(await submitTo(port, Buffer.from(HELLO + body))).toMatch(new RegExp(`^550 5\\.6\\.0 .*${fault}`));
+    expect((await world.sdk.emails.list()).data).toEqual([]);
+  });
+
+  test("headers without end, and mail in a circle", async () => {
+    const { port } = await start();
+    expect(await submitTo(port, `${"X-A: b\r\n".repeat(20_000)}${HELLO}`)).toMatch(/^550 5\.6\.0 The headers take more than 128 KB/);
+    expect(await submitTo(port, `${"Received: by a\r\n".repeat(101)}${HELLO}`)).toContain("it goes in a circle");
+  });
+});
+
+describe("headers for this server", () => {
+  test("become tags, are taken out, and all others stay", async () => {
+    const { world, port } = await start();
+    const own = [
+      "X-Tag: welcome",
+      "X-Metadata-Color: blue",
+      "X-PM-Metadata-size: L",
+      "X-SES-MESSAGE-TAGS: a=1, b=2",
+      "X-Mailsvc-Tag-plan: pro",
+      "Bcc: secret@example.com",
+      "Idempotency-Key: k1",
+    ];
+    const kept = ["In-Reply-To: <1@example.com>", "References: <1@example.com>", "X-Entity-Ref-ID: 9", "Message-ID: <own@acme.example>"];
+    const id = readId(await submitTo(port, `${[...own, ...kept].join("\r\n")}\r\n${HELLO}`));
+    await world.settle();
+    expect(await world.sdk.emails.get(id)).toMatchObject({
+      tags: { tag: "welcome", Color: "blue", size: "L", a: "1", b: "2", plan: "pro" },
+      messageId: "<own@acme.example>",
+    });
+    const raw = await world.sdk.inbox.raw((await world.inbox.waitFor({ to: "ada@example.com" })).id);
+    expect(
+      raw
+        .slice(raw.indexOf("\r\n\t") + 3)
+        .replace(/^.*\r\n/, "")
+        .replace(/^Date: .*\r\n/m, ""),
+    ).toBe(`${kept.join("\r\n")}\r\n${HELLO}`);
+  });
+
+  test("an Idempotency-Key stores a message once, and refuses another one", async () => {
+    const { world, port } = await start();
+    const keyed = `Idempotency-Key: order-1\r\n${HELLO}`;
+    const [first, second] = await Promise.all([submitTo(port, keyed), submitTo(port, keyed)]);
+    expect(readId(second)).toBe(readId(first));
+    expect(readId(await submitTo(port, keyed))).toBe(readId(first));
+    expect(await submitTo(port, `${keyed}more\r\n`)).toMatch(/^550 5\.6\.0 This Idempotency-Key was used for a different message/);
+    expect((await world.sdk.emails.list()).data).toHaveLength(1);
+  });
+
+  test("schedule, name a template, and are refused by their names", async () => {
+    const { world, port } = await start();
+    await world.sdk.templates.create({ slug: "hi", name: "Hi", subject: "Hi {{name}}", html: "<p>Hi {{name}}</p>" });
+    const [template] = (await world.sdk.templates.list()).data;
+    await world.sdk.templates.publish(template?.id ?? "");
+    const own = 'X-Mailsvc-Template: hi\r\nX-Mailsvc-Variables: {"name":"Ada"}\r\nX-Mailsvc-Send-At: 2026-01-02T00:00:00Z\r\n';
+    const id = readId(await submitTo(port, own + HELLO));
+    expect(await world.sdk.emails.get(id)).toMatchObject({
+      subject: "Hi Ada",
+      template: { slug: "hi" },
+      scheduledAt: "2026-01-02T00:00:00.000Z",
+    });
+    expect(await submitTo(port, `X-Mailsvc-Sendat: now\r\n${HELLO}`)).toMatch(/^550 5\.6\.0 X-Mailsvc-Sendat is not known\./);
+    expect(await submitTo(port, `X-Mailsvc-Send-At: now\r\n${HELLO}`)).toContain("X-Mailsvc-Send-At takes an instant");
+  });
+});
+
+describe("a message goes through untouched", () => {
+  test.each([
+    [
+      "that is signed",
+      'Content-Type: multipart/signed; boundary="b"; protocol="application/pkcs7-signature"\r\n\r\n--b\r\n\r\nText \t\r\n--b--\r\n',
+    ],
+    ["without a text", "Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\nJVBERi0=\r\n"],
+    ["with lines that begin with dots", "\r\n.\r\n..\r\n.hidden\r\n"],
+    ["in eight bits", "Content-Type: text/plain; charset=utf-8\r\n\r\nGrüße\r\n"],
+  ])("%s", async (_name, rest) => {
+    const { port, world, login, mailer } = await startProduction();
+    const head =
+      "From: hello@acme.example\r\nTo: ada@example.com\r\nMessage-ID: <1@acme.example>\r\nDate: Thu, 01 Jan 2026 00:00:00 +0000\r\n";
+    const message = head + rest;
+    const stuffed = message.replace(/^\./gm, "..");
+    expect(readId(await submitTo(port, Buffer.from(stuffed), { login }))).toMatch(/^em_/);
+    await world.settle();
+    const sent = Buffer.from(mailer.mails[0]?.message ?? []).toString();
+    expect(sent.slice(sent.indexOf("From: "))).toBe(message);
+  });
+
+  test("of several megabytes", async () => {
+    const { world, port } = await start();
+    const line = `${"y".repeat(76)}\r\n`;
+    const message = `${HELLO}${line.repeat(40_000)}`;
+    const id = readId(await submitTo(port, message));
+    await world.settle();
+    const [captured] = (await world.sdk.inbox.list()).data;
+    expect(captured).toMatchObject({ emailId: id });
+    expect((await world.sdk.inbox.raw(captured?.id ?? "")).endsWith(message)).toBe(true);
+  });
+});
+
+describe("TLS", () => {
+  test("is offered by STARTTLS, and forgets what came before", async () => {
+    const { key, cert } = selfSigned(["mail.acme.test"]);
+    const { world } = await startProduction();
+    const tls = { current: { key, cert }, renew: () => null };
+    const { port } = await serve(world, { tls });
+    const transport = nodemailer.createTransport({
+      ...{ host: "127.0.0.1", port, requireTLS: true },
+      auth: { user: "any", pass: world.apiKey },
+      tls: { ca: cert, servername: "mail.acme.test" },
+    });
+    expect((await transport.sendMail({ from: "hello@acme.example", to: "ada@example.com", text: "Hi" })).response).toMatch(
+      /^250 2\.0\.0 queued/,
+    );
+    transport.close();
+    const implicit = await serve(world, { tls, implicitTls: true });
+    const socket = connectTls({ port: implicit.port, ca: cert, servername: "mail.acme.test" });
+    const greeting = await new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
+    expect(greeting).toMatch(/^220 localhost ESMTP/);
+    socket.destroy();
+  });
+});
+
+test("the extensions that clients need are offered, and DSN, which is not done, is not", async () => {
+  const { port } = await startProduction();
+  const [, offer = ""] = await talkSmtp(port, ["EHLO app"]);
+  for (const extension of ["PIPELINING", "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES", "AUTH PLAIN LOGIN", "SIZE 31457280"])
+    expect(offer).toContain(extension);
+  for (const other of ["DSN", "STARTTLS", "CRAM-MD5"]) expect(offer).not.toContain(other);
+});
+
+test("a connection is used again, and RSET forgets a message", async () => {
+  const { world, port } = await start();
+  const message = Buffer.from(`${HELLO}.\r\n`);
+  const once = ["MAIL FROM:<hello@acme.example>", "RCPT TO:<ada@example.com>", "DATA", message];
+  const replies = await talkSmtp(port, ["EHLO app", ...once, "MAIL FROM:<a@acme.example>", "RSET", ...once]);
+  expect(replies.filter((reply) => reply.includes("queued as"))).toHaveLength(2);
+  expect((await world.sdk.emails.list()).data).toHaveLength(2);
+});
+
+test("a connection without a login ends after its time", async () => {
+  const { world } = await startProduction();
+  const { port } = await serve(world, { loginMs: 50 });
+  const socket = connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  await new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  expect(text).toContain("421 4.7.0 Too long without a login");
+});

@@ -1,0 +1,1 @@
+export { type SubmissionOptions, serveSubmission } from "./server.ts";
