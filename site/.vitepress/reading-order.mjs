@@ -6,7 +6,15 @@ import { pageOf, root } from "./pages.mjs";
 const GUIDE = {
   "Start here": ["docs/index.md", "docs/installation.md", "docs/glossary.md"],
   "Your path": ["docs/start/terminal.md", "docs/start/ci.md", "docs/start/agent.md", "docs/start/server.md"],
-  Sending: ["docs/emails.md", "docs/templates.md", "docs/tracking.md", "docs/receiving.md", "docs/bounces.md", "docs/deliverability.md"],
+  Sending: [
+    "docs/emails.md",
+    "docs/smtp.md",
+    "docs/templates.md",
+    "docs/tracking.md",
+    "docs/receiving.md",
+    "docs/bounces.md",
+    "docs/deliverability.md",
+  ],
   Audience: ["docs/contacts.md", "docs/importing.md", "docs/audience.md"],
   "Many contacts": [
     "docs/campaigns.md",
