@@ -249,7 +249,13 @@ describe.each(RUN)("%s", (page) => {
     server = await startServer(join(folder, `${placeOf(page)}.data`));
     const { apiKey, operatorKey, profiles } = server;
     const keys = { MAILSVC_API_KEY: apiKey, MAILSVC_BUILDER_API_KEY: profiles?.builder.apiKey, MAILSVC_OPERATOR_KEY: operatorKey };
-    Object.assign(env, { PORT: `${await freePort()}`, MAILSVC_URL: server.url, ...keys, MAILSVC_CONFIG: join(cwd, "config.json") });
+    Object.assign(env, {
+      PORT: `${await freePort()}`,
+      MAILSVC_URL: server.url,
+      SMTP_URL: `${server.smtpUrl}`,
+      ...keys,
+      MAILSVC_CONFIG: join(cwd, "config.json"),
+    });
   });
   afterAll(async () => {
     await server?.close();

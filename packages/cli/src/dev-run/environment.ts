@@ -6,11 +6,18 @@ export function buildEnvironment({
   apiKey,
   operatorKey,
   profiles,
-}: Pick<RunningServer, "url" | "apiKey" | "operatorKey" | "profiles">): Record<string, string> {
+  smtpUrl,
+}: Pick<RunningServer, "url" | "apiKey" | "operatorKey" | "profiles" | "smtpUrl">): Record<string, string> {
   return {
     MAILSVC_URL: url,
     ...(apiKey !== null && { MAILSVC_API_KEY: apiKey }),
     ...(operatorKey !== null && { MAILSVC_OPERATOR_KEY: operatorKey }),
+    ...(smtpUrl !== null && toSmtpVariables(new URL(smtpUrl))),
     ...(profiles && { MAILSVC_BUILDER_API_KEY: profiles.builder.apiKey }),
   };
+}
+
+/** The variables that SMTP clients and frameworks are commonly configured with. */
+function toSmtpVariables({ href, hostname, port }: URL): Record<string, string> {
+  return { SMTP_URL: href, SMTP_HOST: hostname, SMTP_PORT: port };
 }
