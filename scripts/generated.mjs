@@ -2,12 +2,14 @@
 import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
 import { agentTemplates, helloAgent } from "./agent-templates.mjs";
+import answers from "./answers.json" with { type: "json" };
 import { cliOverview } from "./cli-overview.mjs";
 import { formatJson } from "./format-json.mjs";
 import { kitContract, kitSamples } from "./kit-contract.mjs";
 import { limitsPage } from "./limits.mjs";
 import { lintRulesPage } from "./lint-rules.mjs";
 import { manifests } from "./manifests.mjs";
+import { listParity, parityPage } from "./parity.mjs";
 import { reference } from "./reference.mjs";
 import { sdkEndpoints, sdkTypes } from "./sdk-types.mjs";
 
@@ -24,6 +26,7 @@ export const generated = async () => {
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
     "packages/cli/src/overview.generated.ts": await cliOverview(),
     ...helloAgent(),
+    "docs/reference/parity.md": parityPage(listParity(document, { served, answers })),
     ...reference(document, { served, groups: NOUN_GROUPS, errors: ERRORS, limits: limitsPage(), lintRules: lintRulesPage() }),
   };
 };

@@ -145,8 +145,8 @@ const toPage = (lines) =>
     .replace(/\n{3,}/g, "\n\n")
     .trimEnd()}\n`;
 
-/** `agent.landingPages` -> `agent-landing-pages.md`. */
-const fileOf = (tag) => `${tag.replaceAll(".", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.md`;
+/** The file of a noun's page: `agent.landingPages` -> `agent-landing-pages.md`. */
+export const fileOf = (tag) => `${tag.replaceAll(".", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.md`;
 
 /**
  * Returns the pages by path: the index, one page for each noun, and one each for objects, errors and limits. `served` are the
@@ -190,6 +190,7 @@ export const reference = (document, { served, groups, errors, limits, lintRules 
     "- [Limits](reference/limits.md): sizes, counts, rates and times",
     "- [Rules of lint](reference/lint-rules.md): what is checked in a mail",
     "- [Objects](reference/objects.md): what responses consist of",
+    "- [Where each operation is found](reference/parity.md): SDK, command line, guides, tools of MCP clients",
     "",
   ]);
   const nouns = document.tags.map(({ name, description }) => [

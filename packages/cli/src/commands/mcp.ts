@@ -15,6 +15,9 @@ Examples:
   mailsvc mcp
   mailsvc mcp --url https://mail.acme.com --allow-writes --max-recipients 50 --allow-to acme.com`;
 
+// Clients give a call about a minute, and inbox_wait waits for 50 seconds of it.
+const CALL_MS = 60_000;
+
 /** The answer to me.get, as far as it is needed here. */
 type Me = Awaited<ReturnType<Awaited<ReturnType<Session["client"]>>["me"]["get"]>>;
 
@@ -37,7 +40,8 @@ export function mcpCommand(run: Run): Command {
       allowWrites: flags["allowWrites"] === true,
       maxRecipients: flags["maxRecipients"] as string | undefined,
       allowTo: flags["allowTo"] as string | undefined,
-      send: ({ method, path, ...request }, signal) => client.request(method, path, { ...request, signal, throwOnError: false }),
+      send: ({ method, path, ...request }, signal) =>
+        client.request(method, path, { ...request, signal, timeoutMs: CALL_MS, attemptTimeoutMs: CALL_MS, throwOnError: false }),
       me,
       sealingKey: host.randomBytes(32),
       stdin: host.stdin,

@@ -1,0 +1,71 @@
+// Why an operation lacks a way on the page docs/reference/parity.md, by operation or by noun. What MCP clients do not reach has its reason
+// where that is decided, in packages/server/src/mcp/policy.ts.
+
+const CALLBACK = "Only the provider calls it, with a signature.";
+const LINK = "Only the link in a mail calls it.";
+const SETTING = "It is as it was last set: there is nothing to explain.";
+const LOOKED_UP = "Its answer says all there is.";
+const KIT = "Guides show the methods of the agent kit, which call it.";
+const TOOL = "It is a tool of development.";
+
+export const REASONS = {
+  sdk: { stripe: CALLBACK, inbound: CALLBACK },
+  cli: {
+    "senders.confirmPage": LINK,
+    "senders.confirm": LINK,
+    "lists.confirmPage": LINK,
+    "lists.confirm": LINK,
+    stripe: CALLBACK,
+    inbound: CALLBACK,
+  },
+  openapi: {},
+  docs: {
+    "agent.self": KIT,
+    "agent.assets": KIT,
+    "agent.brand": KIT,
+    "agent.lists": KIT,
+    "agent.replies": KIT,
+  },
+  example: {
+    "jobs.retry": "Its example needs a job that has failed for good, which no call can make.",
+    "health.openapi": "The answer is the whole document.",
+    stripe: CALLBACK,
+    inbound: CALLBACK,
+  },
+  explain: {
+    received: "`why` tells of the email that it answers.",
+    inboundDomains: "Its response names the records that are missing.",
+    senders: "Its response names the records that are missing.",
+    automations: "An entry is explained, by the id that `automations.entries` gives.",
+    suppressions: "`why` takes the address and names its suppressions.",
+    people: "`why` takes the address.",
+    lists: SETTING,
+    segments: SETTING,
+    templates: SETTING,
+    providers: SETTING,
+    keys: SETTING,
+    workspaces: SETTING,
+    relays: "`relays.test` explains each step of the way.",
+    brand: SETTING,
+    landingPages: SETTING,
+    leadMagnets: SETTING,
+    assets: SETTING,
+    lint: "Each finding has its reason.",
+    jobs: "Its list names the last error of each.",
+    queue: LOOKED_UP,
+    me: LOOKED_UP,
+    health: LOOKED_UP,
+    catalog: LOOKED_UP,
+    approvals: LOOKED_UP,
+    credits: LOOKED_UP,
+    plans: LOOKED_UP,
+    payments: LOOKED_UP,
+    testInbox: "`why` takes the id of the email it was captured from.",
+    inbox: "`why` takes the id of the email it was captured from.",
+    clock: TOOL,
+    world: TOOL,
+    faults: TOOL,
+    stripe: CALLBACK,
+    inbound: CALLBACK,
+  },
+};

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { served } from "@mailsvc/sdk/contract";
+import { expect, test } from "vitest";
+import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
+import { findReason, listIdleReasons, listParity, WAYS } from "../scripts/parity.mjs";
+
+interface Row {
+  readonly id: string;
+  readonly noun: string;
+  readonly refusal: string | null;
+  readonly ways: Readonly<Record<string, string | null>>;
+}
+
+const answers: unknown = JSON.parse(readFileSync(new URL("../scripts/answers.json", import.meta.url), "utf8"));
+const rows = listParity(buildOpenApi(served), { served, answers }) as Row[];
+
+test("the matrix has every operation that is served, and every way", () => {
+  const operations = Object.entries(served).flatMap(([noun, verbs]) => Object.keys(verbs).map((verb) => `${noun}.${verb}`));
+  expect(rows.map(({ id }) => id)).toEqual(operations);
+  for (const { ways } of rows) expect(Object.keys(ways)).toEqual(Object.keys(WAYS));
+});
+
+test.each(Object.entries(WAYS))("every operation has the way %s, or a reason in scripts/parity-reasons.mjs", (way) => {
+  const missing = rows.filter((row) => row.ways[way] === null && !findReason(way, row));
+  expect(missing.map(({ id }) => id)).toEqual([]);
+});
+
+test("no reason is left of something that is there now", () => {
+  expect(listIdleReasons(rows)).toEqual([]);
+});
+
+test("nearly all operations can be called by SDK, command line and MCP clients", () => {
+  const having = (way: string): number => rows.filter(({ ways }) => ways[way] !== null).length / rows.length;
+  expect(having("sdk")).toBeGreaterThan(0.98);
+  expect(having("cli")).toBeGreaterThan(0.95);
+  expect(having("openapi")).toBe(1);
+  expect(having("mcp")).toBeGreaterThan(0.6);
+});
