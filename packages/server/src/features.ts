@@ -32,7 +32,7 @@ import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
-import { createDialects } from "./dialects/dialects.ts";
+import { attachmentPage, createDialects } from "./dialects/dialects.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { eventHandlers } from "./events/handlers.ts";
@@ -264,6 +264,7 @@ export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[]
     ...viewPages(deps),
     ...trackingPages(deps),
     favicon,
+    attachmentPage(deps),
     ...publicFiles(deps),
     ...returnPages,
   ];

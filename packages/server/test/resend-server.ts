@@ -15,8 +15,6 @@ export interface ResendServer {
   now(): number;
   /** Waits until nothing is due. */
   settle(): Promise<void>;
-  /** The captured mails to an address. */
-  captured(to: string): Promise<readonly { readonly attachments: readonly { readonly filename: string }[] }[]>;
   close(): Promise<void>;
 }
 
@@ -33,15 +31,6 @@ export async function startResend({ dev = true }: { dev?: boolean } = {}): Promi
     resend: new Resend(dev ? "re_123456789" : apiKey, { baseUrl: `${server.url}/resend` }),
     now: () => Date.now(),
     settle: () => server.app.deps.queue.idle(),
-    captured: async (to) => {
-      const answer = await fetch(`${server.url}/__dev/inbox?to=${encodeURIComponent(to)}`);
-      const { data } = (await answer.json()) as { data: { id: string }[] };
-      return Promise.all(
-        data.map(
-          async ({ id }) => (await fetch(`${server.url}/__dev/inbox/${id}`)).json() as Promise<{ attachments: { filename: string }[] }>,
-        ),
-      );
-    },
     close: async () => {
       await server.close();
       rmSync(folder, { recursive: true, force: true });

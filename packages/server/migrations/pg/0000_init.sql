@@ -362,6 +362,7 @@ CREATE TABLE "developer_webhooks" (
 	"url" text NOT NULL,
 	"description" text,
 	"events" json NOT NULL,
+	"format" text NOT NULL,
 	"status" text NOT NULL,
 	"alert_email" text,
 	"secret" "bytea" NOT NULL,

@@ -395,6 +395,7 @@ CREATE TABLE `developer_webhooks` (
 	`url` text NOT NULL,
 	`description` text,
 	`events` text NOT NULL,
+	`format` text NOT NULL,
 	`status` text NOT NULL,
 	`alert_email` text,
 	`secret` blob NOT NULL,

@@ -57,7 +57,7 @@ export async function getDeliveryRow(q: Reader | Tx, webhook: WebhookRow, id: st
 export async function getDelivery(q: Reader | Tx, webhook: WebhookRow, id: string): Promise<WebhookDeliveryDetail> {
   const row = await getDeliveryRow(q, webhook, id);
   const key = row.eventKey ?? 0;
-  const composed = (await composeEvents(q, [key])).get(key);
+  const composed = (await composeEvents(q, webhook, [key])).get(key);
   const [delivery] = await showDeliveries(q, webhook, [row]);
   return { ...(delivery as WebhookDelivery), body: composed?.body ?? null, log: await listAttempts(q, row) };
 }

@@ -5,14 +5,15 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { checkWebhookUrl } from "../lib/guard-url.ts";
 import { HOUR } from "../lib/units.ts";
-import { getCurrentSecret, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
+import { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
 import { CLEAR_JOB } from "./jobs.ts";
-import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
+import { getWebhookRow, showWebhook, type WebhookFormat, type WebhookRow } from "./webhook.ts";
 
 export { forgetDeliveries } from "./deliveries.ts";
 export { isReceiving } from "./endpoint.ts";
 export { fanOut } from "./fan-out.ts";
+export { listResendTypes, RESEND_EVENTS } from "./resend-format.ts";
 export { getWebhookRow } from "./webhook.ts";
 
 /** What a developer sets. */
@@ -58,6 +59,7 @@ export async function createWebhook(
     url: fields.url,
     description: fields.description ?? null,
     events: [...new Set(fields.events)],
+    format: "mailsvc",
     status: "enabled",
     alertEmail: toAlertEmail(fields.alertEmail) ?? null,
     secret: sealSecret(deps, id, secret),
@@ -95,6 +97,28 @@ export async function updateWebhook(
     ...(fields.description !== undefined && { description: fields.description }),
     ...(alertEmail !== undefined && { alertEmail }),
   });
+}
+
+/** Chooses how events are written for a webhook; what waits is written so, too. Throws ApiError not_found. */
+export async function setWebhookFormat(
+  tx: Tx,
+  deps: DeveloperWebhookDeps,
+  workspaceId: string,
+  id: string,
+  format: WebhookFormat,
+): Promise<Webhook> {
+  return save(tx, deps, await getWebhookRow(tx, workspaceId, id), { format });
+}
+
+/** The secret that signs for a webhook now. Throws ApiError not_found. */
+export async function readWebhookSecret(
+  q: Reader | Tx,
+  deps: Pick<DeveloperWebhookDeps, "clock" | "seal">,
+  workspaceId: string,
+  id: string,
+): Promise<string> {
+  const row = await getWebhookRow(q, workspaceId, id);
+  return getSigningSecrets(deps, row, deps.clock.now()).current;
 }
 
 /** Holds back what is for a webhook. Throws ApiError not_found, or invalid_state for a disabled one. */

@@ -1,13 +1,21 @@
 import { WEBHOOK_LIMITS } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { readByKeys, recordEvents, showEvent } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../lib/units.ts";
-import { type Endpoint, type Failure, hurryStreams, type RetrySchedule, type WebhookPolicy } from "../webhooks/webhooks.ts";
+import {
+  type ComposedEvent,
+  type Endpoint,
+  type Failure,
+  hurryStreams,
+  type RetrySchedule,
+  type WebhookPolicy,
+} from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
 import { ALERT_JOB } from "./jobs.ts";
+import { composeForResend } from "./resend-format.ts";
 import { type LastError, RECEIVING, type WebhookRow } from "./webhook.ts";
 
 /** Eight attempts in 27.6 hours: at once, then after these delays. */
@@ -30,8 +38,7 @@ const CLAIMS = 16;
 /** A webhook for the delivery engine; undefined for one that gets nothing now. */
 function toEndpoint(deps: DeveloperWebhookDeps, row: WebhookRow): Endpoint | undefined {
   if (row.status !== "enabled") return undefined;
-  const { id, url, secret, nextSecret, nextSecretAt } = row;
-  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(deps, row) };
+  return toEndpointByHand(deps, row);
 }
 
 /** Finds a developer's webhook for the delivery engine. */
@@ -47,22 +54,26 @@ function toPolicy(deps: DeveloperWebhookDeps, row: WebhookRow): WebhookPolicy {
     outbox: "webhookDeliveries",
     claims: CLAIMS,
     retries: RETRIES,
-    compose: composeEvents,
+    compose: (tx, keys) => composeEvents(tx, row, keys),
     // A webhook that works costs nothing here.
     ...(row.failingSince !== null && { delivered: (tx: Tx) => recover(tx, deps, row) }),
     failed: (tx, failure) => recordFailure(tx, deps, failure),
   };
 }
 
-/** Events by their keys, as the API shows them. */
-export async function composeEvents(q: Pick<Tx, "prepared" | "sqlDialect">, keys: readonly number[]) {
-  const found = await readByKeys(q, keys);
-  return new Map(
-    found.map((one) => {
-      const event = showEvent(one);
-      return [one.event.sequence, { id: event.id, body: JSON.stringify(event) }] as const;
-    }),
-  );
+/** Events by their keys, as the API shows them or in the format of a webhook; those that the format does not have are left out. */
+export async function composeEvents(
+  q: Reader | Tx,
+  { workspaceId, format }: Pick<WebhookRow, "workspaceId" | "format">,
+  keys: readonly number[],
+): Promise<Map<number, ComposedEvent>> {
+  const composed = new Map<number, ComposedEvent>();
+  for (const one of await readByKeys(q, keys)) {
+    const event = showEvent(one);
+    const body = format === "resend" ? await composeForResend(q, workspaceId, event) : event;
+    if (body !== null) composed.set(one.event.sequence, { id: event.id, body: JSON.stringify(body) });
+  }
+  return composed;
 }
 
 /**
@@ -124,8 +135,8 @@ async function announce(
 
 /** States in which a webhook takes part in a test or a redelivery by hand: all. */
 export function toEndpointByHand(deps: DeveloperWebhookDeps, row: WebhookRow): Endpoint {
-  const { id, url, secret, nextSecret, nextSecretAt } = row;
-  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(deps, row) };
+  const { id, url, secret, nextSecret, nextSecretAt, format } = row;
+  return { id, url, secret, nextSecret, nextSecretAt, policy: toPolicy(deps, row), ...(format === "resend" && { svix: true }) };
 }
 
 /** Whether events are written for a webhook. */

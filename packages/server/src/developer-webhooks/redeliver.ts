@@ -38,7 +38,7 @@ export async function sendAgain(
   const webhook = await getWebhookRow(read, workspaceId, id);
   const delivery = await getDeliveryRow(read, webhook, deliveryId);
   const key = delivery.eventKey ?? 0;
-  const composed = (await composeEvents(read, [key])).get(key);
+  const composed = (await composeEvents(read, webhook, [key])).get(key);
   if (!composed)
     throw new ApiError("invalid_state", "This event has been deleted, so it cannot be sent again.", {
       hint: "Events are kept for as long as the server's --keep says, and deleted with the person they are about.",

@@ -1,6 +1,6 @@
 import type { WebhookStatus } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
-import type { LastError } from "./webhook.ts";
+import type { LastError, WebhookFormat } from "./webhook.ts";
 
 export function developerWebhookTables(c: ColumnTypes) {
   return {
@@ -14,6 +14,8 @@ export function developerWebhookTables(c: ColumnTypes) {
         description: c.text("description"),
         /** Patterns of types. */
         events: c.json<string[]>("events").notNull(),
+        /** How events are written for its receiver. */
+        format: c.text("format").$type<WebhookFormat>().notNull(),
         status: c.text("status").$type<WebhookStatus>().notNull(),
         alertEmail: c.text("alert_email"),
         /** Sealed. */

@@ -20,6 +20,9 @@ import type { DeveloperWebhookTables } from "./tables.ts";
 
 export type WebhookRow = DeveloperWebhookTables["developerWebhooks"]["$inferSelect"];
 
+/** The bodies and headers that a receiver expects: ours, or those of Resend, whose receivers read the headers of Svix. */
+export type WebhookFormat = "mailsvc" | "resend";
+
 /** The last failure of a webhook. */
 export interface LastError {
   /** Ms. */

@@ -1,10 +1,12 @@
+import type { DeveloperWebhookDeps } from "../developer-webhooks/deps.ts";
 import type { EmailDeps } from "../emails/deps.ts";
 import type { Macs } from "../lib/macs.ts";
 import type { FetchFile } from "../webhooks/webhooks.ts";
 
 /** What dialects need. */
-export interface DialectDeps extends EmailDeps {
+export interface DialectDeps extends EmailDeps, DeveloperWebhookDeps {
   /** Gets the files that a send names by URL. */
   readonly fetchFile: FetchFile;
   readonly macs: Macs;
+  readonly config: EmailDeps["config"] & DeveloperWebhookDeps["config"];
 }

@@ -4,6 +4,7 @@ import type { DialectDeps } from "./deps.ts";
 import { createResend } from "./resend/resend.ts";
 
 export { DIALECT_ENVIRONMENTS, listDialectVariables } from "./environment.ts";
+export { attachmentPage } from "./resend/attachments.ts";
 
 /** All dialects. `devKey` stands for any key of the other services; null outside of dev mode. */
 export function createDialects(deps: DialectDeps, contract: ContractCalls, devKey: string | null): readonly Dialect[] {

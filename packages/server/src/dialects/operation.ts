@@ -1,5 +1,6 @@
 import type { Endpoint, Params } from "@mailsvc/sdk/contract";
 import { z } from "zod";
+import type { Reader, Tx } from "../db/db.ts";
 import type { AnyHandler, Input } from "../http/call.ts";
 import type { AnswerOf, CallOf, ContractCalls, PreparedCall } from "../http/contract-calls.ts";
 import type { DialectAnswer, DialectOperation } from "../http/dialect.ts";
@@ -14,6 +15,8 @@ export type Grade = "full" | "part";
 export interface Reads {
   readonly deps: DialectDeps;
   readonly workspaceId: string;
+  /** For functions of rooms that no endpoint has; permissions are checked by `read` and `write` only. */
+  readonly rows: Reader | Tx;
   /** A request header; null when it was not sent. */
   header(name: string): string | null;
   /** Validates a part of a request that may fail without the rest. */
@@ -166,6 +169,7 @@ function makeReads(deps: DialectDeps, contract: ContractCalls, context: ReadCont
   return {
     deps,
     workspaceId,
+    rows: "tx" in context ? context.tx : context.read,
     header,
     check,
     read: (endpoint, input: Input & CallOf<typeof endpoint>) => contract.read(endpoint, input, context),

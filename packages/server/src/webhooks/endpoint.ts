@@ -9,6 +9,8 @@ import type { OutboxName } from "./tables.ts";
 /** A webhook: where the events of some streams go, what signs them, and by which rules they are delivered. */
 export interface Endpoint extends EndpointSecrets {
   readonly url: string;
+  /** Its receiver reads the headers of Svix: those of Standard Webhooks under other names. */
+  readonly svix?: boolean;
   readonly policy: WebhookPolicy;
 }
 

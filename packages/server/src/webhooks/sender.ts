@@ -8,7 +8,7 @@ import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint, Message } from "./endpoint.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import { getSigningSecrets } from "./secrets.ts";
-import { Signer } from "./signer.ts";
+import { Signer, toSvixHeaders } from "./signer.ts";
 
 // Open connections to all endpoints, with idle ones: beyond it each is closed when it has carried its request.
 const MAX_CONNECTIONS = 4096;
@@ -72,6 +72,7 @@ export class WebhookSender {
     const bytes = Buffer.from(message.body);
     // Receivers compare it with their own clocks, so it is the machine's time, wherever a developer has moved the product's.
     const headers = signer.headers(message, bytes, clock.real.date());
+    if (endpoint.svix) headers.push(...toSvixHeaders(headers));
     headers.push("user-agent", `mailsvc/${version}`);
     if (!tracing) return client.attempt(headers, bytes, signer.secrets);
     const attributes = {

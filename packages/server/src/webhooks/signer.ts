@@ -57,6 +57,13 @@ export class Signer {
   }
 }
 
+/** The headers of Standard Webhooks among these, names and values in turns, under the names that Svix gives them. */
+export function toSvixHeaders(headers: readonly string[]): string[] {
+  return headers.flatMap((name, i) =>
+    i % 2 === 0 && name.startsWith("webhook-") ? [name.replace("webhook-", "svix-"), headers[i + 1] ?? ""] : [],
+  );
+}
+
 function makeKeys(secret: string): Keys {
   return {
     spec: createSecretKey(secret, "utf8"),

@@ -1,6 +1,6 @@
 /** What other rooms use of the delivery engine. */
 export { type Attempt, explainAttempt } from "./attempt.ts";
-export type { Endpoint, Failure, LoadEndpoint, WebhookPolicy } from "./endpoint.ts";
+export type { ComposedEvent, Endpoint, Failure, LoadEndpoint, WebhookPolicy } from "./endpoint.ts";
 export { describeAttempts, explainDelivery } from "./explain.ts";
 export { type FetchFile, FileFault } from "./fetch-file.ts";
 export {
@@ -15,6 +15,6 @@ export {
 } from "./outbox.ts";
 export { recordManualAttempt } from "./outcomes.ts";
 export type { RetrySchedule } from "./retry-policy.ts";
-export { getCurrentSecret, makeSecret, sealSecret } from "./secrets.ts";
+export { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "./secrets.ts";
 export { listAttempts, listTurns, showLastAttempt, type Turn } from "./show.ts";
 export { deleteAsideStreams, type EventRow, hurryStreams } from "./streams.ts";

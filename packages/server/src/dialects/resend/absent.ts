@@ -10,6 +10,7 @@ const ROWS: readonly [Absent["method"], Absent["path"]][] = [
   ["POST", "/domains/claim"],
   ["GET", "/domains/:id/claim"],
   ["POST", "/domains/:id/claim/verify"],
+  ["PATCH", "/api-keys/:id"],
   ["GET", "/oauth/grants"],
   ["DELETE", "/oauth/grants/:id"],
   ["POST", "/templates"],

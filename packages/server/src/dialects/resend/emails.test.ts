@@ -114,14 +114,11 @@ describe("attachments", () => {
         ],
       });
       expect(sent.error).toBeNull();
-      await server.settle();
-      const [mail] = await server.captured("files@example.com");
-      // Files that the HTML shows come first in a mail.
-      const found = mail?.attachments.toSorted((x, y) => x.filename.localeCompare(y.filename));
-      expect(found).toMatchObject([
-        { filename: "a.txt", size: 5 },
-        { filename: "b.txt", size: 11, contentId: "b" },
-        { filename: "report.csv", contentType: "text/csv", size: 3 },
+      const listed = await server.resend.emails.attachments.list({ emailId: sent.data?.id ?? "" });
+      expect(listed.data?.data).toMatchObject([
+        { filename: "a.txt", content_type: "text/plain", size: 5, content_disposition: "attachment" },
+        { filename: "b.txt", size: 11, content_id: "b", content_disposition: "inline" },
+        { filename: "report.csv", content_type: "text/csv", size: 3 },
       ]);
     } finally {
       files.close();

@@ -4,13 +4,31 @@ import type { DialectDeps } from "../deps.ts";
 import { lookUpForeignKeys } from "../foreign-keys.ts";
 import { type Operation, openRead, refuseAbsent } from "../operation.ts";
 import { ABSENT } from "./absent.ts";
+import { apiKeyOperations } from "./api-keys.ts";
+import { attachmentOperations } from "./attachments.ts";
+import { audienceOperations } from "./audiences.ts";
+import { contactOperations } from "./contacts.ts";
+import { domainOperations } from "./domains.ts";
 import { emailOperations } from "./emails.ts";
 import { describeError } from "./errors.ts";
+import { receivingOperations } from "./receiving.ts";
+import { suppressionOperations } from "./suppressions.ts";
+import { webhookOperations } from "./webhooks.ts";
 
 const PREFIX = "/resend";
 
 /** What is here of Resend's API. */
-export const RESEND_OPERATIONS: readonly Operation[] = [...emailOperations];
+export const RESEND_OPERATIONS: readonly Operation[] = [
+  ...emailOperations,
+  ...attachmentOperations,
+  ...receivingOperations,
+  ...domainOperations,
+  ...apiKeyOperations,
+  ...audienceOperations,
+  ...contactOperations,
+  ...suppressionOperations,
+  ...webhookOperations,
+];
 
 /** Resend's API: a program of Resend's runs with RESEND_BASE_URL set to this server. */
 export function createResend(deps: DialectDeps, contract: ContractCalls, devKey: string | null): Dialect {

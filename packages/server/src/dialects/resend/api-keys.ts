@@ -1,0 +1,41 @@
+import { contract, PERMISSIONS } from "@mailsvc/sdk/contract";
+import { z } from "zod";
+import { ApiError } from "../../lib/api-error.ts";
+import { type Operation, readOperation, writeOperation } from "../operation.ts";
+import { answerList, listQuery } from "./lists.ts";
+
+const PERMISSIONS_OF = { full_access: [...PERMISSIONS], sending_access: ["transactional:send" as const] };
+
+export const apiKeyOperations: readonly Operation[] = [
+  writeOperation({
+    method: "POST",
+    path: "/api-keys",
+    note: "domain_id is not here: a key may send from each sender of its workspace",
+    body: z.object({ name: z.string(), permission: z.enum(["full_access", "sending_access"]).nullish(), domain_id: z.string().nullish() }),
+    status: 201,
+    confidential: true,
+    run: async ({ name, permission, domain_id }, { write }) => {
+      if (domain_id) throw new ApiError("not_implemented", "A key for one domain is not here.", { hint: "Leave domain_id out." });
+      const { id, key } = await write(contract.keys.create, { name, permissions: PERMISSIONS_OF[permission ?? "full_access"] });
+      return { id, token: key };
+    },
+  }),
+  readOperation({
+    path: "/api-keys",
+    query: listQuery,
+    run: (query, { read }) =>
+      answerList(
+        query,
+        (page) => read(contract.keys.list, { ...page, revoked: "false" }),
+        ({ id, name, createdAt }) => ({ id, name, created_at: createdAt, last_used_at: null }),
+      ),
+  }),
+  writeOperation({
+    method: "DELETE",
+    path: "/api-keys/:id",
+    run: async ({ id }, { write }) => {
+      await write(contract.keys.revoke, { id });
+      return { object: "api_key", id, deleted: true };
+    },
+  }),
+];

@@ -1,0 +1,104 @@
+import { contract, type Sender } from "@mailsvc/sdk/contract";
+import { z } from "zod";
+import { ApiError, notFound } from "../../lib/api-error.ts";
+import { type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
+import { answerList, listQuery } from "./lists.ts";
+
+/** Settings of a domain at Resend. Tracking is set for each mail here, so that only its absence can be asked for. */
+const Settings = z.object({
+  region: z.string().nullish(),
+  custom_return_path: z.string().nullish(),
+  open_tracking: z.boolean().nullish(),
+  click_tracking: z.boolean().nullish(),
+  tls: z.enum(["opportunistic", "enforced"]).nullish(),
+});
+
+const NOTE = "region, return path and TLS are those of the server; tracking is set for each mail";
+
+/** A domain is a sender here. */
+export const domainOperations: readonly Operation[] = [
+  writeOperation({
+    method: "POST",
+    path: "/domains",
+    note: NOTE,
+    body: Settings.extend({ name: z.string() }),
+    status: 201,
+    run: async ({ name, ...settings }, { write }) => {
+      assertPossible(settings);
+      return showDomain(await write(contract.senders.create, { domain: name }));
+    },
+  }),
+  readOperation({
+    path: "/domains",
+    query: listQuery,
+    run: (query, { read }) =>
+      answerList(
+        query,
+        async (page) => {
+          const { data, pagination } = await read(contract.senders.list, page);
+          return { data: data.filter(({ kind }) => kind === "domain"), pagination };
+        },
+        (sender) => showListed(sender),
+      ),
+  }),
+  readOperation({
+    path: "/domains/:id",
+    run: async ({ id }, calls) => ({ object: "domain", ...showDomain(await getDomain(id, calls)) }),
+  }),
+  writeOperation({
+    method: "PATCH",
+    path: "/domains/:id",
+    note: NOTE,
+    body: Settings,
+    run: async ({ id, ...settings }, calls) => {
+      assertPossible(settings);
+      await getDomain(id, calls);
+      return { object: "domain", id };
+    },
+  }),
+  writeOperation({
+    method: "DELETE",
+    path: "/domains/:id",
+    run: async ({ id }, calls) => {
+      await getDomain(id, calls);
+      await calls.write(contract.senders.delete, { id });
+      return { object: "domain", id, deleted: true };
+    },
+  }),
+  writeOperation({
+    method: "POST",
+    path: "/domains/:id/verify",
+    prepare: async ({ id }, calls) => {
+      await getDomain(id, calls);
+      return calls.prepare(contract.senders.verify, { id });
+    },
+    run: async ({ id }, calls, verify) => {
+      await calls.finish(verify);
+      return { object: "domain", id };
+    },
+  }),
+];
+
+/** The sender with this id, if it is a domain. Throws ApiError not_found. */
+async function getDomain(id: string, { read }: Reads): Promise<Sender> {
+  const sender = await read(contract.senders.get, { id });
+  if (sender.kind !== "domain") throw notFound("domain", id);
+  return sender;
+}
+
+/** Throws ApiError not_implemented for a setting that a domain cannot have here. */
+function assertPossible({ open_tracking, click_tracking }: z.output<typeof Settings>): void {
+  if (open_tracking || click_tracking)
+    throw new ApiError("not_implemented", "Domains have no tracking here.", { hint: "Send with tracking through /api/v1/send." });
+}
+
+function showListed({ id, value, status, createdAt }: Sender) {
+  const capabilities = { sending: "enabled", receiving: "disabled" };
+  return { id, name: value, status: status === "VERIFIED" ? "verified" : "pending", created_at: createdAt, region: "local", capabilities };
+}
+
+function showDomain(sender: Sender) {
+  const { dnsRecord } = sender;
+  const records = dnsRecord === null ? [] : [{ record: "SPF", ...dnsRecord, ttl: "Auto", status: "pending" }];
+  return { ...showListed(sender), open_tracking: false, click_tracking: false, records };
+}

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { call, type ResendServer, startResend } from "../../../test/resend-server.ts";
+import { RESEND_OPERATIONS } from "./resend.ts";
+
+let server: ResendServer;
+let original: typeof fetch;
+const called = new Set<string>();
+
+beforeAll(async () => {
+  server = await startResend();
+  original = globalThis.fetch;
+  globalThis.fetch = (input, init) => {
+    const { pathname } = new URL(String(input));
+    const operation = findOperation(init?.method ?? "GET", pathname.replace(/^\/resend/, ""));
+    if (operation !== undefined) called.add(operation);
+    return original(input, init);
+  };
+});
+afterAll(async () => {
+  globalThis.fetch = original;
+  await server.close();
+});
+
+/** The operation that a request reaches: one without a parameter in a place comes before one with it. */
+function findOperation(method: string, path: string): string | undefined {
+  const fits = RESEND_OPERATIONS.filter((one) => one.method === method && new RegExp(`^${one.path.replace(/:\w+/g, "[^/]+")}$`).test(path));
+  const [best] = fits.toSorted((a, b) => a.path.split(":").length - b.path.split(":").length);
+  return best && `${best.method} ${best.path}`;
+}
+
+/** The data of an answer of the package. */
+function dataOf<T>({ data, error }: { data: T | null; error: unknown }): T {
+  expect(error).toBeNull();
+  if (data === null) throw new Error("An answer without an error has data.");
+  return data;
+}
+
+const hello = { from: "Acme <hello@acme.com>", to: "ada@example.com", subject: "Hello", html: "<p>It works.</p>" };
+
+test("emails are sent, listed, moved and cancelled", async () => {
+  const { emails, batch } = server.resend;
+  const { id } = dataOf(await emails.send({ ...hello, scheduledAt: "in 1 hour", tags: [{ name: "kind", value: "welcome" }] }));
+  expect(dataOf(await emails.get(id))).toMatchObject({ id, tags: [{ name: "kind", value: "welcome" }] });
+  expect(dataOf(await emails.list()).data).toMatchObject([{ id }]);
+  dataOf(await emails.update({ id, scheduledAt: "in 2 hours" }));
+  dataOf(await emails.cancel(id));
+  expect(dataOf(await batch.send([hello, hello])).data).toHaveLength(2);
+});
+
+test("attachments of an email are listed and downloaded", async () => {
+  const { emails } = server.resend;
+  const content = Buffer.from("Hello").toString("base64");
+  const { id } = dataOf(await emails.send({ ...hello, attachments: [{ filename: "a.txt", content }] }));
+  const [file] = dataOf(await emails.attachments.list({ emailId: id })).data;
+  expect(file).toMatchObject({ filename: "a.txt", content_type: "text/plain", size: 5, content_disposition: "attachment" });
+  const one = dataOf(await emails.attachments.get({ emailId: id, id: file?.id ?? "" }));
+  const downloaded = await fetch(one.download_url);
+  expect([downloaded.status, await downloaded.text()]).toEqual([200, "Hello"]);
+  expect(downloaded.headers.get("content-disposition")).toContain("attachment");
+  expect((await fetch(one.download_url.replace(/.$/, (last) => (last === "A" ? "B" : "A")))).status).toBe(404);
+  expect((await emails.attachments.get({ emailId: id, id: "9" })).error).toMatchObject({ statusCode: 404 });
+});
+
+test("received mail is listed and read", async () => {
+  const { receiving } = server.resend.emails;
+  expect(dataOf(await receiving.list()).data).toEqual([]);
+  expect((await receiving.get("rcv_none")).error).toMatchObject({ statusCode: 404, name: "not_found" });
+});
+
+test("domains are added, verified and removed", async () => {
+  const { domains } = server.resend;
+  const created = dataOf(await domains.create({ name: "news.acme.com" }));
+  expect(created).toMatchObject({ name: "news.acme.com", status: "verified" });
+  const { id } = created;
+  expect(dataOf(await domains.list()).data).toContainEqual(expect.objectContaining({ id, name: "news.acme.com" }));
+  expect(dataOf(await domains.get(id))).toMatchObject({ object: "domain", id });
+  expect(dataOf(await domains.verify(id))).toMatchObject({ id });
+  expect(dataOf(await domains.update({ id, openTracking: false }))).toMatchObject({ id });
+  expect((await domains.update({ id, openTracking: true })).error).toMatchObject({ name: "not_implemented" });
+  expect(dataOf(await domains.remove(id))).toMatchObject({ id, deleted: true });
+  expect((await domains.get(id)).error).toMatchObject({ statusCode: 404 });
+});
+
+test("API keys are created, used and revoked", async () => {
+  const { apiKeys } = server.resend;
+  const { id, token } = dataOf(await apiKeys.create({ name: "shop", permission: "sending_access" }));
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await call(server, "POST", "/emails", hello, headers)).status).toBe(200);
+  expect(await call(server, "GET", "/domains", undefined, headers)).toMatchObject({ status: 401, body: { name: "restricted_api_key" } });
+  expect(dataOf(await apiKeys.list()).data).toContainEqual(expect.objectContaining({ id, name: "shop" }));
+  dataOf(await apiKeys.remove(id));
+  expect((await call(server, "POST", "/emails", hello, headers)).status).toBe(401);
+});
+
+test("segments and audiences are lists, whose members are contacts", async () => {
+  const { segments, contacts } = server.resend;
+  const { id } = dataOf(await segments.create({ name: "Newsletter" }));
+  expect(dataOf(await segments.list()).data).toContainEqual(expect.objectContaining({ id, name: "Newsletter" }));
+  expect(dataOf(await segments.get(id))).toMatchObject({ object: "segment", id, name: "Newsletter" });
+  const ada = dataOf(
+    await contacts.create({ email: "ada@example.com", firstName: "Ada", segments: [{ id }], properties: { plan: "pro" } }),
+  );
+  expect(dataOf(await contacts.list({ segmentId: id })).data).toMatchObject([{ id: ada.id, email: "ada@example.com" }]);
+  expect(dataOf(await contacts.segments.list({ contactId: ada.id })).data).toMatchObject([{ id, name: "Newsletter" }]);
+  dataOf(await contacts.segments.remove({ email: "ada@example.com", segmentId: id }));
+  expect(dataOf(await contacts.list({ segmentId: id })).data).toEqual([]);
+  dataOf(await contacts.segments.add({ contactId: ada.id, segmentId: id }));
+  expect(dataOf(await segments.remove(id))).toMatchObject({ id, deleted: true });
+});
+
+test("contacts are found by id and by address, changed and deleted", async () => {
+  const { contacts } = server.resend;
+  const { id } = dataOf(await contacts.create({ email: "Grace@example.com", firstName: "Grace", unsubscribed: false }));
+  expect(dataOf(await contacts.get(id))).toMatchObject({ object: "contact", id, first_name: "Grace", unsubscribed: false });
+  expect(dataOf(await contacts.get({ email: "grace@example.com" }))).toMatchObject({ id });
+  dataOf(await contacts.update({ email: "grace@example.com", lastName: "Hopper", unsubscribed: true }));
+  expect(dataOf(await contacts.get(id))).toMatchObject({ last_name: "Hopper", unsubscribed: true });
+  expect(dataOf(await contacts.list()).data.map((one) => one.email)).toContain("Grace@example.com");
+  dataOf(await contacts.remove({ email: "grace@example.com" }));
+  expect((await contacts.get(id)).error).toMatchObject({ statusCode: 404, name: "not_found" });
+});
+
+test("programs with an older package reach contacts through their audience", async () => {
+  const created = await call(server, "POST", "/audiences", { name: "Old" });
+  const { id } = created.body as { id: string };
+  expect(created).toMatchObject({ status: 201, body: { object: "audience", name: "Old" } });
+  const members = `/audiences/${id}/contacts`;
+  expect(await call(server, "POST", members, { email: "kay@example.com" })).toMatchObject({ status: 201, body: { object: "contact" } });
+  expect(await call(server, "GET", members)).toMatchObject({ body: { data: [{ email: "kay@example.com" }] } });
+  expect(await call(server, "PATCH", `${members}/kay@example.com`, { first_name: "Kay" })).toMatchObject({ status: 200 });
+  expect(await call(server, "GET", `${members}/kay@example.com`)).toMatchObject({ body: { first_name: "Kay" } });
+  expect(await call(server, "DELETE", `${members}/kay@example.com`)).toMatchObject({ body: { deleted: true } });
+  expect(await call(server, "GET", `${members}/kay@example.com`)).toMatchObject({ status: 404 });
+  expect(await call(server, "GET", "/audiences")).toMatchObject({ body: { data: [{ id, name: "Old" }] } });
+  expect(await call(server, "GET", `/audiences/${id}`)).toMatchObject({ body: { object: "audience", name: "Old" } });
+  expect(await call(server, "DELETE", `/audiences/${id}`)).toMatchObject({ body: { deleted: true } });
+});
+
+test("suppressions are added and removed, one by one and together", async () => {
+  const { suppressions } = server.resend;
+  const { id } = dataOf(await suppressions.add({ email: "no@example.com" }));
+  expect(dataOf(await suppressions.get("no@example.com"))).toMatchObject({ id, origin: "manual" });
+  expect(dataOf(await suppressions.list()).data).toContainEqual(expect.objectContaining({ id, email: "no@example.com" }));
+  dataOf(await suppressions.remove(id));
+  expect(dataOf(await suppressions.batch.add({ emails: ["a@example.com", "b@example.com"] })).data).toHaveLength(2);
+  expect(dataOf(await suppressions.batch.remove({ emails: ["a@example.com", "b@example.com", "c@example.com"] })).data).toHaveLength(2);
+});
+
+test("webhooks are registered, changed and deleted", async () => {
+  const { webhooks } = server.resend;
+  const { id } = dataOf(await webhooks.create({ endpoint: "https://shop.example.com/hook", events: ["email.sent"] }));
+  expect(dataOf(await webhooks.list()).data).toMatchObject([{ id }]);
+  expect(dataOf(await webhooks.get(id))).toMatchObject({ object: "webhook", events: ["email.sent"] });
+  dataOf(await webhooks.update(id, { events: ["email.bounced"] }));
+  dataOf(await webhooks.remove(id));
+});
+
+test("every operation was called by these tests", () => {
+  const all = RESEND_OPERATIONS.map(({ method, path }) => `${method} ${path}`);
+  expect(all.filter((one) => !called.has(one))).toEqual([]);
+  expect(all.length).toBeGreaterThanOrEqual(45);
+});
+
+// Wrong types in every place, as programs without types send them.
+const WRONG: readonly unknown[] = [null, true, 7, "", "\u0000", [], [null], {}, { a: { b: [] } }];
+const FIELDS = [
+  ...["from", "to", "cc", "subject", "html", "headers", "tags", "attachments", "scheduled_at", "template", "name", "email", "emails"],
+  ...["segments", "properties", "endpoint", "events", "permission", "status", "ids", "unsubscribed"],
+];
+
+test("hostile input is refused in Resend's form, and never an error of the server", async () => {
+  for (const { method, path } of RESEND_OPERATIONS.filter((one) => one.method === "POST" || one.method === "PATCH")) {
+    const url = path.replace(/:\w+/g, "x");
+    const bodies = [...WRONG, ...WRONG.map((value) => Object.fromEntries(FIELDS.map((field) => [field, value]))), [WRONG], [{ to: WRONG }]];
+    for (const body of bodies) {
+      const answer = await call(server, method, url, body);
+      if (answer.status < 300) continue;
+      expect([method, url, body, answer.status], JSON.stringify(answer.body)).toEqual([
+        method,
+        url,
+        body,
+        expect.toSatisfy((n) => n < 500 || n === 501),
+      ]);
+      expect(answer.body).toEqual({ statusCode: answer.status, name: expect.any(String), message: expect.any(String) });
+    }
+  }
+  for (const { path } of RESEND_OPERATIONS.filter((one) => one.method === "GET"))
+    for (const query of ["?limit=0", "?limit=x", "?after=%00", "?before=em_1", "?after=em_1&before=em_1", "?nothing=1"]) {
+      const answer = await call(server, "GET", `${path.replace(/:\w+/g, "%F0%9F%92%A9")}${query}`);
+      expect([path, query, answer.status]).toEqual([path, query, expect.toSatisfy((n) => n >= 400 && n < 500)]);
+    }
+});
