@@ -8,7 +8,7 @@ interface DialectEnvironment {
 /** The variables that lead programs of other services here, as `mailsvc dev` lists and sets them. Any key in this form works in dev mode. */
 export const DIALECT_ENVIRONMENTS: readonly DialectEnvironment[] = [
   { dialect: "resend", variables: (url) => ({ RESEND_BASE_URL: `${url}/resend`, RESEND_API_KEY: "re_dev" }) },
-  // The official package takes its address in code only: client.setDefaultRequest("baseUrl", process.env.SENDGRID_BASE_URL).
+  // The official package reads no address: a program gives it, client.setDefaultRequest("baseUrl", process.env.SENDGRID_BASE_URL).
   { dialect: "sendgrid", variables: (url) => ({ SENDGRID_BASE_URL: `${url}/sendgrid`, SENDGRID_API_KEY: "SG.dev" }) },
 ];
 

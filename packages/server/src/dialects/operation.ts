@@ -33,7 +33,8 @@ export interface Preparation extends Reads {
 export interface Writes extends Reads {
   readonly tx: WriteContext["tx"];
   write<E extends Endpoint>(endpoint: E, input: CallOf<E>): Promise<AnswerOf<E>>;
-  finish<E extends Endpoint>(prepared: PreparedCall<E>): Promise<AnswerOf<E>>;
+  /** With `test`, mail is that of a test key: captured instead of sent. */
+  finish<E extends Endpoint>(prepared: PreparedCall<E>, options?: { readonly test: boolean }): Promise<AnswerOf<E>>;
 }
 
 type WriteContext = Parameters<PreparedCall<Endpoint>>[0];
@@ -109,26 +110,42 @@ export function writeOperation<const P extends `/${string}`, B extends z.ZodObje
         ...makeReads(deps, contract, writing),
         tx: writing.tx,
         write: (endpoint, call) => contract.write(endpoint, call, writing),
-        finish: (prepared) => prepared(writing),
+        finish: (prepared, { test } = { test: false }) => prepared(test ? { ...writing, key: { ...writing.key, test } } : writing),
       };
       return data.run(input as Wanted, calls, ready as Ready);
     },
   }));
 }
 
+/** All routes of a dialect: an index that everyone may read, its operations, and those that only the other service has. */
+export function buildRoutes(
+  prefix: Endpoint["path"],
+  operations: readonly Operation[],
+  absent: readonly Pick<Operation, "method" | "path">[],
+  deps: DialectDeps,
+  contract: ContractCalls,
+): DialectOperation[] {
+  const index = { operations: operations.map(describeOperation), absent };
+  return [
+    { endpoint: { method: "GET", path: prefix, access: "public", summary: "", output: z.unknown() }, handler: async () => index },
+    ...operations.map((operation) => operation.build(prefix, deps, contract)),
+    ...absent.map((operation) => refuseAbsent(prefix, operation)),
+  ];
+}
+
+/** An operation as an index and the documentation list it. */
+export function describeOperation({ method, path, grade, note }: Operation) {
+  return { method, path, grade, ...(note !== null && { note }) };
+}
+
 /** The route of an operation that only the other service has: it answers 501. */
-export function refuseAbsent(prefix: string, { method, path }: Pick<Operation, "method" | "path">): DialectOperation {
+function refuseAbsent(prefix: string, { method, path }: Pick<Operation, "method" | "path">): DialectOperation {
   return {
     endpoint: { method, path: `${prefix}${path}` as Endpoint["path"], access: "public", summary: "", output: z.never() },
     handler: async () => {
       throw new ApiError("not_implemented", `${method} ${path} is not here.`, { hint: `GET ${prefix} lists what is.` });
     },
   };
-}
-
-/** The route of an index, which everyone may read. */
-export function openRead(path: Endpoint["path"], run: () => unknown): DialectOperation {
-  return { endpoint: { method: "GET", path, access: "public", summary: "", output: z.unknown() }, handler: async () => run() };
 }
 
 function declare<P extends `/${string}`>(

@@ -2,9 +2,9 @@ import { addressKey, type Contact, type ContactDetail, CustomFields, contract, M
 import { z } from "zod";
 import { findContactByEmail } from "../../contacts/contacts.ts";
 import { notFound } from "../../lib/api-error.ts";
+import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
-import { drop } from "./send-fields.ts";
 
 const Person = z.object({
   first_name: z.string().nullish(),

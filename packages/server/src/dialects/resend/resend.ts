@@ -2,7 +2,7 @@ import type { ContractCalls } from "../../http/contract-calls.ts";
 import type { Dialect } from "../../http/dialect.ts";
 import type { DialectDeps } from "../deps.ts";
 import { lookUpForeignKeys } from "../foreign-keys.ts";
-import { type Operation, openRead, refuseAbsent } from "../operation.ts";
+import { buildRoutes, type Operation } from "../operation.ts";
 import { ABSENT } from "./absent.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { attachmentOperations } from "./attachments.ts";
@@ -36,17 +36,6 @@ export function createResend(deps: DialectDeps, contract: ContractCalls, devKey:
     prefix: PREFIX,
     lookUpKeys: (keys) => lookUpForeignKeys(keys, (key) => key.startsWith("re_"), devKey),
     describeError,
-    operations: [
-      openRead(PREFIX, listOperations),
-      ...RESEND_OPERATIONS.map((operation) => operation.build(PREFIX, deps, contract)),
-      ...ABSENT.map((absent) => refuseAbsent(PREFIX, absent)),
-    ],
-  };
-}
-
-function listOperations() {
-  return {
-    operations: RESEND_OPERATIONS.map(({ method, path, grade, note }) => ({ method, path, grade, ...(note !== null && { note }) })),
-    absent: ABSENT,
+    operations: buildRoutes(PREFIX, RESEND_OPERATIONS, ABSENT, deps, contract),
   };
 }

@@ -2,6 +2,7 @@ import { contract, parseTimeWords } from "@mailsvc/sdk/contract";
 import { z } from "zod";
 import type { CallOf } from "../../http/contract-calls.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
+import { drop } from "../drop.ts";
 import { FileContent, fetchAttachment, toBase64 } from "../files.ts";
 import type { Reads } from "../operation.ts";
 
@@ -111,11 +112,4 @@ function missing(path: string): ApiError {
 /** The slug of a template, which Resend calls its alias, by id or slug. */
 async function findSlug(id: string, calls: Reads): Promise<string> {
   return id.startsWith("tpl_") ? (await calls.read(contract.templates.get, { id })).slug : id;
-}
-
-/** An object without the fields that were not given. */
-export function drop<T extends object>(fields: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as {
-    [Name in keyof T]?: NonNullable<T[Name]>;
-  };
 }

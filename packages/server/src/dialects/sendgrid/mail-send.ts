@@ -1,0 +1,189 @@
+import { BATCH_LIMITS, contract } from "@mailsvc/sdk/contract";
+import { z } from "zod";
+import type { CallOf, PreparedCall } from "../../http/contract-calls.ts";
+import { ApiError, invalid } from "../../lib/api-error.ts";
+import { trustSenderInDev } from "../dev-senders.ts";
+import { drop } from "../drop.ts";
+import { toBase64 } from "../files.ts";
+import { type Preparation, type Reads, writeOperation } from "../operation.ts";
+
+const Person = z.object({ email: z.string(), name: z.string().nullish() });
+const People = z.array(Person).max(1000);
+const Texts = z.record(z.string(), z.string());
+const Switch = z.object({ enable: z.boolean().nullish() }).nullish();
+
+/** The body of SendGrid's POST /v3/mail/send. The contract checks the limits of its fields. */
+const Mail = z.object({
+  personalizations: z
+    .array(
+      z.object({
+        to: People.min(1),
+        cc: People.nullish(),
+        bcc: People.nullish(),
+        from: Person.nullish(),
+        subject: z.string().nullish(),
+        headers: Texts.nullish(),
+        substitutions: Texts.nullish(),
+        dynamic_template_data: z.record(z.string(), z.unknown()).nullish(),
+        custom_args: z.record(z.string(), z.unknown()).nullish(),
+        send_at: z.int().nullish(),
+      }),
+    )
+    .min(1)
+    .max(BATCH_LIMITS.emails),
+  from: Person.nullish(),
+  reply_to: Person.nullish(),
+  reply_to_list: People.nullish(),
+  subject: z.string().nullish(),
+  content: z.array(z.object({ type: z.string(), value: z.string() })).nullish(),
+  attachments: z
+    .array(
+      z.object({
+        content: z.string(),
+        filename: z.string(),
+        type: z.string().nullish(),
+        disposition: z.string().nullish(),
+        content_id: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  template_id: z.string().nullish(),
+  headers: Texts.nullish(),
+  categories: z.union([z.string(), z.array(z.string()).max(10)]).nullish(),
+  custom_args: z.record(z.string(), z.unknown()).nullish(),
+  send_at: z.int().nullish(),
+  batch_id: z.string().nullish(),
+  asm: z.unknown().optional(),
+  mail_settings: z.object({ sandbox_mode: Switch }).nullish(),
+  tracking_settings: z.object({ click_tracking: Switch, open_tracking: Switch }).nullish(),
+});
+type Mail = z.output<typeof Mail>;
+type Personalization = Mail["personalizations"][number];
+type Person = z.output<typeof Person>;
+
+type BatchEmail = CallOf<typeof contract.emails.sendBatch>["emails"][number];
+
+interface PreparedMail {
+  readonly froms: ReadonlySet<string>;
+  /** The mail is captured and not sent. */
+  readonly sandbox: boolean;
+  readonly call: PreparedCall<typeof contract.emails.sendBatch>;
+}
+
+/** `POST /v3/mail/send`: each personalization is one mail to all its recipients. In sandbox mode they are mail of a test key. */
+export const sendMail = writeOperation({
+  method: "POST",
+  path: "/v3/mail/send",
+  note: "up to 100 personalizations; asm, batch_id and several reply-to addresses are not here",
+  body: Mail,
+  bucket: "send",
+  prepare: (mail, calls) => prepareMail(mail, calls),
+  run: async (_mail, calls, { froms, sandbox, call }: PreparedMail) => {
+    for (const from of froms) await trustSenderInDev(from, calls);
+    const { results } = await calls.finish(call, { test: sandbox });
+    const [first] = results;
+    return { id: first?.status === "queued" ? first.id : null, sandbox };
+  },
+  reshape: (output) => {
+    const { id, sandbox } = z.object({ id: z.string(), sandbox: z.boolean() }).parse(output);
+    return { status: sandbox ? 200 : 202, body: null, headers: { "x-message-id": id } };
+  },
+});
+
+async function prepareMail(mail: Mail, calls: Preparation): Promise<PreparedMail> {
+  if (mail.asm !== undefined && mail.asm !== null) throw notHere("asm", "Public lists are what groups of unsubscribes are there.");
+  if (mail.batch_id) throw notHere("batch_id", "Cancel mails by their ids: POST /api/v1/emails/:id/cancel.");
+  const template = mail.template_id ? await findSlug(mail.template_id, calls) : undefined;
+  const emails = mail.personalizations.map((personalization, i) => toEmail(mail, personalization, template, `personalizations.${i}`));
+  return {
+    froms: new Set(emails.flatMap(({ from }) => from ?? [])),
+    sandbox: mail.mail_settings?.sandbox_mode?.enable === true,
+    call: await calls.prepare(contract.emails.sendBatch, { emails, mode: "strict" }),
+  };
+}
+
+function toEmail(mail: Mail, personalization: Personalization, template: string | undefined, at: string): BatchEmail {
+  const { to, cc, bcc, substitutions, dynamic_template_data: variables } = personalization;
+  const from = personalization.from ?? mail.from;
+  if (!from) throw invalid("from", "required", "from is required.");
+  const [replyTo, more] = mail.reply_to ? [mail.reply_to] : (mail.reply_to_list ?? []);
+  if (more) throw invalid("reply_to_list", "too_big", "reply_to_list: one address can be given here.");
+  const fill = (text: string | null | undefined): string | undefined => (text ? substitute(text, substitutions ?? {}) : undefined);
+  const sendAt = personalization.send_at ?? mail.send_at;
+  const [only, second] = to;
+  return {
+    to: only && !second ? toText(only) : to.map(toText),
+    ...drop({
+      from: toText(from),
+      cc: cc?.length ? cc.map(toText) : undefined,
+      bcc: bcc?.length ? bcc.map(toText) : undefined,
+      together: to.length > 1 || undefined,
+      subject: fill(personalization.subject ?? mail.subject),
+      ...(template === undefined && toContent(mail, fill)),
+      template,
+      variables: template === undefined ? undefined : variables,
+      replyTo: replyTo && toText(replyTo),
+      headers: mail.headers || personalization.headers ? { ...mail.headers, ...personalization.headers } : undefined,
+      tags: toTags(mail, personalization),
+      attachments: mail.attachments?.map(({ content, filename, type, disposition, content_id }) => ({
+        content: toBase64(content),
+        filename,
+        ...drop({ contentType: type, contentId: disposition === "inline" ? content_id : undefined }),
+      })),
+      scheduledAt: sendAt ? readTime(sendAt, at) : undefined,
+      tracking: toTracking(mail),
+    }),
+  };
+}
+
+/** The parts of a mail by type. Throws ApiError not_implemented for another type. */
+function toContent({ content }: Mail, fill: (text: string) => string | undefined) {
+  const parts: { html?: string; text?: string } = {};
+  for (const [i, { type, value }] of (content ?? []).entries()) {
+    const name = type === "text/html" ? "html" : type === "text/plain" ? "text" : null;
+    if (name === null) throw notHere(`content.${i}.type`, "Contents are text/plain and text/html; attach anything else.");
+    const filled = fill(value);
+    if (filled !== undefined) parts[name] = filled;
+  }
+  return parts;
+}
+
+/** Categories and arguments as tags: `category`, `category2`, and each argument under its name. */
+function toTags(mail: Mail, { custom_args }: Personalization): Record<string, string> | undefined {
+  const categories = typeof mail.categories === "string" ? [mail.categories] : (mail.categories ?? []);
+  const named = categories.map((category, i) => [i === 0 ? "category" : `category${i + 1}`, category] as const);
+  const own = Object.entries({ ...mail.custom_args, ...custom_args }).map(([name, value]) => [name, String(value)] as const);
+  return named.length + own.length === 0 ? undefined : Object.fromEntries([...named, ...own]);
+}
+
+function toTracking({ tracking_settings: settings }: Mail) {
+  const tracking = drop({ opens: settings?.open_tracking?.enable, clicks: settings?.click_tracking?.enable });
+  return Object.keys(tracking).length === 0 ? undefined : tracking;
+}
+
+/** Replaces each key, as it stands there, by its value. */
+function substitute(text: string, substitutions: Readonly<Record<string, string>>): string {
+  return Object.entries(substitutions).reduce((filled, [key, value]) => (key === "" ? filled : filled.replaceAll(key, () => value)), text);
+}
+
+function toText({ email, name }: Person): string {
+  return name ? `"${name.replaceAll(/[\\"]/g, "\\$&")}" <${email}>` : email;
+}
+
+function readTime(seconds: number, at: string): string {
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime())) throw invalid(`${at}.send_at`, "invalid_format", "send_at must be a Unix time in seconds.");
+  return date.toISOString();
+}
+
+/** The slug of a template by slug or id. */
+async function findSlug(id: string, { read }: Reads): Promise<string> {
+  return id.startsWith("tpl_") ? (await read(contract.templates.get, { id })).slug : id;
+}
+
+function notHere(field: string, hint: string): ApiError {
+  return new ApiError("not_implemented", `${field} is not here.`, {
+    details: [{ path: field, code: "not_implemented", message: `${field} is not here.` }],
+    hint,
+  });
+}

@@ -1,0 +1,121 @@
+import client from "@sendgrid/client";
+import mail from "@sendgrid/mail";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ResendServer, startResend } from "../../../test/resend-server.ts";
+
+let server: ResendServer;
+
+beforeAll(async () => {
+  server = await startResend();
+  mail.setClient(client);
+  mail.setApiKey("SG.123456");
+  // After the key, which sets the address of its region.
+  client.setDefaultRequest("baseUrl", `${server.url}/sendgrid`);
+});
+afterAll(() => server.close());
+
+const hello = {
+  to: "test@example.com",
+  from: "test@acme.com",
+  subject: "Sending with SendGrid is Fun",
+  text: "and easy",
+  html: "<b>and easy</b>",
+};
+const show = async (id: string): Promise<Record<string, unknown>> => {
+  const answer = await fetch(`${server.url}/api/v1/emails/${id}`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+  return (await answer.json()) as Record<string, unknown>;
+};
+const post = (body: unknown, headers: Record<string, string> = { authorization: "Bearer SG.1" }): Promise<Response> =>
+  fetch(`${server.url}/sendgrid/v3/mail/send`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+test("the example of the package's README sends a mail", async () => {
+  const [answer] = await mail.send(hello);
+  expect([answer.statusCode, answer.body]).toEqual([202, ""]);
+  const id = String(answer.headers["x-message-id"]);
+  expect(await show(id)).toMatchObject({ to: "test@example.com", from: "test@acme.com", subject: hello.subject, text: "and easy" });
+});
+
+test("each personalization is one mail, with its own values", async () => {
+  const [answer] = await mail.send({
+    from: { email: "test@acme.com", name: "Acme, Inc." },
+    replyTo: "answers@acme.com",
+    subject: "Hello {{name}}",
+    text: "Dear {{name}}",
+    categories: ["welcome", "new"],
+    customArgs: { order: "7" },
+    attachments: [{ content: Buffer.from("Hello").toString("base64"), filename: "a.txt", type: "text/plain" }],
+    personalizations: [
+      { to: ["ada@example.com", "eve@example.com"], cc: "grace@example.com", substitutions: { name: "Ada" } },
+      { to: "kay@example.com", substitutions: { name: "Kay" } },
+    ],
+  });
+  const first = await show(String(answer.headers["x-message-id"]));
+  expect(first).toMatchObject({
+    subject: "Hello Ada",
+    text: "Dear Ada",
+    replyTo: "answers@acme.com",
+    tags: { category: "welcome", category2: "new", order: "7" },
+    attachments: [{ filename: "a.txt", size: 5 }],
+    recipients: [{ email: "ada@example.com" }, { email: "eve@example.com" }, { email: "grace@example.com", kind: "cc" }],
+  });
+  const list = await fetch(`${server.url}/api/v1/emails?to=kay@example.com`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+  expect(await list.json()).toMatchObject({ data: [{ subject: "Hello Kay" }] });
+});
+
+test("mail is sent later, and in sandbox mode it is test mail", async () => {
+  const inAnHour = Math.floor(server.now() / 1000) + 3600;
+  const [later] = await mail.send({ ...hello, sendAt: inAnHour });
+  expect(await show(String(later.headers["x-message-id"]))).toMatchObject({
+    status: "queued",
+    scheduledAt: new Date(inAnHour * 1000).toISOString(),
+  });
+  const [tried] = await mail.send({ ...hello, mailSettings: { sandboxMode: { enable: true } } });
+  expect(tried.statusCode).toBe(200);
+  expect(await show(String(tried.headers["x-message-id"]))).toMatchObject({ test: true });
+});
+
+test("an error names its field, as SendGrid does", async () => {
+  await expect(mail.send({ ...hello, to: "nobody" })).rejects.toMatchObject({
+    code: 400,
+    response: { body: { errors: [{ field: "personalizations.0.to", message: expect.any(String), help: null }] } },
+  });
+  const without = await post(hello, {});
+  expect([without.status, await without.json()]).toEqual([401, { errors: [expect.objectContaining({ field: null })] }]);
+  const absent = await fetch(`${server.url}/sendgrid/v3/templates`);
+  expect([absent.status, await absent.json()]).toEqual([
+    501,
+    { errors: [expect.objectContaining({ help: "GET /sendgrid lists what is." })] },
+  ]);
+});
+
+test("hostile input is refused in SendGrid's form, and never an error of the server", async () => {
+  const wrong: readonly unknown[] = [null, true, 7, "", "\u0000", [], [null], {}, [{}], [{ to: [{ email: "a" }] }]];
+  const fields = [
+    "personalizations",
+    "from",
+    "subject",
+    "content",
+    "attachments",
+    "template_id",
+    "headers",
+    "categories",
+    "send_at",
+    "asm",
+  ];
+  const valid = {
+    personalizations: [{ to: [{ email: "a@example.com" }] }],
+    from: { email: "b@acme.com" },
+    subject: "x",
+    content: [{ type: "text/plain", value: "x" }],
+  };
+  for (const body of [...wrong, ...fields.flatMap((field) => wrong.map((value) => ({ ...valid, [field]: value })))]) {
+    const answer = await post(body);
+    if (answer.status === 202) continue;
+    expect([body, answer.status]).toEqual([body, expect.toSatisfy((n) => n < 500 || n === 501)]);
+    expect(await answer.json()).toEqual({ errors: expect.arrayContaining([expect.objectContaining({ message: expect.any(String) })]) });
+  }
+});

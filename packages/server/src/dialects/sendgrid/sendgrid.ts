@@ -1,0 +1,30 @@
+import type { ContractCalls } from "../../http/contract-calls.ts";
+import type { Dialect } from "../../http/dialect.ts";
+import type { DialectDeps } from "../deps.ts";
+import { lookUpForeignKeys } from "../foreign-keys.ts";
+import { buildRoutes, type Operation } from "../operation.ts";
+import { describeError } from "./errors.ts";
+import { sendMail } from "./mail-send.ts";
+
+const PREFIX = "/sendgrid";
+
+/** What is here of SendGrid's API. */
+export const SENDGRID_OPERATIONS: readonly Operation[] = [sendMail];
+
+/** Operations of SendGrid's API that are not here, of those that its official packages call. */
+const ABSENT: readonly Pick<Operation, "method" | "path">[] = [
+  { method: "POST", path: "/v3/mail/batch" },
+  { method: "GET", path: "/v3/templates" },
+  { method: "GET", path: "/v3/suppression/bounces" },
+  { method: "GET", path: "/v3/stats" },
+];
+
+/** SendGrid's API for sending: a program of SendGrid's runs with its client's baseUrl set to this server. */
+export function createSendgrid(deps: DialectDeps, contract: ContractCalls, devKey: string | null): Dialect {
+  return {
+    prefix: PREFIX,
+    lookUpKeys: (keys) => lookUpForeignKeys(keys, (key) => key.startsWith("SG."), devKey),
+    describeError,
+    operations: buildRoutes(PREFIX, SENDGRID_OPERATIONS, ABSENT, deps, contract),
+  };
+}
