@@ -104,6 +104,14 @@ describe("mailsvc dev -- COMMAND", () => {
     expect(await ended).toMatchObject({ code: 0, stdout: "brand from a pipe\n" });
   }, 60_000);
 
+  test("leads programs of other services to the server", async () => {
+    const script = `const { RESEND_BASE_URL: url, RESEND_API_KEY: key, MAILSVC_URL } = process.env;
+      fetch(url + "/emails", { method: "POST", headers: { authorization: "Bearer " + key, "content-type": "application/json" },
+        body: JSON.stringify({ from: "a@acme.example", to: "ada@example.com", subject: "Hi", text: "Hi" }) })
+        .then((sent) => fetch(MAILSVC_URL + "/__dev/inbox/wait?to=ada@example.com&timeout=20").then((r) => r.json()).then((mail) => console.log(sent.status, mail.subject)));`;
+    expect(await start([], node(script)).ended).toMatchObject({ code: 0, stdout: "200 Hi\n" });
+  }, 60_000);
+
   test("prints nothing of the server but its address, unless --verbose is given", async () => {
     const quiet = await start([], ["true"]).ended;
     expect(quiet.stderr).toMatch(/^dev server http:\/\/127\.0\.0\.1:\d+\n$/);

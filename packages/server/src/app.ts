@@ -1,4 +1,4 @@
-import { served } from "@mailsvc/sdk/contract";
+import { type Endpoint, served } from "@mailsvc/sdk/contract";
 import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { dashboardPages } from "./dashboard/dashboard.ts";
@@ -10,6 +10,8 @@ import { keepClock, restoreClock } from "./dev/kept-clock.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
+import { explain } from "./explain/explain.ts";
+import { EXPLAINERS } from "./explainers.ts";
 import {
   CLEANUP_JOB,
   composeDialects,
@@ -60,6 +62,7 @@ import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
 import type { McpConfig } from "./mcp/config.ts";
 import type { Me } from "./mcp/mcp.ts";
 import type { Queue } from "./queue/queue.ts";
+import type { RunRecorder } from "./recording/recording.ts";
 import { type RelayParts, readRelayParts } from "./relay-parts.ts";
 import { mainMailer } from "./relays/main-mailer.ts";
 import { RelayRegistry } from "./relays/registry.ts";
@@ -101,6 +104,8 @@ interface AppParts {
   ownPort?: () => number | null;
   /** Makes spans; without it there are none. */
   tracing?: Tracing;
+  /** Records what happens, in dev mode. */
+  recorder?: RunRecorder;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
   firstKeys?: FirstKeyStore;
 }
@@ -144,9 +149,11 @@ export async function createApp(parts: AppParts): Promise<App> {
           clock,
           faults: new FaultInjector(clock.real, deps.ids),
           startWorkers: () => startWorkers(deps),
+          beforeReplaced: parts.recorder && ((what) => parts.recorder?.beforeReplaced(what) ?? Promise.resolve()),
           clearCaches: () => clearCaches(deps),
         })
       : null;
+  if (parts.recorder) attachRecorder(parts.recorder, deps, installation);
   const http = composeRouter(parts, deps, { inFlight, arrivals, installation, world });
   await runClock.start();
   await startWorkers(deps);
@@ -200,6 +207,8 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
     traced,
     processes: () => made.workers?.live ?? 1,
   });
+  const hooks = connectHooks(() => deps);
+  const { recorder } = parts;
   const deps: Deps = {
     ...parts,
     ...{
@@ -228,7 +237,11 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       fetchFile: createFetchFile({ lookup, guard: () => ({ dev: config.dev, ownPort: deps.ownPort() }) }),
       runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),
       eventStream,
-      ...connectHooks(() => deps),
+      ...hooks,
+      ...(recorder && {
+        statusListeners: [...hooks.statusListeners, recorder.statusListener],
+        eventListeners: [...hooks.eventListeners, recorder.eventListener],
+      }),
       staging: createStaging(() => deps),
       limiter: backend.makeLimiter(clock, isControllable(clock)),
       recipientsAtOnce: backend.recipientsAtOnce,
@@ -236,6 +249,29 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
     },
   };
   return deps;
+}
+
+/** Gives the recorder what it reads at the end, and what it must never record. */
+function attachRecorder(recorder: RunRecorder, deps: Deps, { apiKey, operatorKey, profiles }: Installation): void {
+  const { config, db, clock, queue, limiter } = deps;
+  const paths = [
+    ...Object.values(served).flatMap((noun) => Object.values<Endpoint>(noun).map(({ path }) => path)),
+    ...publicPages(deps, limiter).map(({ path }) => path),
+  ].filter((path) => path.includes("/:token"));
+  const secrets = [
+    apiKey,
+    operatorKey,
+    ...Object.values(profiles ?? {}).map((access) => access.apiKey),
+    config.secretKey === null ? null : Buffer.from(config.secretKey).toString("base64"),
+    config.stripe?.key ?? null,
+    config.stripe?.webhookSecret ?? null,
+  ];
+  const owner = { owner: true, permissions: new Set<string>() };
+  recorder.attach(
+    { db, clock, queue, explain: (workspaceId, id) => explain(EXPLAINERS, db.read, deps, owner, { workspaceId, id }) },
+    [...new Set(paths)],
+    secrets,
+  );
 }
 
 /** A clock that was moved forward stays so over a restart: stored times must not lie in the future. */

@@ -8,6 +8,7 @@ export {
 } from "./backup/report.ts";
 export { type Config, ConfigError, DEFAULT_PORT, DEV_FLAGS, type FlagValues, readConfig, SERVE_FLAGS, type ServeFlag } from "./config.ts";
 export { StorageUnavailable } from "./db/errors.ts";
+export { listDialectVariables } from "./dialects/dialects.ts";
 export { ListenError } from "./http/listen-error.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
 export { lintSources, type SourcesToLint } from "./lint-sources.ts";
@@ -21,5 +22,7 @@ export {
 } from "./maintenance.ts";
 export { serveMcpOverStdio } from "./mcp-stdio.ts";
 export { type CopiedTable, CopyError, type CopyOptions, type CopyProgress, CopyRefused, type CopyReport } from "./migrate/report.ts";
+export { type OpenRecording, serveRecording } from "./open-recording.ts";
+export { type CoverageReport, type EndedRun, type LineOf, type Reached, RunRecorder, type RunSummary } from "./recording/recording.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export { version } from "./version.ts";

@@ -23,6 +23,7 @@ import type { SmtpListener } from "./mail/smtp-listener.ts";
 import type { TlsFiles } from "./mail/tls-files.ts";
 import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { listReadyFiles, removeDevFile, removeReadyFile, writeReadyFile } from "./ready-file.ts";
+import type { RunRecorder } from "./recording/recording.ts";
 import { readRelayParts } from "./relay-parts.ts";
 import { systemDns } from "./senders/dns.ts";
 import { GRACE_MS, STOP_MS, stopInTime } from "./shutdown.ts";
@@ -55,9 +56,9 @@ const FATAL_EXIT = 74;
 
 /**
  * Starts a server. Throws ConfigError, ListenError, or StorageUnavailable when another server uses the folder. Files it creates
- * are readable by their owner only.
+ * are readable by their owner only. `recorder` records what happens, in dev mode.
  */
-export async function serve(config: Config, log: Log): Promise<RunningServer> {
+export async function serve(config: Config, log: Log, recorder?: RunRecorder): Promise<RunningServer> {
   // The data holds people's addresses. Only the main thread of a process may set its umask.
   if (isMainThread) process.umask(0o077);
   assertNodeVersion(process.versions.node);
@@ -91,6 +92,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       ...(firstKeys && { firstKeys }),
       ...(tracing && { tracing }),
       ...(metrics && { observe: metrics.observe }),
+      ...(recorder && config.dev && { recorder }),
       baseUrl: () => config.publicUrl ?? url,
       ownPort: () => (url === "" ? null : getPort(new URL(url))),
     });
@@ -120,6 +122,7 @@ export async function serve(config: Config, log: Log): Promise<RunningServer> {
       log,
       maxConnections: config.maxConnections,
       onConnection: () => backend.connectionAccepted(),
+      tap: recorder?.tap ?? null,
     });
     const closeSmtp: (() => Promise<void>)[] = [];
     // At the same time: a mail server that hangs must not add its seconds to those of slow requests.

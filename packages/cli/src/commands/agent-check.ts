@@ -9,9 +9,17 @@ import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { renderJunit } from "../runtime/junit.ts";
+import { buildReportOption, parseReports, writeReport } from "../runtime/reports.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import { parseDuration } from "../runtime/settings.ts";
 import type { Session } from "../types.ts";
+
+const CHECK_REPORTS = ["junit", "json"] as const;
+
+const RENDER: Readonly<Record<(typeof CHECK_REPORTS)[number], (report: CheckReport) => string>> = {
+  junit: toJunit,
+  json: (report) => `${JSON.stringify(report, null, 2)}\n`,
+};
 
 /** `mailsvc agent check`: grades the webhook of an agent in any language; with --start also what it does over the life of an activation. */
 export function agentCheckCommand(run: Run): Command {
@@ -30,6 +38,7 @@ export function agentCheckCommand(run: Run): Command {
         "junit",
       ]),
     )
+    .addOption(buildReportOption(CHECK_REPORTS))
     .addHelpText(
       "after",
       '\nExamples:\n  mailsvc agent check http://localhost:3000/webhook --secret $AGENT_WEBHOOK_SECRET\n  mailsvc agent check http://localhost:3000/webhook --start "python3 agent.py"\n\nWithout --start it needs no activation: its events name act_sample. With it, the command gets AGENT_WEBHOOK_SECRET,\nMAILSVC_URL, AGENT_MASTER_KEY and AGENT_DATA (a file for its data), and is killed and started again. Exit code 11 when a case failed.',
@@ -38,6 +47,7 @@ export function agentCheckCommand(run: Run): Command {
     if (!/^https?:\/\/./.test(String(url)) || !URL.canParse(String(url)))
       throw usageError(`${safeText(String(url))} is no http:// or https:// address.`);
     const format = flags["output"] ?? (session.out.json ? "json" : "pretty");
+    const wanted = parseReports(flags["report"], CHECK_REPORTS);
     const only = flags["only"] === undefined ? undefined : String(flags["only"]);
     const progress = session.progress("Checking");
     const onResult = ({ id }: CaseResult): void => progress.update(id);
@@ -45,8 +55,8 @@ export function agentCheckCommand(run: Run): Command {
     const options = { url: String(url), only, limitMs, signal: session.signal, onResult };
     const report = await check(session, flags, options).finally(() => progress.stop());
     if (report.results.length === 0) throw usageError(`No case has ${safeText(only ?? "")} in its id.`);
-    if (format === "json") await session.out.text(`${JSON.stringify(report, null, 2)}\n`);
-    else if (format === "junit") await session.out.text(toJunit(report));
+    for (const { kind, file } of wanted) await writeReport(file, RENDER[kind](report));
+    if (format === "json" || format === "junit") await session.out.text(RENDER[format](report));
     else await session.out.text(renderReport(report, session));
     if (flags["start"] === undefined)
       session.out.note(session.term.err.dim("Keys, pauses and heartbeats were not graded: --start COMMAND does that."));

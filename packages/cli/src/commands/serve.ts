@@ -1,23 +1,20 @@
-import type { Log, RunningServer, ServeFlag } from "@mailsvc/server";
+import type { RunningServer, ServeFlag } from "@mailsvc/server";
 import { Command, Option } from "commander";
 import { setOptionMetadata } from "../contract/metadata.ts";
-import { openDataFolder } from "../dev-run/data-folder.ts";
-import { runCommand } from "../dev-run/run-command.ts";
-import { type Flags, type Run, runAction } from "../runtime/action.ts";
-import { CliError, usageError } from "../runtime/errors.ts";
+import { DevRun } from "../dev-run/dev-run.ts";
+import { showRecording } from "../dev-run/open.ts";
+import { RUN_OPTIONS, readRunOptions, wantsRecorder } from "../dev-run/options.ts";
+import { runBesideServer } from "../dev-run/run-command.ts";
+import { type Run, runAction } from "../runtime/action.ts";
+import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import { resolveSettings } from "../runtime/settings.ts";
+import { type ServeLog, startServer } from "../server/start-server.ts";
 import type { Session } from "../types.ts";
-
-const KEPT_LINES = 20;
 
 // After a stop nothing is waited for that long, such as a last connection to a collector that hangs.
 const EXIT_MS = 200;
-
-// Errors whose message already says how to fix them.
-const USER_ERRORS: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
-type ServeLog = ReturnType<typeof createLog>;
 
 type Started = Pick<
   RunningServer,
@@ -58,7 +55,13 @@ export async function announce(session: Session, server: Started, dev: boolean):
 }
 
 const EXAMPLES = {
-  dev: ["mailsvc dev", "mailsvc dev --port 0 --plain --ready-file ready.json", "mailsvc dev -- npm test"],
+  dev: [
+    "mailsvc dev",
+    "mailsvc dev --port 0 --plain --ready-file ready.json",
+    "mailsvc dev -- npm test",
+    "mailsvc dev --coverage --report junit=mail.xml -- npm test",
+    "mailsvc dev --open .mailsvc/recordings/20300131-090000-a1b2c3.ndjson.gz",
+  ],
   serve: ["mailsvc serve --data /var/lib/mailsvc --smtp-url smtps://user:password@mail.example.com"],
 } as const;
 
@@ -77,68 +80,6 @@ export async function serveCommands(run: Run, withFlags: boolean): Promise<Comma
 // "port to listen on" gets a capital letter; "smtp://…" stays as it is.
 function capitalize(text: string): string {
   return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
-}
-
-function getAttributeName(flag: ServeFlag): string {
-  return new Option(`--${flag.name}`).attributeName();
-}
-
-function readFlags(table: readonly ServeFlag[], flags: Flags): Record<string, string | boolean | undefined> {
-  return Object.fromEntries(table.map((flag) => [flag.name, flags[getAttributeName(flag)] as string | boolean | undefined]));
-}
-
-function startError(error: unknown): CliError {
-  const { name, message } = error as Error;
-  if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
-  return new CliError({
-    code: "serve_failed",
-    message: `The server did not start: ${message}`,
-    exit: USER_ERRORS.has(name) ? EXIT.usage : EXIT.server,
-  });
-}
-
-/**
- * The server's log on stderr: text for people, JSON lines for programs; the last lines are kept for the dev screen. Beside a command,
- * whose output it would disturb, only with --verbose.
- */
-function createLog(session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log, besideCommand: boolean) {
-  const { host, term, globals, out } = session;
-  const silent = besideCommand && !globals.verbose;
-  const kept: string[] = [];
-  let onScreen = false;
-  const person =
-    (label: string, always: boolean) =>
-    (message: string, facts: Record<string, unknown> = {}): void => {
-      const rest = Object.entries(facts).map(([k, v]) => `${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
-      const line = safeText([message, ...rest].join(" "));
-      if (onScreen || silent) kept.splice(0, Math.max(0, kept.push(`${label} ${line}`) - KEPT_LINES));
-      else if (always || globals.verbose) out.say(`${term.err.dim(label)} ${line}`);
-    };
-  const forPeople: Log = { info: person("info", false), warn: person("warn", true), error: person("error", true) };
-  const log = silent || (term.stderrTTY && !globals.json) ? forPeople : jsonLog((line) => out.say(line), host.now);
-  return {
-    log,
-    lines: (): readonly string[] => kept,
-    toScreen: (on: boolean): void => {
-      onScreen = on;
-    },
-  };
-}
-
-async function start(
-  session: Session,
-  table: readonly ServeFlag[],
-  flags: Flags,
-  { dev, project, besideCommand }: { dev: boolean; project: string | null; besideCommand: boolean },
-): Promise<{ server: RunningServer; log: ServeLog }> {
-  try {
-    const { jsonLog, readConfig, serve } = await import("@mailsvc/server");
-    const config = readConfig({ flags: readFlags(table, flags), env: session.host.env, dev, project });
-    const log = createLog(session, jsonLog, besideCommand);
-    return { server: await serve(config, log.log), log };
-  } catch (error) {
-    throw startError(error);
-  }
 }
 
 function waitForAbort(signal: AbortSignal): Promise<void> {
@@ -184,19 +125,25 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
     command.addOption(setOptionMetadata(option, { type: flag.value === null ? "boolean" : /FILE|DIR/.test(flag.value) ? "file" : "text" }));
   }
   command.addHelpText("after", `\nExamples:\n${EXAMPLES[name].map((line) => `  ${line}`).join("\n")}`);
-  if (dev)
+  if (dev) {
+    for (const option of RUN_OPTIONS) command.addOption(option);
     command
       .option("--plain", "Plain lines instead of the live screen")
       .argument("[command...]", "After --: run this with MAILSVC_URL and MAILSVC_API_KEY set, then stop and exit with its code")
       .usage("[options] [-- command...]");
+  }
   return runAction(command, run, "local", async (session, args, flags): Promise<Exit> => {
     const argv = (args[0] as unknown as readonly string[] | undefined) ?? [];
     if (argv.length > 0 && !session.host.argv.includes("--"))
       throw usageError(`Unexpected argument "${safeText(argv[0] ?? "")}".`, {
         hint: "To run a command with a dev server: mailsvc dev -- COMMAND",
       });
-    if (argv.length > 0) return runBesideServer(session, table, flags, argv);
-    const { server, log } = await start(session, table, flags, { dev, project: session.host.cwd, besideCommand: false });
+    const options = readRunOptions(session.host, flags);
+    if (typeof flags["open"] === "string") return showRecording(session, flags["open"], { flags, argv });
+    if (argv.length > 0) return runBesideServer(session, flags, { table, argv, options });
+    const started = await startServer(session, flags, { table, dev, project: session.host.cwd, command: [] });
+    const { server, log, recorder } = started;
+    const devRun = recorder !== null && wantsRecorder(options) ? new DevRun(session, [], options, recorder) : null;
     const parentGone = new AbortController();
     const unwatch = dev ? session.host.onParentExit(() => parentGone.abort()) : () => {};
     const signal = AbortSignal.any([session.signal, parentGone.signal]);
@@ -209,31 +156,9 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
     } finally {
       unwatch();
       session.out.note(session.term.err.dim("Stopping."));
+      await devRun?.end(EXIT.ok);
       await server.close();
       session.host.exitAfter(EXIT_MS);
     }
   });
-}
-
-/** Runs a command beside a dev server of its own, on any free port and with data that ends with it unless flags say otherwise. */
-async function runBesideServer(session: Session, table: readonly ServeFlag[], flags: Flags, argv: readonly string[]): Promise<Exit> {
-  const { host } = session;
-  const data = openDataFolder(host, flags);
-  const anyPort = !host.env["MAILSVC_PORT"] && flags["port"] === undefined;
-  const given = { ...flags, ...(anyPort && { port: "0" }), ...(data.temporary !== null && { data: data.temporary }) };
-  const parentGone = new AbortController();
-  const unwatch = host.onParentExit(() => parentGone.abort());
-  try {
-    // Other programs of the folder must not find a server that ends with its command.
-    const { server } = await start(session, table, given, { dev: true, project: null, besideCommand: true });
-    try {
-      return await runCommand(session, server, argv, AbortSignal.any([session.signal, parentGone.signal]));
-    } finally {
-      await server.close();
-      host.exitAfter(EXIT_MS);
-    }
-  } finally {
-    unwatch();
-    data.remove();
-  }
 }

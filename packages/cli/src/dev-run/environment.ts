@@ -1,14 +1,16 @@
 import type { RunningServer } from "@mailsvc/server";
 
 /** The variables by which a command, the SDK and programs written for other services find the dev server and its keys. */
-export function buildEnvironment({
+export async function buildEnvironment({
   url,
   apiKey,
   operatorKey,
   profiles,
   smtpUrl,
-}: Pick<RunningServer, "url" | "apiKey" | "operatorKey" | "profiles" | "smtpUrl">): Record<string, string> {
+}: Pick<RunningServer, "url" | "apiKey" | "operatorKey" | "profiles" | "smtpUrl">): Promise<Record<string, string>> {
+  const { listDialectVariables } = await import("@mailsvc/server");
   return {
+    ...listDialectVariables(url),
     MAILSVC_URL: url,
     ...(apiKey !== null && { MAILSVC_API_KEY: apiKey }),
     ...(operatorKey !== null && { MAILSVC_OPERATOR_KEY: operatorKey }),

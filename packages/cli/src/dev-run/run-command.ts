@@ -1,17 +1,61 @@
-import type { RunningServer } from "@mailsvc/server";
+import type { ServeFlag } from "@mailsvc/server";
+import type { Flags } from "../runtime/action.ts";
 import { CliError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
+import { startServer } from "../server/start-server.ts";
 import type { Session } from "../types.ts";
+import { openDataFolder } from "./data-folder.ts";
+import { DevRun } from "./dev-run.ts";
 import { buildEnvironment } from "./environment.ts";
+import type { RunOptions } from "./options.ts";
 
-/** Runs a command with the server's address and keys in its environment. Its exit code becomes ours. Throws CliError if it was not started. */
-export async function runCommand(session: Session, server: RunningServer, argv: readonly string[], stop: AbortSignal): Promise<Exit> {
-  session.out.note(`${session.term.err.dim("dev server")} ${server.url}`);
+// After a stop nothing is waited for that long.
+const EXIT_MS = 200;
+
+/** A command, the flags of the server beside it, and what is to remain of the run. */
+export interface CommandRun {
+  readonly table: readonly ServeFlag[];
+  readonly argv: readonly string[];
+  readonly options: RunOptions;
+}
+
+/**
+ * Runs a command beside a dev server of its own, on any free port and with data that ends with it unless flags say otherwise. Its exit
+ * code becomes ours. Throws CliError if the server or the command was not started.
+ */
+export async function runBesideServer(session: Session, flags: Flags, { table, argv, options }: CommandRun): Promise<Exit> {
+  const { host } = session;
+  const data = openDataFolder(host, flags);
+  const anyPort = !host.env["MAILSVC_PORT"] && flags["port"] === undefined;
+  const anySmtpPort = !host.env["MAILSVC_SMTP_PORT"] && flags["smtpPort"] === undefined;
+  const given = {
+    ...flags,
+    ...(anyPort && { port: "0" }),
+    ...(anySmtpPort && { smtpPort: "0" }),
+    ...(data.temporary !== null && { data: data.temporary }),
+  };
+  const parentGone = new AbortController();
+  const unwatch = host.onParentExit(() => parentGone.abort());
   try {
-    return (await session.host.exec(argv, buildEnvironment(server), stop)) as Exit;
-  } catch (error) {
-    throw toStartError(error, argv[0] ?? "");
+    // Other programs of the folder must not find a server that ends with its command.
+    const { server, recorder } = await startServer(session, given, { table, dev: true, project: null, command: argv });
+    try {
+      session.out.note(`${session.term.err.dim("dev server")} ${server.url}`);
+      const run = recorder && new DevRun(session, argv, options, recorder);
+      const stop = AbortSignal.any([session.signal, parentGone.signal]);
+      const code = await host.exec(argv, await buildEnvironment(server), stop).catch((error) => {
+        throw toStartError(error, argv[0] ?? "");
+      });
+      await run?.end(code);
+      return code as Exit;
+    } finally {
+      await server.close();
+      host.exitAfter(EXIT_MS);
+    }
+  } finally {
+    unwatch();
+    data.remove();
   }
 }
 

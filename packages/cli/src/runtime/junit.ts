@@ -9,8 +9,8 @@ export interface JunitCase {
   readonly output?: string;
 }
 
-/** A report in the form that CI systems read. */
-export function renderJunit(suite: string, all: readonly JunitCase[]): string {
+/** A report in the form that CI systems read; `properties` say more about all of it. */
+export function renderJunit(suite: string, all: readonly JunitCase[], properties: Readonly<Record<string, string>> = {}): string {
   const cases = all.map(({ group, name, seconds = 0, failure, skipped, output }) => {
     const head = `  <testcase classname="${escapeXml(group)}" name="${escapeXml(name)}" time="${seconds.toFixed(3)}"`;
     if (skipped !== undefined) return `${head}>\n    <skipped message="${escapeXml(skipped)}"/>\n  </testcase>`;
@@ -21,7 +21,9 @@ export function renderJunit(suite: string, all: readonly JunitCase[]): string {
   const failures = all.filter(({ failure }) => failure !== undefined).length;
   const skipped = all.filter((one) => one.skipped !== undefined).length;
   const head = `<testsuite name="${escapeXml(suite)}" tests="${all.length}" failures="${failures}" skipped="${skipped}">`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${head}\n${cases.join("\n")}\n</testsuite>\n`;
+  const facts = Object.entries(properties).map(([name, value]) => `    <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>`);
+  const block = facts.length === 0 ? [] : ["  <properties>", ...facts, "  </properties>"];
+  return `${['<?xml version="1.0" encoding="UTF-8"?>', head, ...block, ...cases, "</testsuite>"].join("\n")}\n`;
 }
 
 function escapeXml(text: string): string {

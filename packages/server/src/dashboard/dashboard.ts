@@ -8,6 +8,8 @@ import type { DashboardDeps } from "./deps.ts";
 import { buildContentDisposition, buildMailPolicy, getAttachment, renderMailHtml } from "./mail-view.ts";
 import { buildPolicy, ICON, renderDevPage } from "./page.ts";
 
+export { buildMailPolicy, renderMailHtml } from "./mail-view.ts";
+
 // Events and emails listed; older ones are in `mailsvc deliveries list` and `mailsvc emails list`.
 const SHOWN = 200;
 

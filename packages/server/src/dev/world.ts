@@ -25,9 +25,11 @@ export interface WorldOptions {
   startWorkers: () => Promise<void>;
   /** Clears all caches of the database. */
   clearCaches: () => void;
+  /** Called while the data is still there. */
+  beforeReplaced?: ((what: "reset" | "restore") => Promise<void>) | undefined;
 }
 
-export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, clearCaches }: WorldOptions): DevWorld {
+export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, clearCaches, beforeReplaced }: WorldOptions): DevWorld {
   const began = { mode: clock.mode, at: clock.now(), real: clock.real.now() };
   /** The instant of the clock as if it had never been controlled. */
   const uncontrolledNow = (): number => began.at + (began.mode === "frozen" ? 0 : Math.floor(clock.real.now() - began.real));
@@ -50,6 +52,7 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
     snapshot: (name) => whileStopped(() => snapshots.take(name, markClock(clock))),
     restore: (name) =>
       whileStopped(async () => {
+        await beforeReplaced?.("restore");
         const { snapshot, clock: at } = await snapshots.restore(name);
         if (at) clock.reset(at.now, at.mode);
         await keepClock(deps.db, clock);
@@ -57,6 +60,7 @@ export function createDevWorld({ deps, snapshots, clock, faults, startWorkers, c
       }),
     reset: () =>
       whileStopped(async () => {
+        await beforeReplaced?.("reset");
         await resetInstallation(deps, async () => {
           await snapshots.empty();
           faults.clear();

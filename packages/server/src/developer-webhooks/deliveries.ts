@@ -1,5 +1,5 @@
 import type { AgentEventState, EventType, Page, WebhookDelivery, WebhookDeliveryDetail } from "@mailsvc/sdk/contract";
-import { and, eq, inArray, isNotNull, isNull, or } from "drizzle-orm";
+import { and, desc, eq, inArray, isNotNull, isNull, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../db/pagination.ts";
@@ -60,6 +60,25 @@ export async function getDelivery(q: Reader | Tx, webhook: WebhookRow, id: strin
   const composed = (await composeEvents(q, webhook, [key])).get(key);
   const [delivery] = await showDeliveries(q, webhook, [row]);
   return { ...(delivery as WebhookDelivery), body: composed?.body ?? null, log: await listAttempts(q, row) };
+}
+
+/** A delivery to a webhook of a developer, for the recording of a run in dev mode. */
+export interface SentDelivery extends WebhookDeliveryDetail {
+  readonly workspaceId: string;
+  readonly webhookId: string;
+  readonly url: string;
+}
+
+/** The latest deliveries to the webhooks of all workspaces, newest first, each with its bytes and every attempt. */
+export async function listSentDeliveries(read: Reader, limit: number): Promise<SentDelivery[]> {
+  const { webhookDeliveries: e, developerWebhooks: w } = read.t;
+  const rows = await read.select({ id: e.id, webhook: w }).from(e).innerJoin(w, eq(w.id, e.endpointId)).orderBy(desc(e.id)).limit(limit);
+  const found: SentDelivery[] = [];
+  for (const { id, webhook } of rows) {
+    const { workspaceId, id: webhookId, url } = webhook;
+    found.push({ ...(await getDelivery(read, webhook, id)), workspaceId, webhookId, url });
+  }
+  return found;
 }
 
 // Events whose deliveries are deleted with one statement.

@@ -35,7 +35,7 @@ export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliv
 export { type Origin, send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
 export { buildMessageId } from "./show.ts";
-export { type Move, moveEmails, OPEN, type StatusChange, transition } from "./states.ts";
+export { EMAIL_TRANSITIONS, type Move, moveEmails, OPEN, type StatusChange, transition } from "./states.ts";
 export {
   type ContentsRow,
   countInDoubt,

@@ -25,6 +25,24 @@ import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
  * 3. In doubt if the connection was lost after the whole message was written.
  */
 
+/**
+ * The states that an email can go to from each one: the table above with what `inbound/apply.ts` does, and recipients of campaigns who are
+ * skipped.
+ */
+export const EMAIL_TRANSITIONS: Readonly<Record<EmailStatus, readonly EmailStatus[]>> = {
+  queued: ["sending", "delivered", "deferred", "failed", "bounced", "cancelled", "suppressed", "skipped"],
+  deferred: ["sending", "delivered", "failed", "bounced", "cancelled", "suppressed", "skipped"],
+  sending: ["sent", "delivered", "deferred", "failed", "bounced", "suppressed"],
+  sent: ["delivered", "bounced", "complained"],
+  delivered: ["bounced", "complained"],
+  bounced: [],
+  complained: [],
+  failed: [],
+  suppressed: [],
+  skipped: [],
+  cancelled: [],
+};
+
 /** States in which an email can be cancelled. */
 export const WAITING: readonly [EmailStatus, EmailStatus] = ["queued", "deferred"];
 

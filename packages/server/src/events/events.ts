@@ -5,6 +5,7 @@ import type { EventDeps } from "./deps.ts";
 import type { EventRow } from "./show.ts";
 import type { EventTables } from "./tables.ts";
 
+export { listRecentEvents } from "./list.ts";
 export { type EventRow, readByKeys, showEvent, toEventId } from "./show.ts";
 export type { Advance, StreamListener } from "./stream.ts";
 

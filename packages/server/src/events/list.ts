@@ -315,3 +315,9 @@ function countEvents(read: Reader, branches: readonly Branch[]) {
   );
   return countQuery(read, read.select(ONE).from(sql`(${union}) as branches`));
 }
+
+/** The latest events of all workspaces, newest first: for the recording of a run in dev mode. */
+export async function listRecentEvents(read: Reader, limit: number): Promise<(Event & { workspaceId: string })[]> {
+  const rows = await selectFull(read).orderBy(desc(read.t.events.sequence)).limit(limit);
+  return rows.map((row) => ({ ...showEvent(row), workspaceId: row.event.workspaceId }));
+}

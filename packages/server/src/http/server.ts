@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -22,6 +22,8 @@ interface ListenOptions {
   readonly headersTimeoutMs?: number;
   /** Called for each connection accepted. */
   readonly onConnection: () => void;
+  /** Listens to every request and its answer; null when nothing does. */
+  readonly tap?: ((req: IncomingMessage, res: ServerResponse) => void) | null;
 }
 
 interface ListeningServer {
@@ -55,7 +57,9 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   const serve: RequestListener = (req, res) => {
     if (!router.serveDirectly(req, res)) serveRouted(req, res);
   };
+  const { tap = null } = options;
   const handler: RequestListener = (req, res) => {
+    tap?.(req, res);
     if (PROBES.has(req.url ?? "")) serve(req, res);
     else budget.run(() => serve(req, res));
   };

@@ -1,0 +1,93 @@
+import type { Log, RunningServer, RunRecorder, ServeFlag } from "@mailsvc/server";
+import { Option } from "commander";
+import type { Flags } from "../runtime/action.ts";
+import { CliError, usageError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
+import { safeText } from "../runtime/safe-text.ts";
+import type { Session } from "../types.ts";
+
+const KEPT_LINES = 20;
+
+// Errors whose message already says how to fix them.
+const USER_ERRORS: ReadonlySet<string> = new Set(["ConfigError", "ListenError", "StorageUnavailable"]);
+
+export type ServeLog = ReturnType<typeof createLog>;
+
+/** How a server is started. */
+export interface StartOptions {
+  /** The flags of the command. */
+  readonly table: readonly ServeFlag[];
+  readonly dev: boolean;
+  /** The folder whose commands find this server; null for none. */
+  readonly project: string | null;
+  /** The command that runs beside it; empty without one. */
+  readonly command: readonly string[];
+}
+
+export interface StartedServer {
+  readonly server: RunningServer;
+  readonly log: ServeLog;
+  /** Records the run of a dev server; null in production. */
+  readonly recorder: RunRecorder | null;
+}
+
+/** Starts a server in this process. Throws CliError. */
+export async function startServer(session: Session, flags: Flags, { table, dev, project, command }: StartOptions): Promise<StartedServer> {
+  const { env, now, version } = session.host;
+  try {
+    const { jsonLog, RunRecorder, readConfig, serve } = await import("@mailsvc/server");
+    const config = readConfig({ flags: readFlags(table, flags), env, dev, project });
+    const log = createLog(session, jsonLog, command.length > 0);
+    const recorder = dev ? new RunRecorder({ version, command, now }) : null;
+    const server = await (recorder ? serve(config, recorder.log(log.log), recorder) : serve(config, log.log));
+    return { server, log, recorder };
+  } catch (error) {
+    throw startError(error);
+  }
+}
+
+/**
+ * The server's log on stderr: text for people, JSON lines for programs; the last lines are kept for the dev screen. Beside a command,
+ * whose output it would disturb, only with --verbose.
+ */
+function createLog(session: Session, jsonLog: (write: (line: string) => void, now: () => number) => Log, besideCommand: boolean) {
+  const { host, term, globals, out } = session;
+  const silent = besideCommand && !globals.verbose;
+  const kept: string[] = [];
+  let onScreen = false;
+  const person =
+    (label: string, always: boolean) =>
+    (message: string, facts: Record<string, unknown> = {}): void => {
+      const rest = Object.entries(facts).map(([k, v]) => `${k}=${typeof v === "string" ? v : JSON.stringify(v)}`);
+      const line = safeText([message, ...rest].join(" "));
+      if (onScreen || silent) kept.splice(0, Math.max(0, kept.push(`${label} ${line}`) - KEPT_LINES));
+      else if (always || globals.verbose) out.say(`${term.err.dim(label)} ${line}`);
+    };
+  const forPeople: Log = { info: person("info", false), warn: person("warn", true), error: person("error", true) };
+  const log = silent || (term.stderrTTY && !globals.json) ? forPeople : jsonLog((line) => out.say(line), host.now);
+  return {
+    log,
+    lines: (): readonly string[] => kept,
+    toScreen: (on: boolean): void => {
+      onScreen = on;
+    },
+  };
+}
+
+function getAttributeName(flag: ServeFlag): string {
+  return new Option(`--${flag.name}`).attributeName();
+}
+
+function readFlags(table: readonly ServeFlag[], flags: Flags): Record<string, string | boolean | undefined> {
+  return Object.fromEntries(table.map((flag) => [flag.name, flags[getAttributeName(flag)] as string | boolean | undefined]));
+}
+
+function startError(error: unknown): CliError {
+  const { name, message } = error as Error;
+  if (name === "ConfigError") return usageError(message, { code: "config_invalid" });
+  return new CliError({
+    code: "serve_failed",
+    message: `The server did not start: ${message}`,
+    exit: USER_ERRORS.has(name) ? EXIT.usage : EXIT.server,
+  });
+}

@@ -1,0 +1,37 @@
+import { InFlightRequests } from "./http/in-flight.ts";
+import { mountDevPages } from "./http/public/dev-pages.ts";
+import { errorResponse } from "./http/response.ts";
+import { createRoutes } from "./http/routes.ts";
+import { listen } from "./http/server.ts";
+import { systemClock } from "./lib/clock.ts";
+import { makeIds } from "./lib/ids.ts";
+import type { Log } from "./lib/log.ts";
+import { secureRandom } from "./lib/random.ts";
+import { recordingPages } from "./recording/pages.ts";
+import { readRecording } from "./recording/read.ts";
+
+/** A recording that is shown. */
+export interface OpenRecording {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 100;
+const GRACE_MS = 500;
+
+/**
+ * Shows the recording of a run at an address of this machine. Nothing can be changed there. Throws RecordingError, ListenError, or the
+ * system's error for a file that cannot be read.
+ */
+export async function serveRecording(file: string, { host, port }: { host: string; port: number }, log: Log): Promise<OpenRecording> {
+  const pages = recordingPages(await readRecording(file));
+  const { real } = systemClock;
+  const ids = makeIds(systemClock, secureRandom());
+  const routes = createRoutes([], (request, _method, error) => request.respond(errorResponse(error, ids("req"), [])));
+  mountDevPages(routes, pages, { ids, log });
+  const router = { routed: async () => routes, serveDirectly: () => false };
+  const inFlight = new InFlightRequests(real);
+  const settings = { host, port, https: false, inFlight, real, log, maxConnections: MAX_CONNECTIONS, onConnection: () => {} };
+  const listening = await listen(router, settings);
+  return { url: `${listening.url}/`, close: () => listening.close(GRACE_MS) };
+}

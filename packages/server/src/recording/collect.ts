@@ -1,0 +1,115 @@
+import type { Explanation } from "@mailsvc/sdk/contract";
+import { listSentDeliveries } from "../developer-webhooks/developer-webhooks.ts";
+import { getEmail, listRecentEmails } from "../emails/emails.ts";
+import { listRecentEvents } from "../events/events.ts";
+import { getMail, listMail } from "../inbox/inbox.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
+import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
+import type { RecordingDeps } from "./deps.ts";
+import type { Line, LineOf } from "./lines.ts";
+import { cleanMail } from "./raw-mail.ts";
+import type { SecretFilter } from "./secrets.ts";
+
+/** The most that is recorded of each kind, the newest of them. */
+const MOST = { mails: 500, emails: 1000, events: 2000, deliveries: 500, explanations: 200 } as const;
+const MAX_RAW = 256 * 1024;
+// Where nothing has to be explained.
+const ARRIVED: ReadonlySet<string> = new Set(["delivered", "sent"]);
+
+/** What is in the database of a server, as lines of a recording, oldest first. `round` counts the resets before. */
+export async function collectLines(deps: RecordingDeps, filter: SecretFilter, round: number): Promise<Line[]> {
+  const { read } = deps.db;
+  const emails = await readEmails(deps, round);
+  const deliveries = await readDeliveries(deps, round);
+  const events = await listRecentEvents(read, MOST.events);
+  return [
+    ...(await readMails(deps, filter, round)),
+    ...emails,
+    ...events.reverse().map(({ data, ...event }) => toEventLine(event, data === null || data === undefined ? null : { ...data }, round)),
+    ...deliveries.map(({ line }) => line),
+    ...(await readExplanations(deps, emails, deliveries, round)),
+  ];
+}
+
+function toEventLine(
+  { id, workspaceId, type, at }: { id: string; workspaceId: string; type: string; at: string },
+  data: Record<string, unknown> | null,
+  round: number,
+): LineOf<"event"> {
+  return { kind: "event", round, id, workspaceId, type, at, data };
+}
+
+async function readMails({ db: { read } }: RecordingDeps, filter: SecretFilter, round: number): Promise<LineOf<"mail">[]> {
+  const lines: LineOf<"mail">[] = [];
+  let cursor: string | undefined;
+  do {
+    const { data, pagination } = await listMail(read, { page: 1, limit: 100, ...(cursor !== undefined && { cursor }) });
+    for (const { id, workspaceId, emailId, to, from, subject, receivedAt, size } of data) {
+      const { raw } = await getMail(read, id);
+      const cleaned = cleanMail(Buffer.from(raw.subarray(0, 4 * MAX_RAW)).toString("latin1"), filter).slice(0, MAX_RAW);
+      lines.push({ kind: "mail", round, id, workspaceId, emailId, to, from, subject, receivedAt, size, raw: cleaned });
+    }
+    cursor = pagination.nextCursor ?? undefined;
+  } while (cursor !== undefined && lines.length < MOST.mails);
+  return lines.reverse();
+}
+
+async function readEmails({ db: { read } }: RecordingDeps, round: number): Promise<LineOf<"email">[]> {
+  const lines: LineOf<"email">[] = [];
+  for (const { workspaceId, id } of await listRecentEmails(read, MOST.emails)) {
+    const { to, from, subject, status, createdAt, attempts, lastError, events } = await getEmail(read, workspaceId, id);
+    lines.push({ kind: "email", round, id, workspaceId, to, from, subject, status, createdAt, attempts, lastError, events });
+  }
+  return lines.reverse();
+}
+
+interface ReadDelivery {
+  readonly line: LineOf<"delivery">;
+  /** The workspace whose key may ask for it; null for those of agents, which belong to builders. */
+  readonly workspaceId: string | null;
+}
+
+async function readDeliveries({ db: { read } }: RecordingDeps, round: number): Promise<ReadDelivery[]> {
+  const found: ReadDelivery[] = [];
+  for (const { slug, id } of await listSentEvents(read, MOST.deliveries)) {
+    const { type, state, body, log } = await getSentEvent(read, slug, id);
+    found.push({ line: { kind: "delivery", round, id, type, state, body, log, receiver: `agent ${slug}` }, workspaceId: null });
+  }
+  for (const { workspaceId, id, type, state, body, log, url } of await listSentDeliveries(read, MOST.deliveries))
+    found.push({ line: { kind: "delivery", round, id, type, state, body: body ?? null, log, receiver: url }, workspaceId });
+  return found.reverse();
+}
+
+/** Explains mail that did not arrive and webhooks that did not answer: what somebody who opens a recording looks for. */
+async function readExplanations(
+  { explain }: RecordingDeps,
+  emails: readonly LineOf<"email">[],
+  deliveries: readonly ReadDelivery[],
+  round: number,
+): Promise<LineOf<"explanation">[]> {
+  const subjects = [
+    ...emails.filter(({ status }) => !ARRIVED.has(status)).map(({ workspaceId, id }) => ({ workspaceId, id })),
+    ...deliveries.flatMap(({ line, workspaceId }) =>
+      line.state === "delivered" || line.log.length === 0 || workspaceId === null ? [] : { workspaceId, id: line.id },
+    ),
+  ];
+  const lines: LineOf<"explanation">[] = [];
+  for (const { workspaceId, id } of subjects.slice(-MOST.explanations)) {
+    const found = await explain(workspaceId, id).catch(nullIfGone);
+    if (found === null) continue;
+    const { title, status, summary, timeline, next, actions } = found;
+    lines.push({ kind: "explanation", round, id, title, status, summary, timeline, next, actions });
+  }
+  return lines;
+}
+
+function nullIfGone(error: unknown): Explanation | null {
+  if (error instanceof ApiError && error.code === "not_found") return null;
+  throw error;
+}
+
+/** A moment in real time, as a line shows it. */
+export function toMoment(ms: number): string {
+  return iso(Math.floor(ms));
+}

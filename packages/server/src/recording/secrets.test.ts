@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { cleanMail } from "./raw-mail.ts";
+import { SecretFilter } from "./secrets.ts";
+
+const KEY = "ms_dev_0123456789abcdefghij";
+const TOKEN = "AbCdEfGhIjKlMnOp_-1234";
+const filter = new SecretFilter(["/unsubscribe/:token", "/t/c/:token"]);
+
+describe("a filter of secrets", () => {
+  test.each([
+    ["a key", `Bearer ${KEY}`, "Bearer ms_dev_[removed]"],
+    ["a webhook secret", "whsec_tWPqdZRDVti+77qaGTSyfZcV/pdj4qe76YAp/v3nzr0=", "whsec_[removed]"],
+    ["the token of a link", `http://127.0.0.1:1/unsubscribe/${TOKEN}?x=1`, "http://127.0.0.1:1/unsubscribe/[removed]?x=1"],
+    [
+      "the signature of an address",
+      `reply+01jc3v2m9k8q4w6x0y5z7a1b2c-${"0a".repeat(10)}@reply.test`,
+      "reply+01jc3v2m9k8q4w6x0y5z7a1b2c-[removed]@reply.test",
+    ],
+    ["the password of an address", "smtps://user:pass%20word@mail.example", "smtps://user:[removed]@mail.example"],
+  ])("removes %s from a text", (_what, text, cleaned) => {
+    expect(filter.clean(text)).toBe(cleaned);
+  });
+
+  test("removes what only its field betrays, and afterwards the same value everywhere", () => {
+    const learning = new SecretFilter([]);
+    learning.learn({ data: [{ apiKey: "plain-looking-value" }] });
+    expect(learning.cleanBody('{"password":"x","note":"plain-looking-value"}')).toBe('{"password":"[removed]","note":"[removed]"}');
+  });
+
+  test("keeps what a program writes into its own mail", () => {
+    const text = "https://acme.example/reset?token=abcdefgh12345678 and https://acme.example/u/1";
+    expect(filter.clean(text)).toBe(text);
+  });
+
+  test("leaves the content of files out of bodies", () => {
+    expect(filter.cleanBody(JSON.stringify({ attachments: [{ content: "A".repeat(5000) }] }))).toBe(
+      '{"attachments":[{"content":"[5000 characters]"}]}',
+    );
+  });
+});
+
+describe("the bytes of a mail", () => {
+  const quoted = (text: string): string => text.replaceAll("=", "=3D").replace(/.{60}/g, "$&=\r\n");
+  const base64 = (text: string): string => Buffer.from(text).toString("base64").replace(/.{76}/g, "$&\r\n");
+  const link = `<a href="http://127.0.0.1:1/unsubscribe/${TOKEN}">out</a> ${"lorem ".repeat(20)} ${KEY}`;
+
+  test.each([
+    ["as they are", "7bit", (text: string) => text],
+    ["quoted-printable", "quoted-printable", quoted],
+    ["base64", "base64", base64],
+  ])("are cleaned if they are encoded %s", (_name, encoding, encode) => {
+    const raw = `From: a@x.example\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${encode(link)}\r\n`;
+    const cleaned = cleanMail(raw, filter);
+    const [head = "", body = ""] = cleaned.split("\r\n\r\n");
+    const read = /base64/.test(head) ? Buffer.from(body, "base64").toString() : body;
+    expect(read).toContain("unsubscribe/[removed]");
+    expect(read).toContain("ms_dev_[removed]");
+    for (const secret of [TOKEN, KEY]) expect(read).not.toContain(secret);
+  });
+
+  test("are cleaned in their headers, also where those are folded or encoded", () => {
+    const raw = `List-Unsubscribe: <http://127.0.0.1:1/unsubscribe/${TOKEN}>\r\nSubject: =?utf-8?B?${Buffer.from(`Key ${KEY}`).toString("base64")}?=\r\nX-Note: a\r\n b ${KEY}\r\n\r\nHi\r\n`;
+    const cleaned = cleanMail(raw, filter);
+    expect(cleaned).toContain("<http://127.0.0.1:1/unsubscribe/[removed]>");
+    expect(cleaned).toContain("Subject: Key ms_dev_[removed]");
+    expect(cleaned).toContain("X-Note: a b ms_dev_[removed]");
+  });
+
+  test("keep every part without a secret as it was, in mails within mails too", () => {
+    const plain = `Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\n${base64("Grüße")}\r\n`;
+    const secret = `Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\n${base64(KEY)}\r\n`;
+    const inner = `Content-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\n${plain}--b\r\n${secret}--b--\r\n`;
+    const raw = `Content-Type: multipart/mixed; boundary=a\r\n\r\nintro\r\n--a\r\n${inner}\r\n--a\r\nContent-Type: image/png\r\n\r\nPNG\r\n--a--\r\n`;
+    const cleaned = cleanMail(raw, filter);
+    expect(cleaned).toContain(plain);
+    expect(cleaned).toContain("PNG");
+    expect(cleaned).not.toContain(base64(KEY));
+    expect(cleaned).toContain(Buffer.from("ms_dev_[removed]").toString("base64"));
+    expect(cleanMail(inner.replace(secret, plain), filter)).toBe(inner.replace(secret, plain));
+  });
+});
