@@ -306,7 +306,7 @@ export interface CreditTransaction {
 
 export interface Explanation {
   id: string;
-  kind: "email" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
+  kind: "email" | "received" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
   title: string;
   status: string;
   summary: string;

@@ -1540,11 +1540,11 @@ export interface EventRecipient {
 
 export type EventType = "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled";
 
-export type ExplainedKind = "email" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
+export type ExplainedKind = "email" | "received" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
 
 export interface Explanation {
   id: string;
-  kind: "email" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
+  kind: "email" | "received" | "contact" | "campaign" | "automation_entry" | "webhook" | "webhook_delivery" | "activation" | "run" | "agent_event";
   title: string;
   status: string;
   summary: string;

@@ -5,6 +5,7 @@ import { explainWebhook, explainWebhookDelivery } from "./developer-webhooks/exp
 import { type Explainers, explainAddress, explainContact, explainEmail } from "./explain/explain.ts";
 import { explainActivation, explainAgentEvent, explainToBuilder } from "./marketplace/agent-webhooks/explain.ts";
 import { explainRun } from "./marketplace/runs/explain.ts";
+import { explainReceived } from "./received/explain.ts";
 
 /** How each kind of object is explained, by the prefix of its ids. */
 export const EXPLAINERS: Explainers<Deps> = {
@@ -12,6 +13,18 @@ export const EXPLAINERS: Explainers<Deps> = {
     {
       permission: "transactional:read",
       explain: (read, deps, { workspaceId, ...question }) => explainEmail(read, deps, workspaceId, question),
+    },
+  ],
+  rcv: [
+    {
+      permission: "received:read",
+      explain: (read, deps, { workspaceId, id }) =>
+        explainReceived(
+          read,
+          { ...toPresent(deps), isReplyAddress: (address) => deps.returnPath.parse(address)?.kind === "reply" },
+          workspaceId,
+          id,
+        ),
     },
   ],
   con: [{ permission: "contacts:read", explain: (read, deps, { workspaceId, id }) => explainContact(read, deps, workspaceId, id) }],

@@ -1,4 +1,5 @@
 import type { CapturedMail, CapturedMailDetail, Mailsvc } from "@mailsvc/sdk";
+import { addressKey } from "@mailsvc/sdk/contract";
 import { decodeAttribute } from "../html/escape.ts";
 import { toPlainText } from "../html/plain-text.ts";
 import { tokenize } from "../html/tokenizer.ts";
@@ -66,9 +67,14 @@ export function createInbox({ sdk, settle, activity }: InboxParts): TestInbox {
   };
 }
 
-/** What a mail must have to match: the exact recipient; a part of the other texts, or a pattern. */
+/** What a mail must have to match: the exact recipients; a part of the other texts, or a pattern. */
 export interface SentMail {
+  /** Who got it. */
   to?: string;
+  /** Whom it names in Cc. */
+  cc?: string;
+  /** Who got it, too, without being named in it. */
+  bcc?: string;
   from?: string | RegExp;
   subject?: string | RegExp;
   text?: string | RegExp;
@@ -83,10 +89,17 @@ export async function toHaveSent(
   world: { readonly inbox: TestInbox },
   expected: SentMail,
 ): Promise<{ pass: boolean; message: () => string }> {
-  const { to, ...texts } = expected;
+  const { to, cc, bcc, ...texts } = expected;
   const sent = await world.inbox.all(to === undefined ? {} : { to });
   let pass = false;
-  for (const { id } of sent) pass ||= matches(await world.inbox.get(id), texts);
+  for (const { id } of sent) {
+    if (pass) break;
+    const mail = await world.inbox.get(id);
+    pass =
+      matches(mail, texts) &&
+      (cc === undefined || listNamed(mail, ["cc"]).has(addressKey(cc))) &&
+      (bcc === undefined || (await wasSentBlind(world.inbox, mail, bcc)));
+  }
   const all = pass ? [] : await world.inbox.all();
   const wanted = Object.entries(expected).map(([name, value]) => `${name}: ${value instanceof RegExp ? value : JSON.stringify(value)}`);
   return {
@@ -105,7 +118,25 @@ function toNull(error: unknown): null {
   throw error;
 }
 
-function matches(mail: TestMail, expected: Omit<SentMail, "to">): boolean {
+/** The addresses that headers of a mail name. */
+function listNamed({ headers }: TestMail, names: readonly string[]): Set<string> {
+  const values = headers.filter(({ name }) => names.includes(name.toLowerCase())).map(({ value }) => value);
+  return new Set(values.flatMap((value) => value.match(/[^\s<>,;"]+@[^\s<>,;"]+/g) ?? []).map(addressKey));
+}
+
+/** Whether an address got a copy of a mail that does not name it. */
+async function wasSentBlind(inbox: TestInbox, mail: TestMail, address: string): Promise<boolean> {
+  const messageId = findMessageId(mail);
+  if (messageId === undefined || listNamed(mail, ["to", "cc"]).has(addressKey(address))) return false;
+  for (const { id } of await inbox.all({ to: address })) if (findMessageId(await inbox.get(id)) === messageId) return true;
+  return false;
+}
+
+function findMessageId({ headers }: TestMail): string | undefined {
+  return headers.find(({ name }) => name.toLowerCase() === "message-id")?.value;
+}
+
+function matches(mail: TestMail, expected: Omit<SentMail, "to" | "cc" | "bcc">): boolean {
   return Object.entries(expected).every(([name, value]: [string, string | RegExp | undefined]) => {
     const text = mail[name as keyof typeof expected] ?? "";
     return value === undefined || (typeof value === "string" ? text.includes(value) : new RegExp(value).test(text));

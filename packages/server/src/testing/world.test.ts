@@ -68,6 +68,18 @@ describe("the inbox of a world", () => {
     );
   });
 
+  test("knows whom a mail names in Cc, and who got it without being named", async () => {
+    await using world = await createWorld();
+    await world.sdk.emails.send({ ...signIn, cc: ["Boss@example.com", "bob@example.com"], bcc: "audit@example.com" });
+    await expect(world).toHaveSent({ to: "ada@example.com", cc: "boss@example.com", bcc: "Audit@example.com", subject: "code" });
+    await expect(world).toHaveSent({ to: "bob@example.com", cc: "bob@example.com" });
+    await expect(world).not.toHaveSent({ cc: "audit@example.com" });
+    await expect(world).not.toHaveSent({ cc: "ada@example.com" });
+    for (const bcc of ["ada@example.com", "boss@example.com", "eve@example.com"]) await expect(world).not.toHaveSent({ bcc });
+    await world.sdk.emails.send({ ...signIn, to: "audit@example.com", subject: "Another" });
+    await expect(world).not.toHaveSent({ bcc: "audit@example.com", subject: "Another" });
+  });
+
   test("knows that a mail cannot come while the clock is frozen, and waits for requests under way", async () => {
     await using world = await createWorld();
     const scheduled = world.sdk.emails.send({ ...signIn, scheduledAt: "2026-01-03T00:00:00Z" });
@@ -102,6 +114,8 @@ describe("the inbox of a world", () => {
     await expect(world).toHaveSent({ to: "ada@example.com", subject: "code", text: /\d{6}/, html: "Sign in" });
     await expect(world).not.toHaveSent({ to: "bob@example.com" });
     await expect(world).not.toHaveSent({ to: "ada@example.com", subject: /^code/ });
+    await expect(world).not.toHaveSent({ to: "ada@example.com", cc: "ada@example.com" });
+    await expect(world).not.toHaveSent({ bcc: "ada@example.com" });
     await expect(expect(world).toHaveSent({ subject: "Welcome" })).rejects.toThrow("to ada@example.com: Your code");
     await expect(expect(world).not.toHaveSent({ subject: /code/ })).rejects.toThrow("A mail with subject: /code/ was sent.");
   });

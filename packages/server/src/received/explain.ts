@@ -1,0 +1,84 @@
+import type { AutoReplyReason, Explanation } from "@mailsvc/sdk/contract";
+import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
+import { findEmailById, readMessageId } from "../emails/emails.ts";
+import { type Action, buildExplanation, count, joinSentences, type Moment, type Present, quote } from "../lib/explanation.ts";
+import { getReceivedRow, type ReceivedRow } from "./store.ts";
+
+/** What an explanation of a received mail depends on besides it. */
+interface ReceivedPresent extends Present {
+  /** Whether an address is the reply address of an email. */
+  isReplyAddress(address: string): boolean;
+}
+
+const AUTOMATIC: Readonly<Record<AutoReplyReason, string>> = {
+  null_sender: "Its envelope has no sender, as mail of mail servers has.",
+  program_address: "Its sender has an address that programs use.",
+  auto_submitted: "The header Auto-Submitted, or one like it, says so.",
+  precedence: "The header Precedence says so.",
+  mailing_list: "It came through a mailing list.",
+  loop: "It goes in circles: X-Loop, our own Message-ID, or too many servers on its way.",
+  too_many: `Its sender wrote ${RECEIVED_LIMITS.personalPerHour} other mails within the hour.`,
+};
+
+/** Explains a received mail: whose answer it is and why, what reacted to it, and how to answer. Throws ApiError not_found. */
+export async function explainReceived(read: Reader, present: ReceivedPresent, workspaceId: string, id: string): Promise<Explanation> {
+  const row = await getReceivedRow(read, workspaceId, id);
+  const email = row.emailId === null ? null : await findEmailById(read, row.emailId);
+  const passed = await findRows(read, read.t.agentReplies, { receivedId: id });
+  const moments: Moment[] = [
+    ...(email === null ? [] : [{ at: email.createdAt, what: `The email that it answers was accepted: ${email.id}` }]),
+    { at: row.receivedAt, what: `Received for ${row.to}`, why: describeConversation(row) },
+    ...passed.map(({ activationId, receivedAt }) => ({
+      at: receivedAt,
+      what: `Shown to an agent: ${activationId}`,
+      why: "The email was sent with its activation as tag, and the agent has the scope messages:replies. It sees no addresses.",
+    })),
+  ];
+  return buildExplanation(
+    {
+      id,
+      kind: "received",
+      title: `Mail from ${row.from ?? "an unknown sender"}: ${quote(row.subject)}`,
+      status: row.autoReply === null ? "personal" : "automatic",
+      summary: joinSentences(describeAnswer(row, present), describeAuthor(row), row.truncated ? "Only the raw mail is complete." : null),
+      moments,
+      actions: listActions(row),
+      related: [row.emailId, row.contactId, row.campaignId, ...passed.map(({ activationId }) => activationId)],
+    },
+    present,
+  );
+}
+
+function describeAnswer(row: ReceivedRow, { isReplyAddress }: ReceivedPresent): string {
+  if (row.emailId !== null)
+    return isReplyAddress(row.to)
+      ? `It answers ${row.emailId}: it came to the reply address of that email.`
+      : `It answers ${row.emailId}: it names that email, which went to its sender.`;
+  const named = row.references.filter((reference) => readMessageId(reference) !== null).length;
+  return named > 0
+    ? `It names ${count(named, "email")} of yours that did not go to its sender, so it does not count as an answer.`
+    : "It answers no email of yours.";
+}
+
+function describeAuthor({ autoReply }: ReceivedRow): string {
+  return autoReply === null
+    ? "It counts as written by a person."
+    : joinSentences(
+        "It counts as written by a program, so that automations, agents and received reply leave it alone.",
+        AUTOMATIC[autoReply],
+      );
+}
+
+function describeConversation({ threadId, id }: ReceivedRow): string {
+  return threadId === id ? "It began a conversation." : `It joined the conversation ${threadId}.`;
+}
+
+function listActions({ id, autoReply, replyTo, threadId }: ReceivedRow): Action[] {
+  return [
+    ...(autoReply === null && replyTo !== null ? [{ what: "Answer it", command: `mailsvc received reply ${id} --text "…"` }] : []),
+    { what: "See its conversation", command: `mailsvc received list --thread ${threadId}` },
+    { what: "See it as it came", command: `mailsvc received raw ${id}` },
+  ];
+}
