@@ -1556,6 +1556,8 @@ export interface MailsvcMethods {
       email?: string | undefined;
       /** Only events of emails to this address */
       to?: string | undefined;
+      /** Only events of emails with this tag: name=value */
+      tag?: string | undefined;
       /** Only events of this campaign (its id) */
       campaign?: string | undefined;
       /** Only events of this automation (its id) */
@@ -1589,6 +1591,8 @@ export interface MailsvcMethods {
       email?: string | undefined;
       /** Only events of emails to this address */
       to?: string | undefined;
+      /** Only events of emails with this tag: name=value */
+      tag?: string | undefined;
       /** Only events of this campaign (its id) */
       campaign?: string | undefined;
       /** Only events of this automation (its id) */

@@ -13,7 +13,7 @@ import { CTRL_C, listenToKeys } from "../runtime/keys.ts";
 import { createClient } from "../runtime/transport.ts";
 import type { Session } from "../types.ts";
 
-const FILTERS = ["to", "email", "campaign", "automation", "contact"] as const;
+const FILTERS = ["to", "email", "tag", "campaign", "automation", "contact"] as const;
 // How often the position is stored.
 const SAVE_MS = 1000;
 
@@ -36,6 +36,7 @@ export function listenCommand(run: Run): Command {
     .addOption(new Option("--type <types>", "Only events of these types, with commas between them; email.* for all of a kind"))
     .addOption(new Option("--to <email>", "Only events of emails to this address"))
     .addOption(new Option("--email <id>", "Only events of this email"))
+    .addOption(new Option("--tag <name=value>", "Only events of emails with this tag"))
     .addOption(new Option("--campaign <id>", "Only events of this campaign"))
     .addOption(new Option("--automation <id>", "Only events of this automation"))
     .addOption(new Option("--contact <id>", "Only events of this contact"))

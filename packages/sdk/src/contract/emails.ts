@@ -13,6 +13,7 @@ import {
   ScheduledAt,
   SEND_LIMITS,
   Subject,
+  TagFilter,
   Tags,
   Tracking,
 } from "./send-fields.ts";
@@ -306,12 +307,7 @@ export const emails = {
         .max(SEND_LIMITS.subject)
         .optional()
         .meta({ description: "Only emails whose subject begins with this, in upper or lower case" }),
-      tag: z
-        .string()
-        .max(400)
-        .regex(/^[^=]+=/, "A name and a value are needed: name=value.")
-        .optional()
-        .meta({ description: "Only emails with this tag: name=value", examples: ["kind=report"] }),
+      tag: TagFilter.optional().meta({ description: "Only emails with this tag: name=value", examples: ["kind=report"] }),
       template: z.string().max(100).optional().meta({ description: "Only emails of this template (its slug), without those of campaigns" }),
       campaign: z.string().max(100).optional().meta({ description: "Only emails of this campaign (its id)" }),
       automation: z.string().max(100).optional().meta({ description: "Only emails that this automation has sent (its id)" }),

@@ -5,6 +5,7 @@ import { endpoint } from "./endpoint.ts";
 import { EVENT_TYPES, type EventData, type EventType, EventTypeList, TrackedName } from "./event-types.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { EventRecipient } from "./recipients.ts";
+import { TagFilter } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
 /** How many connections may follow events at a time, on each server. */
@@ -57,6 +58,7 @@ const filters = {
     .optional()
     .meta({ description: "Only events of this email (its id), or of one of its recipients (the id of that)" }),
   to: EmailAddress.optional().meta({ description: "Only events of emails to this address" }),
+  tag: TagFilter.optional().meta({ description: "Only events of emails with this tag: name=value", examples: ["kind=report"] }),
   campaign: z.string().max(100).optional().meta({ description: "Only events of this campaign (its id)" }),
   automation: z.string().max(100).optional().meta({ description: "Only events of this automation (its id)" }),
   contact: z.string().max(100).optional().meta({ description: "Only events of this contact (its id) and of emails to its address" }),
@@ -110,6 +112,7 @@ export const events = {
     examples: [
       { summary: "Bounces and complaints", query: { type: "email.bounced,email.complained" } },
       { summary: "All about one recipient", query: { to: "ada@example.com" } },
+      { summary: "Of emails with a tag", query: { tag: "kind=report" } },
       { summary: "What has happened since the event with sequence 1042", query: { after: 1042 } },
     ],
   }),

@@ -88,6 +88,12 @@ export const Tags = z
   })
   .meta({ description: "Your own tracking tags, name to value; not sent to the recipient" });
 
+/** A tag as a filter names it. */
+export const TagFilter = z
+  .string()
+  .max(400)
+  .regex(/^[^=]+=/, "A name and a value are needed: name=value.");
+
 export const Attachment = z
   .strictObject({
     filename: z

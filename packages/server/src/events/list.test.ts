@@ -44,6 +44,33 @@ const record = (
 
 const typesOf = (events: readonly Event[]): string[] => events.map((e) => e.type);
 
+test("events are filtered by a tag of their email, in pages and after a number, whether few emails have the tag or many", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const other = await world.createWorkspace("Other");
+  await other.sdk.emails.send({ ...sent("ada@example.com"), tags: { kind: "rare" } });
+  await sdk.emails.send(sent("ada@example.com"));
+  const { id } = await sdk.emails.send({ ...sent("ada@example.com"), tags: { kind: "rare", formula: "a=b" } });
+  await sdk.emails.send({ ...sent("bob@example.com"), tags: { kind: "rarest" } });
+  const recipients = Array.from({ length: 21 }, (_, i) => Array.from({ length: 50 }, (_, k) => `a${i}-${k}@example.com`));
+  for (const to of recipients) await sdk.emails.send({ ...sent(""), to, tags: { kind: "often" } });
+  await world.settle();
+  const rare = await sdk.events.list({ tag: "kind=rare" });
+  expect(rare.data.map(({ emailId, type }) => [emailId, type])).toEqual([
+    [id, "email.delivered"],
+    [id, "email.sent"],
+    [id, "email.queued"],
+  ]);
+  expect(rare.pagination.total).toBe(3);
+  expect((await sdk.events.list({ tag: "formula=a=b", after: 0 })).data.map(({ emailId }) => emailId)).toEqual([id, id, id]);
+  expect((await sdk.events.list({ tag: "kind=rare", to: "bob@example.com" })).data).toEqual([]);
+  expect((await sdk.events.list({ tag: "kind=none" })).pagination.total).toBe(0);
+  const often = await sdk.events.list({ tag: "kind=often", type: "email.delivered", limit: 100 }).toArray();
+  expect(often).toHaveLength(1050);
+  expect(new Set(often.map(({ tags }) => tags["kind"]))).toEqual(new Set(["often"]));
+  await expect(sdk.events.list({ tag: "kind" })).rejects.toMatchObject({ code: "validation_error" });
+});
+
 test("an email's events are listed newest first, with its recipient and their numbers", async () => {
   await using world = await createWorld();
   const { sdk } = world;

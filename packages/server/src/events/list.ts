@@ -1,5 +1,5 @@
 import { type Event, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
-import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, exists, gt, gte, inArray, isNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import {
   countQuery,
@@ -25,6 +25,7 @@ export interface EventFilter {
   readonly type?: string | undefined;
   readonly email?: string | undefined;
   readonly to?: string | undefined;
+  readonly tag?: string | undefined;
   readonly campaign?: string | undefined;
   readonly automation?: string | undefined;
   readonly contact?: string | undefined;
@@ -36,7 +37,14 @@ export interface EventFilter {
 }
 
 /** A filter with the ids of all recipients of the mail that it names. */
-type ResolvedFilter = Omit<EventFilter, "email"> & { readonly emailIds: readonly string[] | undefined };
+type ResolvedFilter = Omit<EventFilter, "email" | "tag"> & {
+  readonly emailIds: readonly string[] | undefined;
+  /** Of few emails with a tag the events are read, of many events it is asked whether their emails have it. */
+  readonly tag: { readonly label: string; readonly isRare: boolean } | undefined;
+};
+
+// Up to this many emails with a tag, the events of all of them are sorted: some ms. With more, a page is met soon on the way down.
+const MAX_RARE = 1000;
 
 // Events that a page by sequence looks through for those that match: some 10 ms.
 const MAX_EXAMINED = 5000;
@@ -49,10 +57,11 @@ export async function listEvents(
   read: Reader,
   deps: Pick<EventDeps, "eventStream">,
   workspaceId: string,
-  { page, limit, cursor, after, email, ...others }: PageInput & EventFilter & { readonly after?: number | undefined },
+  { page, limit, cursor, after, email, tag, ...others }: PageInput & EventFilter & { readonly after?: number | undefined },
 ): Promise<Page<Event>> {
   await deps.eventStream.catchUp();
-  const wanted = { ...others, emailIds: email === undefined ? undefined : await listRecipientIds(read, workspaceId, email) };
+  const emailIds = email === undefined ? undefined : await listRecipientIds(read, workspaceId, email);
+  const wanted = { ...others, emailIds, tag: tag === undefined ? undefined : await findTag(read, workspaceId, tag) };
   if (after !== undefined) return listAfter(read, workspaceId, { page, limit, cursor }, after, wanted);
   if (!isFiltered(wanted)) return listNewest(read, workspaceId, { page, limit, cursor });
   const filter = { ...wanted, test: wanted.test ?? false };
@@ -81,6 +90,29 @@ export async function getEvent(
   const [found] = key === null ? [] : await selectFull(read).where(and(eq(e.sequence, key), eq(e.workspaceId, workspaceId)));
   if (!found || found.position === null || (test && !isTestMail(found.event.emailId))) throw notFound("event", id);
   return showEvent(found);
+}
+
+/** A tag as it is stored among the labels of emails, and whether few emails have it. */
+async function findTag(read: Reader, workspaceId: string, tag: string): Promise<NonNullable<ResolvedFilter["tag"]>> {
+  const { emailLabels: l } = read.t;
+  const label = `tag:${tag}`;
+  const labelled = read
+    .select(ONE)
+    .from(l)
+    .where(and(eq(l.workspaceId, workspaceId), eq(l.label, label)));
+  return { label, isRare: (await countUpTo(read, labelled, MAX_RARE + 1)) <= MAX_RARE };
+}
+
+/** The condition that the email of an event has a tag, for events that are found by something else. */
+function hasTag(read: Reader, workspaceId: string, tag: ResolvedFilter["tag"]): SQL | undefined {
+  if (tag === undefined) return undefined;
+  const { events: e, emailLabels: l } = read.t;
+  return exists(
+    read
+      .select(ONE)
+      .from(l)
+      .where(and(eq(l.workspaceId, workspaceId), eq(l.label, tag.label), eq(l.emailId, e.emailId))),
+  );
 }
 
 /** The ids under which events of a mail are recorded: its own and, if it has several recipients, theirs. */
@@ -180,7 +212,7 @@ function listNewest(read: Reader, workspaceId: string, input: PageInput): Promis
   );
 }
 
-function isFiltered(filter: EventFilter): boolean {
+function isFiltered(filter: ResolvedFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
@@ -196,6 +228,7 @@ function matchFilter(read: Reader, workspaceId: string, filter: ResolvedFilter):
     filter.automation === undefined ? undefined : eq(e.automationId, filter.automation),
     filter.machine === undefined ? undefined : eq(e.machine, filter.machine),
     matchTest(read, filter),
+    hasTag(read, workspaceId, filter.tag),
     few.length === 0 ? undefined : or(...few),
   );
 }
@@ -204,7 +237,7 @@ function matchTime({ t: { events: e } }: Reader, { since, until }: Pick<EventFil
   return and(since === undefined ? undefined : gte(e.at, Date.parse(since)), until === undefined ? undefined : lt(e.at, Date.parse(until)));
 }
 
-function matchTest({ t: { events: e } }: Reader, { test }: EventFilter): SQL | undefined {
+function matchTest({ t: { events: e } }: Reader, { test }: Pick<EventFilter, "test">): SQL | undefined {
   if (test === undefined) return undefined;
   return test ? OF_TEST_MAIL : or(isNull(e.emailId), lt(e.emailId, TEST_MAIL_FROM));
 }
@@ -228,7 +261,7 @@ function listBranches(read: Reader, workspaceId: string, filter: ResolvedFilter)
   const ofCampaign = filter.campaign === undefined ? undefined : read.sqlDialect.rarely(eq(e.campaignId, filter.campaign));
   const ofAutomation = filter.automation === undefined ? undefined : read.sqlDialect.rarely(eq(e.automationId, filter.automation));
   const byMachine = filter.machine === undefined ? undefined : eq(e.machine, filter.machine);
-  const ofTest = matchTest(read, filter);
+  const ofTest = and(matchTest(read, filter), filter.tag?.isRare === false ? hasTag(read, workspaceId, filter.tag) : undefined);
   const few = listFew(read, workspaceId, filter);
   if (few.length > 0)
     return few.map((index) => ({ index, rest: and(inWorkspace, ofType, inTime, ofCampaign, ofAutomation, byMachine, ofTest) }));
@@ -236,7 +269,7 @@ function listBranches(read: Reader, workspaceId: string, filter: ResolvedFilter)
     const typeAndTime = and(eq(e.type, type), inTime);
     if (ofCampaign) return { index: and(inWorkspace, ofCampaign, typeAndTime), rest: and(ofAutomation, byMachine, ofTest) };
     if (ofAutomation) return { index: and(inWorkspace, ofAutomation, typeAndTime), rest: and(byMachine, ofTest) };
-    if (filter.test) return { index: and(inWorkspace, ofTest, typeAndTime), rest: byMachine };
+    if (filter.test) return { index: and(inWorkspace, OF_TEST_MAIL, typeAndTime), rest: and(byMachine, ofTest) };
     return { index: and(inWorkspace, byMachine, typeAndTime), rest: ofTest };
   });
 }
@@ -247,8 +280,16 @@ function toCondition({ sqlDialect }: Reader, { index, rest }: Branch): SQL | und
 }
 
 /** Conditions for the events of few emails, or of one contact; none when no such filter was given. */
-function listFew(read: Reader, workspaceId: string, { emailIds, to, contact }: ResolvedFilter): (SQL | undefined)[] {
-  const { events: e, emails: m, contacts: c } = read.t;
+function listFew(read: Reader, workspaceId: string, { emailIds, to, contact, tag }: ResolvedFilter): (SQL | undefined)[] {
+  const { events: e, emails: m, contacts: c, emailLabels: l } = read.t;
+  const labelled = (label: string): SQL =>
+    inArray(
+      e.emailId,
+      read
+        .select({ id: l.emailId })
+        .from(l)
+        .where(and(eq(l.workspaceId, workspaceId), eq(l.label, label))),
+    );
   const sentTo = (key: SQL | string): SQL =>
     inArray(
       e.emailId,
@@ -260,6 +301,7 @@ function listFew(read: Reader, workspaceId: string, { emailIds, to, contact }: R
   const one = and(
     emailIds === undefined ? undefined : inArray(e.emailId, [...emailIds]),
     to === undefined ? undefined : sentTo(parseAddress(to).key),
+    tag?.isRare ? labelled(tag.label) : undefined,
   );
   if (contact === undefined) return one ? [one] : [];
   const own = eq(e.contactId, contact);

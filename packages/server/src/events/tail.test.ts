@@ -150,6 +150,10 @@ test("a stream with filters shows what matches", async () => {
     "email.bounced",
   ]);
   expect(numbersOf(await take(world.sdk.events.tail({ from: 1, email: "em_1" }), 1))).toEqual([2]);
+  const mail = { from: "Acme <hello@acme.example>", to: "ada@example.com", subject: "Hello", text: "x" };
+  for (const kind of ["other", "a=b"]) await world.sdk.emails.send({ ...mail, tags: { kind } });
+  const tagged = await take(world.sdk.events.tail({ from: 1, tag: "kind=a=b" }), 3);
+  expect(tagged.map(({ tags }) => tags)).toEqual(Array(3).fill({ kind: "a=b" }));
 });
 
 test("no workspace sees the events of another one", async () => {

@@ -17,6 +17,7 @@ interface TailRequest {
   readonly type?: string | undefined;
   readonly email?: string | undefined;
   readonly to?: string | undefined;
+  readonly tag?: string | undefined;
   readonly campaign?: string | undefined;
   readonly automation?: string | undefined;
   readonly contact?: string | undefined;
@@ -81,6 +82,12 @@ async function findNext(read: Reader, { eventStream }: EventTailDeps, workspaceI
   return (stream?.last ?? 0) + 1;
 }
 
+/** Name and value: names have no `=`, values may. */
+function splitTag(tag: string): [string, string] {
+  const at = tag.indexOf("=");
+  return [tag.slice(0, at), tag.slice(at + 1)];
+}
+
 /** The number after the one in Last-Event-ID; undefined when there is none. Throws ApiError validation_error. */
 function parseLastEventId(text: string | null): number | undefined {
   if (text === null || text === "") return undefined;
@@ -92,11 +99,13 @@ function parseLastEventId(text: string | null): number | undefined {
 function createMatcher(request: TailRequest): (event: Event) => boolean {
   const types = new Set(parseEventTypes(request.type));
   const toKey = request.to === undefined ? undefined : parseAddress(request.to).key;
+  const [tagName = "", tagValue] = request.tag === undefined ? [] : splitTag(request.tag);
   const { email, campaign, automation, contact, machine, test } = request;
   return (event) =>
     types.has(event.type) &&
     (email === undefined || event.emailId === email || event.recipient?.id === email) &&
     (toKey === undefined || (event.to !== null && parseAddress(event.to).key === toKey)) &&
+    (tagValue === undefined || event.tags[tagName] === tagValue) &&
     (campaign === undefined || event.campaignId === campaign) &&
     (automation === undefined || event.automationId === automation) &&
     (contact === undefined || event.contactId === contact) &&
