@@ -84,10 +84,33 @@ export const mailParserProgram = { get source() { return zstdDecompressSync(Buff
   },
 };
 
+// The dashboard is built from its sources by the server's tests. A bundle contains its files instead, compressed, as a module of its own
+// that is loaded with the first request for them.
+const dashboardFiles = {
+  name: "dashboard-files",
+  setup: (pass) => {
+    pass.onLoad({ filter: /packages[\\/]server[\\/]src[\\/]dashboard[\\/]built-files\.ts$/ }, () => ({
+      contents: `export const loadBuiltFiles = async () => (await import("mailsvc:dashboard")).files();`,
+    }));
+    pass.onResolve({ filter: /^mailsvc:dashboard$/ }, ({ path }) => ({ path, namespace: "dashboard" }));
+    pass.onLoad({ filter: /./, namespace: "dashboard" }, async () => {
+      const { buildDashboard } = await import("../packages/dashboard/build.mjs");
+      // The licences of what is inside are collected as those of the bundle.
+      const plugins = pass.initialOptions.plugins.filter(({ name }) => name === "collect-packages");
+      const files = await buildDashboard({ plugins });
+      const packed = [...files].map(([name, { brotli, ...rest }]) => [name, { ...rest, brotli: Buffer.from(brotli).toString("base64") }]);
+      return {
+        contents: `const packed = ${JSON.stringify(packed)};
+export const files = () => new Map(packed.map(([name, file]) => [name, { ...file, brotli: Buffer.from(file.brotli, "base64") }]));`,
+      };
+    });
+  },
+};
+
 /**
  * What is not bundled: optional dependencies of dependencies, which are not installed, and what listhen has for its own command
  * line.
  */
 export const ABSENT = ["pg-native", "react-devtools-core", "jiti", "@parcel/watcher-wasm"];
 
-export const bundlePlugins = [englishOnly, quietHttp, undiciClient, threadPrograms];
+export const bundlePlugins = [englishOnly, quietHttp, undiciClient, threadPrograms, dashboardFiles];

@@ -56,6 +56,12 @@ const MEANINGS = {
     versions: ["versions kept; publishing one more deletes the oldest", count],
     testRecipients: ["recipients of a test send", count],
   },
+  SIGN_IN_LIMITS: {
+    title: "The dashboard",
+    linkMinutes: ["how long a link to sign in works", (value) => `${count(value)} minutes`],
+    idleHours: ["how long a session lasts without a request", (value) => `${count(value)} hours`],
+    sessionDays: ["how long a session lasts in all", days],
+  },
   CONTACT_LIMITS: {
     title: "A contact",
     name: ["first name, and last name, each", characters],

@@ -12,6 +12,8 @@ const ZONES: [zone: string, path: RegExp][] = [
   ["sdk", /^packages\/sdk\/src\//],
   ["agent-kit", /^packages\/agent-kit\/src\//],
   ["cli", /^packages\/cli\/src\//],
+  ["dashboard-build", /^packages\/dashboard\/build\.mjs$/],
+  ["dashboard", /^packages\/dashboard\/src\//],
   ["testing", /^packages\/server\/src\/testing(\/|\.ts$)/],
   ["lib", /^packages\/server\/src\/lib\//],
   ["db", /^packages\/server\/src\/db\//],
@@ -29,6 +31,9 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
   sdk: { use: ["contract"] },
   "agent-kit": { use: [] },
   cli: { use: [] },
+  // The SDK's table of endpoints and its types, without the client: see packages/dashboard/README.md.
+  dashboard: { use: ["sdk"] },
+  "dashboard-build": { use: [] },
   lib: { use: [] },
   db: { use: ["lib"] },
   queue: { use: ["lib"], types: ["db"] },
@@ -43,6 +48,11 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 /** Single files beyond the table above, with the reason. */
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
+  [
+    /\/server\/src\/dashboard\/built-files\.ts$/,
+    /^packages\/dashboard\/build\.mjs$/,
+    "outside of bundles, the server builds what it serves",
+  ],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
   [/\/mcp\/schemas\.ts$/, /\/http\/json-schema\.ts$/, "the schemas of tools are those of the OpenAPI document"],
 ];
@@ -60,6 +70,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^@modelcontextprotocol\/server/, [], /\/server\/src\/mcp\//],
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
+  [/^(preact|@preact\/signals)(\/|$)/, ["dashboard"]],
   [/^@mailsvc\/sdk$/, ["cli", "testing"]],
   [/^@mailsvc\/agent-kit(\/conformance)?$/, ["cli"]],
   [/^@mailsvc\/server/, [], /\/agent-kit\/src\/testing\//],

@@ -175,12 +175,19 @@ export const ENDPOINTS: EndpointTable = {
     wait: { method: "GET", path: "/api/v1/test-inbox/wait", query: true, waitSeconds: 10 },
     get: { method: "GET", path: "/api/v1/test-inbox/:id" },
     raw: { method: "GET", path: "/api/v1/test-inbox/:id/raw", produces: "message/rfc822" },
+    delete: { method: "DELETE", path: "/api/v1/test-inbox/:id" },
     clear: { method: "DELETE", path: "/api/v1/test-inbox" },
   },
   keys: {
     list: { method: "GET", path: "/api/v1/keys", query: true, page: true },
     create: { method: "POST", path: "/api/v1/keys", body: true },
     revoke: { method: "DELETE", path: "/api/v1/keys/:id" },
+  },
+  dashboard: {
+    link: { method: "POST", path: "/api/v1/dashboard/links", body: true },
+    sessions: { method: "GET", path: "/api/v1/dashboard/sessions", query: true, page: true },
+    signOut: { method: "DELETE", path: "/api/v1/dashboard/sessions/:id" },
+    signOutAll: { method: "DELETE", path: "/api/v1/dashboard/sessions" },
   },
   workspaces: {
     list: { method: "GET", path: "/api/v1/workspaces", query: true, page: true },
@@ -223,6 +230,7 @@ export const ENDPOINTS: EndpointTable = {
     text: { method: "GET", path: "/__dev/inbox/:id/text", open: true, produces: "text/plain" },
     raw: { method: "GET", path: "/__dev/inbox/:id/raw", open: true, produces: "message/rfc822" },
     reply: { method: "POST", path: "/__dev/inbox/:id/reply", open: true, body: true },
+    delete: { method: "DELETE", path: "/__dev/inbox/:id", open: true },
     clear: { method: "DELETE", path: "/__dev/inbox", open: true },
   },
   listings: {

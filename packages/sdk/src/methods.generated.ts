@@ -2,7 +2,7 @@
 import type { APIPromise } from "./api-promise.ts";
 import type { CallOptions } from "./options.ts";
 import type { PagePromise } from "./pagination.ts";
-import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentReply, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayStep, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
+import type { AcceptedRecipient, Activation, AgentCredits, AgentMessage, AgentReply, AgentSelf, Asset, Attachment, Automation, AutomationConnection, AutomationDetail, AutomationEntry, AutomationOccurrence, AutomationStats, AutomationStep, AutomationTrigger, AutomationVersion, BatchEmail, BatchResponse, Brand, BrandSettings, Campaign, CampaignAudience, CampaignDetail, CampaignPatch, CampaignPreview, CampaignStats, CampaignVerification, CapturedMail, CapturedMailDetail, CatalogAgent, ClockState, Contact, ContactDetail, ContactImport, ContactPatch, ContactUpsert, CreditEntry, CreditTransaction, CustomValue, DashboardSession, Delivery, DeliveryDetail, DryRun, Email, EmailDetail, Erasure, Event, Explanation, FailedRecipient, Fault, Heartbeat, InboundDomain, Job, Key, LandingPage, LandingPageStats, LandingPageSubmission, LandingPageSummary, LeadMagnet, LintReport, LintRule, List, ListAddition, ListMember, ListMetadata, ListRemoval, Listing, ListingActivation, Message, NewCampaign, NewContact, NewRelay, Payment, Person, Plan, ProviderConnection, QueueStatus, ReceivedAttachment, ReceivedMail, ReceivedMailDetail, ReceivedReplyRequest, Recipient, Relay, RelayStep, Run, RunDetail, RunLogEntry, Segment, SegmentPreview, SegmentRule, SendRequest, SendResponse, Sender, SlugSendRequest, Snapshot, Suppression, SuppressionImport, SuppressionRow, Template, TemplateBySlug, TemplateDetail, TemplateInput, TemplatePreview, TemplateRendering, TemplateSendRequest, TemplateSendResponse, TemplateVersion, VariableDeclaration, Wakeup, Webhook, WebhookDelivery, WebhookDeliveryDetail, WebhookRedelivery, WebhookTest, WebhookWithSecret, Workspace, WrittenLandingPage } from "./types.generated.ts";
 import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
@@ -1853,6 +1853,8 @@ export interface MailsvcMethods {
       from?: string | undefined;
       /** Part of the subject */
       subject?: string | undefined;
+      /** Part of the subject, an address or the body, in upper or lower case; looks through the newest 1,000 mails */
+      text?: string | undefined;
     }, options?: CallOptions): PagePromise<CapturedMail>;
     /**
      * Wait for a matching mail of a test key and return it.
@@ -1885,6 +1887,12 @@ export interface MailsvcMethods {
      * `GET /api/v1/test-inbox/:id/raw`
      */
     raw(id: string, options?: CallOptions): APIPromise<string>;
+    /**
+     * Delete one captured mail of a test key.
+     *
+     * `DELETE /api/v1/test-inbox/:id`
+     */
+    delete(id: string, options?: CallOptions): APIPromise<CapturedMail>;
     /**
      * Delete all captured mail of test keys.
      *
@@ -1946,6 +1954,55 @@ export interface MailsvcMethods {
      * `DELETE /api/v1/keys/:id`
      */
     revoke(id: string, options?: CallOptions): APIPromise<Key>;
+  };
+  /** The dashboard: links to sign in, and the browsers that are signed in */
+  readonly dashboard: {
+    /**
+     * Create a link that signs one browser in to the dashboard.
+     *
+     * It works once, within 15 minutes. The session has the permissions of the role that the key has, too, and ends when the key is revoked.
+     *
+     * `POST /api/v1/dashboard/links`
+     */
+    link(input?: {
+      /** What the person may do: everything the key may, campaigns and contacts, or only look */
+      role?: "owner" | "marketer" | "viewer" | undefined;
+    }, options?: CallOptions): APIPromise<{
+      /** The link, shown only once */
+      url: string;
+      role: "owner" | "marketer" | "viewer";
+      /** ISO 8601 instant */
+      expiresAt: string;
+    }>;
+    /**
+     * List the browsers that are signed in, newest first.
+     *
+     * `GET /api/v1/dashboard/sessions`
+     */
+    sessions(input?: {
+      /** Page number, from 1 */
+      page?: number | undefined;
+      /** Items per page, 1 to 100 */
+      limit?: number | undefined;
+      /** Continue after this cursor (pagination.nextCursor); replaces page */
+      cursor?: string | undefined;
+    }, options?: CallOptions): PagePromise<DashboardSession>;
+    /**
+     * Sign a browser out.
+     *
+     * `DELETE /api/v1/dashboard/sessions/:id`
+     */
+    signOut(id: string, options?: CallOptions): APIPromise<DashboardSession>;
+    /**
+     * Sign all browsers of the workspace out.
+     *
+     * Links that were not used yet stop working, too.
+     *
+     * `DELETE /api/v1/dashboard/sessions`
+     */
+    signOutAll(options?: CallOptions): APIPromise<{
+      ended: number;
+    }>;
   };
   /** Workspaces of this server, with the operator key */
   readonly workspaces: {
@@ -2260,6 +2317,8 @@ export interface MailsvcMethods {
       subject?: string | undefined;
       /** Only mail of this workspace, by its id or its name */
       workspace?: string | undefined;
+      /** Part of the subject, an address or the body, in upper or lower case; looks through the newest 1,000 mails */
+      text?: string | undefined;
     }, options?: CallOptions): PagePromise<CapturedMail>;
     /**
      * Wait for a matching mail and return it.
@@ -2323,6 +2382,12 @@ export interface MailsvcMethods {
       /** Write it as a program, such as a notice of absence */
       automatic?: boolean | undefined;
     }, options?: CallOptions): APIPromise<ReceivedMail>;
+    /**
+     * Delete one captured mail.
+     *
+     * `DELETE /__dev/inbox/:id`
+     */
+    delete(id: string, options?: CallOptions): APIPromise<CapturedMail>;
     /**
      * Delete all captured mail.
      *

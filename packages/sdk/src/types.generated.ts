@@ -1186,6 +1186,19 @@ export interface CreditTransaction {
 /** A value of a custom field. Dates are ISO 8601 texts. */
 export type CustomValue = string | number | boolean | null | CustomValue[] | { [key: string]: CustomValue };
 
+export interface DashboardSession {
+  id: string;
+  role: "owner" | "marketer" | "viewer";
+  keyId: string;
+  user: string | null;
+  /** ISO 8601 instant */
+  createdAt: string;
+  /** ISO 8601 instant */
+  lastSeenAt: string;
+  /** When it ends at the latest */
+  expiresAt: string;
+}
+
 export type DeactivationReason = "user_deactivated" | "plan_downgrade" | "admin_revoke";
 
 /** A fault of a definition: where it is, and a message that names the step. */
@@ -2563,6 +2576,8 @@ export interface ResendOf {
 }
 
 export type ResendTarget = "not_opened" | "not_clicked" | "failed";
+
+export type Role = "owner" | "marketer" | "viewer";
 
 export type RuleField = "email" | "firstName" | "lastName" | "phone" | "status" | "createdAt" | "updatedAt" | "lastSentAt" | "lastDeliveredAt" | "lastOpenedAt" | "lastClickedAt" | "tags" | "lists";
 

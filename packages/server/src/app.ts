@@ -1,7 +1,15 @@
 import { type Endpoint, served } from "@mailsvc/sdk/contract";
 import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
-import { dashboardPages } from "./dashboard/dashboard.ts";
+import {
+  BrowserAccess,
+  type BuiltFiles,
+  DashboardFiles,
+  dashboardPages,
+  loadBuiltFiles,
+  SessionWatch,
+  signedInPages,
+} from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
 import { captureTestMail } from "./delivery/delivery.ts";
@@ -27,6 +35,7 @@ import {
 import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
+import { guardDev } from "./http/public/dev-guard.ts";
 import type { ServeMcp } from "./http/public/mcp-route.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import type { ServedRequest } from "./http/serve-requests.ts";
@@ -102,6 +111,8 @@ interface AppParts {
   fetchText?: FetchText;
   /** The port the server listens on; null while it does not listen. */
   ownPort?: () => number | null;
+  /** Loads the files of the dashboard; by default those built from the sources, or contained in the program. */
+  dashboardFiles?: () => Promise<BuiltFiles>;
   /** Makes spans; without it there are none. */
   tracing?: Tracing;
   /** Records what happens, in dev mode. */
@@ -224,6 +235,8 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       ids,
       keyCache: new KeyCache(db, backend.keysMaxAgeMs, clock.real.now),
       keyWatch: new KeyWatch(db, clock.real),
+      sessionWatch: new SessionWatch(db, clock),
+      dashboardFiles: new DashboardFiles(parts.dashboardFiles ?? loadBuiltFiles),
       verified: new VerifiedSenders(backend.keysMaxAgeMs, clock.real.now),
       seal,
       macs,
@@ -314,19 +327,22 @@ interface RouterParts {
 /** Everything that is served: the contract, public pages and, in dev mode, its own endpoints and pages. */
 function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, installation, world }: RouterParts): Router {
   const { ids, limiter, log, storage } = deps;
+  const access = new BrowserAccess({ deps, guardLocal: guardDev });
   return createRouter({
     contract: served,
     handlers: { ...servedHandlers(arrivals), ...(world && devHandlers(world, arrivals)) },
     dialects: composeDialects(deps, parts.config.dev ? installation.apiKey : null),
     deps,
     keys: createKeyLookup(deps),
+    sessions: access,
     inFlight,
     limiter,
     faults: world?.faults ?? null,
     observe: createObserver(parts),
     mount: async (h3) => {
       const { mountPublicPages } = await import("./http/public/public-pages.ts");
-      mountPublicPages(h3, publicPages(deps, limiter), { ids, log, inFlight, storage });
+      const pages = [...publicPages(deps, limiter), ...signedInPages({ deps, access, installation })];
+      mountPublicPages(h3, pages, { ids, log, inFlight, storage });
       if (parts.config.mcp !== null) {
         const { mountMcp } = await import("./http/public/mcp-route.ts");
         mountMcp(h3, { load: mcpLoader(parts, deps, parts.config.mcp), ids, log, inFlight, dev: parts.config.dev });

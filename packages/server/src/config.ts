@@ -1,4 +1,5 @@
 import { Instant, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
+import { readSso, type SsoConfig } from "./dashboard/config.ts";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
@@ -47,6 +48,8 @@ export interface Config {
   /** What happens to campaigns whose time passed more than an hour ago. */
   readonly lateCampaigns: "send" | "hold";
   readonly maxBodyBytes: number;
+  /** Single sign-on by a trusted proxy; null when it is off. */
+  readonly sso: SsoConfig | null;
   /** Open connections at most. */
   readonly maxConnections: number;
   /** Writes are refused below this many free bytes on the disk; 0 never. */
@@ -166,6 +169,9 @@ export function readConfig({
     keepDays: readKeep(value("keep")),
     lateCampaigns: readLateCampaigns(value("late-campaigns") ?? "hold"),
     maxBodyBytes: integer("max-body", value("max-body") ?? "30", 1, 1000) * MB,
+    sso: readSso(value, (message) => {
+      throw new ConfigError(message);
+    }),
     maxConnections: integer("max-connections", value("max-connections") ?? "10000", 1, 1_000_000),
     minFreeBytes: integer("min-free-disk", value("min-free-disk") ?? "100", 0, 1_000_000_000) * MB,
     mcp: readMcp({ mode: value("mcp"), maxRecipients: value("mcp-max-recipients"), allowTo: value("mcp-allow-to") }, fail),

@@ -17,6 +17,7 @@ import { applySuppressions } from "./contacts/contacts.ts";
 import { FOLD_JOB, foldCounts } from "./contacts/counters.ts";
 import { contactHandlers } from "./contacts/handlers.ts";
 import { favicon } from "./dashboard/dashboard.ts";
+import { dashboardHandlers } from "./dashboard/handlers.ts";
 import { dataSubjectHandlers } from "./data-subjects/handlers.ts";
 import { forgetContact } from "./data-subjects/walk.ts";
 import { Dispatch } from "./delivery/dispatch.ts";
@@ -221,6 +222,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   campaigns: campaignHandlers,
   automations: automationHandlers,
   keys: keyHandlers,
+  dashboard: dashboardHandlers,
   workspaces: workspaceHandlers,
   jobs: jobHandlers,
   queue: queueHandlers,

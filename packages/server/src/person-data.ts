@@ -116,6 +116,8 @@ export const PERSON_DATA: PersonDataByTable = {
   counters: "nothing",
   creditBalances: "nothing",
   creditEntries: "nothing",
+  dashboardLinks: "nothing",
+  dashboardSessions: { nothing: "The names of people who work for the workspace, until their session ends." },
   developerWebhooks: { nothing: "The address that the workspace wants alerts at." },
   eventArrivals: "nothing",
   eventNumbers: "nothing",

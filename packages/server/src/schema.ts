@@ -2,6 +2,7 @@ import { automationTables } from "./automations/tables.ts";
 import { campaignTables } from "./campaigns/tables.ts";
 import { contactTables } from "./contacts/tables.ts";
 import { counterTables } from "./counters/tables.ts";
+import { dashboardTables } from "./dashboard/tables.ts";
 import type { ColumnTypes } from "./db/columns.ts";
 import type { SearchedText } from "./db/search-index.ts";
 import { deliveryTables } from "./delivery/tables.ts";
@@ -31,6 +32,7 @@ export function defineTables(c: ColumnTypes) {
     ...installationTables(c),
     ...workspaceTables(c),
     ...keyTables(c),
+    ...dashboardTables(c),
     ...relayTables(c),
     ...senderTables(c),
     ...suppressionTables(c),

@@ -165,6 +165,20 @@ export const SERVE_FLAGS = [
   },
   { name: "stripe-url", value: "URL", env: "MAILSVC_STRIPE_URL", summary: "another place than Stripe's own API, such as a stand-in" },
   {
+    name: "sso-header",
+    value: "NAME",
+    env: "MAILSVC_SSO_HEADER",
+    summary: "sign people in to the dashboard whom a proxy of --sso-proxies names in this header, such as X-Forwarded-Email",
+  },
+  {
+    name: "sso-proxies",
+    value: "ADDRESS",
+    env: "MAILSVC_SSO_PROXIES",
+    summary: "addresses or networks of those proxies, several with commas; the header counts from nowhere else",
+  },
+  { name: "sso-owners", value: "NAME", env: "MAILSVC_SSO_OWNERS", summary: "who of them is an owner, several with commas" },
+  { name: "sso-role", value: "ROLE", env: "MAILSVC_SSO_ROLE", summary: "what all others are: owner, marketer or viewer (default viewer)" },
+  {
     name: "max-connections",
     value: "N",
     env: "MAILSVC_MAX_CONNECTIONS",

@@ -34,6 +34,15 @@ const match = {
   workspace: z.string().max(64).optional().meta({ description: "Only mail of this workspace, by its id or its name" }),
 };
 
+const search = {
+  text: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "Part of the subject, an address or the body, in upper or lower case; looks through the newest 1,000 mails" }),
+};
+
 const id = { id: "mail_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const read = { permission: "transactional:read" } as const;
 const { workspace: _, ...ownMatch } = match;
@@ -48,9 +57,12 @@ export const inbox = {
     path: "/__dev/inbox",
     access: "dev",
     summary: "List captured mail, newest first",
-    query: z.object({ ...pageQuery, ...match }),
+    query: z.object({ ...pageQuery, ...match, ...search }),
     output: pageSchema(CapturedMail),
-    examples: [{ summary: "Mail to Ada", query: { to: "ada@example.com" } }],
+    examples: [
+      { summary: "Mail to Ada", query: { to: "ada@example.com" } },
+      { summary: "Mail that has a text", query: { text: "your order" } },
+    ],
   }),
   wait: endpoint({
     method: "GET",
@@ -123,6 +135,15 @@ export const inbox = {
     errors: ["not_found", "invalid_state", "limit_reached"],
     examples: [{ summary: "A reply", params: id, body: { text: "Yes, please." } }],
   }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/__dev/inbox/:id",
+    access: "dev",
+    summary: "Delete one captured mail",
+    output: CapturedMail,
+    errors: ["not_found"],
+    examples: [{ summary: "Delete", params: id }],
+  }),
   clear: endpoint({
     method: "DELETE",
     path: "/__dev/inbox",
@@ -140,7 +161,7 @@ export const testInbox = {
     access: read,
     summary: "List captured mail of test keys, newest first",
     description: `It is kept for ${SEND_LIMITS.testMailDays} days.`,
-    query: z.object({ ...pageQuery, ...ownMatch }),
+    query: z.object({ ...pageQuery, ...ownMatch, ...search }),
     output: pageSchema(CapturedMail),
     examples: [{ summary: "Mail to Ada", query: { to: "ada@example.com" } }],
   }),
@@ -174,6 +195,16 @@ export const testInbox = {
     produces: "message/rfc822",
     errors: ["not_found"],
     examples: [{ summary: "Get", params: id }],
+  }),
+  delete: endpoint({
+    method: "DELETE",
+    path: "/api/v1/test-inbox/:id",
+    access: { permission: "transactional:send" },
+    testKeys: true,
+    summary: "Delete one captured mail of a test key",
+    output: CapturedMail,
+    errors: ["not_found"],
+    examples: [{ summary: "Delete", params: id }],
   }),
   clear: endpoint({
     method: "DELETE",

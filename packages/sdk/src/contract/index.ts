@@ -1,6 +1,7 @@
 import { automations } from "./automations.ts";
 import { campaigns } from "./campaigns.ts";
 import { contacts } from "./contacts.ts";
+import { dashboard } from "./dashboard.ts";
 import { clock, faults, world } from "./dev.ts";
 import { emails } from "./emails.ts";
 import type { Contract } from "./endpoint.ts";
@@ -50,6 +51,7 @@ export const contract = {
   lint,
   testInbox,
   keys,
+  dashboard,
   workspaces,
   jobs,
   queue,
@@ -89,6 +91,7 @@ export * from "./closest.ts";
 export * from "./contact-fields.ts";
 export * from "./contacts.ts";
 export * from "./currency.ts";
+export * from "./dashboard.ts";
 export * from "./dev.ts";
 export * from "./duration.ts";
 export * from "./emails.ts";

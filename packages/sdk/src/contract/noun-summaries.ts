@@ -19,6 +19,7 @@ export const NOUN_SUMMARIES = {
   lint: "Check mail for what mail programs, filters and readers dislike",
   testInbox: "Captured mail of test keys: list, wait for, read",
   keys: "API keys",
+  dashboard: "The dashboard: links to sign in, and the browsers that are signed in",
   workspaces: "Workspaces of this server, with the operator key",
   jobs: "Background jobs",
   queue: "Pause all sending, hold single domains and requeue deferred emails, with the operator key",
@@ -74,7 +75,7 @@ export const NOUN_GROUPS = {
     ...["agent.self", "agent.messages", "agent.runs", "agent.credits", "agent.wakeups", "agent.landingPages", "agent.leadMagnets"],
     ...["agent.assets", "agent.brand", "agent.lists", "agent.replies", "agent.explanations"],
   ],
-  Server: ["workspaces", "keys", "me", "jobs", "queue", "relays", "health"],
+  Server: ["workspaces", "keys", "dashboard", "me", "jobs", "queue", "relays", "health"],
   "Local development": ["inbox", "clock", "faults", "world"],
   Callbacks: ["inbound", "stripe"],
 } as const satisfies Record<string, readonly (keyof typeof NOUN_SUMMARIES)[]>;

@@ -356,6 +356,26 @@ CREATE TABLE "credit_entries" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dashboard_links" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"key_id" text NOT NULL,
+	"role" text NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dashboard_sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text NOT NULL,
+	"hash" text NOT NULL,
+	"key_id" text NOT NULL,
+	"role" text NOT NULL,
+	"user_name" text,
+	"created_at" bigint NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "developer_webhooks" (
 	"id" text PRIMARY KEY NOT NULL,
 	"workspace_id" text NOT NULL,
@@ -1100,6 +1120,8 @@ CREATE INDEX "contacts_status" ON "contacts" USING btree ("workspace_id","status
 CREATE INDEX "credit_entries_workspace" ON "credit_entries" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "credit_entries_activation" ON "credit_entries" USING btree ("activation_id","id");--> statement-breakpoint
 CREATE INDEX "credit_entries_refund" ON "credit_entries" USING btree ("refund_of");--> statement-breakpoint
+CREATE UNIQUE INDEX "dashboard_sessions_hash" ON "dashboard_sessions" USING btree ("hash");--> statement-breakpoint
+CREATE INDEX "dashboard_sessions_workspace" ON "dashboard_sessions" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "developer_webhooks_workspace" ON "developer_webhooks" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "email_labels_email" ON "email_labels" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "emails_status" ON "emails" USING btree ("workspace_id","status","id","unlisted","mail_id") WHERE "emails"."unlisted" is null;--> statement-breakpoint

@@ -389,6 +389,28 @@ CREATE TABLE `credit_entries` (
 CREATE INDEX `credit_entries_workspace` ON `credit_entries` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `credit_entries_activation` ON `credit_entries` (`activation_id`,`id`);--> statement-breakpoint
 CREATE INDEX `credit_entries_refund` ON `credit_entries` (`refund_of`);--> statement-breakpoint
+CREATE TABLE `dashboard_links` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`key_id` text NOT NULL,
+	`role` text NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `dashboard_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`hash` text NOT NULL,
+	`key_id` text NOT NULL,
+	`role` text NOT NULL,
+	`user_name` text,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dashboard_sessions_hash` ON `dashboard_sessions` (`hash`);--> statement-breakpoint
+CREATE INDEX `dashboard_sessions_workspace` ON `dashboard_sessions` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `developer_webhooks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -5,8 +5,20 @@ import { getMail } from "../inbox/inbox.ts";
 import type { Installation } from "../installation/installation.ts";
 import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
 import type { DashboardDeps } from "./deps.ts";
+import { framePages } from "./frame.ts";
 import { buildContentDisposition, buildMailPolicy, getAttachment, renderMailHtml } from "./mail-view.ts";
 import { buildPolicy, ICON, renderDevPage } from "./page.ts";
+import { type SignInParts, signInPages } from "./sign-in.ts";
+
+export { BrowserAccess } from "./access.ts";
+export { loadBuiltFiles } from "./built-files.ts";
+export { type BuiltFiles, DashboardFiles } from "./files.ts";
+export { SessionWatch } from "./sessions.ts";
+
+/** The pages of the dashboard: its files, signing in and out, and mail in frames. */
+export function signedInPages(parts: SignInParts): readonly PublicPage[] {
+  return [...signInPages(parts), ...framePages(parts), ...parts.deps.dashboardFiles.pages()];
+}
 
 export { buildMailPolicy, renderMailHtml } from "./mail-view.ts";
 
@@ -46,7 +58,6 @@ export function dashboardPages(deps: DashboardDeps, { apiKey }: Installation): r
   });
   return [
     { path: "/", serve: inbox },
-    { path: "/dashboard", serve: inbox },
     { path: "/dashboard/emails", serve: async () => json({ data: await listRecentEmails(deps.db.read, SHOWN) }) },
     {
       path: "/dashboard/emails/:workspaceId/:id",

@@ -1,9 +1,40 @@
 import type { Db } from "../db/db.ts";
+import type { KeyCache } from "../keys/keys.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Ids } from "../lib/ids.ts";
+import type { Random } from "../lib/random.ts";
+import type { RevocationWatch } from "../lib/revocation-watch.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import type { DashboardFiles } from "./files.ts";
+import type { SessionWatch } from "./sessions.ts";
 
-/** What the dev page needs. */
-export interface DashboardDeps {
+/** What sessions of the dashboard need. */
+export interface SessionDeps {
   readonly db: Db;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  baseUrl(): string;
+  readonly sessionWatch: Pick<SessionWatch, "watch" | "checkNow">;
+}
+
+/** What the dashboard needs. */
+export interface DashboardDeps extends SessionDeps {
+  readonly keyCache: Pick<KeyCache, "hash" | "load">;
+  readonly keyWatch: Pick<RevocationWatch, "watch">;
   readonly mailer: Mailer;
   readonly version: string;
+  readonly config: { readonly dev: boolean; readonly sso: SsoConfig | null };
+  readonly dashboardFiles: DashboardFiles;
+}
+
+/** Single sign-on by a proxy that names the person in a header. */
+export interface SsoConfig {
+  /** The name of that header. */
+  readonly header: string;
+  /** The addresses of the proxies, or networks such as 10.0.0.0/8. From others the header is ignored. */
+  readonly proxies: readonly string[];
+  /** The people who are owners; all others have `role`. */
+  readonly owners: readonly string[];
+  readonly role: "owner" | "marketer" | "viewer";
 }

@@ -4,8 +4,10 @@ import { ApiError } from "../lib/api-error.ts";
 // Images that run nothing; SVG in an <img> runs no scripts either.
 const IMAGE_TYPE = /^image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)$/;
 
+const BASE = '<base target="_blank">';
+
 /** The HTML of a mail for a frame, with its images inlined. Throws ApiError not_found when it has none. */
-export function renderMailHtml({ html, attachments }: Email): string {
+export function renderMailHtml({ html, attachments }: Pick<Email, "html" | "attachments">): string {
   if (!html) throw new ApiError("not_found", "This mail has no HTML part.");
   return openLinksInNewTabs(inlineImages(html, attachments));
 }
@@ -28,6 +30,17 @@ export function buildMailPolicy(remote: boolean): string {
     "form-action 'none'",
     "frame-ancestors 'self'",
   ].join("; ");
+}
+
+/**
+ * A mail as a program in the light or the dark scheme shows it: its rules for that scheme always apply, those for the other never. A frame
+ * cannot be told its scheme in all browsers.
+ */
+export function applyScheme(html: string, scheme: "light" | "dark"): string {
+  const chosen = html.replace(/\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi, (_, wanted: string) =>
+    wanted.toLowerCase() === scheme ? "(min-width: 0)" : "(max-width: 0)",
+  );
+  return scheme === "dark" && chosen !== html ? chosen.replace(BASE, `${BASE}<meta name="color-scheme" content="dark">`) : chosen;
 }
 
 /** An attachment by its position, from 0. Throws ApiError not_found. */
@@ -60,8 +73,7 @@ function inlineImages(html: string, attachments: readonly Attachment[]): string 
 
 /** Adds a <base> for new tabs, after the doctype: before it, browsers would change to quirks mode. */
 function openLinksInNewTabs(html: string): string {
-  const base = '<base target="_blank">';
   const place = /<head(?:\s[^>]*)?>/i.exec(html) ?? /^\s*<!doctype[^>]*>/i.exec(html);
   const at = place ? place.index + place[0].length : 0;
-  return html.slice(0, at) + base + html.slice(at);
+  return html.slice(0, at) + BASE + html.slice(at);
 }

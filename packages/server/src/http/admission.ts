@@ -9,7 +9,9 @@ import {
   authorizeDeveloper,
   type CountRefusals,
   confirmDeveloper,
+  type DeveloperKey,
   type KeyLookup,
+  type SessionLookup,
 } from "./auth.ts";
 import type { Call, Caller } from "./call.ts";
 import { getClientAddress } from "./client-address.ts";
@@ -25,9 +27,17 @@ const AGENT_BODY_BYTES = 4 * MB;
 // Base64 takes a third more than the bytes it encodes.
 const BASE64_OVERHEAD = 4 / 3;
 
+/** Who calls with the rights of a developer key, and how to look whether they still have them. */
+interface AdmittedDeveloper {
+  readonly key: DeveloperKey;
+  readonly recheck: () => Promise<unknown>;
+  readonly watch: (until: AbortSignal) => AbortSignal;
+}
+
 export interface AdmissionParts {
   readonly deps: Pick<HttpDeps, "config" | "db" | "clock">;
   readonly keys: KeyLookup;
+  readonly sessions: SessionLookup;
   readonly limiter: Limiter;
 }
 
@@ -38,20 +48,22 @@ export interface AdmissionParts {
 export class Admission {
   readonly #deps: AdmissionParts["deps"];
   readonly #keys: KeyLookup;
+  readonly #sessions: SessionLookup;
   readonly #limiter: Limiter;
   readonly #failedAuth: FailedAuthLimiter;
 
-  constructor({ deps, keys, limiter }: AdmissionParts) {
+  constructor({ deps, keys, sessions, limiter }: AdmissionParts) {
     this.#deps = deps;
     this.#keys = keys;
+    this.#sessions = sessions;
     this.#limiter = limiter;
     this.#failedAuth = new FailedAuthLimiter({ limiter, rate: deps.config.rates.agent, clock: deps.clock });
   }
 
   async admitDeveloper(call: Call): Promise<Caller> {
-    const { request, endpoint, base, headers } = call;
+    const { endpoint, base, headers } = call;
     const { maxBodyBytes, rates } = this.#deps.config;
-    const { hash, key } = await this.#authenticate(call, (count) => authenticateDeveloper(request.headers, this.#keys, count));
+    const { key, recheck, watch } = (await this.#admitSession(call)) ?? (await this.#admitKey(call));
     call.keyId = key.id;
     await limitDeveloper(this.#limiter, rates, key.id, endpoint, headers);
     authorizeDeveloper(key, endpoint);
@@ -59,8 +71,8 @@ export class Admission {
     return {
       id: key.id,
       context,
-      recheck: () => confirmDeveloper(this.#keys, hash),
-      watch: (until) => this.#keys.watchKey(hash, until),
+      recheck,
+      watch,
       maxBody: endpoint.form ? maxBodyBytes * BASE64_OVERHEAD : maxBodyBytes,
     };
   }
@@ -94,6 +106,18 @@ export class Admission {
       maxBody: endpoint.form ? maxBodyBytes * BASE64_OVERHEAD : Math.min(maxBodyBytes, AGENT_BODY_BYTES),
       limit: (input) => limitAgentWork(this.#limiter, rates, activationId, endpoint, input, headers),
     };
+  }
+
+  /** A request without a key may come from a browser that has signed in. */
+  async #admitSession({ request, endpoint }: Call): Promise<AdmittedDeveloper | null> {
+    if (request.headers.get("authorization") !== null) return null;
+    const { headers, remoteAddress } = request;
+    return this.#sessions.admit({ method: endpoint.method, headers, remoteAddress });
+  }
+
+  async #admitKey(call: Call): Promise<AdmittedDeveloper> {
+    const { hash, key } = await this.#authenticate(call, (count) => authenticateDeveloper(call.request.headers, this.#keys, count));
+    return { key, recheck: () => confirmDeveloper(this.#keys, hash), watch: (until) => this.#keys.watchKey(hash, until) };
   }
 
   /** Refusals are counted against the key; one that does not exist, against the client's address. */

@@ -44,6 +44,29 @@ export interface KeyLookup {
   agentKeyExists(hash: string): Promise<boolean>;
 }
 
+/** A request that may come from a browser that has signed in. */
+export interface BrowserRequest {
+  readonly method: string;
+  readonly headers: HeaderReader;
+  /** The IP address of the peer; undefined in process. */
+  readonly remoteAddress: string | undefined;
+}
+
+/** An admitted browser: the key of its session, limited to what its role may do. */
+export interface AdmittedSession {
+  readonly key: DeveloperKey;
+  /** Throws ApiError unauthorized when the session has ended meanwhile. */
+  readonly recheck: () => Promise<void>;
+  /** A signal that aborts once the session ends or its key is revoked; it is watched until `until` aborts. */
+  readonly watch: (until: AbortSignal) => AbortSignal;
+}
+
+/** Looks up the sessions of browsers. `features.ts` connects it, so that this room does not know the dashboard. */
+export interface SessionLookup {
+  /** The session of a request without a key; null when it names none. Throws ApiError unauthorized, or forbidden for another site's write. */
+  admit(request: BrowserRequest): Promise<AdmittedSession | null>;
+}
+
 /** Runs a lookup whose refusal counts against the key: gives its result, or throws rate_limited. */
 export type CountRefusals = <T>(hash: string, lookUp: () => Promise<T>) => Promise<T>;
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Contract, Endpoint } from "@mailsvc/sdk/contract";
 import type { H3 } from "h3";
 import type { Limiter } from "../lib/rate.ts";
-import type { KeyLookup } from "./auth.ts";
+import type { KeyLookup, SessionLookup } from "./auth.ts";
 import type { AnyHandler } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Dialect } from "./dialect.ts";
@@ -24,6 +24,7 @@ export interface RouterParts {
   readonly dialects: readonly Dialect[];
   readonly deps: HttpDeps;
   readonly keys: KeyLookup;
+  readonly sessions: SessionLookup;
   readonly inFlight: InFlightRequests;
   readonly limiter: Limiter;
   /** Rules that make requests fail; dev mode only. */
@@ -41,14 +42,19 @@ export interface Router {
   serveDirectly(req: IncomingMessage, res: ServerResponse): boolean;
 }
 
+// Other services' APIs are for programs: nobody calls them from the dashboard.
+const NO_SESSIONS: SessionLookup = { admit: async () => null };
+
 /** A load balancer's probes: served at once, however busy the server is. */
 export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
-export function createRouter({ contract, handlers, dialects, deps, keys, inFlight, limiter, faults, observe, mount }: RouterParts): Router {
+export function createRouter(routerParts: RouterParts): Router {
+  const { contract, handlers, dialects, deps, keys, sessions, inFlight, limiter, faults, observe, mount } = routerParts;
   const { config, ids } = deps;
   const parts = { deps, inFlight, faults, observe };
-  const createServe = makeServe(parts, { performer: new Performer({ deps, keys, limiter }), respondToError: respondInContract });
+  const performer = new Performer({ deps, keys, sessions, limiter });
+  const createServe = makeServe(parts, { performer, respondToError: respondInContract });
 
   /** Answers a request that no endpoint takes. */
   const refuse: Refuse = (request, method, error) => {
@@ -76,7 +82,7 @@ export function createRouter({ contract, handlers, dialects, deps, keys, inFligh
     }
   }
   for (const dialect of dialects) {
-    const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), limiter });
+    const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, limiter });
     for (const route of listDialectRoutes(dialect, performer, (api) => makeServe(parts, api))) add(route);
   }
   let loading: Promise<H3> | undefined;

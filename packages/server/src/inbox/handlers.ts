@@ -5,14 +5,26 @@ import { simulateReply } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
 import type { InboxDeps } from "./deps.ts";
-import { clearMail, clearTestMail, findFirstMail, getMail, listMail, type MailFilter, parseMail, toMailToAnswer } from "./inbox.ts";
+import {
+  clearMail,
+  clearTestMail,
+  deleteMail,
+  findFirstMail,
+  getMail,
+  listMail,
+  type MailFilter,
+  parseMail,
+  toMailToAnswer,
+} from "./inbox.ts";
+import { searchMail } from "./search.ts";
 
 // Mail captured by another server process gives no signal here, so it is also polled for.
 const POLL_MS = 1000;
 
 export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.inbox, InboxDeps> {
   return {
-    list: (input, { deps }) => listMail(deps.db.read, input),
+    list: ({ text, ...input }, { deps }) =>
+      text === undefined ? listMail(deps.db.read, input) : searchMail(deps.db.read, { ...input, text }),
     wait: async (input, ctx) => parseMail(await waitForMail(input, arrivals, ctx)),
     get: async ({ id }, { deps }) => parseMail(await getMail(deps.db.read, id)),
     html: async ({ id }, { deps }) => {
@@ -32,6 +44,7 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
       const messageId = `<${deps.ids("mail")}@${parseAddress(row.to).domain}>`;
       return simulateReply(deps, await toMailToAnswer(row), { ...answer, attachments: files, messageId });
     },
+    delete: ({ id }, { deps }) => deps.db.tx((tx) => deleteMail(tx, id)),
     clear: async (_input, { deps }) => ({ deleted: await clearMail(deps.db) }),
   };
 }
@@ -39,10 +52,14 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
 /** The handlers of the inbox of test keys. */
 export function testInboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.testInbox, InboxDeps> {
   return {
-    list: (input, { read, workspaceId }) => listMail(read, { ...input, workspace: workspaceId, test: true }),
+    list: ({ text, ...input }, { read, workspaceId }) => {
+      const own = { ...input, workspace: workspaceId, test: true as const };
+      return text === undefined ? listMail(read, own) : searchMail(read, { ...own, text });
+    },
     wait: async (input, ctx) => parseMail(await waitForMail({ ...input, workspace: ctx.workspaceId, test: true }, arrivals, ctx)),
     get: async ({ id }, { read, workspaceId }) => parseMail(await getMail(read, id, workspaceId)),
     raw: async ({ id }, { read, workspaceId }) => Buffer.from((await getMail(read, id, workspaceId)).raw).toString("latin1"),
+    delete: ({ id }, { tx, workspaceId }) => deleteMail(tx, id, workspaceId),
     clear: async (_input, { tx, workspaceId }) => ({ deleted: await clearTestMail(tx, workspaceId) }),
   };
 }

@@ -110,6 +110,19 @@ export function clearMail(db: Db): Promise<number> {
   });
 }
 
+/** Deletes one captured mail; of a workspace only one of its test keys. Throws ApiError not_found. */
+export async function deleteMail(tx: Tx, id: string, workspace?: string): Promise<CapturedMail> {
+  const { inbox, inboxParts } = tx.t;
+  const own = workspace === undefined ? undefined : and(eq(inbox.workspaceId, workspace), OF_TEST_KEYS);
+  const [deleted] = await tx
+    .delete(inbox)
+    .where(and(eq(inbox.id, id), own))
+    .returning();
+  if (!deleted) throw notFound("captured mail", id);
+  await tx.delete(inboxParts).where(eq(inboxParts.mailId, id));
+  return toCapturedMail(deleted);
+}
+
 /** Deletes captured mail of the test keys of a workspace, and returns how much it was. */
 export function clearTestMail(tx: Tx, workspaceId: string): Promise<number> {
   return deleteTestMail(tx, and(eq(tx.t.inbox.workspaceId, workspaceId), OF_TEST_KEYS));
@@ -142,7 +155,7 @@ async function deleteTestMail(tx: Tx, where: SQL | undefined): Promise<number> {
 }
 
 /** A mail with all of its parts. Throws ApiError not_found when it is deleted meanwhile. */
-async function joinRow(read: Reader, row: Row): Promise<Row> {
+export async function joinRow(read: Reader, row: Row): Promise<Row> {
   const { inboxParts: t } = read.t;
   const raw = await joinParts(row.raw, row.size, async (part) => {
     const [found] = await findRows(read, t, { mailId: row.id, part });
@@ -152,7 +165,8 @@ async function joinRow(read: Reader, row: Row): Promise<Row> {
   return { ...row, raw };
 }
 
-function toCapturedMail(row: Summary): CapturedMail {
+/** A captured mail without its content. */
+export function toCapturedMail(row: Summary): CapturedMail {
   return {
     id: row.id,
     emailId: row.emailId,
@@ -165,7 +179,8 @@ function toCapturedMail(row: Summary): CapturedMail {
   };
 }
 
-function buildFilter(read: Reader, { to, from, subject, workspace, test }: MailFilter) {
+/** The condition of a filter. */
+export function buildFilter(read: Reader, { to, from, subject, workspace, test }: MailFilter) {
   const { inbox } = read.t;
   const { sqlDialect: words } = read;
   return and(

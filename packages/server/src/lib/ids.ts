@@ -23,6 +23,7 @@ export type IdPrefix =
   | "whk"
   | "prv"
   | "rcv"
+  | "ses"
   | "ind"
   | MarketplacePrefix;
 

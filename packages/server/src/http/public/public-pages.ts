@@ -6,6 +6,7 @@ import type { Log } from "../../lib/log.ts";
 import { getClientAddress } from "../client-address.ts";
 import type { HeaderList } from "../headers.ts";
 import type { InFlightRequests } from "../in-flight.ts";
+import { errorResponse } from "../response.ts";
 import { RoutedRequest } from "../routed-request.ts";
 import type { StorageHealth } from "../storage-health.ts";
 import { errorPage } from "./error-page.ts";
@@ -17,6 +18,8 @@ export interface PageRequest {
   readonly query: URLSearchParams;
   /** The client's IP address; "local" in process, where there is no connection. */
   readonly address: string;
+  /** The IP address of the peer, which may be a proxy; undefined in process. */
+  readonly peer: string | undefined;
   header(name: string): string | null;
   /** Throws ApiError payload_too_large. */
   body(limit: number): Promise<Uint8Array>;
@@ -35,7 +38,9 @@ export interface PageResponse {
 export interface PublicPage {
   readonly path: `/${string}`;
   readonly methods: readonly ("GET" | "POST")[];
-  /** Throws ApiError, which is shown as a small HTML page. */
+  /** How errors are shown: as a small HTML page, or as the JSON of the API to the program of a page. */
+  readonly errors?: "json";
+  /** Throws ApiError. */
   serve(request: PageRequest): Promise<PageResponse>;
 }
 
@@ -54,7 +59,7 @@ interface PublicPagesParts {
   readonly storage: StorageHealth;
 }
 
-/** Serves pages to everyone. They read no cookie and set none. */
+/** Serves pages to everyone. Those of the dashboard alone read a cookie. */
 export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, log, inFlight, storage }: PublicPagesParts): void {
   const serve = async (page: PublicPage, event: H3Event, requestId: string): Promise<PageResponse> => {
     const request = new RoutedRequest(event);
@@ -67,11 +72,13 @@ export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, lo
         params: request.params(),
         query: request.search(),
         address: getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for")),
+        peer: request.remoteAddress,
         header: (name) => request.headers.get(name),
         body: (limit) => request.body(limit),
       });
     } catch (error) {
-      return errorPage(toPageError(error, requestId, { log, storage }), requestId, []);
+      const apiError = toPageError(error, requestId, { log, storage });
+      return page.errors === "json" ? errorResponse(apiError, requestId, []) : errorPage(apiError, requestId, []);
     }
   };
   const route =

@@ -1,0 +1,105 @@
+// Builds the dashboard: a page, a style sheet, and one script for each part that a browser loads by itself. Their names contain a hash.
+//
+//   node packages/dashboard/build.mjs      prints what each route loads
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const here = fileURLToPath(new URL("./", import.meta.url));
+
+const TYPES = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/**
+ * Builds all files.
+ *
+ * @param {{ plugins?: import("esbuild").Plugin[] }} [options]
+ * @returns {Promise<Map<string, { type: string, etag: string, brotli: Uint8Array }>>} the files by name
+ */
+export async function buildDashboard(options) {
+  const { files } = await bundle(options);
+  return new Map([...files].map(([name, content]) => [name, pack(name, content)]));
+}
+
+/**
+ * The scripts that a browser loads for the first view, and for each route in addition, in bytes after gzip.
+ *
+ * @returns {Promise<{ first: number, routes: Record<string, number> }>}
+ */
+export async function measureDashboard() {
+  const { files, outputs } = await bundle();
+  const size = (names) => [...names].reduce((sum, name) => sum + gzipSync(files.get(name) ?? "", { level: 9 }).length, 0);
+  const closure = (name, seen = new Set()) => {
+    if (seen.has(name)) return seen;
+    seen.add(name);
+    for (const { path, kind } of outputs.get(name)?.imports ?? []) if (kind === "import-statement") closure(path, seen);
+    return seen;
+  };
+  const entry = [...outputs].find(([, { entryPoint }]) => entryPoint?.endsWith("main.tsx"))?.[0] ?? "";
+  const base = closure(entry);
+  const routes = [...outputs].flatMap(([name, { entryPoint }]) => {
+    const route = /src\/pages\/(.+)\.tsx$/.exec(entryPoint ?? "")?.[1];
+    return route === undefined ? [] : [[route, size(closure(name).difference(base))]];
+  });
+  return { first: size(base), routes: Object.fromEntries(routes) };
+}
+
+/** Texts by name, and what each script imports. */
+async function bundle({ plugins = [] } = {}) {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: here,
+    entryPoints: { main: "src/main.tsx", style: "src/style/main.css" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "es2023",
+    platform: "browser",
+    minify: true,
+    charset: "utf8",
+    legalComments: "none",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    outdir: "assets",
+    metafile: true,
+    write: false,
+    logLevel: "warning",
+    plugins,
+  });
+  const files = new Map(outputFiles.map(({ path, text }) => [toName(path), text]));
+  const find = (name, type) => [...files.keys()].find((file) => new RegExp(`^assets/${name}-\\w+\\.${type}$`).test(file)) ?? "";
+  const icon = readFileSync(join(here, "src/icon.svg"), "utf8");
+  const iconName = `assets/icon-${hash(icon).slice(0, 8)}.svg`;
+  files.set(iconName, icon);
+  const page = readFileSync(join(here, "src/index.html"), "utf8")
+    .replace("{style}", `/dashboard/${find("style", "css")}`)
+    .replace("{script}", `/dashboard/${find("main", "js")}`)
+    .replace("{icon}", `/dashboard/${iconName}`);
+  files.set("index.html", page);
+  return { files, outputs: new Map(Object.entries(metafile.outputs)) };
+}
+
+const toName = (path) => path.slice(here.length).replaceAll("\\", "/");
+
+const hash = (text) => createHash("sha256").update(text).digest("base64url");
+
+const pack = (name, content) => {
+  const bytes = Buffer.from(content);
+  const type = TYPES[name.split(".").at(-1)];
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  return { type, etag: hash(bytes).slice(0, 22), brotli: brotliCompressSync(bytes, { params }) };
+};
+
+if (resolve(process.argv[1] ?? "") === fileURLToPath(import.meta.url)) {
+  const { first, routes } = await measureDashboard();
+  console.log(`first view  ${(first / 1000).toFixed(1)} kB`);
+  for (const [route, bytes] of Object.entries(routes)) console.log(`${route.padEnd(11)} ${(bytes / 1000).toFixed(1)} kB more`);
+}

@@ -1,0 +1,49 @@
+interface Facts {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly details?: readonly { readonly path: string; readonly message: string }[] | undefined;
+}
+
+/** A request that failed, in the words of the API. */
+export class RequestError extends Error {
+  override name = "RequestError";
+  readonly code: string;
+  readonly hint: string | null;
+  /** The status of the response; 0 when there was none. */
+  readonly status: number;
+  /** By which the server's log names the request. */
+  readonly requestId: string | null;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+
+  constructor({ code, message, hint, status, requestId, details }: Facts) {
+    super(message);
+    this.code = code;
+    this.hint = hint ?? null;
+    this.status = status ?? 0;
+    this.requestId = requestId ?? null;
+    this.details = details ?? [];
+  }
+}
+
+/** What a response other than 2xx says. */
+export async function toRequestError(response: Response): Promise<RequestError> {
+  const body: unknown = await response.json().catch(() => null);
+  const error = (body as { error?: Partial<Facts> } | null)?.error ?? {};
+  return new RequestError({
+    code: error.code ?? "error",
+    message: error.message ?? `The server answered ${response.status}.`,
+    hint: error.hint,
+    details: error.details,
+    status: response.status,
+    requestId: error.requestId ?? response.headers.get("x-request-id") ?? undefined,
+  });
+}
+
+/** Any error as one that can be shown. */
+export function asRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  return new RequestError({ code: "error", message: error instanceof Error ? error.message : String(error) });
+}

@@ -1,0 +1,41 @@
+import type { Permission, Role } from "@mailsvc/sdk/contract";
+import { signal } from "@preact/signals";
+
+/** Who is signed in, and where. */
+export interface Session {
+  readonly role: Role;
+  readonly permissions: readonly Permission[];
+  /** The name that a proxy gave. */
+  readonly user: string | null;
+  readonly workspace: Workspace;
+  /** In dev mode, all workspaces. */
+  readonly workspaces: readonly Workspace[];
+  readonly dev: boolean;
+  readonly version: string;
+  readonly mailer: string;
+}
+
+interface Workspace {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Undefined until it is known; null when nobody is signed in. */
+export const session = signal<Session | null | undefined>(undefined);
+
+/** Whether the person may do what an endpoint's permission stands for. */
+export function may(permission: Permission): boolean {
+  return session.value?.permissions.includes(permission) ?? false;
+}
+
+/** Which workspace a request is about: dev mode has no session that says it. */
+export function workspaceHeaders(): Readonly<Record<string, string>> {
+  const current = session.peek();
+  return current?.dev ? { "x-mailsvc-workspace": current.workspace.id } : {};
+}
+
+/** The same as a query, for addresses that a frame or a link loads. */
+export function workspaceQuery(): Readonly<Record<string, string>> {
+  const current = session.peek();
+  return current?.dev ? { workspace: current.workspace.id } : {};
+}

@@ -1,0 +1,53 @@
+/** @jsxImportSource preact */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { LiveEvents } from "./api/live.ts";
+import { asRequestError, type RequestError } from "./api/request-error.ts";
+import { session } from "./api/session.ts";
+import { loadSession } from "./api/sign-in.ts";
+import { Loading } from "./parts/empty.tsx";
+import { ErrorNote } from "./parts/error-note.tsx";
+import { Live } from "./parts/resource.ts";
+import { Toast } from "./parts/toast.tsx";
+import { followLinks, go, Pages, path } from "./router.tsx";
+import { ROUTES } from "./routes.ts";
+import { Shell } from "./shell.tsx";
+import { SignIn } from "./sign-in.tsx";
+
+/** The whole dashboard: the person signs in, or is signed in already and sees the page of the address. */
+export function App() {
+  const [error, setError] = useState<RequestError | null>(null);
+  const current = session.value;
+  const workspaceId = current?.workspace.id ?? null;
+  const start = (): void => {
+    setError(null);
+    loadSession().catch((cause: unknown) => setError(asRequestError(cause)));
+  };
+  useEffect(start, []);
+  useEffect(() => {
+    document.addEventListener("click", followLinks);
+    return () => document.removeEventListener("click", followLinks);
+  }, []);
+  const live = useMemo(() => (workspaceId === null ? null : new LiveEvents(workspaceId)), [workspaceId]);
+  useEffect(() => () => live?.close(), [live]);
+  const atStart = path.value === "/" || path.value === "/sign-in";
+  useEffect(() => {
+    if (current && atStart) go("/activity", { replace: true });
+  }, [current, atStart]);
+
+  if (error !== null)
+    return (
+      <main class="alone">
+        <ErrorNote error={error} retry={start} />
+      </main>
+    );
+  if (current === undefined) return <Loading />;
+  if (current === null || location.hash !== "") return <SignIn />;
+  return (
+    <Live.Provider value={live}>
+      <Shell session={current}>
+        <Pages key={workspaceId} routes={ROUTES} />
+      </Shell>
+      <Toast />
+    </Live.Provider>
+  );
+}

@@ -1,0 +1,65 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { Loading } from "./empty.tsx";
+import { ErrorNote } from "./error-note.tsx";
+import type { PagedList } from "./resource.ts";
+import { VirtualRows } from "./virtual-rows.tsx";
+
+/** The height of a row in `style/table.css`, px. */
+const ROW = 44;
+
+/** A column: what stands above it, its cells, and how wide it is, as in grid-template-columns. */
+export interface Column<Item> {
+  readonly head: string;
+  readonly cell: (item: Item) => ComponentChildren;
+  readonly width: string;
+  /** Left out where the page is narrow. */
+  readonly wide?: boolean;
+}
+
+interface Props<Item> {
+  readonly label: string;
+  readonly list: PagedList<Item>;
+  readonly columns: readonly Column<Item>[];
+  /** The page of an item; the first cell links to it, and the whole row can be clicked. */
+  readonly href: (item: Item) => string;
+  readonly empty: ComponentChildren;
+}
+
+/** A list as a table that loads further pages while it is scrolled. */
+export function DataTable<Item extends { readonly id: string }>({ label, list, columns, href, empty }: Props<Item>) {
+  const { items, total, isMinimum, loading, error, more } = list;
+  if (error !== null && items.length === 0) return <ErrorNote title="The list could not be loaded" error={error} retry={list.refresh} />;
+  if (items.length === 0) return loading ? <Loading /> : <div class="table">{empty}</div>;
+  const cells = (columnOf: (column: Column<Item>) => ComponentChildren, role: "cell" | "columnheader") =>
+    columns.map((column) => (
+      <div key={column.head} role={role} class={column.wide ? "wide" : ""} style={{ flex: column.width }}>
+        {columnOf(column)}
+      </div>
+    ));
+  return (
+    <div class="table">
+      <VirtualRows
+        {...{ items, more, label, total: total === null ? null : total + 1 }}
+        height={ROW}
+        role="table"
+        head={
+          <div role="rowgroup" class="head">
+            <div role="row" class="row" aria-rowindex={1}>
+              {cells(({ head }) => head, "columnheader")}
+            </div>
+          </div>
+        }
+        row={(item, index) => (
+          <div key={item.id} role="row" class="row" aria-rowindex={index + 2}>
+            {cells(({ cell, head }) => (head === columns[0]?.head ? <a href={href(item)}>{cell(item)}</a> : cell(item)), "cell")}
+          </div>
+        )}
+      />
+      <p class="foot soft">
+        {items.length === total || total === null ? `${items.length}` : `${items.length} of ${total}${isMinimum ? " or more" : ""}`}
+        {error === null ? "" : ` · ${error.message}`}
+      </p>
+    </div>
+  );
+}

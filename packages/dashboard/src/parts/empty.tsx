@@ -1,0 +1,21 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+
+/** What is shown where nothing is yet: what will be here, and how it gets here. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function Loading() {
+  return (
+    <div class="loading" role="status">
+      <span class="spinner" aria-hidden="true" />
+      <span class="hidden">Loading</span>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+/** @jsxImportSource preact */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { after } from "../browser.ts";
+import { query, setQuery } from "../router.tsx";
+
+// After the last letter.
+const TYPING_MS = 250;
+
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  /** For a choice: its values. */
+  readonly options?: readonly string[];
+  /** For a text: an example. */
+  readonly example?: string;
+  /** What the text must look like before it is used. */
+  readonly pattern?: RegExp;
+}
+
+/** Filters of a list, which stand in the address: a list can be sent to a colleague, and survives a reload. */
+export function Filters({ fields }: { readonly fields: readonly Field[] }) {
+  const active = fields.some(({ name }) => query.value.has(name));
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      {fields.map((field) => (field.options ? <Choice key={field.name} {...field} /> : <Text key={field.name} {...field} />))}
+      {active ? (
+        <button type="button" class="link" onClick={() => setQuery(Object.fromEntries(fields.map(({ name }) => [name, ""])))}>
+          Clear
+        </button>
+      ) : null}
+    </form>
+  );
+}
+
+/** The filters of the address that are set, by name. */
+export function readFilters(names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.flatMap((name) => (query.value.has(name) ? [[name, query.value.get(name) ?? ""]] : [])));
+}
+
+function Choice({ name, label, options = [] }: Field) {
+  return (
+    <label>
+      <span class="hidden">{label}</span>
+      <select value={query.value.get(name) ?? ""} onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}>
+        <option value="">{label}: any</option>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {option.replaceAll("_", " ")}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Text({ name, label, example, pattern }: Field) {
+  const stored = query.value.get(name) ?? "";
+  const [text, setText] = useState(stored);
+  const cancel = useRef<(() => void) | null>(null);
+  useEffect(() => setText(stored), [stored]);
+  const fits = text === "" || pattern === undefined || pattern.test(text);
+  const type = (typed: string): void => {
+    setText(typed);
+    cancel.current?.();
+    const good = typed === "" || pattern === undefined || pattern.test(typed);
+    if (good) cancel.current = after(TYPING_MS, () => setQuery({ [name]: typed.trim() }));
+  };
+  return (
+    <label>
+      <span class="hidden">{label}</span>
+      <input
+        type="search"
+        data-search
+        placeholder={example ?? label}
+        value={text}
+        aria-invalid={!fits}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => type(currentTarget.value)}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,139 @@
+import type { Event, Page, Pagination } from "@mailsvc/sdk/contract";
+import { createContext } from "preact";
+import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
+import type { LiveEvents } from "../api/live.ts";
+import { asRequestError, type RequestError } from "../api/request-error.ts";
+import { session } from "../api/session.ts";
+import { after } from "../browser.ts";
+
+/** Something that is loaded from the API. */
+export interface Resource<T> {
+  readonly data: T | null;
+  readonly error: RequestError | null;
+  /** Loads it again; what is shown stays until then. */
+  readonly reload: () => void;
+}
+
+/** The events of the workspace, as they happen; null before anybody has signed in. */
+export const Live = createContext<LiveEvents | null>(null);
+
+// Many events in a row, such as those of a campaign, cause one reload.
+const SETTLE_MS = 150;
+
+/** Loads something, and again when one of `inputs` changes. */
+export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Resource<T> {
+  const [state, setState] = useState<{ data: T | null; error: RequestError | null }>({ data: null, error: null });
+  const [again, setAgain] = useState(0);
+  useEffect(() => {
+    const over = new AbortController();
+    load(over.signal).then(
+      (data) => over.signal.aborted || setState({ data, error: null }),
+      (cause: unknown) => {
+        if (over.signal.aborted) return;
+        const error = asRequestError(cause);
+        if (error.status === 401) session.value = null;
+        setState((before) => ({ ...before, error }));
+      },
+    );
+    return () => over.abort();
+  }, [...inputs, again]);
+  return { ...state, reload: useCallback(() => setAgain((n) => n + 1), []) };
+}
+
+/** Calls `react` after events that fit, at most every 150 ms. */
+export function useEvents(fits: (event: Event) => boolean, react: () => void): void {
+  const live = useContext(Live);
+  const current = useRef({ fits, react });
+  current.current = { fits, react };
+  useEffect(() => {
+    let cancel: (() => void) | null = null;
+    const stop = live?.listen((event) => {
+      if (cancel !== null || !current.current.fits(event)) return;
+      cancel = after(SETTLE_MS, () => {
+        cancel = null;
+        current.current.react();
+      });
+    });
+    return () => {
+      cancel?.();
+      stop?.();
+    };
+  }, [live]);
+}
+
+/** A list that is loaded page by page. */
+export interface PagedList<Item> {
+  readonly items: readonly Item[];
+  /** How many there are; null before it is known. */
+  readonly total: number | null;
+  /** There are more than `total`, which was not counted further. */
+  readonly isMinimum: boolean;
+  readonly loading: boolean;
+  readonly error: RequestError | null;
+  /** Loads the next page, unless that is under way or all are there. */
+  readonly more: () => void;
+  /** Loads the first page again and keeps the rest. */
+  readonly refresh: () => void;
+}
+
+interface ListState<Item> {
+  readonly items: readonly Item[];
+  readonly pagination: Pagination | null;
+  readonly loading: boolean;
+  readonly error: RequestError | null;
+}
+
+/** Loads a list, newest first, and again from its start when one of `inputs` changes. */
+export function useList<Item extends { readonly id: string }>(
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
+  inputs: readonly unknown[],
+): PagedList<Item> {
+  const [state, setState] = useState<ListState<Item>>({ items: [], pagination: null, loading: true, error: null });
+  const over = useRef(new AbortController());
+  const busy = useRef(false);
+  const run = async (cursor: string | undefined, join: (before: ListState<Item>, page: Page<Item>) => Partial<ListState<Item>>) => {
+    const { signal } = over.current;
+    busy.current = true;
+    try {
+      const page = await load(cursor, signal);
+      if (!signal.aborted) setState((before) => ({ ...before, ...join(before, page), loading: false, error: null }));
+    } catch (cause) {
+      if (signal.aborted) return;
+      const error = asRequestError(cause);
+      if (error.status === 401) session.value = null;
+      setState((before) => ({ ...before, loading: false, error }));
+    } finally {
+      if (!signal.aborted) busy.current = false;
+    }
+  };
+  useEffect(() => {
+    over.current = new AbortController();
+    setState((before) => ({ ...before, loading: true }));
+    void run(undefined, (_, { data, pagination }) => ({ items: data, pagination }));
+    return () => over.current.abort();
+  }, inputs);
+  const { items, pagination, loading, error } = state;
+  return {
+    items,
+    total: pagination?.total ?? null,
+    isMinimum: pagination?.totalIsMinimum ?? false,
+    loading,
+    error,
+    more: () => {
+      const cursor = pagination?.nextCursor;
+      if (cursor && !busy.current)
+        void run(cursor, (before, page) => ({ items: [...before.items, ...page.data], pagination: page.pagination }));
+    },
+    refresh: () => {
+      if (!busy.current) void run(undefined, renew);
+    },
+  };
+}
+
+/** Puts a first page before what was loaded further down. What is missing in it was deleted. */
+function renew<Item extends { readonly id: string }>({ items, pagination }: ListState<Item>, page: Page<Item>): Partial<ListState<Item>> {
+  const oldest = page.data.at(-1)?.id;
+  const older = page.pagination.nextCursor === null || oldest === undefined ? [] : items.filter(({ id }) => id < oldest);
+  const nextCursor = older.length === 0 ? page.pagination.nextCursor : (pagination?.nextCursor ?? null);
+  return { items: [...page.data, ...older], pagination: { ...page.pagination, nextCursor } };
+}

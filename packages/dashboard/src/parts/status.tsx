@@ -1,0 +1,23 @@
+/** @jsxImportSource preact */
+
+// What a state means for the person who looks: it went well, it goes on, it waits for somebody, it failed. All others are plain.
+const TONES: Readonly<Record<string, string>> = {
+  ...of("good", "delivered", "sent", "opened", "clicked", "active", "verified", "completed", "ok", "published", "enabled", "approved"),
+  ...of("busy", "queued", "sending", "scheduled", "pending", "running", "processing", "rescheduled"),
+  ...of("warn", "deferred", "paused", "held", "waiting", "retrying", "disabled"),
+  ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "expired"),
+};
+
+/** A state, as a word with a color. */
+export function Status({ status }: { readonly status: string }) {
+  return <span class={`status ${TONES[status] ?? "plain"}`}>{status.replaceAll("_", " ")}</span>;
+}
+
+/** The tone of a state: good, busy, warn, bad or plain. */
+export function toTone(status: string): string {
+  return TONES[status] ?? "plain";
+}
+
+function of(tone: string, ...states: readonly string[]): Record<string, string> {
+  return Object.fromEntries(states.map((state) => [state, tone]));
+}

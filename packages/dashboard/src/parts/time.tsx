@@ -1,0 +1,47 @@
+/** @jsxImportSource preact */
+import { signal } from "@preact/signals";
+import { now } from "../browser.ts";
+
+// How far the server's clock is ahead of this machine's, ms: in dev mode it can be moved.
+const ahead = signal(0);
+
+/** Learns the server's time from an answer that has it. */
+export function learnTime(iso: string): void {
+  ahead.value = Date.parse(iso) - now();
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const hours = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+/** An instant: how long ago it was, or its date; in full where the mouse rests on it. `exactly` shows the time of day with seconds. */
+export function Time({ at, exactly = false }: { readonly at: string; readonly exactly?: boolean }) {
+  const ms = Date.parse(at);
+  const text = exactly ? `${day.format(ms)}, ${exact.format(ms)}` : formatAge(ms, now() + ahead.value);
+  return (
+    <time dateTime={at} title={full.format(ms)}>
+      {text}
+    </time>
+  );
+}
+
+/** Of today the time since; of another day its date. */
+function formatAge(ms: number, from: number): string {
+  const past = from - ms;
+  if (past < -MINUTE) return past > -DAY ? `at ${hours.format(ms)}` : day.format(ms);
+  if (past < MINUTE) return "just now";
+  if (past < HOUR) return `${Math.floor(past / MINUTE)} min ago`;
+  if (past < DAY) return `${Math.floor(past / HOUR)} h ago`;
+  return day.format(ms);
+}
+
+/** A number of bytes. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,32 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { Time } from "./time.tsx";
+
+/** One thing that happened. */
+export interface TimelineItem {
+  readonly at: string;
+  readonly what: ComponentChildren;
+  /** The cause or the meaning. */
+  readonly why?: ComponentChildren;
+  /** How it is marked: good, busy, warn, bad or plain. */
+  readonly tone?: string;
+  /** Still to come. */
+  readonly planned?: boolean;
+}
+
+/** What happened to something, oldest first. */
+export function Timeline({ items }: { readonly items: readonly TimelineItem[] }) {
+  return (
+    <ol class="timeline">
+      {items.map(({ at, what, why, tone = "plain", planned }, i) => (
+        <li key={i} class={`${tone}${planned ? " planned" : ""}`}>
+          <div class="what">
+            <span>{what}</span>
+            {at === "" ? null : <Time at={at} exactly />}
+          </div>
+          {why ? <p>{why}</p> : null}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,149 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { connected } from "./api/live.ts";
+import { may, type Session } from "./api/session.ts";
+import { chooseWorkspace, signOut } from "./api/sign-in.ts";
+import { toast } from "./parts/toast.tsx";
+import { path, toHref } from "./router.tsx";
+import { NAVIGATION } from "./routes.ts";
+
+interface Props {
+  readonly session: Session;
+  readonly children: ComponentChildren;
+}
+
+/** What stands around every page: the navigation, the workspace, and who is signed in. */
+export function Shell({ session, children }: Props) {
+  const main = useRef<HTMLElement>(null);
+  const keys = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.key === "?") keys.current?.showModal();
+      else if (event.key === "/") document.querySelector<HTMLElement>("[data-search]")?.focus();
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+  const groups = NAVIGATION.map(({ group, entries }) => ({
+    group,
+    entries: entries.filter(({ permission, dev }) => may(permission) && (!dev || session.dev)),
+  })).filter(({ entries }) => entries.length > 0);
+  return (
+    <div class="shell">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <header class="side">
+        <div class="brand">
+          <span class="logo" aria-hidden="true" />
+          <span>mailsvc</span>
+          {session.dev ? <span class="badge">dev</span> : null}
+        </div>
+        <Workspaces session={session} />
+        <nav aria-label="Pages">
+          {groups.map(({ group, entries }) => (
+            <div key={group} class="group">
+              <h2>{group}</h2>
+              <ul>
+                {entries.map(({ name, path: to }) => (
+                  <li key={to}>
+                    <a href={toHref(to)} aria-current={path.value === to || path.value.startsWith(`${to}/`) ? "page" : undefined}>
+                      {name}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+        </nav>
+        <Person session={session} />
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
+      <dialog ref={keys} aria-label="Keys">
+        <h2>Keys</h2>
+        <dl class="keys">
+          <dt>
+            <kbd>/</kbd>
+          </dt>
+          <dd>Search</dd>
+          <dt>
+            <kbd>j</kbd> <kbd>k</kbd>
+          </dt>
+          <dd>Next and previous mail of the inbox</dd>
+          <dt>
+            <kbd>?</kbd>
+          </dt>
+          <dd>These keys</dd>
+        </dl>
+        <form method="dialog" class="buttons end">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </div>
+  );
+}
+
+/** The workspace; in dev mode a choice of all. */
+function Workspaces({ session: { workspace, workspaces } }: { readonly session: Session }) {
+  if (workspaces.length < 2) return <p class="workspace">{workspace.name}</p>;
+  return (
+    <label class="workspace">
+      <span class="hidden">Workspace</span>
+      <select value={workspace.id} onChange={({ currentTarget }) => void chooseWorkspace(currentTarget.value)}>
+        {workspaces.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Person({ session: { dev, role, user, version } }: { readonly session: Session }) {
+  const leave = (everywhere: boolean) => (): void => {
+    signOut(everywhere).catch((error: Error) => toast(error.message, { bad: true }));
+  };
+  return (
+    <div class="person">
+      <span class={connected.value ? "live on" : "live"} role="status">
+        {connected.value ? "Live" : "Not connected"}
+      </span>
+      {dev ? (
+        <span class="soft">{version}</span>
+      ) : (
+        <details>
+          <summary>{user ?? role}</summary>
+          <div class="menu">
+            <p class="soft">
+              {role} · {version}
+            </p>
+            <button type="button" onClick={leave(false)}>
+              Sign out
+            </button>
+            <button type="button" onClick={leave(true)}>
+              Sign out everywhere
+            </button>
+          </div>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}

@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { readConfig } from "../../server/src/config.ts";
+import { silentLog } from "../../server/src/lib/log.ts";
+import { type RunningServer, serve } from "../../server/src/serve.ts";
+
+// Debian's; the tests drive no browser of their own.
+const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+
+/** How long a busy machine may take, ms. A quiet one takes less than a tenth. */
+export const PATIENCE_MS = 60_000;
+
+/** A server and a browser that looks at it. */
+export interface Stage extends AsyncDisposable {
+  readonly server: RunningServer;
+  readonly browser: Browser;
+  /** A new browser profile at a page of the dashboard. What its scripts report is kept in `faults`. */
+  open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
+  /** Calls the API with the first key of the server. */
+  call<T>(method: string, path: string, body?: object): Promise<T>;
+}
+
+/** A page, and all that went wrong in it: uncaught errors, and what its policy refused. */
+export interface OpenPage {
+  readonly page: Page;
+  readonly faults: readonly string[];
+  /** What the policy of a mail in a frame has refused. */
+  readonly refusedInMail: readonly string[];
+}
+
+/** Starts both. Throws when there is no browser. */
+export async function createStage({ dev = true, flags = {} }: { dev?: boolean; flags?: Record<string, string> } = {}): Promise<Stage> {
+  if (!existsSync(CHROMIUM))
+    throw new Error(`There is no browser at ${CHROMIUM}. Install one with apt-get install chromium, or name another in CHROMIUM.`);
+  const data = mkdtempSync(join(tmpdir(), "mailsvc-dashboard-"));
+  const server = await serve(readConfig({ flags: { port: "0", data, ...flags }, env: {}, dev }), silentLog);
+  // The sandbox of Chromium needs rights that containers do not give. What is tested is the policy of the pages, not the sandbox.
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  return {
+    server,
+    browser,
+    open: async (path, options = {}) => {
+      const context = await browser.newContext({ baseURL: server.url, ...options });
+      context.setDefaultTimeout(PATIENCE_MS);
+      const page = await context.newPage();
+      const faults: string[] = [];
+      const refusedInMail: string[] = [];
+      page.on("pageerror", (error) => faults.push(String(error)));
+      page.on("console", (message) => {
+        const refused = message.location().url.includes("/dashboard/frame/") ? refusedInMail : faults;
+        if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) refused.push(message.text());
+      });
+      await page.goto(path);
+      return { page, faults, refusedInMail };
+    },
+    call: async <T>(method: string, path: string, body?: object) => {
+      const response = await fetch(`${server.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${server.apiKey}`, ...(body && { "content-type": "application/json" }) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+      return (await response.json()) as T;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await browser.close();
+      await server.close();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Writes a picture of a page into the folder that SCREENSHOTS names, if it does. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env["SCREENSHOTS"];
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}

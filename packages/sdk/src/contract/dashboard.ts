@@ -1,0 +1,100 @@
+import { endpoint } from "./endpoint.ts";
+import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { PERMISSIONS, type Permission } from "./scopes.ts";
+import * as z from "./zod.ts";
+
+/** What a person may do in the dashboard. */
+export const ROLES = ["owner", "marketer", "viewer"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** How long a link to sign in is valid, and how long a session is: without a request, and in all. */
+export const SIGN_IN_LIMITS = { linkMinutes: 15, idleHours: 12, sessionDays: 14 } as const;
+
+const MARKETER_WRITES: readonly Permission[] = [
+  "contacts:write",
+  "campaigns:write",
+  "templates:write",
+  "automations:write",
+  "transactional:send",
+  "received:write",
+  "lists:write",
+  "segments:write",
+  "brand:write",
+];
+
+const isRead = (permission: Permission): boolean => permission.endsWith(":read");
+const isOfKeys = (permission: Permission): boolean => permission.startsWith("keys:");
+
+/** The permissions of each role. An owner has all that the key has by which the session began. */
+export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
+  owner: PERMISSIONS,
+  marketer: PERMISSIONS.filter((one) => !isOfKeys(one) && (isRead(one) || MARKETER_WRITES.includes(one))),
+  viewer: PERMISSIONS.filter((one) => !isOfKeys(one) && isRead(one)),
+};
+
+/** A browser that is signed in to the dashboard. */
+export const DashboardSession = z
+  .object({
+    id: z.string(),
+    role: z.enum(ROLES),
+    /** The key by which it began; it ends when that key is revoked. */
+    keyId: z.string(),
+    /** The name that a trusted proxy gave; null for other sessions. */
+    user: z.string().nullable(),
+    createdAt: Instant,
+    lastSeenAt: Instant,
+    expiresAt: Instant.meta({ description: "When it ends at the latest" }),
+  })
+  .meta({ id: "DashboardSession" });
+export type DashboardSession = z.infer<typeof DashboardSession>;
+
+export const dashboard = {
+  link: endpoint({
+    method: "POST",
+    path: "/api/v1/dashboard/links",
+    access: { permission: "keys:write" },
+    summary: "Create a link that signs one browser in to the dashboard",
+    description: `It works once, within ${SIGN_IN_LIMITS.linkMinutes} minutes. The session has the permissions of the role that the key has, too, and ends when the key is revoked.`,
+    body: z.strictObject({
+      role: z
+        .enum(ROLES)
+        .default("owner")
+        .meta({ description: "What the person may do: everything the key may, campaigns and contacts, or only look" }),
+    }),
+    status: 201,
+    output: z.object({ url: z.string().meta({ description: "The link, shown only once" }), role: z.enum(ROLES), expiresAt: Instant }),
+    errors: ["forbidden"],
+    confidential: true,
+    examples: [
+      { summary: "For yourself", body: {} },
+      { summary: "For a colleague who only looks", body: { role: "viewer" } },
+    ],
+  }),
+  sessions: endpoint({
+    method: "GET",
+    path: "/api/v1/dashboard/sessions",
+    access: { permission: "keys:read" },
+    summary: "List the browsers that are signed in, newest first",
+    query: z.object({ ...pageQuery }),
+    output: pageSchema(DashboardSession),
+    examples: [{ summary: "All" }],
+  }),
+  signOut: endpoint({
+    method: "DELETE",
+    path: "/api/v1/dashboard/sessions/:id",
+    access: { permission: "keys:write" },
+    summary: "Sign a browser out",
+    output: DashboardSession,
+    errors: ["not_found"],
+    examples: [{ summary: "Sign out", params: { id: "ses_01jc3v2m9k8q4w6x0y5z7a1b2c" } }],
+  }),
+  signOutAll: endpoint({
+    method: "DELETE",
+    path: "/api/v1/dashboard/sessions",
+    access: { permission: "keys:write" },
+    summary: "Sign all browsers of the workspace out",
+    description: "Links that were not used yet stop working, too.",
+    output: z.object({ ended: z.int() }),
+    examples: [{ summary: "Sign all out" }],
+  }),
+};

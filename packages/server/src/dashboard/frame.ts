@@ -1,0 +1,82 @@
+import type { Email } from "postal-mime";
+import { getEmail } from "../emails/emails.ts";
+import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
+import { getMail } from "../inbox/inbox.ts";
+import { ApiError } from "../lib/api-error.ts";
+import type { BrowserAccess } from "./access.ts";
+import type { DashboardDeps } from "./deps.ts";
+import { applyScheme, buildContentDisposition, buildMailPolicy, getAttachment, renderMailHtml } from "./mail-view.ts";
+
+interface FrameParts {
+  readonly deps: DashboardDeps;
+  readonly access: BrowserAccess;
+}
+
+/** Mail for frames, and attachments for the disk: hostile content, under a policy of its own. The person must be signed in. */
+export function framePages(parts: FrameParts): readonly PublicPage[] {
+  return [
+    { path: "/dashboard/frame/emails/:id", methods: ["GET"], serve: (request) => showEmail(parts, request) },
+    { path: "/dashboard/frame/inbox/:id", methods: ["GET"], serve: (request) => showCaptured(parts, request) },
+    { path: "/dashboard/frame/inbox/:id/attachments/:position", methods: ["GET"], serve: (request) => saveAttachment(parts, request) },
+  ];
+}
+
+/** The HTML of an email as it was sent by the API, before its links are tracked. */
+async function showEmail(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
+  const workspaceId = await admit(parts, request);
+  const { html } = await getEmail(parts.deps.db.read, workspaceId, request.params["id"] ?? "");
+  if (html === null) throw new ApiError("not_found", "This email has no HTML part.");
+  return show(request, renderMailHtml({ html, attachments: [] }));
+}
+
+async function showCaptured(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
+  return show(request, renderMailHtml(await parseCaptured(parts, request)));
+}
+
+async function saveAttachment(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
+  const { filename, bytes } = getAttachment(await parseCaptured(parts, request), request.params["position"] ?? "");
+  return {
+    status: 200,
+    headers: [
+      ["content-type", "application/octet-stream"],
+      ["content-disposition", buildContentDisposition(filename)],
+      ["content-security-policy", "sandbox; default-src 'none'"],
+      ["cache-control", "no-store"],
+    ],
+    body: bytes,
+  };
+}
+
+/** A captured mail: in dev mode any, in production one of the workspace's test keys. Throws ApiError not_found. */
+async function parseCaptured(parts: FrameParts, request: PageRequest): Promise<Email> {
+  const workspaceId = await admit(parts, request);
+  const { config, db } = parts.deps;
+  const { default: PostalMime } = await import("postal-mime");
+  return PostalMime.parse((await getMail(db.read, request.params["id"] ?? "", config.dev ? undefined : workspaceId)).raw);
+}
+
+/** The workspace of the browser, which may read its mail. In dev mode the address names it, because a frame sends no headers of ours. */
+async function admit({ deps, access }: FrameParts, { method, header, peer, query }: PageRequest): Promise<string> {
+  const browser = { method, headers: { get: header }, remoteAddress: peer };
+  const wanted = deps.config.dev ? query.get("workspace") : null;
+  const { key } = wanted === null ? ((await access.admit(browser)) ?? refuse()) : await access.admitLocal(browser, wanted);
+  if (key.owner || key.permissions.has("transactional:read")) return key.workspaceId;
+  throw new ApiError("forbidden", "Your role cannot read mail.");
+}
+
+function refuse(): never {
+  throw new ApiError("unauthorized", "Nobody is signed in here.");
+}
+
+function show({ query }: PageRequest, html: string): PageResponse {
+  return {
+    status: 200,
+    headers: [
+      ["content-type", "text/html; charset=utf-8"],
+      ["content-security-policy", buildMailPolicy(query.get("remote") === "1")],
+      ["cross-origin-resource-policy", "same-origin"],
+      ["cache-control", "no-store"],
+    ],
+    body: applyScheme(html, query.get("scheme") === "dark" ? "dark" : "light"),
+  };
+}

@@ -1,0 +1,182 @@
+import { ROLE_PERMISSIONS, type Role } from "@mailsvc/sdk/contract";
+import { asc } from "drizzle-orm";
+import { z } from "zod";
+import type { BrowserRequest, DeveloperKey } from "../http/auth.ts";
+import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
+import type { Installation } from "../installation/installation.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { getWorkspace } from "../workspaces/workspaces.ts";
+import type { BrowserAccess } from "./access.ts";
+import { buildCookie, readReached } from "./cookie.ts";
+import type { DashboardDeps } from "./deps.ts";
+import { assertSameOrigin } from "./origin.ts";
+import {
+  createSession,
+  endSession,
+  findOwnerKey,
+  findSession,
+  type LiveSession,
+  redeemLink,
+  SESSION_MS,
+  type Subject,
+} from "./sessions.ts";
+import { chooseRole, readProxyUser } from "./sso.ts";
+
+const MAX_BODY = 4096;
+
+const SignIn = z.union([z.strictObject({ token: z.string().max(100) }), z.strictObject({ apiKey: z.string().max(200) })], {
+  error: "Give token or apiKey.",
+});
+const SignOut = z.strictObject({ everywhere: z.boolean().default(false) });
+
+/** What the dashboard knows of the person before it loads a page. */
+interface State {
+  readonly role: Role;
+  readonly permissions: readonly string[];
+  readonly user: string | null;
+  readonly workspace: { readonly id: string; readonly name: string };
+  /** In dev mode, all workspaces; otherwise none. */
+  readonly workspaces: readonly { readonly id: string; readonly name: string }[];
+  readonly dev: boolean;
+  readonly version: string;
+  readonly mailer: string;
+}
+
+export interface SignInParts {
+  readonly deps: DashboardDeps;
+  readonly access: BrowserAccess;
+  readonly installation: Pick<Installation, "workspaceId">;
+}
+
+/** Signing in and out. They answer JSON, are open to everyone and refuse what another site sends. */
+export function signInPages(parts: SignInParts): readonly PublicPage[] {
+  return [
+    { path: "/dashboard/session", methods: ["GET"], errors: "json", serve: (request) => showState(parts, request) },
+    { path: "/dashboard/sign-in", methods: ["POST"], errors: "json", serve: (request) => signIn(parts, request) },
+    { path: "/dashboard/sign-out", methods: ["POST"], errors: "json", serve: (request) => signOut(parts, request) },
+  ];
+}
+
+/** Who is signed in. In dev mode everybody on this machine is; behind a trusted proxy, those whom it names. Throws ApiError unauthorized. */
+async function showState({ deps, access, installation }: SignInParts, request: PageRequest): Promise<PageResponse> {
+  const browser = toBrowser(request);
+  if (deps.config.dev) return json(await describeDev(deps, access, browser, request.query.get("workspace") ?? installation.workspaceId));
+  const session = await access.find(browser).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === "unauthorized") return null;
+    throw error;
+  });
+  if (session !== null) return json(await describe(deps, session));
+  const user = readProxyUser(deps.config.sso, browser);
+  const owner = user === null ? null : await findOwnerKey(deps.db.read, installation.workspaceId);
+  if (deps.config.sso === null || user === null || owner === null)
+    throw new ApiError("unauthorized", "Nobody is signed in here.", { hint: "Sign in with a link from mailsvc open, or with an API key." });
+  return begin(deps, request, { workspaceId: installation.workspaceId, keyId: owner.id, role: chooseRole(deps.config.sso, user), user });
+}
+
+async function signIn({ deps, access }: SignInParts, request: PageRequest): Promise<PageResponse> {
+  const browser = toBrowser(request);
+  assertSameOrigin(browser.headers, deps.baseUrl());
+  const input = await readBody(request, SignIn);
+  const before = await access.find(browser).catch(() => null);
+  if ("token" in input) return begin(deps, request, input, before);
+  const key = await findKey(deps, input.apiKey);
+  return begin(deps, request, { workspaceId: key.workspaceId, keyId: key.id, role: "owner", user: null }, before);
+}
+
+async function signOut({ deps, access }: SignInParts, request: PageRequest): Promise<PageResponse> {
+  const browser = toBrowser(request);
+  assertSameOrigin(browser.headers, deps.baseUrl());
+  const { everywhere } = await readBody(request, SignOut);
+  const session = await access.find(browser).catch(() => null);
+  if (session !== null) await deps.db.tx((tx) => endSession(tx, deps, session, everywhere));
+  const cookie = buildCookie("", readReached(browser.headers, deps.baseUrl()), 0);
+  return json({ signedOut: session !== null }, [["set-cookie", cookie]]);
+}
+
+/**
+ * Begins a session with a token that the browser did not have before, and ends the one it had: a token that somebody else put there gives
+ * no access to what follows.
+ */
+async function begin(
+  deps: DashboardDeps,
+  request: PageRequest,
+  by: Subject | { readonly token: string },
+  before: LiveSession | null = null,
+): Promise<PageResponse> {
+  const token = await deps.db.tx(async (tx) => {
+    const subject = "keyId" in by ? by : await redeemLink(tx, deps, by.token);
+    if (before !== null) await endSession(tx, deps, before, false);
+    return createSession(tx, deps, subject);
+  });
+  const session = await findSession(deps.db.read, deps.clock, token);
+  if (session === null) throw new ApiError("unauthorized", "The key of this session was revoked.");
+  const reached = readReached({ get: request.header }, deps.baseUrl());
+  return json(await describe(deps, session), [["set-cookie", buildCookie(token, reached, SESSION_MS / 1000)]]);
+}
+
+async function findKey({ keyCache }: DashboardDeps, text: string): Promise<DeveloperKey> {
+  const key = await keyCache.load(keyCache.hash(text.trim()));
+  if (key === null || key.revokedAt !== null)
+    throw new ApiError("unauthorized", "This API key is not valid.", {
+      hint: "Copy the whole key: it begins with ms_live_, ms_test_ or ms_dev_.",
+    });
+  return key;
+}
+
+async function describe(deps: DashboardDeps, { workspaceId, role, user, key }: LiveSession): Promise<State> {
+  const { id, name } = await getWorkspace(deps.db.read, workspaceId);
+  return {
+    ...{ role, user, workspace: { id, name }, workspaces: [], dev: false },
+    permissions: [...key.permissions],
+    ...{ version: deps.version, mailer: deps.mailer.name },
+  };
+}
+
+async function describeDev(deps: DashboardDeps, access: BrowserAccess, browser: BrowserRequest, wanted: string): Promise<State> {
+  access.guard(browser);
+  const { workspaces: t } = deps.db.read.t;
+  const workspaces = await deps.db.read.select({ id: t.id, name: t.name }).from(t).orderBy(asc(t.id)).limit(1000);
+  const [first] = workspaces;
+  const workspace = workspaces.find(({ id }) => id === wanted) ?? first;
+  if (!workspace) throw new ApiError("not_found", "There is no workspace on this server.");
+  return {
+    ...{ role: "owner", user: null, workspace, workspaces, dev: true },
+    permissions: ROLE_PERMISSIONS.owner,
+    ...{ version: deps.version, mailer: deps.mailer.name },
+  };
+}
+
+function toBrowser({ method, header, peer }: PageRequest): BrowserRequest {
+  return { method, headers: { get: header }, remoteAddress: peer };
+}
+
+/** Throws ApiError validation_error. */
+async function readBody<T>(request: PageRequest, schema: z.ZodType<T>): Promise<T> {
+  if (!/^application\/json\b/i.test(request.header("content-type") ?? ""))
+    throw new ApiError("unsupported_media_type", "Send application/json.");
+  const text = new TextDecoder().decode(await request.body(MAX_BODY));
+  const { success, data, error } = schema.safeParse(parse(text));
+  if (success) return data;
+  throw new ApiError("validation_error", error.issues[0]?.message ?? "Invalid request.");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function json(value: unknown, headers: PageResponse["headers"] = []): PageResponse {
+  return {
+    status: 200,
+    headers: [
+      ["content-type", "application/json; charset=utf-8"],
+      ["cache-control", "no-store"],
+      ["content-security-policy", "sandbox; default-src 'none'"],
+      ...headers,
+    ],
+    body: JSON.stringify(value),
+  };
+}
