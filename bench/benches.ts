@@ -20,6 +20,7 @@ import { sizing } from "./figures/sizing.ts";
 import { soak } from "./figures/soak.ts";
 import { start } from "./figures/start.ts";
 import { stretches } from "./figures/stretches.ts";
+import { submission } from "./figures/submission.ts";
 import { tail } from "./figures/tail.ts";
 import { templates } from "./figures/templates.ts";
 import { verify } from "./figures/verify.ts";
@@ -28,6 +29,7 @@ import { world } from "./figures/world.ts";
 /** All benchmarks, in the order they are run. */
 export const benches: readonly Bench[] = [
   accept,
+  submission,
   batch,
   fsync,
   tail,

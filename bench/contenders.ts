@@ -54,7 +54,7 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
   const server = startServer({ data: data ?? join(folder, "data"), flags: args, before: [...before, ...onCore(0)] });
   const ready = await server.ready();
   if (!ready?.apiKey) throw new Error(`The server did not start:\n${server.stderr()}`);
-  const { url, apiKey, workspaceId, profiles } = ready;
+  const { url, apiKey, workspaceId, profiles, smtpUrl } = ready;
   const { data: senders } = (await call({ url, apiKey }, "GET", "/api/v1/senders")) as { data: unknown[] };
   if (senders.length === 0) await call({ url, apiKey }, "POST", "/api/v1/senders", { domain: "bench.acme.dev" });
   return {
@@ -62,6 +62,7 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
     url,
     apiKey,
     workspaceId,
+    smtpUrl: smtpUrl ?? "",
     builderKey: profiles?.builder.apiKey ?? "",
     pid: server.child.pid ?? 0,
     stop: async () => {
@@ -74,6 +75,8 @@ export async function mailsvc({ data, flags = [], before = [] }: MailsvcOptions 
 /** A mailsvc under test. */
 export interface MailsvcContender extends Contender {
   workspaceId: string;
+  /** Where it takes mail over SMTP. */
+  smtpUrl: string;
   /** The key of another workspace. */
   builderKey: string;
 }

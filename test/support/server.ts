@@ -13,6 +13,8 @@ export interface Ready {
   workspaceId: string;
   apiKey: string | null;
   dashboardUrl: string;
+  /** Where mail is submitted over SMTP; null for nowhere. */
+  smtpUrl: string | null;
   /** In dev mode only. */
   profiles?: { builder: { workspaceId: string; apiKey: string } };
 }

@@ -37,8 +37,11 @@ export interface Postfix {
 
 const TRACE = /^(?:(?:Return-Path|X-Original-To|Delivered-To|Received):.*\n(?:[ \t].*\n)*)+/;
 
-/** A private instance of the installed Postfix on a loopback port, with a maildir for example.com. Touches nothing of the system's own. */
-export async function startPostfix(): Promise<Postfix> {
+/**
+ * A private instance of the installed Postfix on a loopback port, with a maildir for example.com. `settings` add to those of its main.cf.
+ * Touches nothing of the system's own.
+ */
+export async function startPostfix(settings: Readonly<Record<string, string>> = {}): Promise<Postfix> {
   // Postfix reads its folders as its own user. A server that ran in this process before has set a stricter umask.
   const umask = process.umask(0o022);
   const dir = await mkdtemp(join(tmpdir(), "mailsvc-postfix-"));
@@ -48,7 +51,7 @@ export async function startPostfix(): Promise<Postfix> {
   for (const name of ["config", "queue", "data", "mail"]) await mkdir(join(dir, name));
   await chown(join(dir, "mail"), NOBODY, NOBODY);
   await chown(join(dir, "data"), (await stat("/var/lib/postfix")).uid, (await stat("/var/lib/postfix")).gid);
-  await writeFile(join(dir, "config/main.cf"), mainCf(dir));
+  await writeFile(join(dir, "config/main.cf"), mainCf(dir, settings));
   await writeFile(join(dir, "config/master.cf"), masterCf(port));
   await writeFile(join(dir, "config/mailboxes"), "/^[^n@].*@example\\.com$/ inbox/\n");
   await writeFile(join(dir, "config/access"), "/^later@/ 450 4.2.0 Come back later\n");
@@ -75,7 +78,7 @@ export async function startPostfix(): Promise<Postfix> {
   };
 }
 
-function mainCf(dir: string): string {
+function mainCf(dir: string, settings: Readonly<Record<string, string>>): string {
   return Object.entries({
     compatibility_level: "3.6",
     config_directory: `${dir}/config`,
@@ -103,6 +106,7 @@ function mainCf(dir: string): string {
     virtual_gid_maps: `static:${NOBODY}`,
     smtpd_relay_restrictions: "reject_unauth_destination",
     smtpd_recipient_restrictions: `check_recipient_access regexp:${dir}/config/access, reject_unauth_destination`,
+    ...settings,
   })
     .map(([name, value]) => `${name} = ${value}\n`)
     .join("");
@@ -123,6 +127,8 @@ function masterCf(port: number): string {
     "error unix - - n - - error",
     "retry unix - - n - - error",
     "virtual unix - n n - - virtual",
+    "smtp unix - - n - - smtp",
+    "tlsmgr unix - - n 1000? 1 tlsmgr",
     "postlog unix-dgram n - n - 1 postlogd",
     "",
   ].join("\n");

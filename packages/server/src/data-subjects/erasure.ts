@@ -4,6 +4,7 @@ import type { Tx } from "../db/db.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
 import { deleteEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { forgetAddressee } from "../mail/forget-addressee.ts";
 import type { ErasedSubject } from "./declarations.ts";
 
 /** Deletes the emails to a person. */
@@ -99,8 +100,9 @@ export function listTexts({ address, contact }: ErasedSubject): string[] {
 /** Takes an address out of the headers of a mail. */
 async function eraseAddressee(tx: Tx, contentsId: number, address: string): Promise<number> {
   const { contents: t } = tx.t;
-  const [found] = await tx.select({ addressees: t.addressees }).from(t).where(eq(t.id, contentsId));
+  const [found] = await tx.select({ addressees: t.addressees, asIs: t.asIs }).from(t).where(eq(t.id, contentsId));
   if (!found?.addressees) return 0;
+  if (found.asIs === true) await eraseFromMessage(tx, contentsId, address);
   const others = (list: readonly string[]): string[] => list.filter((text) => parseMailbox(text).key !== address);
   const { to, cc } = found.addressees;
   await tx
@@ -108,4 +110,14 @@ async function eraseAddressee(tx: Tx, contentsId: number, address: string): Prom
     .set({ addressees: { to: others(to), cc: others(cc) } })
     .where(eq(t.id, contentsId));
   return 1;
+}
+
+/** Takes an address out of the headers of a message that goes out as it came in; they are in its first part. */
+async function eraseFromMessage(tx: Tx, contentsId: number, address: string): Promise<void> {
+  const { attachments: t } = tx.t;
+  const [message] = await tx.select({ content: t.content, size: t.size }).from(t).where(eq(t.contentsId, contentsId));
+  if (!message) return;
+  const content = await forgetAddressee(Buffer.from(message.content), address);
+  const size = message.size - message.content.length + content.length;
+  await tx.update(t).set({ content, size }).where(eq(t.contentsId, contentsId));
 }

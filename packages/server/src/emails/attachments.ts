@@ -53,29 +53,43 @@ export async function insertAttachments(tx: Tx, contentsId: number, files: Decod
 
 /** The attachments of contents in their order, whole. */
 export async function findAttachments(read: Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<AttachmentRow[]> {
-  const { attachments, attachmentParts: parts } = read.t;
+  const { attachments } = read.t;
   const rows = await read
     .select()
     .from(attachments)
     .where(eq(attachments.contentsId, filesOf ?? id))
     .orderBy(attachments.position);
   const files: AttachmentRow[] = [];
-  for (const row of rows) {
-    const content = await joinParts(row.content, row.size, async (part) => {
-      const [found] = await findRows(read, parts, { contentsId: row.contentsId, position: row.position, part });
-      if (!found) throw new Error("The attachment was deleted meanwhile.");
-      return found.content;
-    });
-    files.push({ ...row, content });
-  }
+  for (const row of rows)
+    files.push({ ...row, content: await joinAttachment(read, row, { contentsId: row.contentsId, position: row.position }) });
   return files;
 }
 
-/** The message of contents that go out as they came in. */
-export async function findMessage(read: Reader, contents: Pick<ContentsRow, "id" | "filesOf">): Promise<Uint8Array> {
-  const [message] = await findAttachments(read, contents);
+/** The message of contents that go out as they came in. One is read for each such mail, so the statement is prepared. */
+export async function findMessage(read: Reader, { id, filesOf }: Pick<ContentsRow, "id" | "filesOf">): Promise<Uint8Array> {
+  const [message] = await read
+    .prepared("find_message", (build, { attachments }, arg) =>
+      build
+        .select({ content: attachments.content, size: attachments.size })
+        .from(attachments)
+        .where(eq(attachments.contentsId, arg("contentsId"))),
+    )
+    .execute({ contentsId: filesOf ?? id });
   if (!message) throw new Error("The message was deleted meanwhile.");
-  return message.content;
+  return joinAttachment(read, message, { contentsId: filesOf ?? id, position: 0 });
+}
+
+/** All bytes of an attachment, of whose row the first part is read. */
+function joinAttachment(
+  read: Reader,
+  { content, size }: Pick<AttachmentRow, "content" | "size">,
+  key: Pick<AttachmentRow, "contentsId" | "position">,
+): Promise<Uint8Array> {
+  return joinParts(content, size, async (part) => {
+    const [found] = await findRows(read, read.t.attachmentParts, { ...key, part });
+    if (!found) throw new Error("The attachment was deleted meanwhile.");
+    return found.content;
+  });
 }
 
 /** Decodes base64 a megabyte at a time; null when it is invalid. */

@@ -369,3 +369,20 @@ test("a connection without a login ends after its time", async () => {
   await new Promise<void>((resolve) => socket.on("close", () => resolve()));
   expect(text).toContain("421 4.7.0 Too long without a login");
 });
+
+test("a person who is erased is named no more in a message that others got too", async () => {
+  const { world, port } = await start();
+  const to = "To: =?utf-8?q?Zo=C3=AB?= <zoe@example.com>, Ada <ada@example.com>";
+  const message = `${HELLO.replace("To: ada@example.com", to)}`;
+  const id = readId(await submitTo(port, message, { to: ["ada@example.com", "zoe@example.com"] }));
+  await world.settle();
+  await world.sdk.people.erase("ada@example.com");
+  await world.settle();
+  const { read } = world.app.deps.db;
+  const [stored] = await read.select().from(read.t.attachments);
+  const text = Buffer.from(stored?.content ?? []).toString();
+  expect(text).toContain("zoe@example.com");
+  expect(text.toLowerCase()).not.toContain("ada@example.com");
+  expect(stored?.size).toBe(stored?.content.length);
+  expect((await world.sdk.emails.get(id)).text).toBe("Hi Ada\n");
+});

@@ -1,0 +1,31 @@
+import { parseMailbox } from "@mailsvc/sdk/contract";
+import { mailboxHeader } from "./header.ts";
+import type { Addressee } from "./mailer.ts";
+import { splitMessage } from "./message-head.ts";
+
+/**
+ * A message whose To and Cc headers name a person no more; `key` is the address as `addressKey` returns it. What the headers of a signature
+ * cover is then no longer what was signed.
+ */
+export async function forgetAddressee(message: Buffer, key: string): Promise<Buffer> {
+  const { addressParser, decodeWords } = await import("postal-mime");
+  const { fields, rest } = splitMessage(message);
+  const lines = fields.map((field) => {
+    if (field.key !== "to" && field.key !== "cc") return Buffer.from(field.line, "latin1");
+    const named = addressParser(field.value, { flatten: true }).flatMap(({ name = "", address = "" }) =>
+      toAddressee(decodeWords(name), address),
+    );
+    const others = named.filter((one) => parseMailbox(one.address).key !== key);
+    if (others.length === named.length) return Buffer.from(field.line, "latin1");
+    return Buffer.from(others.length === 0 ? `${field.name}: undisclosed-recipients:;\r\n` : `${mailboxHeader(field.name, ...others)}\r\n`);
+  });
+  return Buffer.concat([...lines, rest]);
+}
+
+function toAddressee(name: string, address: string): Addressee[] {
+  try {
+    return [{ name: name.replace(/\p{Cc}/gu, " "), address: parseMailbox(address).address }];
+  } catch {
+    return [];
+  }
+}
