@@ -25,6 +25,8 @@ export const REASONS = {
     "agent.brand": KIT,
     "agent.lists": KIT,
     "agent.replies": KIT,
+    stripe: CALLBACK,
+    inbound: CALLBACK,
   },
   example: {
     "jobs.retry": "Its example needs a job that has failed for good, which no call can make.",
