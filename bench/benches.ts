@@ -15,6 +15,7 @@ import { lists, listsOnPostgres } from "./figures/lists.ts";
 import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
 import { runs } from "./figures/runs.ts";
+import { sdk } from "./figures/sdk.ts";
 import { segments } from "./figures/segments.ts";
 import { sizing } from "./figures/sizing.ts";
 import { soak } from "./figures/soak.ts";
@@ -54,6 +55,7 @@ export const benches: readonly Bench[] = [
   campaigns,
   automations,
   verify,
+  sdk,
   sizing,
   soak,
 ];

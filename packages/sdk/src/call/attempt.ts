@@ -1,7 +1,7 @@
 import { AbortError, type MailsvcError, type RequestSummary, TimeoutError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { toApiError, toConnectionError } from "./failure.ts";
-import { checkHeader, createRedactor, findSecrets } from "./headers.ts";
+import { checkHeader, createRedactor } from "./headers.ts";
 import type { PreparedRequest } from "./request.ts";
 import { withTimeout } from "./timeout.ts";
 import type { HttpResponse } from "./transport.ts";
@@ -48,7 +48,7 @@ export async function sendOnce(
   const left = context.deadline - runtime.now();
   const scope = request.attemptTimeoutMs < left ? "attempt" : "total";
   const summary = summarizeRequest(request, context.number);
-  let redact = createRedactor(findSecrets(request.headers));
+  let redact = createRedactor(request.headers);
 
   const send = async (signal: AbortSignal): Promise<HttpResponse> => {
     const { method, url, body } = request;
@@ -57,7 +57,7 @@ export async function sendOnce(
       const key = await settings.apiKey();
       checkHeader("authorization", key, "apiKey");
       headers = { ...headers, authorization: `Bearer ${key}` };
-      redact = createRedactor(findSecrets(headers));
+      redact = createRedactor(headers);
     }
     return transport({ method, url, headers, body, signal }).catch((error: unknown) => {
       throw toConnectionError(error, summary, settings.baseUrl, redact);

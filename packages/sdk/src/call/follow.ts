@@ -2,7 +2,7 @@ import { ConnectionError, isMailsvcError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { summarizeRequest } from "./attempt.ts";
 import { toApiError, toConnectionError } from "./failure.ts";
-import { checkHeader, createRedactor, findSecrets } from "./headers.ts";
+import { checkHeader, createRedactor } from "./headers.ts";
 import { type CallRequest, type PreparedRequest, prepareRequest } from "./request.ts";
 import { delayMs, isTransient } from "./retry.ts";
 import { parseSse, type SseMessage } from "./sse.ts";
@@ -67,7 +67,7 @@ async function open(request: PreparedRequest, settings: Settings, signal: AbortS
     checkHeader("authorization", key, "apiKey");
     headers = { ...headers, authorization: `Bearer ${key}` };
   }
-  const redact = createRedactor(findSecrets(headers));
+  const redact = createRedactor(headers);
   const { method, url } = request;
   const opening = stream({ method, url, headers, body: undefined, signal }).catch((error: unknown) => {
     throw toConnectionError(error, summary, settings.baseUrl, redact);

@@ -31,8 +31,8 @@ export function mergeHeaders(...layers: (HeaderInput | undefined)[]): Record<str
   return merged;
 }
 
-/** Finds the header values that must never be shown, including the key after `Bearer `. */
-export function findSecrets(headers: Readonly<Record<string, string>>): string[] {
+/** The header values that must never be shown, including the key after `Bearer `. */
+function findSecrets(headers: Readonly<Record<string, string>>): string[] {
   return (
     Object.entries(headers)
       .filter(([name]) => SENSITIVE.test(name))
@@ -42,7 +42,7 @@ export function findSecrets(headers: Readonly<Record<string, string>>): string[]
   );
 }
 
-/** Creates a function that redacts secrets in a text. */
-export function createRedactor(secrets: readonly string[]) {
-  return (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
+/** Creates a function that redacts the secrets of headers in a text. They are looked for only then: few calls fail. */
+export function createRedactor(headers: Readonly<Record<string, string>>): (text: string) => string {
+  return (text) => findSecrets(headers).reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
 }
