@@ -29,6 +29,10 @@ const MEANINGS = {
     scheduleDays: ["how far ahead a send can be scheduled", days],
     testMailDays: ["how long captured mail of test keys is kept", days],
   },
+  INBOX_LIMITS: {
+    title: "Captured mail",
+    releasedTo: ["addresses that one call sends a captured mail on to", count],
+  },
   RECEIVED_LIMITS: {
     title: "Received mail",
     message: ["a mail with its files", bytes],

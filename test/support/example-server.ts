@@ -3,6 +3,7 @@ import { createWorld, type TestWorld } from "../../packages/server/src/testing.t
 import { connectAgent, type TestAgent } from "../../packages/server/test/agent-at-work.ts";
 import { activateAgent, payFor } from "../../packages/server/test/marketplace.ts";
 import { type Receiver, receiver } from "../../packages/server/test/receiver.ts";
+import { scriptedPeer } from "../../packages/server/test/smtp-peer.ts";
 
 /** What examples name, each with what it is called on this server. */
 export type Ids = Readonly<Record<string, string>>;
@@ -36,7 +37,10 @@ export async function nothing(): Promise<Ids> {
 export async function openExampleServer(): Promise<ExampleServer> {
   const hooks = await receiver();
   // Examples name instants around the beginning of this month.
-  const world = await createWorld({ now: "2030-01-31T08:00:00Z" });
+  // Examples send captured mail on to example.com.
+  const relay = await scriptedPeer({});
+  const flags = { "release-relay": `smtp://127.0.0.1:${relay.port}`, "release-to": "*@example.com" };
+  const world = await createWorld({ now: "2030-01-31T08:00:00Z", flags });
   let agent: Promise<TestAgent> | undefined;
   const list = async (permissions: readonly AgentScope[] = AGENT_SCOPES): Promise<void> => {
     const listing = { slug: SLUG, name: "Launch Writer", description: "It writes.", webhookUrl: hooks.url, permissions: [...permissions] };
@@ -59,6 +63,7 @@ export async function openExampleServer(): Promise<ExampleServer> {
     [Symbol.asyncDispose]: async () => {
       await world.dispose();
       await hooks[Symbol.asyncDispose]();
+      await relay.close();
     },
   };
 }

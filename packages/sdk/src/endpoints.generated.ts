@@ -176,6 +176,7 @@ export const ENDPOINTS: EndpointTable = {
     get: { method: "GET", path: "/api/v1/test-inbox/:id" },
     raw: { method: "GET", path: "/api/v1/test-inbox/:id/raw", produces: "message/rfc822" },
     delete: { method: "DELETE", path: "/api/v1/test-inbox/:id" },
+    release: { method: "POST", path: "/api/v1/test-inbox/:id/release", body: true },
     clear: { method: "DELETE", path: "/api/v1/test-inbox" },
   },
   keys: {
@@ -231,6 +232,7 @@ export const ENDPOINTS: EndpointTable = {
     raw: { method: "GET", path: "/__dev/inbox/:id/raw", open: true, produces: "message/rfc822" },
     reply: { method: "POST", path: "/__dev/inbox/:id/reply", open: true, body: true },
     delete: { method: "DELETE", path: "/__dev/inbox/:id", open: true },
+    release: { method: "POST", path: "/__dev/inbox/:id/release", open: true, body: true },
     clear: { method: "DELETE", path: "/__dev/inbox", open: true },
   },
   listings: {

@@ -2562,6 +2562,18 @@ export interface RelayStep {
 
 export type RelayTls = "implicit" | "required" | "opportunistic" | "off";
 
+export interface ReleasedMail {
+  released: Array<{
+    to: string;
+    /** What the mail server said */
+    response: string;
+  }>;
+  failed: Array<{
+    to: string;
+    message: string;
+  }>;
+}
+
 export interface Removal {
   kind: "element" | "attribute" | "address" | "style" | "depth";
   name: string;

@@ -44,6 +44,7 @@ import { createReturnPath, MailParser, SnsClient } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
+import { MailReleaser } from "./inbox/releaser.ts";
 import type { Installation } from "./installation/access.ts";
 import type { FirstKeyStore } from "./installation/first-keys.ts";
 import { assertSeal, ensureInstallation } from "./installation/installation.ts";
@@ -256,6 +257,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
         eventListeners: [...hooks.eventListeners, recorder.eventListener],
       }),
       staging: createStaging(() => deps),
+      releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),
       limiter: backend.makeLimiter(clock, isControllable(clock)),
       recipientsAtOnce: backend.recipientsAtOnce,
       ownPort: parts.ownPort ?? (() => null),

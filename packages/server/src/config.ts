@@ -1,6 +1,7 @@
 import { Instant, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { readSso, type SsoConfig } from "./dashboard/config.ts";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
+import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
 import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { MB } from "./lib/units.ts";
@@ -56,6 +57,8 @@ export interface Config {
   readonly minFreeBytes: number;
   /** What MCP clients may do at /mcp; null for nothing. In dev mode they may do everything. */
   readonly mcp: McpConfig | null;
+  /** Where captured mail may be sent on; null for nowhere. */
+  readonly release: ReleaseConfig | null;
   readonly accessLog: boolean;
   /** Where metrics are served; null for nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
@@ -138,6 +141,7 @@ export function readConfig({
   };
   const databaseUrl = value("database-url");
   const smtpUrl = value("smtp-url");
+  const releaseRelay = value("release-relay");
   const inboundDomain = readDomain("inbound-domain", value("inbound-domain"));
   const config: Config = {
     dev,
@@ -175,6 +179,11 @@ export function readConfig({
     maxConnections: integer("max-connections", value("max-connections") ?? "10000", 1, 1_000_000),
     minFreeBytes: integer("min-free-disk", value("min-free-disk") ?? "100", 0, 1_000_000_000) * MB,
     mcp: readMcp({ mode: value("mcp"), maxRecipients: value("mcp-max-recipients"), allowTo: value("mcp-allow-to") }, fail),
+    release: readRelease(
+      releaseRelay === undefined ? null : url("release-relay", releaseRelay, ["smtp:", "smtps:"]),
+      value("release-to"),
+      fail,
+    ),
     accessLog: flags["access-log"] === true || value("access-log") === "1",
     metrics: readHostPort("metrics", value("metrics"), "127.0.0.1"),
     secretKey: readSecretKey(value("secret-key")),

@@ -208,6 +208,18 @@ export const SERVE_FLAGS = [
     env: "MAILSVC_MCP_ALLOW_TO",
     summary: "let MCP clients send to this domain only; several with commas",
   },
+  {
+    name: "release-relay",
+    value: "URL",
+    env: "MAILSVC_RELEASE_RELAY",
+    summary: "let captured mail be sent on by this mail server, smtp://user:password@host:587; needs --release-to",
+  },
+  {
+    name: "release-to",
+    value: "ADDRESS",
+    env: "MAILSVC_RELEASE_TO",
+    summary: "where captured mail may be sent on to, such as *@example.com; several with commas",
+  },
   { name: "access-log", value: null, env: "MAILSVC_ACCESS_LOG", summary: "log a JSON line for each request, without addresses or keys" },
   {
     name: "metrics",

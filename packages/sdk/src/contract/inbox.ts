@@ -1,8 +1,12 @@
+import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { ReceivedMail } from "./received.ts";
 import { Attachments, Content, SEND_LIMITS } from "./send-fields.ts";
 import * as z from "./zod.ts";
+
+/** Limits of captured mail. */
+export const INBOX_LIMITS = { releasedTo: 5 } as const;
 
 export const CapturedMail = z
   .object({
@@ -26,6 +30,20 @@ export const CapturedMailDetail = CapturedMail.extend({
   attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
 }).meta({ id: "CapturedMailDetail" });
 export type CapturedMailDetail = z.infer<typeof CapturedMailDetail>;
+
+const release = {
+  body: z.strictObject({
+    to: z
+      .union([EmailAddress, z.array(EmailAddress).min(1).max(INBOX_LIMITS.releasedTo)])
+      .meta({ description: "One address, or up to 5, which --release-to must allow" }),
+  }),
+  output: z
+    .object({
+      released: z.array(z.object({ to: z.string(), response: z.string().meta({ description: "What the mail server said" }) })),
+      failed: z.array(z.object({ to: z.string(), message: z.string() })),
+    })
+    .meta({ id: "ReleasedMail" }),
+};
 
 const match = {
   to: z.string().max(320).optional().meta({ description: "Recipient address, exactly" }),
@@ -144,6 +162,17 @@ export const inbox = {
     errors: ["not_found"],
     examples: [{ summary: "Delete", params: id }],
   }),
+  release: endpoint({
+    method: "POST",
+    path: "/__dev/inbox/:id/release",
+    access: "dev",
+    summary: "Send a captured mail on to real addresses that the server allows",
+    description:
+      "The message goes as it is, with Resent headers in front, by the mail server of --release-relay and only to addresses of --release-to. A recipient is in `released` once that server has taken it; nobody else gets it, whomever the mail names.",
+    ...release,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "To yourself", params: id, body: { to: "me@example.com" } }],
+  }),
   clear: endpoint({
     method: "DELETE",
     path: "/__dev/inbox",
@@ -205,6 +234,18 @@ export const testInbox = {
     output: CapturedMail,
     errors: ["not_found"],
     examples: [{ summary: "Delete", params: id }],
+  }),
+  release: endpoint({
+    method: "POST",
+    path: "/api/v1/test-inbox/:id/release",
+    access: { permission: "transactional:send" },
+    summary: "Send a captured mail of a test key on to real addresses that the server allows",
+    description:
+      "Only where the operator has set --release-relay and --release-to, and never with a test key. The message goes as it is, with Resent headers in front. A recipient is in `released` once the mail server has taken it.",
+    ...release,
+    bucket: "send",
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "To yourself", params: id, body: { to: "me@example.com" } }],
   }),
   clear: endpoint({
     method: "DELETE",

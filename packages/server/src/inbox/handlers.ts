@@ -16,6 +16,7 @@ import {
   parseMail,
   toMailToAnswer,
 } from "./inbox.ts";
+import type { MailReleaser } from "./releaser.ts";
 import { searchMail } from "./search.ts";
 
 // Mail captured by another server process gives no signal here, so it is also polled for.
@@ -45,6 +46,7 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
       return simulateReply(deps, await toMailToAnswer(row), { ...answer, attachments: files, messageId });
     },
     delete: ({ id }, { deps }) => deps.db.tx((tx) => deleteMail(tx, id)),
+    release: async ({ id, to }, { deps }) => deps.releaser.release((await getMail(deps.db.read, id)).raw, [to].flat()),
     clear: async (_input, { deps }) => ({ deleted: await clearMail(deps.db) }),
   };
 }
@@ -60,6 +62,11 @@ export function testInboxHandlers(arrivals: ArrivalSignal): Handlers<typeof cont
     get: async ({ id }, { read, workspaceId }) => parseMail(await getMail(read, id, workspaceId)),
     raw: async ({ id }, { read, workspaceId }) => Buffer.from((await getMail(read, id, workspaceId)).raw).toString("latin1"),
     delete: ({ id }, { tx, workspaceId }) => deleteMail(tx, id, workspaceId),
+    release: {
+      prepare: async ({ id, to }, { read, deps, workspaceId }) =>
+        deps.releaser.release((await getMail(read, id, workspaceId)).raw, [to].flat()),
+      run: async (_input, _context, answer: Awaited<ReturnType<MailReleaser["release"]>>) => answer,
+    },
     clear: async (_input, { tx, workspaceId }) => ({ deleted: await clearTestMail(tx, workspaceId) }),
   };
 }
