@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT_MEANING } from "../packages/cli/src/runtime/exit.ts";
 import { readConfig, SERVE_FLAGS } from "../packages/server/src/config.ts";
+import { RESEND_OPERATIONS } from "../packages/server/src/dialects/resend/resend.ts";
 import { silentLog } from "../packages/server/src/lib/log.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
 import { type RunningServer, serve } from "../packages/server/src/serve.ts";
@@ -303,6 +304,12 @@ describe("tables say what the code says", () => {
   test("simulated recipients", () => {
     expect(tableUnder(join(root, "docs/emails.md"), "Simulated recipients")).toEqual(
       SIMULATOR.map(({ name, description }) => [`\`${name}@\``, description]),
+    );
+  });
+
+  test("operations of Resend's API", () => {
+    expect(tableUnder(join(root, "docs/moving/from-resend.md"), "Operations")).toEqual(
+      RESEND_OPERATIONS.map(({ method, path, note }) => [`\`${method} ${path}\``, note ?? ""]),
     );
   });
 

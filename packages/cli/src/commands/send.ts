@@ -15,6 +15,7 @@ import { buildCall } from "../runtime/request.ts";
 import { parseDuration } from "../runtime/settings.ts";
 import type { CommandSpec, Session } from "../types.ts";
 import { printResult } from "../views/show.ts";
+import { formatInstant } from "../views/time.ts";
 import { waitAndShow } from "./delivery.ts";
 
 const { send } = contract.emails;
@@ -26,7 +27,7 @@ const FLAG_NAMES: Readonly<Record<string, string>> = { scheduledAt: "schedule", 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   to: "Recipient, up to 50; each gets a separate email, unless --together, --cc or --bcc is given",
   from: "Sender: an address, or Name <address>",
-  scheduledAt: 'Send later: 2030-01-31T09:30:00Z, or "in 10m"',
+  scheduledAt: 'Send later: 2030-01-31T09:30:00Z, "in 10m" or "tomorrow 9am"',
   headers: 'Custom header, "Name: value"',
   subject: "Subject; with --template, replaces the template's",
   variables: "With --template: a variable of the template",
@@ -123,11 +124,17 @@ export function sendCommand(spec: CommandSpec, run: Run): Command {
     const { data } = await session.send(call).finally(() => progress.stop());
     if (limitMs === undefined) {
       await printResult(session, session.spec, data);
+      noteSchedule(session, body["scheduledAt"]);
       return reportPartialFailure(session, data);
     }
     const waited = await waitAndShow(session, data, limitMs);
     return reportPartialFailure(session, data) === EXIT.ok ? waited : EXIT.partial;
   });
+}
+
+/** Tells people when a mail will be sent: words such as "tomorrow 9am" were read as times of this machine's zone. */
+function noteSchedule({ out, term }: Session, scheduledAt: unknown): void {
+  if (typeof scheduledAt === "string" && !out.json) out.note(term.err.dim(`To be sent at ${formatInstant(scheduledAt)}.`));
 }
 
 function describe(field: Field): Field {

@@ -4,7 +4,7 @@ import { readFileSpec } from "../commands/send.ts";
 import { listFields } from "./fields.ts";
 import { readInstant } from "./values.ts";
 
-const at = (text: string): Promise<string> => readInstant("at", text, async () => Date.parse("2030-01-01T00:00:00Z"));
+const at = (text: string): Promise<string> => readInstant("at", text, async () => Date.parse("2030-01-01T00:00:00Z"), "Europe/Berlin");
 
 describe("instants", () => {
   test.each([
@@ -12,12 +12,15 @@ describe("instants", () => {
     ["in 1h 30m", "2030-01-01T01:30:00.000Z"],
     ["+2d", "2030-01-03T00:00:00.000Z"],
     ["now", "2030-01-01T00:00:00.000Z"],
+    ["in 1 hour", "2030-01-01T01:00:00.000Z"],
+    ["tomorrow 9am", "2030-01-02T08:00:00.000Z"],
+    ["tomorrow at 9am UTC", "2030-01-02T09:00:00.000Z"],
     ["2030-02-01T09:30:00+02:00", "2030-02-01T09:30:00+02:00"],
   ])("%s is read", async (text, instant) => {
     expect(await at(text)).toBe(instant);
   });
 
-  test.each(["tomorrow", "2030-01-01", "2030-01-01T00:00:00", "in", "in 5", "in 999999999d"])("%s is refused by name", async (text) => {
+  test.each(["soon", "2030-01-01", "2030-01-01T00:00:00", "in", "in 5", "in 999999999d"])("%s is refused by name", async (text) => {
     await expect(at(text)).rejects.toThrow("--at");
   });
 });

@@ -1,4 +1,4 @@
-import { durationMs, findClosest } from "@mailsvc/sdk/contract";
+import { findClosest, parseTimeWords } from "@mailsvc/sdk/contract";
 import { usageError } from "../runtime/errors.ts";
 import { parseDuration } from "../runtime/settings.ts";
 import type { InputReader } from "../types.ts";
@@ -22,20 +22,23 @@ export function assertChoice(flag: string, word: string, choices: readonly strin
   throw usageError(`--${flag}: "${word}" is not one of ${choices.join(", ")}.`, near ? { hint: `Did you mean ${near}?` } : {});
 }
 
-/** Converts `2030-01-31T09:30:00Z`, `now` or `in 10m` to ISO 8601. Relative times count from the server's clock. Throws CliError. */
-export async function readInstant(flag: string, text: string, serverNow: () => Promise<number>): Promise<string> {
+/**
+ * Converts `2030-01-31T09:30:00Z`, `now`, `in 10m` or `tomorrow 9am` to ISO 8601. Words count from the server's clock, and times of day are
+ * those of `timeZone`: by default that of this machine. Throws CliError.
+ */
+export async function readInstant(
+  flag: string,
+  text: string,
+  serverNow: () => Promise<number>,
+  timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone,
+): Promise<string> {
   const word = text.trim();
-  if (word === "now") return new Date(await serverNow()).toISOString();
-  const ahead = /^(?:in\s+|\+)((?:\d{1,9}(?:ms|s|m|h|d)\s*)+)$/.exec(word)?.[1];
-  if (ahead !== undefined) {
-    const ms = (await serverNow()) + durationMs(ahead.replaceAll(/\s/g, ""));
-    if (!(ms <= 8.64e15)) throw usageError(`--${flag}: "${text}" is too far away.`);
-    return new Date(ms).toISOString();
-  }
   // A time without a zone would be a different instant on another machine.
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(word) && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
+  const at = parseTimeWords(word, await serverNow(), timeZone);
+  if (at !== null) return new Date(at).toISOString();
   throw usageError(`--${flag}: "${text}" is not a valid time.`, {
-    hint: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, or "in 10m".',
+    hint: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, "in 10m" or "tomorrow 9am".',
   });
 }
 

@@ -45,7 +45,7 @@ const TIME = /(?:^|\s)(?:at\s+)?(?:(noon|midnight)|(\d{1,2})(?::(\d{2}))?\s?(am|
 /**
  * The instant (ms) that a text names: an ISO 8601 instant with its zone, `now`, `in 1 hour`, `in 10m`, `tomorrow at 9am`, `friday 15:00`,
  * `2030-01-31 at noon`. Times of day are those of `timeZone`, unless the text ends with another one: `tomorrow 9am Europe/Berlin`.
- * A day without a time means the present time of that day. Null for a text that names none.
+ * A weekday, today or tomorrow without a time means the present time of that day; a date needs one. Null for a text that names none.
  */
 export function parseTimeWords(text: string, now: number, timeZone: string): number | null {
   if (text.length > 100) return null;
@@ -97,10 +97,11 @@ function parseDate(words: string, now: number, zone: string): number | null {
   if (day === "tonight") return findTimeOfDate(today, minutes ?? 20 * 60, zone);
   if (day === "tomorrow") return onDay(1);
   const date = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day);
+  if (date && minutes === null) return null;
   if (date) return readDate(date.slice(1).map(Number) as [number, number, number], at, zone);
   const span = /^in (.+)$/.exec(day)?.[1];
   const ms = span === undefined ? null : parseAmounts(span);
-  if (ms !== null) return ms % DAY === 0 ? onDay(ms / DAY) : null;
+  if (ms !== null) return ms % DAY === 0 && keep(now + ms) !== null ? onDay(ms / DAY) : null;
   return findWeekday(day, { now, onDay, weekday: new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay() });
 }
 
