@@ -133,9 +133,13 @@ describe("mailsvc dev -- COMMAND", () => {
   );
 
   test("many run at once, each with a server of its own", async () => {
-    const runs = await Promise.all(Array.from({ length: 4 }, () => start([], node("console.log(process.env.MAILSVC_URL)")).ended));
+    const all = folder();
+    // Each waits until all have started.
+    const script = `const fs = require("node:fs"); fs.writeFileSync(${JSON.stringify(all)} + "/" + process.pid, "");
+      const look = () => fs.readdirSync(${JSON.stringify(all)}).length < 4 ? setTimeout(look, 20) : console.log(process.env.MAILSVC_URL, process.env.SMTP_URL); look();`;
+    const runs = await Promise.all(Array.from({ length: 4 }, () => start([], node(script)).ended));
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
-    expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(4);
+    expect(new Set(runs.flatMap(({ stdout }) => stdout.trim().split(" "))).size).toBe(8);
   }, 60_000);
 });
 

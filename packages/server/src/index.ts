@@ -8,7 +8,7 @@ export {
 } from "./backup/report.ts";
 export { type Config, ConfigError, DEFAULT_PORT, DEV_FLAGS, type FlagValues, readConfig, SERVE_FLAGS, type ServeFlag } from "./config.ts";
 export { StorageUnavailable } from "./db/errors.ts";
-export { listDialectVariables } from "./dialects/dialects.ts";
+export { listDialectVariables } from "./dialects/environment.ts";
 export { ListenError } from "./http/listen-error.ts";
 export { jsonLog, type Log, silentLog } from "./lib/log.ts";
 export { lintSources, type SourcesToLint } from "./lint-sources.ts";

@@ -50,6 +50,7 @@ export class Coverage {
     }
   }
 
+  /** @internal */
   addChanges(changes: readonly Pick<StatusChange, "from" | "to">[]): void {
     for (const { from, to } of changes) {
       this.#seen.emailStates.add(from).add(to);

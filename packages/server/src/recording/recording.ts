@@ -15,8 +15,7 @@ import { type RecordedRequest, RequestTap } from "./requests.ts";
 import { SecretFilter } from "./secrets.ts";
 
 export type { CoverageReport, Reached } from "./coverage.ts";
-export type { RecordingDeps } from "./deps.ts";
-export type { Line, LineOf } from "./lines.ts";
+export type { LineOf } from "./lines.ts";
 
 /** What a recorder is made with. */
 export interface RecorderOptions {
@@ -55,6 +54,7 @@ const SETTLE_MS = 1000;
  * and the log. What the database holds is read when the run ends, and before each reset. Secrets are removed.
  */
 export class RunRecorder {
+  /** @internal */
   readonly coverage = new Coverage();
   readonly #options: RecorderOptions;
   readonly #requests: RequestTap;
@@ -72,7 +72,7 @@ export class RunRecorder {
     this.#requests = new RequestTap({ now: options.now, clock }, (request, authorization) => this.#answered(request, authorization));
   }
 
-  /** Connects the recorder with its server. `paths` are those of pages whose address is secret; `secrets` are never recorded. */
+  /** Connects the recorder with its server. `paths` are those of pages whose address is secret; `secrets` are never recorded. @internal */
   attach(deps: RecordingDeps, paths: readonly string[], secrets: readonly (string | null)[]): void {
     this.#deps = deps;
     this.#filter = new SecretFilter(paths);
@@ -94,10 +94,12 @@ export class RunRecorder {
   /** Listens to a request that comes over the network. */
   readonly tap = (req: IncomingMessage, res: ServerResponse): void => this.#requests.follow(req, res);
 
+  /** @internal */
   readonly statusListener = async (tx: Tx, changes: readonly StatusChange[]): Promise<void> => {
     tx.afterCommit(() => this.coverage.addChanges(changes));
   };
 
+  /** @internal */
   readonly eventListener: EventListener = async (tx, events) => {
     tx.afterCommit(() => this.coverage.addEvents(events));
   };
