@@ -33,6 +33,8 @@ const OBJECTS = { ...SENDING, ...MARKETPLACE };
 const REFUSED: Readonly<Record<string, number>> = {
   // A job is dead only after a fault of the server.
   "jobs.retry": 404,
+  // A session belongs to a browser that has signed in.
+  "dashboard.signOut": 404,
   // Only providers call these, with signatures, and only where they are configured.
   "stripe.webhook": 404,
   "inbound.connection": 404,

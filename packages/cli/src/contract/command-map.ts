@@ -29,6 +29,7 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "me.get": { words: ["whoami"] },
   "agent.self.get": { words: ["agent", "whoami"] },
   "explanations.get": { words: ["why"] },
+  "dashboard.link": { words: ["open"] },
   "agent.explanations.get": { words: ["agent", "why"] },
   "lint.check": { words: ["lint"] },
   "lint.rules": { coveredBy: "lint.check" },

@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const HOST = "mail.acme.example";
+
+interface Answer {
+  readonly status: number;
+  readonly cookie: string | null;
+  readonly body: { error?: { code: string }; role?: string; permissions?: string[]; workspace?: { id: string } };
+}
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await createWorld({ dev: false });
+  return () => world.dispose();
+});
+
+/** Asks as a browser does: with the origin of the dashboard, and a cookie. */
+async function browse(method: string, path: string, { cookie, body, origin }: { cookie?: string; body?: object; origin?: string } = {}): Promise<Answer> {
+  const response = await world.fetch(`${world.url}${path}`, {
+    method,
+    headers: {
+      host: HOST,
+      ...(method === "GET" ? {} : { origin: origin ?? `http://${HOST}` }),
+      ...(cookie !== undefined && { cookie }),
+      ...(body && { "content-type": "application/json" }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const set = response.headers.get("set-cookie");
+  return { status: response.status, cookie: set === null ? null : (set.split(";")[0] ?? null), body: await response.json() };
+}
+
+const makeLink = async (role: "owner" | "marketer" | "viewer" = "owner"): Promise<string> =>
+  (await world.sdk.dashboard.link({ role })).url.split("#")[1] ?? "";
+
+async function signIn(role?: "owner" | "marketer" | "viewer", before?: string): Promise<string> {
+  const { cookie } = await browse("POST", "/dashboard/sign-in", { body: { token: await makeLink(role) }, ...(before && { cookie: before }) });
+  return cookie ?? "";
+}
+
+describe("signing in", () => {
+  test("a link works once and gives a cookie that scripts and other sites cannot use", async () => {
+    const token = await makeLink();
+    const response = await world.fetch(`${world.url}/dashboard/sign-in`, {
+      method: "POST",
+      headers: { host: HOST, origin: `http://${HOST}`, "content-type": "application/json" },
+      body: JSON.stringify({ token }),
+    });
+    expect(response.headers.get("set-cookie")).toMatch(/; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict/);
+    const again = await browse("POST", "/dashboard/sign-in", { body: { token } });
+    expect([again.status, again.cookie]).toEqual([401, null]);
+  });
+
+  test("a link is too old after 15 minutes", async () => {
+    const token = await makeLink();
+    await world.clock.advance("15m");
+    expect((await browse("POST", "/dashboard/sign-in", { body: { token } })).status).toBe(401);
+  });
+
+  test("an API key signs in with its own permissions; a wrong one does not", async () => {
+    const { key } = await world.sdk.keys.create({ name: "reads", permissions: ["transactional:read"] });
+    const { status, body } = await browse("POST", "/dashboard/sign-in", { body: { apiKey: key } });
+    expect([status, body.permissions]).toEqual([200, ["transactional:read"]]);
+    expect((await browse("POST", "/dashboard/sign-in", { body: { apiKey: `${key}x` } })).status).toBe(401);
+  });
+
+  test("gives another token than the browser had, and ends that session", async () => {
+    const first = await signIn();
+    const second = await signIn("viewer", first);
+    expect(second).not.toBe(first);
+    expect((await browse("GET", "/api/v1/me", { cookie: first })).status).toBe(401);
+    expect((await browse("GET", "/api/v1/me", { cookie: second })).status).toBe(200);
+  });
+
+  test("a token that somebody has made up is no session", async () => {
+    const name = (await signIn()).split("=")[0];
+    expect((await browse("GET", "/api/v1/me", { cookie: `${name}=${"A".repeat(43)}` })).status).toBe(401);
+  });
+});
+
+describe("a session", () => {
+  test.each(["http://evil.example", "null"])("takes no write from %s", async (origin) => {
+    const cookie = await signIn();
+    const refused = await browse("POST", "/api/v1/lists", { cookie, origin, body: { name: "News" } });
+    expect([refused.status, refused.body.error?.code]).toEqual([403, "forbidden"]);
+    expect((await browse("POST", "/dashboard/sign-out", { cookie, origin, body: {} })).status).toBe(403);
+    expect((await browse("POST", "/api/v1/lists", { cookie, body: { name: "News" } })).status).toBe(201);
+  });
+
+  test("takes no write without an origin", async () => {
+    const cookie = await signIn();
+    const response = await world.fetch(`${world.url}/api/v1/lists`, {
+      method: "POST",
+      headers: { host: HOST, cookie, "content-type": "application/json" },
+      body: JSON.stringify({ name: "News" }),
+    });
+    expect(response.status).toBe(403);
+  });
+
+  test("sees its own workspace only, also when it names another one", async () => {
+    const cookie = await signIn();
+    const { workspaceId } = world;
+    const response = await world.fetch(`${world.url}/api/v1/me`, { headers: { host: HOST, cookie, "x-mailsvc-workspace": "ws_other" } });
+    expect(await response.json()).toMatchObject({ workspace: { id: workspaceId } });
+    const without = await world.fetch(`${world.url}/api/v1/me`, { headers: { host: HOST, "x-mailsvc-workspace": workspaceId } });
+    expect(without.status).toBe(401);
+  });
+
+  test("ends after 12 hours without a request, and after 14 days in any case", async () => {
+    const idle = await signIn();
+    await world.clock.advance("12h");
+    expect((await browse("GET", "/api/v1/me", { cookie: idle })).status).toBe(401);
+    const busy = await signIn();
+    for (let hours = 0; hours < 14 * 24 - 6; hours += 6) {
+      await world.clock.advance("6h");
+      expect((await browse("GET", "/api/v1/me", { cookie: busy })).status).toBe(200);
+    }
+    await world.clock.advance("6h");
+    expect((await browse("GET", "/api/v1/me", { cookie: busy })).status).toBe(401);
+  });
+
+  test("ends with its key", async () => {
+    const made = await world.sdk.keys.create({ name: "reads", permissions: ["transactional:read"] });
+    const { cookie } = await browse("POST", "/dashboard/sign-in", { body: { apiKey: made.key } });
+    expect((await browse("GET", "/api/v1/emails", { cookie: cookie ?? "" })).status).toBe(200);
+    await world.sdk.keys.revoke(made.id);
+    expect((await browse("GET", "/api/v1/emails", { cookie: cookie ?? "" })).status).toBe(401);
+  });
+
+  test("signs out here, or everywhere the same person is", async () => {
+    const [one, two, viewer] = [await signIn(), await signIn(), await signIn("viewer")];
+    await browse("POST", "/dashboard/sign-out", { cookie: one, body: {} });
+    expect((await browse("GET", "/api/v1/me", { cookie: one })).status).toBe(401);
+    expect((await browse("GET", "/api/v1/me", { cookie: two })).status).toBe(200);
+    const three = await signIn();
+    await browse("POST", "/dashboard/sign-out", { cookie: three, body: { everywhere: true } });
+    expect((await browse("GET", "/api/v1/me", { cookie: two })).status).toBe(401);
+    expect((await browse("GET", "/api/v1/me", { cookie: viewer })).status).toBe(200);
+    expect(await world.sdk.dashboard.signOutAll()).toEqual({ ended: 1 });
+    expect((await browse("GET", "/api/v1/me", { cookie: viewer })).status).toBe(401);
+  });
+
+  test("is stored as a hash only", async () => {
+    const token = (await signIn()).split("=")[1] ?? "";
+    const { dashboardSessions, dashboardLinks } = world.app.deps.db.read.t;
+    const rows = await world.app.deps.db.read.select().from(dashboardSessions);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify([rows, await world.app.deps.db.read.select().from(dashboardLinks)])).not.toContain(token);
+  });
+});
+
+describe("a role", () => {
+  test("of a marketer writes contacts and campaigns, and neither sees nor makes keys", async () => {
+    const cookie = await signIn("marketer");
+    expect((await browse("POST", "/api/v1/lists", { cookie, body: { name: "News" } })).status).toBe(201);
+    for (const path of ["/api/v1/keys", "/api/v1/dashboard/sessions"])
+      expect((await browse("GET", path, { cookie })).status, path).toBe(403);
+    expect((await browse("POST", "/api/v1/keys", { cookie, body: { name: "x", permissions: ["keys:read"] } })).status).toBe(403);
+    expect((await browse("POST", "/api/v1/dashboard/links", { cookie, body: { role: "owner" } })).status).toBe(403);
+  });
+
+  test("of a viewer only reads", async () => {
+    const cookie = await signIn("viewer");
+    expect((await browse("GET", "/api/v1/lists", { cookie })).status).toBe(200);
+    expect((await browse("POST", "/api/v1/lists", { cookie, body: { name: "News" } })).status).toBe(403);
+    expect((await browse("GET", "/api/v1/keys", { cookie })).status).toBe(403);
+  });
+
+  test("gives no more than the key has by which the link was made", async () => {
+    const { key } = await world.sdk.keys.create({ name: "links", permissions: ["keys:write", "lists:read"] });
+    const link = await world.fetch(`${world.url}/api/v1/dashboard/links`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    const { url } = (await link.json()) as { url: string };
+    const { body } = await browse("POST", "/dashboard/sign-in", { body: { token: url.split("#")[1] } });
+    expect([...(body.permissions ?? [])].sort()).toEqual(["keys:write", "lists:read"]);
+  });
+});
