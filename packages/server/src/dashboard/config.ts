@@ -1,8 +1,16 @@
-import { ROLES } from "@mailsvc/sdk/contract";
-import type { SsoConfig } from "./deps.ts";
-import { isNetwork } from "./sso.ts";
+import { ROLES, type Role } from "@mailsvc/sdk/contract";
+import ipaddr from "ipaddr.js";
 
-export type { SsoConfig } from "./deps.ts";
+/** Single sign-on by a proxy that names the person in a header. */
+export interface SsoConfig {
+  /** The name of that header. */
+  readonly header: string;
+  /** The addresses of the proxies, or networks such as 10.0.0.0/8. From others the header is ignored. */
+  readonly proxies: readonly string[];
+  /** The people who are owners; all others have `role`. */
+  readonly owners: readonly string[];
+  readonly role: Role;
+}
 
 type SsoFlag = "sso-header" | "sso-proxies" | "sso-owners" | "sso-role";
 
@@ -27,4 +35,9 @@ function splitList(text: string): string[] {
     .split(",")
     .map((one) => one.trim())
     .filter((one) => one !== "");
+}
+
+/** Whether a text is an address or a network in CIDR notation. */
+function isNetwork(text: string): boolean {
+  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
 }

@@ -5,6 +5,7 @@ import type { Ids } from "../lib/ids.ts";
 import type { Random } from "../lib/random.ts";
 import type { RevocationWatch } from "../lib/revocation-watch.ts";
 import type { Mailer } from "../mail/mailer.ts";
+import type { SsoConfig } from "./config.ts";
 import type { DashboardFiles } from "./files.ts";
 import type { SessionWatch } from "./sessions.ts";
 
@@ -26,15 +27,4 @@ export interface DashboardDeps extends SessionDeps {
   readonly version: string;
   readonly config: { readonly dev: boolean; readonly sso: SsoConfig | null };
   readonly dashboardFiles: DashboardFiles;
-}
-
-/** Single sign-on by a proxy that names the person in a header. */
-export interface SsoConfig {
-  /** The name of that header. */
-  readonly header: string;
-  /** The addresses of the proxies, or networks such as 10.0.0.0/8. From others the header is ignored. */
-  readonly proxies: readonly string[];
-  /** The people who are owners; all others have `role`. */
-  readonly owners: readonly string[];
-  readonly role: "owner" | "marketer" | "viewer";
 }

@@ -16,7 +16,11 @@ beforeEach(async () => {
 });
 
 /** Asks as a browser does: with the origin of the dashboard, and a cookie. */
-async function browse(method: string, path: string, { cookie, body, origin }: { cookie?: string; body?: object; origin?: string } = {}): Promise<Answer> {
+async function browse(
+  method: string,
+  path: string,
+  { cookie, body, origin }: { cookie?: string; body?: object; origin?: string } = {},
+): Promise<Answer> {
   const response = await world.fetch(`${world.url}${path}`, {
     method,
     headers: {
@@ -35,7 +39,10 @@ const makeLink = async (role: "owner" | "marketer" | "viewer" = "owner"): Promis
   (await world.sdk.dashboard.link({ role })).url.split("#")[1] ?? "";
 
 async function signIn(role?: "owner" | "marketer" | "viewer", before?: string): Promise<string> {
-  const { cookie } = await browse("POST", "/dashboard/sign-in", { body: { token: await makeLink(role) }, ...(before && { cookie: before }) });
+  const { cookie } = await browse("POST", "/dashboard/sign-in", {
+    body: { token: await makeLink(role) },
+    ...(before && { cookie: before }),
+  });
   return cookie ?? "";
 }
 

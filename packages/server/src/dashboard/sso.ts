@@ -1,7 +1,7 @@
 import type { Role } from "@mailsvc/sdk/contract";
 import ipaddr from "ipaddr.js";
 import type { BrowserRequest } from "../http/auth.ts";
-import type { SsoConfig } from "./deps.ts";
+import type { SsoConfig } from "./config.ts";
 
 // Longer names are no names.
 const MAX_NAME = 200;
@@ -16,11 +16,6 @@ export function readProxyUser(sso: SsoConfig | null, { headers, remoteAddress }:
 /** The role of a person whom a proxy names. */
 export function chooseRole({ owners, role }: SsoConfig, user: string): Role {
   return owners.some((owner) => owner.toLowerCase() === user.toLowerCase()) ? "owner" : role;
-}
-
-/** Whether a text is an address or a network in CIDR notation. */
-export function isNetwork(text: string): boolean {
-  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
 }
 
 function isListed(address: string, networks: readonly string[]): boolean {
