@@ -49,7 +49,10 @@ export async function createStage({ dev = true, flags = {} }: { dev?: boolean; f
       const refusedInMail: string[] = [];
       page.on("pageerror", (error) => faults.push(String(error)));
       page.on("console", (message) => {
-        const refused = message.location().url.includes("/dashboard/frame/") ? refusedInMail : faults;
+        const refused =
+          /\/dashboard\/frame\/|^about:srcdoc/.test(message.location().url) || message.text().startsWith("Blocked script execution")
+            ? refusedInMail
+            : faults;
         if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) refused.push(message.text());
       });
       await page.goto(path);
