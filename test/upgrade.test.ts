@@ -11,6 +11,7 @@ import { postgresBackend } from "../packages/server/src/backend.pg.ts";
 import { sqliteBackend } from "../packages/server/src/backend.sqlite.ts";
 import { readConfig } from "../packages/server/src/config.ts";
 import { controllableClock } from "../packages/server/src/lib/controllable-clock.ts";
+import { noRecords } from "../packages/server/src/lib/domain-records.ts";
 import { silentLog } from "../packages/server/src/lib/log.ts";
 import { secureRandom } from "../packages/server/src/lib/random.ts";
 import { version } from "../packages/server/src/version.ts";
@@ -88,7 +89,7 @@ describe.each(names)("the data of %s", (name) => {
       clock,
       random: secureRandom(),
       log: silentLog,
-      dns: { txt: async () => [] },
+      dns: noRecords,
       baseUrl: () => URL_OF_SERVER,
     });
     try {

@@ -5,6 +5,7 @@ import { type App, createApp } from "../../packages/server/src/app.ts";
 import { sqliteBackend } from "../../packages/server/src/backend.sqlite.ts";
 import { readConfig } from "../../packages/server/src/config.ts";
 import { systemClock } from "../../packages/server/src/lib/clock.ts";
+import { noRecords } from "../../packages/server/src/lib/domain-records.ts";
 import { silentLog } from "../../packages/server/src/lib/log.ts";
 import { secureRandom } from "../../packages/server/src/lib/random.ts";
 
@@ -18,7 +19,7 @@ export async function startApp(): Promise<{ app: App; stop(): Promise<void> }> {
     clock: systemClock,
     random: secureRandom(),
     log: silentLog,
-    dns: { txt: async () => [] },
+    dns: noRecords,
     baseUrl: () => "http://127.0.0.1",
   });
   return {

@@ -56,6 +56,9 @@ export const ENDPOINTS: EndpointTable = {
     confirmPage: { method: "GET", path: "/senders/confirm/:token", open: true, produces: "text/html" },
     confirm: { method: "POST", path: "/senders/confirm/:token", open: true, produces: "text/html" },
   },
+  domains: {
+    check: { method: "GET", path: "/api/v1/domain-check", query: true },
+  },
   suppressions: {
     list: { method: "GET", path: "/api/v1/suppressions", query: true, page: true },
     create: { method: "POST", path: "/api/v1/suppressions", body: true },
@@ -217,6 +220,7 @@ export const ENDPOINTS: EndpointTable = {
   },
   me: {
     get: { method: "GET", path: "/api/v1/me" },
+    checkRelays: { method: "GET", path: "/api/v1/me/relays" },
   },
   health: {
     live: { method: "GET", path: "/healthz", open: true },

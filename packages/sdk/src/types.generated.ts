@@ -1254,6 +1254,30 @@ export interface DeliveryDetail {
   log: DeliveryAttempt[];
 }
 
+export interface DomainCheck {
+  domain: string;
+  ok: boolean;
+  relay: string | null;
+  returnPathDomain: string;
+  /** ISO 8601 instant */
+  checkedAt: string;
+  findings: DomainFinding[];
+}
+
+export type DomainCheckName = "sender" | "spf" | "dkim" | "dmarc" | "alignment" | "ptr" | "mx";
+
+export interface DomainFinding {
+  check: "sender" | "spf" | "dkim" | "dmarc" | "alignment" | "ptr" | "mx";
+  status: "ok" | "warn" | "fail" | "skipped";
+  message: string;
+  record: {
+    type: "TXT" | "MX" | "PTR";
+    name: string;
+    value: string;
+  } | null;
+  hint: string | null;
+}
+
 export interface DryRun {
   contactId: string;
   version: number;
@@ -1614,6 +1638,8 @@ export interface Fault {
 
 /** The kind of a field, which decides its operators. */
 export type FieldKind = "text" | "status" | "instant" | "set" | "custom";
+
+export type FindingStatus = "ok" | "warn" | "fail" | "skipped";
 
 export type FormField = ContactTextField;
 
@@ -2547,6 +2573,14 @@ export interface Relay {
   reason: string | null;
   /** ISO 8601 instant */
   since: string;
+}
+
+export interface RelayCheck {
+  name: string;
+  ok: boolean;
+  reason: string | null;
+  /** How long it took */
+  ms: number;
 }
 
 export type RelayState = "up" | "down" | "paused";

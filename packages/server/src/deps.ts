@@ -8,6 +8,7 @@ import type { DeliveryDeps } from "./delivery/deps.ts";
 import type { DevDeps } from "./dev/deps.ts";
 import type { DeveloperWebhookDeps } from "./developer-webhooks/deps.ts";
 import type { DialectDeps } from "./dialects/deps.ts";
+import type { DomainDeps } from "./domains/deps.ts";
 import type { EmailDeps } from "./emails/deps.ts";
 import type { EventDeps, EventStreamDeps, EventTailDeps } from "./events/deps.ts";
 import type { ExplainDeps } from "./explain/deps.ts";
@@ -21,6 +22,7 @@ import type { JobDeps } from "./jobs/deps.ts";
 import type { KeyDeps } from "./keys/deps.ts";
 import type { KeyCache } from "./keys/key-cache.ts";
 import type { KeyWatch } from "./keys/key-watch.ts";
+import type { DomainRecords } from "./lib/domain-records.ts";
 import type { ListDeps } from "./lists/deps.ts";
 import type { ActivationDeps } from "./marketplace/activations/deps.ts";
 import type { MarketplaceDeps } from "./marketplace/deps.ts";
@@ -54,6 +56,7 @@ export interface Deps
     DevDeps,
     DeveloperWebhookDeps,
     DialectDeps,
+    DomainDeps,
     EmailDeps,
     EventStreamDeps,
     EventTailDeps,
@@ -80,6 +83,7 @@ export interface Deps
     WebhookDeps,
     WorkspaceDeps {
   // Rooms declare the part of these that they use.
+  readonly dns: DomainRecords;
   readonly config: Config;
   readonly keyCache: KeyCache;
   readonly keyWatch: KeyWatch;

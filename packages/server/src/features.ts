@@ -34,6 +34,7 @@ import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
 import { attachmentPage, createDialects } from "./dialects/dialects.ts";
+import { domainHandlers } from "./domains/handlers.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
 import { eventHandlers } from "./events/handlers.ts";
@@ -209,6 +210,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
   inboundDomains: inboundDomainHandlers,
   templates: { ...templateHandlers, ...templateSendHandlers },
   senders: senderHandlers,
+  domains: domainHandlers,
   suppressions: suppressionHandlers,
   providers: providerHandlers,
   contacts: contactHandlers,

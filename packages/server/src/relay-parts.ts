@@ -17,6 +17,8 @@ export interface RelayParts {
   /** The relays of --relays. */
   readonly file: readonly RelaySettings[];
   readonly makeMailer: MakeRelayMailer;
+  /** The keys of --dkim. */
+  readonly dkim: readonly DkimKey[];
   readonly postForm: PostForm;
 }
 
@@ -30,9 +32,15 @@ export async function readRelayParts({ smtpUrl, relays, dkim }: Pick<Config, "sm
   try {
     // A key that cannot be used would otherwise show with the first mail.
     for (const settings of file) await makeMailer({ ...parseSmtpUrl("smtp://127.0.0.1"), host: settings.host }, toDkimKeys(settings));
-    if (smtpUrl === null) return { given: null, file, makeMailer, postForm };
+    if (smtpUrl === null) return { given: null, file, makeMailer, dkim: keys, postForm };
     const target = parseSmtpUrl(smtpUrl);
-    return { given: { settings: toSettings(smtpUrl), mailer: await makeMailer(target, undefined) }, file, makeMailer, postForm };
+    return {
+      given: { settings: toSettings(smtpUrl), mailer: await makeMailer(target, undefined) },
+      file,
+      makeMailer,
+      dkim: keys,
+      postForm,
+    };
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }

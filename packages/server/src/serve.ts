@@ -15,6 +15,7 @@ import { firstKeyFile } from "./installation/first-keys.ts";
 import { isInstalled } from "./installation/installation.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { type ControllableClock, controllableClock } from "./lib/controllable-clock.ts";
+import { systemDns } from "./lib/domain-records.ts";
 import type { Log } from "./lib/log.ts";
 import { assertNodeVersion } from "./lib/node-version.ts";
 import { secureRandom, seededRandom } from "./lib/random.ts";
@@ -25,7 +26,6 @@ import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { listReadyFiles, removeDevFile, removeReadyFile, writeReadyFile } from "./ready-file.ts";
 import type { RunRecorder } from "./recording/recording.ts";
 import { readRelayParts } from "./relay-parts.ts";
-import { systemDns } from "./senders/dns.ts";
 import { GRACE_MS, STOP_MS, stopInTime } from "./shutdown.ts";
 import { serveSubmission } from "./submission/submission.ts";
 import { createSubmissionAccess } from "./submission-access.ts";
@@ -86,7 +86,7 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
       clock,
       random: config.seed === null ? secureRandom() : seededRandom(config.seed),
       log,
-      dns: systemDns,
+      dns: systemDns(),
       relays,
       ...(payments && { payments }),
       ...(firstKeys && { firstKeys }),

@@ -1,12 +1,13 @@
-import { contract } from "@mailsvc/sdk/contract";
+import { contract, type DomainCheck, type MailsvcContract, type Output } from "@mailsvc/sdk/contract";
 import { Command } from "commander";
 import { type Run, runAction } from "../runtime/action.ts";
 import { getConfigPath, isExposed, readConfigFile } from "../runtime/config-file.ts";
-import { toFailure } from "../runtime/errors.ts";
+import { CliError, toFailure } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Failure, Session } from "../types.ts";
+import { renderDomainCheck } from "../views/domains.ts";
 import { paintStatus } from "../views/status.ts";
 import { lacksName, NAME_BRAND } from "./brand-name.ts";
 
@@ -31,9 +32,22 @@ interface MeLike {
   server: { version: string; dev: boolean; mailer: string; mailerFault?: string | null; pausedAt?: string | null; unhandledJobs?: number };
 }
 
-/** `mailsvc doctor`: checks the setup. The exit code is that of the first failure. */
+/**
+ * `mailsvc doctor`: checks the setup, or with --domain the DNS records of a domain. The exit code is that of the first failure; of a domain
+ * it is 11.
+ */
 export function doctorCommand(run: Run): Command {
-  return runAction(new Command("doctor").description("Check Node, settings, server, key and mailer"), run, "connect", async (session) => {
+  const command = new Command("doctor")
+    .description("Check Node, settings, server, key and relays; or what receivers look up of a domain")
+    .option("--domain <domain>", "check SPF, DKIM, DMARC, PTR and MX of this domain or sender address instead")
+    .option("--selector <selector>", "with --domain: DKIM selector of a provider that signs the mail itself")
+    .option("--ip <address>", "with --domain: public address that mail leaves from, if the relay is on this machine");
+  return runAction(command, run, "connect", async (session, _args, options) => {
+    const { domain, selector, ip } = options as { readonly domain?: string; readonly selector?: string; readonly ip?: string };
+    if (domain !== undefined)
+      return checkDomain(session, { domain, ...(selector !== undefined && { selector }), ...(ip !== undefined && { ip }) });
+    if (selector !== undefined || ip !== undefined)
+      throw new CliError({ code: "domain_missing", message: "--selector and --ip go with --domain.", exit: EXIT.usage });
     const progress = session.progress("Checking");
     const findings = await diagnose(session).finally(() => progress.stop());
     const checks = findings.map((f) => f.check);
@@ -41,6 +55,15 @@ export function doctorCommand(run: Run): Command {
     await session.out.data({ ok: bad === undefined, checks }, () => render(checks, session));
     return bad?.exit ?? EXIT.ok;
   });
+}
+
+/** What receivers look up of a domain. */
+async function checkDomain(session: Session, query: { readonly [name: string]: string }): Promise<Exit> {
+  const progress = session.progress("Asking the name servers");
+  const call = buildCall(contract.domains.check, [], query, undefined);
+  const check = (await session.send(call).finally(() => progress.stop())).data as DomainCheck;
+  await session.out.data(check, () => renderDomainCheck(check, session));
+  return check.ok ? EXIT.ok : EXIT.partial;
 }
 
 function passed(name: string, detail: string): Finding {
@@ -124,15 +147,36 @@ async function checkAccount(session: Session): Promise<Finding[]> {
             ),
           ]
         : []),
-      about.mailerFault
-        ? warning("mailer", about.mailerFault, "Correct the relay's settings or --smtp-url; delivery continues by itself.")
-        : about.mailer === "capture" && !about.dev
-          ? warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.")
-          : passed("mailer", about.dev && about.mailer === "capture" ? "capture (dev mode: mailsvc inbox list)" : about.mailer),
+      checkMailer(about),
+      ...(await checkRelays(session)),
     ];
   } catch (error) {
     return [failed("key", toFailure(error)), skipped("mailer", "needs a valid key")];
   }
+}
+
+function checkMailer({ mailer, mailerFault, dev }: MeLike["server"]): Finding {
+  if (mailerFault) return warning("mailer", mailerFault, "Correct the relay's settings or --smtp-url; delivery continues by itself.");
+  if (mailer !== "capture") return passed("mailer", mailer);
+  return dev
+    ? passed("mailer", "capture (dev mode: mailsvc inbox list)")
+    : warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.");
+}
+
+/** Connects to each relay and logs in, now. */
+async function checkRelays(session: Session): Promise<Finding[]> {
+  const answer = await session.send(buildCall(contract.me.checkRelays, [], {}, undefined));
+  const { data } = answer.data as Output<MailsvcContract["me"]["checkRelays"]>;
+  return data.map(({ name, ok, reason, ms }) =>
+    ok
+      ? passed("relay", `${name}: connected in ${ms} ms`)
+      : failed("relay", {
+          code: "relay_out_of_service",
+          message: `${name}: ${reason ?? "out of service"}`,
+          exit: EXIT.partial,
+          hint: `The operator sees each step: mailsvc relays test ${name}`,
+        }),
+  );
 }
 
 /** A warning while the first workspace has no name; nothing for a key that may not read the brand. */

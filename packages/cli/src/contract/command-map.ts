@@ -27,6 +27,8 @@ interface CommandOverride {
 
 const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "me.get": { words: ["whoami"] },
+  "me.checkRelays": { words: ["relays", "check"] },
+  "domains.check": { positional: [{ field: "domain" }] },
   "agent.self.get": { words: ["agent", "whoami"] },
   "explanations.get": { words: ["why"] },
   "dashboard.link": { words: ["open"] },

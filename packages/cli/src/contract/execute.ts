@@ -58,6 +58,9 @@ const SUCCEEDED: Readonly<Record<string, (answer: { [name: string]: unknown }) =
   "senders.verify": ({ status }) => status === "VERIFIED",
   "deliveries.test": ({ ok }) => ok !== false,
   "webhooks.test": ({ ok }) => ok !== false,
+  "relays.test": ({ ok }) => ok !== false,
+  "me.checkRelays": ({ ok }) => ok !== false,
+  "domains.check": ({ ok }) => ok !== false,
   "webhooks.redeliver": ({ lastAttempt }) => isDelivered(lastAttempt),
   "deliveries.redeliver": ({ lastAttempt }) => isDelivered(lastAttempt),
 };

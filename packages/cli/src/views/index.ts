@@ -5,6 +5,7 @@ import { campaignViews } from "./campaigns.ts";
 import { contactViews } from "./contacts.ts";
 import { creditViews } from "./credits.ts";
 import { deliveryViews } from "./deliveries.ts";
+import { domainViews } from "./domains.ts";
 import { emailViews } from "./emails.ts";
 import { eventViews } from "./events.ts";
 import { explanationViews } from "./explanations.ts";
@@ -28,6 +29,7 @@ import { worldViews } from "./world.ts";
 /** Views by endpoint: `emails.list`. */
 export const VIEWS: Readonly<Record<string, View>> = {
   ...emailViews,
+  ...domainViews,
   ...receivedViews,
   ...eventViews,
   ...explanationViews,

@@ -3,6 +3,7 @@ import { campaigns } from "./campaigns.ts";
 import { contacts } from "./contacts.ts";
 import { dashboard } from "./dashboard.ts";
 import { clock, faults, world } from "./dev.ts";
+import { domains } from "./domains.ts";
 import { emails } from "./emails.ts";
 import type { Contract } from "./endpoint.ts";
 import { events } from "./events.ts";
@@ -37,6 +38,7 @@ export const contract = {
   inboundDomains,
   templates,
   senders,
+  domains,
   suppressions,
   providers,
   contacts,
@@ -93,6 +95,7 @@ export * from "./contacts.ts";
 export * from "./currency.ts";
 export * from "./dashboard.ts";
 export * from "./dev.ts";
+export * from "./domains.ts";
 export * from "./duration.ts";
 export * from "./emails.ts";
 export * from "./endpoint.ts";

@@ -1,6 +1,7 @@
 import { endpoint } from "./endpoint.ts";
 import { nameSchema } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { RelayCheck } from "./relays.ts";
 import { PERMISSIONS } from "./scopes.ts";
 import { Workspace } from "./workspaces.ts";
 import * as z from "./zod.ts";
@@ -44,6 +45,21 @@ export const me = {
     summary: "Show the current workspace, key and server",
     output: Me,
     examples: [{ summary: "Who am I" }],
+  }),
+  checkRelays: endpoint({
+    method: "GET",
+    path: "/api/v1/me/relays",
+    access: "key",
+    summary: "Connect to the relays that mail of this workspace may take, and log in",
+    description:
+      "Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, mail is captured and the list is empty.",
+    // The bucket of writes: each call may connect to servers of others.
+    bucket: "write",
+    output: z.object({
+      ok: z.boolean().meta({ description: "False if a relay cannot be reached or refuses the login" }),
+      data: z.array(RelayCheck),
+    }),
+    examples: [{ summary: "Check them" }],
   }),
 };
 

@@ -5,6 +5,7 @@ export const NOUN_SUMMARIES = {
   received: "Received mail and replies: list, read, answer",
   inboundDomains: "Domains whose mail you receive",
   senders: "Addresses and domains you send from",
+  domains: "Check SPF, DKIM, DMARC, PTR and MX of a domain",
   suppressions: "Addresses that must not get mail",
   providers: "Your accounts at mail providers, which report bounces and complaints",
   contacts: "People you write to: list, create, import, search",
@@ -63,8 +64,8 @@ export const NOUN_SUMMARIES = {
 /** The nouns by topic, in the order in which help and reference present them. */
 export const NOUN_GROUPS = {
   Email: [
-    ...["emails", "received", "inboundDomains", "templates", "senders", "suppressions", "providers", "campaigns", "automations", "events"],
-    ...["webhooks", "testInbox", "explanations", "lint"],
+    ...["emails", "received", "inboundDomains", "templates", "senders", "domains", "suppressions", "providers", "campaigns"],
+    ...["automations", "events", "webhooks", "testInbox", "explanations", "lint"],
   ],
   Audience: ["contacts", "people", "lists", "segments"],
   Marketplace: [

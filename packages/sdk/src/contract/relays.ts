@@ -142,6 +142,18 @@ export const Relay = z
   .meta({ id: "Relay" });
 export type Relay = z.infer<typeof Relay>;
 
+/** Whether a relay can be reached and lets this server in. */
+export const RelayCheck = z
+  .object({
+    name: z.string(),
+    ok: z.boolean(),
+    /** What is wrong; null when nothing is. */
+    reason: z.string().nullable(),
+    ms: z.number().meta({ description: "How long it took" }),
+  })
+  .meta({ id: "RelayCheck" });
+export type RelayCheck = z.infer<typeof RelayCheck>;
+
 export const RELAY_STEPS = ["resolve", "connect", "greet", "token", "login", "send"] as const;
 
 /** One step of a test of a relay. */

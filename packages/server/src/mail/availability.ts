@@ -65,7 +65,7 @@ export class Availability {
 
   /** The mailer, watched. */
   watched(): Mailer {
-    return { ...this.#mailer, send: (mail) => this.#send(() => this.#mailer.send(mail)) };
+    return { ...this.#mailer, send: (mail) => this.#send(() => this.#mailer.send(mail)), check: () => this.#checkForOthers() };
   }
 
   /** Whether it is up. Begins a check of one that is down when it is due. */
@@ -97,6 +97,13 @@ export class Availability {
   #isStalled(): boolean {
     const [oldest] = this.#underWay.values();
     return oldest !== undefined && this.#options.clock.real.now() - Math.max(oldest, this.#answeredAt) > STALLED_MS;
+  }
+
+  /** A check that somebody asked for. A failed one takes no relay out of service: that is for mail to find out. */
+  async #checkForOthers(): Promise<string | null> {
+    const reason = await this.#mailer.check();
+    if (reason === null) this.#goUp();
+    return reason;
   }
 
   async #check(down: Down): Promise<void> {

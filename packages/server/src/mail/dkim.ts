@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
 import { toDomain } from "@mailsvc/sdk/contract";
 import { waitForTurn } from "../lib/turn.ts";
@@ -9,6 +9,13 @@ export interface DkimKey {
   selector: string;
   /** PEM, RSA (from 1024 bits) or Ed25519. */
   privateKey: string;
+}
+
+/** A public key in DNS: `k` and `p` of its record. */
+export interface DkimPublicKey {
+  readonly type: "rsa" | "ed25519";
+  /** In base64. */
+  readonly key: string;
 }
 
 /** Gives the DKIM-Signature lines for a message from `domain`, to be put before it; empty if there is no key for the domain. */
@@ -39,16 +46,8 @@ interface LoadedKey {
  */
 export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
   const loaded = keys.map(loadKey);
-  const keysFor = (domain: string): readonly LoadedKey[] => {
-    const labels = domain.split(".");
-    for (let i = 0; i < labels.length - 1; i += 1) {
-      const found = loaded.filter((key) => key.domain === labels.slice(i).join("."));
-      if (found.length > 0) return found;
-    }
-    return [];
-  };
   return async (domain, message) => {
-    const chosen = keysFor(domain);
+    const chosen = chooseKeys(loaded, domain);
     if (chosen.length === 0) return Buffer.alloc(0);
     const end = message.indexOf("\r\n\r\n");
     const headers = message.toString("latin1", 0, end).split(/\r\n(?![ \t])/);
@@ -56,6 +55,25 @@ export function dkimSigner(keys: readonly DkimKey[]): DkimSigner {
     const signatures = await Promise.all(chosen.map((key) => buildSignature(key, headers, bodyHash)));
     return Buffer.from(signatures.join(""), "latin1");
   };
+}
+
+/** The keys that sign mail from a domain: all of the domain, or of the nearest parent domain that has keys. */
+export function chooseKeys<Key extends { readonly domain: string }>(keys: readonly Key[], domain: string): readonly Key[] {
+  const labels = domain.split(".");
+  for (let i = 0; i < labels.length - 1; i += 1) {
+    const found = keys.filter((key) => key.domain === labels.slice(i).join("."));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** The public half of a key, as its DNS record has it. */
+export function toPublicKey({ privateKey }: Pick<DkimKey, "privateKey">): DkimPublicKey {
+  const key = createPublicKey(privateKey);
+  const der = key.export({ type: "spki", format: "der" });
+  if (key.asymmetricKeyType !== "ed25519") return { type: "rsa", key: der.toString("base64") };
+  // Without what SPKI puts before its 32 bytes (RFC 8463 4).
+  return { type: "ed25519", key: der.subarray(-32).toString("base64") };
 }
 
 function loadKey({ domain, selector, privateKey }: DkimKey): LoadedKey {

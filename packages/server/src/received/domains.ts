@@ -20,6 +20,9 @@ import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
  * | VERIFIED | –                                         | gone    |
  */
 
+/** What tells where this server is. */
+type DomainPlace = Pick<ReceivedDeps, "baseUrl"> & { readonly config: Pick<ReceivedDeps["config"], "inboundDomain"> };
+
 type Row = ReceivedTables["inboundDomains"]["$inferSelect"];
 
 /** The kind of the job that looks for the record of a domain. */
@@ -62,6 +65,17 @@ export async function addDomain(tx: Tx, deps: ReceivedDeps, workspaceId: string,
   }
   if (row.status === "PENDING") await deps.queue.enqueue(tx, { kind: CHECK_INBOUND_JOB, payload: { workspaceId, domainId: row.id } });
   return toInboundDomain(deps, row);
+}
+
+/** The domain of a workspace with this name, and the host that its MX should name; null if the workspace does not receive its mail. */
+export async function findInboundDomain(
+  read: Reader,
+  deps: DomainPlace,
+  workspaceId: string,
+  domain: string,
+): Promise<{ readonly domain: string; readonly host: string } | null> {
+  const [row] = await findRows(read, read.t.inboundDomains, { workspaceId, domain });
+  return row ? { domain, host: findHost(deps) } : null;
 }
 
 /** One domain. Throws ApiError not_found. */
@@ -114,21 +128,25 @@ export function checkInboundDomain(deps: ReceivedDeps): JobHandler {
 }
 
 /** A domain as the API shows it. */
-export function toInboundDomain({ config, baseUrl }: ReceivedDeps, row: Row): InboundDomain {
+export function toInboundDomain(deps: DomainPlace, row: Row): InboundDomain {
   const { type, name, value } = buildDnsRecord({ value: row.domain, token: row.token });
-  const host = config.inboundDomain ?? new URL(baseUrl()).hostname;
   return {
     id: row.id,
     domain: row.domain,
     status: row.status,
     dnsRecords: [
       { type, name, value, priority: null },
-      { type: "MX", name: row.domain, value: host, priority: MX_PRIORITY },
+      { type: "MX", name: row.domain, value: findHost(deps), priority: MX_PRIORITY },
     ],
     lastError: row.lastError,
     createdAt: iso(row.createdAt),
     verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
   };
+}
+
+/** Where mail arrives at this server. */
+function findHost({ config, baseUrl }: DomainPlace): string {
+  return config.inboundDomain ?? new URL(baseUrl()).hostname;
 }
 
 async function assertFree(tx: Tx, row: Row): Promise<void> {

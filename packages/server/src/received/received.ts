@@ -11,6 +11,7 @@ import { deleteReceivedRows, getReceivedRow, getRowByMessageId, listFiles, readF
 export { withoutAddresses } from "./addresses.ts";
 export { eraseReceived, exportReceived } from "./data-subject.ts";
 export type { ReceivedHooks, Reply } from "./deps.ts";
+export { findInboundDomain } from "./domains.ts";
 export { type Delivery, type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";
 export { findDomainMailbox, findReplyMailbox, type Mailbox } from "./mailboxes.ts";
 export { DailyQuotaReached, isQuotaReached } from "./quota.ts";

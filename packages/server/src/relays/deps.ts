@@ -1,4 +1,6 @@
-import type { Relay } from "@mailsvc/sdk/contract";
+import type { Relay, RelayCheck } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import type { DkimKey } from "../mail/dkim.ts";
 
 /** What naming a relay needs. */
 export interface RelayNames {
@@ -7,5 +9,29 @@ export interface RelayNames {
     find(
       name: string,
     ): { readonly source: Relay["source"]; readonly settings: { readonly workspaceId?: string | null | undefined } } | null;
+  };
+}
+
+/** What checking relays needs. */
+export interface RelayChecks {
+  readonly relays: {
+    /** Connects to the relays that mail of a workspace may take, and logs in. */
+    check(read: Reader, workspaceId: string): Promise<RelayCheck[]>;
+  };
+}
+
+/** The relay of a sender. */
+export interface SenderRelay {
+  readonly name: string;
+  readonly host: string;
+  /** The keys that its mail is signed with. */
+  readonly dkim: readonly DkimKey[];
+}
+
+/** What finding the relay of a sender needs. */
+export interface SenderRelays {
+  readonly relays: {
+    /** The relay that mail of a workspace from an address takes first, if no campaign names one; null if it is captured. */
+    findRelayOf(read: Reader, workspaceId: string, from: string): Promise<SenderRelay | null>;
   };
 }

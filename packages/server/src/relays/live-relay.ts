@@ -1,8 +1,9 @@
-import type { RelayState } from "@mailsvc/sdk/contract";
+import type { RelayCheck, RelayState } from "@mailsvc/sdk/contract";
 import type { Choice } from "../delivery/delivery.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { MINUTE } from "../lib/units.ts";
+import { withinTime } from "../lib/time-limit.ts";
+import { MINUTE, SECOND } from "../lib/units.ts";
 import { Availability } from "../mail/availability.ts";
 import { circuitBreaker } from "../mail/circuit-breaker.ts";
 import type { Mailer } from "../mail/mailer.ts";
@@ -11,6 +12,10 @@ import { Pace } from "./pace.ts";
 
 // While it refuses nearly everybody, one mail a minute tries whether it still does.
 const PROBE_MS = MINUTE;
+
+// How long a check may take, and how long its result is told to others who ask: many may, and a login each could offend the relay.
+const CHECK_MS = 20 * SECOND;
+const CHECK_AGE_MS = 10 * SECOND;
 
 interface LiveRelayOptions {
   readonly name: string;
@@ -36,6 +41,7 @@ export class LiveRelay {
   readonly #pace: Pace | null;
   #probedAt = Number.NEGATIVE_INFINITY;
   #retired = false;
+  #checked: { readonly at: number; readonly result: Promise<RelayCheck> } | null = null;
 
   constructor({ name, stored, mailer, ratePerSecond, processes, clock, log, traced }: LiveRelayOptions) {
     this.name = name;
@@ -74,6 +80,21 @@ export class LiveRelay {
       isOutOfService: () => this.#retired || (this.isOutOfService && others.some((other) => !other.isOutOfService)),
       takeTurn: (lane) => this.#pace?.take(lane) ?? null,
     };
+  }
+
+  /** Connects and logs in, within 20 seconds (real time), unless it did so in the last ten. */
+  check(): Promise<RelayCheck> {
+    const now = this.#clock.real.now();
+    if (this.#checked === null || now - this.#checked.at > CHECK_AGE_MS) this.#checked = { at: now, result: this.#connect() };
+    return this.#checked.result;
+  }
+
+  async #connect(): Promise<RelayCheck> {
+    const { real } = this.#clock;
+    const startedAt = real.now();
+    const late = `It did not answer within ${CHECK_MS / SECOND} seconds.`;
+    const reason = await withinTime(real, CHECK_MS, this.mailer.check(), late).catch((error: Error) => error.message);
+    return { name: this.name, ok: reason === null, reason, ms: Math.round(real.now() - startedAt) };
   }
 
   /** It was changed or removed: gives its waiting mail back, and closes once the mail under way has ended. */

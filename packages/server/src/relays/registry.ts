@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { DEFAULT_RELAY, type Relay, type RelayState } from "@mailsvc/sdk/contract";
+import { DEFAULT_RELAY, type Relay, type RelayCheck, type RelayState } from "@mailsvc/sdk/contract";
 import type { Db, Reader } from "../db/db.ts";
-import type { Choice, Mailers } from "../delivery/delivery.ts";
+import type { Choice, Mailers, PendingMail } from "../delivery/delivery.ts";
 import { type Clock, iso } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -9,12 +9,15 @@ import { AccessTokens, type PostForm } from "../mail/access-tokens.ts";
 import type { DkimKey } from "../mail/dkim.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { SmtpTarget } from "../mail/smtp-url.ts";
+import type { SenderRelay } from "./deps.ts";
 import { LiveRelay } from "./live-relay.ts";
 import { missingRelay } from "./missing-relay.ts";
 import { isOpenTo } from "./relays.ts";
 import { findRotatedToken, hashToken, storeRotatedToken } from "./rotated-tokens.ts";
-import { findNamedRelays, listNames, type RoutedMail } from "./routes.ts";
+import { findNamedRelays, listNames } from "./routes.ts";
 import { joinSecrets, type RelaySettings, showSettings, toDkimKeys, toTarget, toTokenRequest } from "./settings.ts";
+
+type RoutedMail = Pick<PendingMail, "email" | "contents">;
 
 /** Makes the mailer of a relay. `dkim` undefined: with the keys of the server. */
 export type MakeRelayMailer = (target: SmtpTarget, dkim: readonly DkimKey[] | undefined) => Promise<Mailer>;
@@ -33,6 +36,8 @@ interface RegistryOptions {
   /** The relays of --relays. */
   readonly file: readonly RelaySettings[];
   readonly makeMailer: MakeRelayMailer;
+  /** The keys of the server, for relays without any of their own. */
+  readonly dkim: readonly DkimKey[];
   readonly postForm: PostForm;
   readonly traced: (mailer: Mailer) => Mailer;
   /** The server processes that are alive, this one included. */
@@ -47,6 +52,8 @@ export interface KnownRelay {
   readonly tokens: AccessTokens | null;
   /** Where it is, with the login. */
   readonly target: SmtpTarget;
+  /** The keys that its mail is signed with: its own, or those of the server. */
+  readonly dkim: readonly DkimKey[];
   /** Changes with the settings. */
   readonly revision: string;
 }
@@ -127,6 +134,16 @@ export class RelayRegistry implements Mailers {
     return mails.map(({ email }, i) => this.#chooseFor(email, named[i] ?? null));
   }
 
+  /** The relay that mail of a workspace takes first, if no campaign names one; null if it is captured. `from` is the sender's address. */
+  async findRelayOf(read: Reader, workspaceId: string, from: string): Promise<SenderRelay | null> {
+    await this.refresh(read);
+    const [named = null] = await findNamedRelays(read, [{ email: { workspaceId, campaignId: null }, contents: { from } }]);
+    const known = this.#relays.get(named ?? DEFAULT_RELAY);
+    return known && isOpenTo(known.settings, workspaceId)
+      ? { name: known.settings.name, host: known.settings.host, dkim: known.dkim }
+      : null;
+  }
+
   /** Reads what the database holds, if it may have changed. */
   async refresh(read: Reader): Promise<void> {
     const { maxAgeMs, clock } = this.#options;
@@ -144,6 +161,13 @@ export class RelayRegistry implements Mailers {
   clear(): void {
     this.#readAt = null;
     this.#changes += 1;
+  }
+
+  /** Connects to the relays that mail of a workspace may take, and logs in. */
+  async check(read: Reader, workspaceId: string): Promise<RelayCheck[]> {
+    await this.refresh(read);
+    const open = this.list().filter(({ settings }) => isOpenTo(settings, workspaceId));
+    return Promise.all(open.map(({ live }) => live.check()));
   }
 
   /** The state of each relay, by name. */
@@ -227,15 +251,16 @@ export class RelayRegistry implements Mailers {
     const tokens = this.#makeTokens(settings);
     const target = withLogin(toTarget(settings), settings, tokens);
     const mailer = await this.#options.makeMailer(target, toDkimKeys(settings));
-    return { ...this.#build(settings, source, mailer, tokens), target };
+    return this.#build(settings, source, mailer, tokens);
   }
 
   #build(settings: RelaySettings, source: Relay["source"], mailer: Mailer, tokens: AccessTokens | null): Omit<KnownRelay, "revision"> {
-    const { clock, log, traced, processes } = this.#options;
+    const { clock, log, traced, processes, dkim } = this.#options;
     const { name, ratePerSecond = null } = settings;
     const stored = name === DEFAULT_RELAY ? null : name;
     const live = new LiveRelay({ name, stored, mailer, ratePerSecond, processes, clock, log, traced });
-    return { settings, source, live, tokens, target: toTarget(settings) };
+    const target = withLogin(toTarget(settings), settings, tokens);
+    return { settings, source, live, tokens, target, dkim: toDkimKeys(settings) ?? dkim };
   }
 
   #makeTokens(settings: RelaySettings): AccessTokens | null {

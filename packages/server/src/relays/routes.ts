@@ -4,13 +4,16 @@ import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 
 /** What decides which relay a mail names. */
-export type RoutedMail = Pick<PendingMail, "email" | "contents">;
+interface NamingMail {
+  readonly email: Pick<PendingMail["email"], "workspaceId" | "campaignId">;
+  readonly contents: Pick<PendingMail["contents"], "from">;
+}
 
 /**
  * The relays that mails name, in their order; null for one that names none. The first of these that names one counts: the campaign, the
  * sender's address, the sender's domain, the workspace.
  */
-export async function findNamedRelays(read: Reader, mails: readonly RoutedMail[]): Promise<(string | null)[]> {
+export async function findNamedRelays(read: Reader, mails: readonly NamingMail[]): Promise<(string | null)[]> {
   const [ofCampaigns, ofSenders, ofWorkspaces] = await Promise.all([
     loadCampaigns(read, mails),
     loadSenders(read, mails),
@@ -37,7 +40,7 @@ export async function listNames(read: Reader): Promise<string[]> {
 
 type Names = ReadonlyMap<string, string>;
 
-async function loadCampaigns(read: Reader, mails: readonly RoutedMail[]): Promise<Names> {
+async function loadCampaigns(read: Reader, mails: readonly NamingMail[]): Promise<Names> {
   const { campaigns: t } = read.t;
   const ids = [...new Set(mails.flatMap(({ email }) => email.campaignId ?? []))];
   if (ids.length === 0) return new Map();
@@ -48,7 +51,7 @@ async function loadCampaigns(read: Reader, mails: readonly RoutedMail[]): Promis
   return new Map(rows.flatMap(({ id, relay }) => (relay === null ? [] : [[id, relay]])));
 }
 
-async function loadSenders(read: Reader, mails: readonly RoutedMail[]): Promise<Names> {
+async function loadSenders(read: Reader, mails: readonly NamingMail[]): Promise<Names> {
   const { senders: t } = read.t;
   const boxes = [...new Set(mails.map(({ contents }) => contents.from))].map((from) => parseMailbox(from));
   const values = [...new Set(boxes.flatMap(({ key, domain }) => [key, domain]))];
@@ -59,7 +62,7 @@ async function loadSenders(read: Reader, mails: readonly RoutedMail[]): Promise<
   return new Map(rows.flatMap(({ workspaceId, value, relay }) => (relay === null ? [] : [[`${workspaceId} ${value}`, relay]])));
 }
 
-async function loadWorkspaces(read: Reader, mails: readonly RoutedMail[]): Promise<Names> {
+async function loadWorkspaces(read: Reader, mails: readonly NamingMail[]): Promise<Names> {
   const { workspaces: t } = read.t;
   const rows = await read
     .select({ id: t.id, relay: t.relay })
@@ -68,6 +71,6 @@ async function loadWorkspaces(read: Reader, mails: readonly RoutedMail[]): Promi
   return new Map(rows.flatMap(({ id, relay }) => (relay === null ? [] : [[id, relay]])));
 }
 
-function listWorkspaces(mails: readonly RoutedMail[]): string[] {
+function listWorkspaces(mails: readonly NamingMail[]): string[] {
   return [...new Set(mails.map(({ email }) => email.workspaceId))];
 }

@@ -1,18 +1,18 @@
 import type { Db } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { DomainRecords } from "../lib/domain-records.ts";
 import type { Ids } from "../lib/ids.ts";
 import type { Random } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { RelayNames } from "../relays/deps.ts";
-import type { DomainRecords } from "./dns.ts";
 import type { VerifiedSenders } from "./verified-senders.ts";
 
 /** What senders need. */
 export interface SenderDeps extends RelayNames {
   readonly clock: Clock;
   readonly db: Db;
-  readonly dns: DomainRecords;
+  readonly dns: Pick<DomainRecords, "txt">;
   readonly ids: Ids;
   readonly mailer: Mailer;
   readonly queue: Queue;

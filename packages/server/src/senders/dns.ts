@@ -1,24 +1,5 @@
-import { promises as dns } from "node:dns";
 import type { SenderDeps } from "./deps.ts";
 import type { SenderRow } from "./senders.ts";
-
-/** The port to the domain name system. */
-export interface DomainRecords {
-  /** The TXT records of a name, each joined to one text; empty if there are none. Throws if no name server answers. */
-  txt(name: string): Promise<string[]>;
-}
-
-/** The system's resolver. */
-export const systemDns: DomainRecords = {
-  txt: async (name) => {
-    try {
-      return (await dns.resolveTxt(name)).map((chunks) => chunks.join(""));
-    } catch (error) {
-      if (["ENOTFOUND", "ENODATA"].includes((error as { code?: string }).code ?? "")) return [];
-      throw error;
-    }
-  },
-};
 
 /** The TXT record that proves the control of a domain. It has its own name, so it cannot collide with other records. */
 export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "token">): { type: "TXT"; name: string; value: string } {

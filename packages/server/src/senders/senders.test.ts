@@ -4,8 +4,8 @@ import { ask } from "../../test/scenario.ts";
 import { noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { keyFor } from "../../test/tenant.ts";
 import { readConfig } from "../config.ts";
+import type { DomainRecords } from "../lib/domain-records.ts";
 import { createWorld, type TestWorld, type WorldOptions } from "../testing.ts";
-import type { DomainRecords } from "./dns.ts";
 import { trustSenders } from "./senders.ts";
 
 const production = (options: WorldOptions = {}) => createWorld({ dev: false, ...options });
@@ -14,7 +14,7 @@ const sendFrom = (world: TestWorld, from: string) => ask(world, { path: "/api/v1
 const page = (world: TestWorld, method: string, link: string) => ask(world, { method, path: new URL(link).pathname, key: null });
 
 /** A domain name system with the records of the test. */
-const fakeDns = (): DomainRecords & { records: Map<string, string[]>; asked: string[]; broken: boolean } => {
+const fakeDns = (): Pick<DomainRecords, "txt"> & { records: Map<string, string[]>; asked: string[]; broken: boolean } => {
   const dns = {
     records: new Map<string, string[]>(),
     asked: [] as string[],

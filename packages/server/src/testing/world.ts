@@ -9,6 +9,7 @@ import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
 import { DROP_HEADER } from "../http/fault-injection.ts";
 import { type ControllableClock, controllableClock } from "../lib/controllable-clock.ts";
+import { type DomainRecords, noRecords } from "../lib/domain-records.ts";
 import type { FetchText } from "../lib/fetch-text.ts";
 import { silentLog } from "../lib/log.ts";
 import { assertNodeVersion } from "../lib/node-version.ts";
@@ -17,7 +18,6 @@ import type { Tracing } from "../lib/tracing.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
 import { type RelayParts, readRelayParts } from "../relay-parts.ts";
-import type { DomainRecords } from "../senders/dns.ts";
 import { version } from "../version.ts";
 import type { Lookup } from "../webhooks/connect.ts";
 import { Activity } from "./activity.ts";
@@ -39,7 +39,7 @@ export interface WorldOptions {
   /** @internal The payment provider; by default a call confirms payments. */
   payments?: PaymentProvider;
   /** The domain name system; by default it has no records. `txt` gives the TXT records of a name. */
-  dns?: { txt(name: string): Promise<string[]> };
+  dns?: Partial<DomainRecords>;
   /** @internal The addresses of host names, for webhooks; by default only this machine has a name. */
   lookup?: Lookup;
   /** @internal Makes spans; by default there are none. */
@@ -123,7 +123,6 @@ const CAMPAIGN_MS = 14 * 86_400_000;
 
 const URL_OF_WORLD = "http://mailsvc.test";
 
-const noRecords: DomainRecords = { txt: async () => [] };
 const noFiles: FetchText = (url) => Promise.reject(new Error(`There is no ${url}.`));
 const noAddresses: Lookup = async () => [];
 
@@ -148,7 +147,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     clock,
     random: seededRandom(options.seed ?? 1),
     log: silentLog,
-    dns: options.dns ?? noRecords,
+    dns: { ...noRecords, ...options.dns },
     lookup: options.lookup ?? noAddresses,
     fetchText: options.fetchText ?? noFiles,
     relays: await composeRelays(config, options),

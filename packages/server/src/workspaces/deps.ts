@@ -1,11 +1,11 @@
 import type { KeyDeps } from "../keys/deps.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
-
-import type { RelayNames } from "../relays/deps.ts";
+import type { RelayChecks, RelayNames } from "../relays/deps.ts";
 
 /** What workspaces need. */
-export interface WorkspaceDeps extends KeyDeps, RelayNames {
+export interface WorkspaceDeps extends KeyDeps {
+  readonly relays: RelayNames["relays"] & RelayChecks["relays"];
   readonly mailer: Mailer;
   readonly queue: Queue;
   readonly version: string;

@@ -22,6 +22,10 @@ export const meHandlers: Handlers<typeof contract.me, WorkspaceDeps> = {
     key: await getKey(read, key.id),
     server: await showServer(read, deps),
   }),
+  checkRelays: async (_input, { read, deps, workspaceId }) => {
+    const data = await deps.relays.check(read, workspaceId);
+    return { ok: data.every(({ ok }) => ok), data };
+  },
 };
 
 async function showServer(read: Reader, deps: WorkspaceDeps): Promise<Me["server"]> {

@@ -14,6 +14,7 @@ import { sqliteBackend } from "../../backend.sqlite.ts";
 import type { Backend } from "../../backend.ts";
 import { readConfig } from "../../config.ts";
 import { type ControllableClock, controllableClock } from "../../lib/controllable-clock.ts";
+import { noRecords } from "../../lib/domain-records.ts";
 import { silentLog } from "../../lib/log.ts";
 import { seededRandom } from "../../lib/random.ts";
 import { version } from "../../version.ts";
@@ -47,7 +48,7 @@ const live = async (backend: Backend, now: number): Promise<Life> => {
     clock,
     random: seededRandom(++seed),
     log: silentLog,
-    dns: { txt: async () => [] },
+    dns: noRecords,
     baseUrl: () => WORLD,
   });
   apiKey = app.installation.apiKey ?? apiKey;

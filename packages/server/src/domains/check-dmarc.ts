@@ -1,0 +1,175 @@
+import { AddressError, type DomainFinding, parseAddress } from "@mailsvc/sdk/contract";
+import type { DkimResult } from "./check-dkim.ts";
+import type { SpfResult } from "./check-spf.ts";
+import { findOrganization, findPolicyRecord, isAligned, type TreeWalk, walkTree } from "./dmarc-record.ts";
+import { ASK_AGAIN, finding, type Subject } from "./subject.ts";
+import { formatTags } from "./tags.ts";
+
+const POLICIES = ["none", "quarantine", "reject"];
+// Tags of the standard before RFC 9989.
+const REMOVED = ["pct", "rf", "ri"];
+
+type Tags = ReadonlyMap<string, string>;
+
+/** Checks the DMARC record that decides about mail from the domain, and whether SPF or DKIM pass for a domain that it accepts. */
+export async function checkDmarc(subject: Subject, spf: SpfResult, dkim: DkimResult): Promise<DomainFinding[]> {
+  const { domain, lookups } = subject;
+  const walk = await walkTree(lookups, domain);
+  const several = walk.places.find((place) => place.several);
+  if (several)
+    return [
+      finding("dmarc", "fail", `There are several DMARC records at _dmarc.${several.domain}, so none of them counts.`, {
+        hint: "Keep one of them.",
+      }),
+    ];
+  const found = findPolicyRecord(walk);
+  if (found === null && walk.fault !== null) return [finding("dmarc", "warn", walk.fault, { hint: ASK_AGAIN })];
+  const alignment = await checkAlignment(subject, walk, found?.tags ?? new Map(), spf, dkim);
+  if (found !== null) return [...(await judge(subject, walk, found)), alignment];
+  const record = { type: "TXT" as const, name: `_dmarc.${domain}`, value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}` };
+  const missing = finding(
+    "dmarc",
+    "fail",
+    `Neither ${domain} nor a domain above it has a DMARC record. Gmail, Yahoo and Microsoft ask for one.`,
+    {
+      record,
+      hint: "Publish the record, with an address of yours that takes reports. Read these for some weeks, then say quarantine, then reject.",
+    },
+  );
+  return [missing, alignment];
+}
+
+async function judge(subject: Subject, walk: TreeWalk, { domain: at, tags }: { domain: string; tags: Tags }): Promise<DomainFinding[]> {
+  const name = `_dmarc.${at}`;
+  const { field, policy } = await findPolicy(subject, at, tags);
+  if (!POLICIES.includes(policy)) {
+    const value = formatTags([...tags].map(([tag, text]) => [tag, tag === field ? "none" : text]));
+    const message = `The DMARC record at ${name} has the ${field} ${JSON.stringify(policy.slice(0, 40))}; it is ${POLICIES.join(", ")}.`;
+    return [finding("dmarc", "fail", message, { record: { type: "TXT", name, value }, hint: "Publish the record." })];
+  }
+  const removed = REMOVED.filter((tag) => tags.has(tag));
+  const findings: DomainFinding[] = [];
+  if (removed.length > 0)
+    findings.push(
+      finding(
+        "dmarc",
+        "warn",
+        `The DMARC record at ${name} has ${removed.join(", ")}, which RFC 9989 took away: receivers ignore ${removed.length === 1 ? "it" : "them"}.`,
+        {
+          record: { type: "TXT", name, value: formatTags([...tags].filter(([tag]) => !removed.includes(tag))) },
+          hint: removed.includes("pct") ? "Publish the record. To try a policy, t=y takes the place of pct." : "Publish the record.",
+        },
+      ),
+    );
+  if (tags.get("t") === "y")
+    findings.push(
+      finding("dmarc", "warn", `The DMARC record at ${name} is a test (t=y): receivers act one step milder than ${policy}.`, {
+        hint: "Remove t=y once the reports show no mail of yours that fails.",
+      }),
+    );
+  findings.push(...(await checkReports(subject, walk, name, tags)));
+  const whose = at === subject.domain ? "" : `, which ${at} publishes for the domains under it`;
+  const next = {
+    none: "Once the reports show no mail of yours that fails: p=quarantine.",
+    quarantine: "Once nothing of yours is lost: p=reject.",
+  }[policy];
+  findings.push(
+    finding(
+      "dmarc",
+      "ok",
+      `Mail that fails is ${{ none: "delivered all the same", quarantine: "put into spam", reject: "refused" }[policy]} (${field}=${policy})${whose}.`,
+      { hint: next ?? null },
+    ),
+  );
+  return findings;
+}
+
+/** The policy for the domain: `p` at its own record; under another one's `np` if the domain does not exist, else `sp`. */
+async function findPolicy({ domain, lookups }: Subject, at: string, tags: Tags): Promise<{ field: string; policy: string }> {
+  // A record without p that asks for reports counts as p=none.
+  const p = { field: "p", policy: tags.get("p")?.toLowerCase() ?? (tags.has("rua") ? "none" : "") };
+  if (at === domain) return p;
+  const [addresses, exchanges] = await Promise.all([lookups.addresses(domain), lookups.mx(domain)]);
+  const exists = [addresses, exchanges].some(({ records, fault }) => records.length > 0 || fault !== null);
+  const field = !exists && tags.has("np") ? "np" : tags.has("sp") ? "sp" : null;
+  return field === null ? p : { field, policy: tags.get(field)?.toLowerCase() ?? "" };
+}
+
+/** Who gets the reports, and whether another domain lets them come. */
+async function checkReports({ lookups }: Subject, walk: TreeWalk, name: string, tags: Tags): Promise<DomainFinding[]> {
+  const rua = tags.get("rua");
+  if (!rua)
+    return [
+      finding("dmarc", "warn", `The DMARC record at ${name} asks for no reports (rua), so nobody sees what fails.`, {
+        hint: "Add rua=mailto:ADDRESS.",
+      }),
+    ];
+  const findings: DomainFinding[] = [];
+  for (const uri of rua.split(",").slice(0, 5)) {
+    const target = readTarget(uri.trim());
+    if (target === null) {
+      findings.push(
+        finding(
+          "dmarc",
+          "warn",
+          `The DMARC record at ${name} sends reports to ${JSON.stringify(uri.trim().slice(0, 80))}, which is no mailto: address.`,
+        ),
+      );
+      continue;
+    }
+    const owner = name.slice("_dmarc.".length);
+    if (target === owner || findOrganization(walk) === findOrganization(await walkTree(lookups, target))) continue;
+    const consent = `${owner}._report._dmarc.${target}`;
+    const { records, fault } = await lookups.txt(consent);
+    if (fault !== null || records.some((text) => /^v=DMARC1(?:;|$)/.test(text.trim()))) continue;
+    const message = `${target} does not say that it takes reports about ${owner}, so none are sent there.`;
+    findings.push(
+      finding("dmarc", "warn", message, {
+        record: { type: "TXT", name: consent, value: "v=DMARC1" },
+        hint: `The owner of ${target} publishes the record.`,
+      }),
+    );
+  }
+  return findings;
+}
+
+function readTarget(uri: string): string | null {
+  try {
+    return parseAddress(decodeURIComponent(/^mailto:([^!?]+)/i.exec(uri)?.[1] ?? "")).domain;
+  } catch (error) {
+    if (error instanceof AddressError || error instanceof URIError) return null;
+    throw error;
+  }
+}
+
+/** DMARC passes when SPF or DKIM pass for the domain of From, or for one of the same organization. */
+async function checkAlignment(
+  { domain, returnPath, relay, lookups }: Subject,
+  walk: TreeWalk,
+  tags: Tags,
+  spf: SpfResult,
+  dkim: DkimResult,
+): Promise<DomainFinding> {
+  if (relay === null) return finding("alignment", "skipped", "No relay takes this mail.");
+  const signers = await Promise.all(
+    (dkim.signers ?? []).map(async (signer) => ({ signer, aligned: await isAligned(lookups, walk, signer, tags.get("adkim")) })),
+  );
+  const signer = signers.find(({ aligned }) => aligned)?.signer;
+  const isReturnAligned = await isAligned(lookups, walk, returnPath, tags.get("aspf"));
+  if (signer !== undefined) return finding("alignment", "ok", `DMARC passes by DKIM: the mail is signed for ${signer}.`);
+  if (isReturnAligned && spf.passes === true)
+    return finding("alignment", "warn", `DMARC passes by SPF alone, for ${returnPath}. It fails when somebody forwards the mail.`, {
+      hint: "Sign the mail with DKIM.",
+    });
+  if (spf.passes === null && isReturnAligned)
+    return finding("alignment", "warn", `DMARC can pass by SPF, for ${returnPath}; whether SPF passes is not known here.`, {
+      hint: "Sign the mail with DKIM.",
+    });
+  if (dkim.signers === null)
+    return finding("alignment", "warn", `DMARC passes only if the relay ${relay.name} signs the mail for ${domain}.`, {
+      hint: "Check its key: --selector SELECTOR.",
+    });
+  return finding("alignment", "fail", `DMARC does not pass: neither SPF nor DKIM pass for ${domain}.`, {
+    hint: "Mend what failed above. DKIM is the more robust of the two.",
+  });
+}

@@ -1,0 +1,59 @@
+import { type DomainCheck, type DomainFinding, parseAddress } from "@mailsvc/sdk/contract";
+import type { Reader } from "../db/db.ts";
+import { iso } from "../lib/clock.ts";
+import { findInboundDomain } from "../received/received.ts";
+import { isVerified } from "../senders/senders.ts";
+import { checkDkim } from "./check-dkim.ts";
+import { checkDmarc } from "./check-dmarc.ts";
+import { checkMx, checkNames, type InboundMx } from "./check-hosts.ts";
+import { checkSpf } from "./check-spf.ts";
+import type { DomainDeps } from "./deps.ts";
+import { finding, findSubject, type Subject } from "./subject.ts";
+
+/** What `checkDomain` is asked for. */
+interface Request {
+  /** A domain or an address. */
+  readonly domain: string;
+  readonly selector?: string | undefined;
+  readonly ip?: string | undefined;
+}
+
+/** Checks what receivers look up of a domain: within 15 seconds, whatever its name servers do. */
+export async function checkDomain(read: Reader, deps: DomainDeps, workspaceId: string, request: Request): Promise<DomainCheck> {
+  const subject = await findSubject(read, deps, workspaceId, request);
+  const [sender, spf, dkim, names, mx] = await Promise.all([
+    checkSender(read, deps, workspaceId, subject),
+    checkSpf(subject),
+    checkDkim(subject),
+    checkNames(subject),
+    checkMail(read, deps, workspaceId, subject),
+  ]);
+  const dmarc = await checkDmarc(subject, spf, dkim);
+  const findings = [sender, ...spf.findings, ...dkim.findings, ...dmarc, ...names, ...mx];
+  return {
+    domain: subject.domain,
+    ok: findings.every(({ status }) => status !== "fail"),
+    relay: subject.relay?.name ?? null,
+    returnPathDomain: subject.returnPath,
+    checkedAt: iso(deps.clock.now()),
+    findings,
+  };
+}
+
+async function checkSender(read: Reader, deps: DomainDeps, workspaceId: string, { domain, from }: Subject): Promise<DomainFinding> {
+  if (await isVerified(read, deps, workspaceId, parseAddress(from)))
+    return finding("sender", "ok", `This workspace may send from ${domain}.`);
+  return finding("sender", "warn", `${domain} is no verified sender of this workspace, so it cannot send from there yet.`, {
+    hint: `mailsvc senders create --domain ${domain}`,
+  });
+}
+
+/** Mail to the domain, and to the return paths, if these are at another domain. */
+async function checkMail(read: Reader, deps: DomainDeps, workspaceId: string, subject: Subject): Promise<DomainFinding[]> {
+  const { inboundDomain } = deps.config;
+  const own = await findInboundDomain(read, deps, workspaceId, subject.domain);
+  const inbound: InboundMx | null = own ?? (subject.domain === inboundDomain ? { domain: inboundDomain, host: null } : null);
+  const returns =
+    inboundDomain !== null && inboundDomain !== subject.domain ? [checkMx(subject, { domain: inboundDomain, host: null })] : [];
+  return Promise.all([checkMx(subject, inbound), ...returns]);
+}
