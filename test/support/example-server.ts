@@ -5,6 +5,17 @@ import { activateAgent, payFor } from "../../packages/server/test/marketplace.ts
 import { type Receiver, receiver } from "../../packages/server/test/receiver.ts";
 import { scriptedPeer } from "../../packages/server/test/smtp-peer.ts";
 
+/** The records of acme.example. */
+const DNS = {
+  txt: async (name: string): Promise<string[]> => {
+    if (name === "acme.example") return ["v=spf1 ip4:192.0.2.1 -all"];
+    return name === "_dmarc.acme.example" ? ["v=DMARC1; p=none; rua=mailto:dmarc@acme.example"] : [];
+  },
+  mx: async (name: string) => (name === "acme.example" ? [{ priority: 10, exchange: "mail.acme.example" }] : []),
+  addresses: async (name: string): Promise<string[]> => (name === "mail.acme.example" ? ["192.0.2.1"] : []),
+  names: async (address: string): Promise<string[]> => (address === "192.0.2.1" ? ["mail.acme.example"] : []),
+};
+
 /** What examples name, each with what it is called on this server. */
 export type Ids = Readonly<Record<string, string>>;
 
@@ -40,7 +51,7 @@ export async function openExampleServer(): Promise<ExampleServer> {
   // Examples send captured mail on to example.com.
   const relay = await scriptedPeer({});
   const flags = { "release-relay": `smtp://127.0.0.1:${relay.port}`, "release-to": "*@example.com" };
-  const world = await createWorld({ now: "2030-01-31T08:00:00Z", flags });
+  const world = await createWorld({ now: "2030-01-31T08:00:00Z", flags, dns: DNS });
   let agent: Promise<TestAgent> | undefined;
   const list = async (permissions: readonly AgentScope[] = AGENT_SCOPES): Promise<void> => {
     const listing = { slug: SLUG, name: "Launch Writer", description: "It writes.", webhookUrl: hooks.url, permissions: [...permissions] };
