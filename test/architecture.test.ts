@@ -48,11 +48,6 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 /** Single files beyond the table above, with the reason. */
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
-  [
-    /\/server\/src\/dashboard\/built-files\.ts$/,
-    /^packages\/dashboard\/build\.mjs$/,
-    "outside of bundles, the server builds what it serves",
-  ],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
   [/\/mcp\/schemas\.ts$/, /\/http\/json-schema\.ts$/, "the schemas of tools are those of the OpenAPI document"],
 ];
