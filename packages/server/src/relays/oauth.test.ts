@@ -154,6 +154,25 @@ test.each(["microsoft", "google"] as const)(
   },
 );
 
+test.each(["microsoft", "google"] as const)(
+  "%s: a check by any key logs in with an access token, and says when that is refused",
+  async (dialect) => {
+    await using t = await setUp(dialect, () => true);
+    expect(await t.world.sdk.me.checkRelays()).toMatchObject({ ok: true, data: [{ name: "default", ok: true, reason: null }] });
+    expect(t.mail.log).toEqual(["news@acme.test token-1 in"]);
+    expect(t.mail.messages).toBe(0);
+    // Another check so soon connects no second time.
+    await t.world.sdk.me.checkRelays();
+    expect(t.mail.log).toHaveLength(1);
+    await using refused = await setUp(dialect, () => false);
+    expect(await refused.world.sdk.me.checkRelays()).toMatchObject({
+      ok: false,
+      data: [{ ok: false, reason: expect.stringContaining("535") }],
+    });
+    expect(await refused.operator.relays.test("default", {})).toMatchObject({ ok: false });
+  },
+);
+
 test("a test names the token server's reason and the command that corrects it", async () => {
   await using t = await setUp("microsoft", () => true);
   const refusing = createServer((_request, response) =>
