@@ -61,7 +61,7 @@ const entriesOf = (name) => {
 /** The builds: each entry is one tsup run. */
 const runs = [
   ...["esm", "cjs"].flatMap((format) => [
-    { name: "sdk", format, entry: { index: "src/index.ts", webhooks: "src/webhooks.ts", "contract/index": "src/contract/index.ts" } },
+    { name: "sdk", format, entry: entriesOf("sdk") },
     // The same without undici, files and schemas.
     { name: "sdk", format, entry: { "web/index": "src/index.ts", "web/webhooks": "src/webhooks.ts" }, web: true },
     { name: "agent-kit", format, entry: entriesOf("agent-kit") },

@@ -11,6 +11,7 @@ import { lintRulesPage } from "./lint-rules.mjs";
 import { manifests } from "./manifests.mjs";
 import { listParity, parityPage } from "./parity.mjs";
 import { reference } from "./reference.mjs";
+import { sdkAnswers } from "./sdk-answers.mjs";
 import { sdkEndpoints, sdkTypes } from "./sdk-types.mjs";
 
 export const generated = async () => {
@@ -21,6 +22,7 @@ export const generated = async () => {
     "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
     ...(await sdkTypes()),
     "packages/sdk/src/endpoints.generated.ts": sdkEndpoints(),
+    "packages/sdk/src/testing/answers.generated.ts": sdkAnswers(),
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/agent-kit/src/testing/samples.generated.ts": kitSamples(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),

@@ -194,7 +194,7 @@ describe("a project that uses them", () => {
       export const code = async (): Promise<string> => {
         await using world = await createWorld({ seed: 1, dns: { txt: async () => [] } });
         const mail: TestMail = await world.inbox.waitFor({ to: "ada@example.com" });
-        return mail.links()[0] ?? mail.code() ?? (await toHaveSent(world, { subject: /x/ })).message();
+        return mail.links[0] ?? mail.code() ?? (await toHaveSent(world, { subject: /x/ })).message();
       };
     `;
     write("types/esm.mts", use);

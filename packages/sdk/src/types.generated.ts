@@ -1015,6 +1015,10 @@ export interface CapturedMailDetail {
   }>;
   html: string | null;
   text: string | null;
+  /** Targets of its links, from the HTML and then from the text, each once */
+  links: string[];
+  /** Numbers of 4 to 8 digits outside of links, as sign-in mails have them */
+  codes: string[];
   attachments: Array<{
     filename: string;
     contentType: string;

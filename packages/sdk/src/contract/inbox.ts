@@ -27,6 +27,8 @@ export const CapturedMailDetail = CapturedMail.extend({
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   html: z.string().nullable(),
   text: z.string().nullable(),
+  links: z.array(z.string()).meta({ description: "Targets of its links, from the HTML and then from the text, each once" }),
+  codes: z.array(z.string()).meta({ description: "Numbers of 4 to 8 digits outside of links, as sign-in mails have them" }),
   attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
 }).meta({ id: "CapturedMailDetail" });
 export type CapturedMailDetail = z.infer<typeof CapturedMailDetail>;

@@ -166,7 +166,7 @@ test("who opens or clicks is known for each recipient, though the rest of the ma
   });
   await world.clock.advance("1h");
   const [bobs] = await world.inbox.all({ to: "bob@example.com" });
-  const link = (await world.inbox.get(bobs?.id ?? "")).links()[0] ?? "";
+  const link = (await world.inbox.get(bobs?.id ?? "")).links[0] ?? "";
   const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0";
   await world.fetch(link, { redirect: "manual", headers: { "user-agent": browser } });
   await world.clock.advance("1h");

@@ -190,7 +190,7 @@ describe("one mail to several recipients", () => {
       outputs.push(raw, JSON.stringify(mail.headers), mail.html ?? "", mail.text ?? "");
       if (to === "unseen@example.com") continue;
       outputs.push(JSON.stringify(mail), JSON.stringify(await world.sdk.people.get(to)));
-      for (const link of mail.links()) {
+      for (const link of mail.links) {
         const page = await world.fetch(link, { redirect: "manual" });
         outputs.push(JSON.stringify([...page.headers]), await page.text());
       }

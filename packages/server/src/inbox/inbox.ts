@@ -6,6 +6,7 @@ import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
+import { toPlainText } from "../html/plain-text.ts";
 import type { MailToAnswer } from "../inbound/inbound.ts";
 import { notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
@@ -14,6 +15,7 @@ import { joinParts } from "../lib/parts.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { InboxDeps } from "./deps.ts";
+import { listCodes, listLinks } from "./links.ts";
 import { type InboxTables, OF_TEST_KEYS } from "./tables.ts";
 
 /** The job that deletes old mail of test keys; one of it always waits. */
@@ -78,6 +80,8 @@ export async function parseMail(row: Row): Promise<z.infer<typeof CapturedMailDe
     headers: parsed.headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
     html: parsed.html ?? null,
     text: parsed.text ?? null,
+    links: listLinks(parsed.html ?? "", parsed.text ?? ""),
+    codes: listCodes(parsed.text ?? "", toPlainText(parsed.html ?? ""), parsed.subject ?? ""),
     attachments: parsed.attachments.map(({ filename, mimeType, contentId, content }) => ({
       filename: filename ?? "",
       contentType: mimeType,

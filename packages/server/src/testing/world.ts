@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
 import { type CampaignDetail, DEFAULT_RELAY, durationMs, type NewCampaign, type ReceivedMail } from "@mailsvc/sdk/contract";
+import type { TestInbox } from "@mailsvc/sdk/testing";
 import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
@@ -23,7 +24,7 @@ import type { Lookup } from "../webhooks/connect.ts";
 import { Activity } from "./activity.ts";
 import { emptyDatabase } from "./empty-database.ts";
 import { createEvents, type TestEvents } from "./events.ts";
-import { createInbox, type TestInbox } from "./inbox.ts";
+import { createInbox } from "./inbox.ts";
 
 export interface WorldOptions {
   /** The seed of everything random: ids, keys, jitter. The same seed gives the same world. */

@@ -1,0 +1,190 @@
+import { HttpResponse, http, type RequestHandler } from "msw";
+import type { Contract, Endpoint } from "../contract/endpoint.ts";
+import { ERRORS, type ErrorCode } from "../contract/errors.ts";
+import { agentContract, contract } from "../contract/index.ts";
+import type { z } from "../contract/zod.ts";
+import type { MailsvcMethods } from "../methods.generated.ts";
+import { DEFAULT_URL } from "../runtime.ts";
+import { ANSWERS } from "./answers.generated.ts";
+
+/** The name of an operation, such as `emails.send`. */
+export type Operation = { [N in keyof MailsvcMethods]: `${N}.${keyof MailsvcMethods[N] & string}` }[keyof MailsvcMethods];
+
+/** One request that was answered. */
+export interface MockCall {
+  readonly operation: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  /** The JSON body; undefined without one. */
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
+/** Answers to requests of one operation: fields that replace those of the recorded answer, or a function that makes them. */
+export type MockAnswer = object | ((call: MockCall) => object);
+
+export interface MockOptions {
+  /** The address that the client under test is given; by default the client's own default. */
+  readonly baseUrl?: string;
+}
+
+/** A mocked service: its handlers for msw, and what a test sets and reads. */
+export interface MockMailsvc {
+  /** For `setupServer` and `setupWorker` of msw. */
+  readonly handlers: RequestHandler[];
+  /** Answers an operation with these fields from now on. */
+  answer(operation: Operation, answer: MockAnswer): void;
+  /** Answers an operation with an error; after so many `times` it succeeds again. */
+  fail(operation: Operation, code: ErrorCode, times?: number): void;
+  /** The requests so far whose input was valid, in order; of one operation. */
+  calls(operation?: Operation): MockCall[];
+  /** Forgets requests, answers and errors. */
+  reset(): void;
+}
+
+/**
+ * The API without a server, for tests of code that only calls it, also in a browser: each operation of the contract checks the request as
+ * the service does, and answers with the example of the reference, in which fields of the request are repeated. It keeps no state: for
+ * states, retries, webhooks and the clock use `createWorld` or `startLocal` (docs/testing.md).
+ */
+export function mockMailsvc({ baseUrl = DEFAULT_URL }: MockOptions = {}): MockMailsvc {
+  const mock = new Mock();
+  const root = baseUrl.replace(/\/+$/, "");
+  const handlers = [
+    ...listOperations(contract, "").flatMap((operation) => toHandlers(root, operation, mock)),
+    ...listOperations(agentContract, "agent.").flatMap((operation) => toHandlers(root, operation, mock)),
+    http.all(`${root}/*`, ({ request }) => fail("not_found", `There is no ${request.method} ${new URL(request.url).pathname}.`)),
+  ];
+  return {
+    handlers,
+    answer: (operation, answer) => void mock.answers.set(operation, answer),
+    fail: (operation, code, times = Number.POSITIVE_INFINITY) => void mock.failures.set(operation, { code, left: times }),
+    calls: (operation) => mock.calls.filter((call) => operation === undefined || call.operation === operation),
+    reset: () => mock.reset(),
+  };
+}
+
+interface NamedEndpoint {
+  readonly operation: string;
+  readonly endpoint: Endpoint;
+}
+
+class Mock {
+  readonly answers = new Map<string, MockAnswer>();
+  readonly failures = new Map<string, { readonly code: ErrorCode; left: number }>();
+  calls: MockCall[] = [];
+  #created = 0;
+
+  reset(): void {
+    this.answers.clear();
+    this.failures.clear();
+    this.calls = [];
+    this.#created = 0;
+  }
+
+  /** A failure that was asked for. */
+  takeFailure(operation: string): ErrorCode | null {
+    const failure = this.failures.get(operation);
+    if (failure === undefined || failure.left <= 0) return null;
+    failure.left -= 1;
+    return failure.code;
+  }
+
+  /** The recorded answer with what the request says, if the contract allows it, and with what the test says. */
+  makeAnswer({ operation, endpoint }: NamedEndpoint, call: MockCall): unknown {
+    const recorded = ANSWERS[operation] ?? {};
+    if (typeof recorded !== "object" || recorded === null) return recorded;
+    const repeated = { ...recorded, ...this.#repeat(recorded, call, endpoint) };
+    const base = endpoint.output.safeParse(repeated).success ? repeated : recorded;
+    const own = this.answers.get(operation);
+    return { ...base, ...(typeof own === "function" ? own(call) : own) };
+  }
+
+  #repeat(recorded: object, { params, body }: MockCall, { method }: Endpoint): Record<string, unknown> {
+    const given = { ...(typeof body === "object" ? body : {}), ...params };
+    const repeated = Object.fromEntries(Object.entries(given).filter(([name]) => name in recorded));
+    if (method !== "POST" || "id" in repeated || !("id" in recorded)) return repeated;
+    this.#created += 1;
+    // Ids are letters and digits after an underscore: the last ones count.
+    return { ...repeated, id: String(recorded.id).slice(0, -4) + this.#created.toString(32).padStart(4, "0") };
+  }
+}
+
+function listOperations(nouns: Contract, prefix: string): NamedEndpoint[] {
+  const all = Object.entries(nouns).flatMap(([noun, verbs]) =>
+    Object.entries(verbs).map(([verb, endpoint]) => ({ operation: `${prefix}${noun}.${verb}`, endpoint })),
+  );
+  // A literal segment goes before a parameter: /templates/render before /templates/:id.
+  const rank = ({ endpoint }: NamedEndpoint): string => endpoint.path.replaceAll(":", "~");
+  return all.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+}
+
+function toHandlers(root: string, named: NamedEndpoint, mock: Mock): RequestHandler[] {
+  const { endpoint } = named;
+  const method = endpoint.method.toLowerCase() as "get" | "post" | "patch" | "delete";
+  return [endpoint.path, ...(endpoint.aliases ?? [])].map((path) =>
+    http[method](root + path, async ({ request, params }) => {
+      const call = await readCall(request, params, named);
+      if (call instanceof Response) return call;
+      mock.calls.push(call);
+      const code = mock.takeFailure(named.operation);
+      if (code !== null) return fail(code);
+      return respond(endpoint, mock.makeAnswer(named, call));
+    }),
+  );
+}
+
+async function readCall(
+  request: Request,
+  params: Readonly<Record<string, string | readonly string[] | undefined>>,
+  { operation, endpoint }: NamedEndpoint,
+): Promise<MockCall | Response> {
+  const open = endpoint.access === "public" || endpoint.access === "dev";
+  if (!open && !/^Bearer \S+$/.test(request.headers.get("authorization") ?? "")) return fail("unauthorized");
+  const query = Object.fromEntries(new URL(request.url).searchParams);
+  let body: unknown;
+  if (endpoint.body && request.headers.get("content-type")?.startsWith("application/json")) {
+    const text = await request.clone().text();
+    try {
+      body = text === "" ? {} : JSON.parse(text);
+    } catch {
+      return fail("validation_error", "The body is not valid JSON.");
+    }
+  }
+  const checkBody = endpoint.body && body !== undefined ? listFaults(endpoint.looseBody ?? endpoint.body, body) : [];
+  const faults = [...(endpoint.query ? listFaults(endpoint.query, query) : []), ...checkBody];
+  if (faults[0]) return fail("validation_error", faults[0].message, faults);
+  const single = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+  return { operation, params: single, query, body, headers: request.headers };
+}
+
+interface Fault {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+function listFaults(schema: z.ZodType, value: unknown): Fault[] {
+  const result = schema.safeParse(value);
+  if (result.success) return [];
+  return result.error.issues.map(({ path, code, message }) => ({
+    path: path.map((key, i) => (typeof key === "number" ? `[${key}]` : `${i === 0 ? "" : "."}${String(key)}`)).join(""),
+    code,
+    message,
+  }));
+}
+
+function respond(endpoint: Endpoint, answer: unknown): Response {
+  const status = typeof endpoint.status === "object" ? endpoint.status[0] : (endpoint.status ?? 200);
+  if (endpoint.stream) return new HttpResponse("", { headers: { "content-type": "text/event-stream" } });
+  if (endpoint.produces === undefined) return HttpResponse.json(answer as object, { status });
+  return new HttpResponse(String(answer ?? ""), { status, headers: { "content-type": endpoint.produces } });
+}
+
+function fail(code: ErrorCode, message: string = ERRORS[code].cause, details?: readonly Fault[]): Response {
+  const { status, hint } = ERRORS[code];
+  return HttpResponse.json(
+    { error: { code, message, status, requestId: "req_mock", hint, ...(details && { details }) } },
+    { status, headers: { "x-request-id": "req_mock" } },
+  );
+}
