@@ -149,7 +149,7 @@ const write = (file: string, text: string): string => {
 
 const kit = JSON.parse(readFileSync(join(root, "packages/agent-kit/package.json"), "utf8")) as { exports: Record<string, unknown> };
 const kitModules = Object.keys(kit.exports).flatMap((path) => (path === "./package.json" ? [] : [`@mailsvc/agent-kit${path.slice(1)}`]));
-const dual = ["@mailsvc/sdk", "@mailsvc/sdk/contract", ...kitModules];
+const dual = ["@mailsvc/sdk", "@mailsvc/sdk/contract", "@mailsvc/sdk/testing", ...kitModules];
 const modules = [...dual, "@mailsvc/server", "@mailsvc/server/testing"];
 
 describe("a project that uses them", () => {

@@ -41,9 +41,10 @@ export const processHost: Host = {
     });
   },
   onParentExit: (fire) => {
-    // npm waits for the server, so it ends first only when it is killed.
+    // npm waits for the server, so it ends first only when it is killed. A test that started the server names itself.
     const { ppid } = process;
-    const watched = listNpmProcesses(ppid, process.env);
+    const tests = Number(process.env["MAILSVC_STOP_WITH"]);
+    const watched = [...listNpmProcesses(ppid, process.env), ...(tests > 1 ? [tests] : [])];
     if (watched.length === 0) return () => {};
     const hasEnded = (): boolean => process.ppid !== ppid || !watched.every(isRunning);
     const timer = setInterval(() => hasEnded() && fire(), PARENT_POLL_MS);

@@ -60,6 +60,11 @@ export function environment(
   return (typeof process === "undefined" ? undefined : process.env?.[name]) || undefined;
 }
 
+/** The environment of this process, for programs that it starts. */
+export function inheritEnvironment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}
+
 /** The runtime's name and version for the User-Agent, such as `node/24.1.0`; undefined when unknown. */
 export function describeRuntime(): string | undefined {
   return typeof process !== "undefined" && process.versions?.node ? `node/${process.versions.node}` : undefined;

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { UsageError } from "../errors.ts";
-import { systemRuntime } from "../runtime.ts";
+import { inheritEnvironment, systemRuntime } from "../runtime.ts";
 import type { LocalOptions } from "./local-server.ts";
 
 const START_MS = 60_000;
@@ -27,7 +27,9 @@ export async function startProcess(options: LocalOptions): Promise<{ ready: Read
   const readyFile = join(folder, "ready.json");
   const flags = ["--port", "0", "--data", join(folder, "data"), "--ready-file", readyFile, "--plain", ...listFlags(options)];
   // Elsewhere than in the project: a server of a test is not the one that commands find there.
-  const child = spawn(process.execPath, [program, "dev", ...flags], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  // It stops when this process is gone, also when that was killed.
+  const env = { ...inheritEnvironment(), MAILSVC_STOP_WITH: String(process.pid) };
+  const child = spawn(process.execPath, [program, "dev", ...flags], { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
   const ended = new Promise<void>((done) => child.once("close", () => done()));
   let output = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
