@@ -28,6 +28,7 @@ const EXITS: Record<number, number> = {
   422: 3,
   429: 8,
   500: 9,
+  501: 9,
   502: 9,
   503: 9,
 };

@@ -192,9 +192,9 @@ export const SERVE_FLAGS = [
   },
   {
     name: "mcp",
-    value: "off|read|write",
+    value: "LEVEL",
     env: "MAILSVC_MCP",
-    summary: "what MCP clients may do at /mcp with a key: read, also write after a person has confirmed it, or nothing (default read)",
+    summary: "what MCP clients may do at /mcp with a key: read, or write too after a person has confirmed it, or off (default read)",
   },
   {
     name: "mcp-max-recipients",

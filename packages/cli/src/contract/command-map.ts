@@ -107,6 +107,7 @@ export const NOUNS: Readonly<Record<string, { summary: string; group: string }>>
   whoami: { summary: "", group: "Setup:" },
   send: { summary: "", group: "Email:" },
   why: { summary: "", group: "Email:" },
+  open: { summary: "", group: "Server:" },
 };
 
 /** The help heading of a top-level command. */

@@ -33,9 +33,10 @@ export async function readInstant(
   timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone,
 ): Promise<string> {
   const word = text.trim();
-  // A time without a zone would be a different instant on another machine.
-  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(word) && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
-  const at = parseTimeWords(word, await serverNow(), timeZone);
+  const isInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(word);
+  if (isInstant && /(?:Z|[+-]\d\d:\d\d)$/i.test(word)) return word;
+  // An instant without a zone would be a different one on another machine.
+  const at = isInstant ? null : parseTimeWords(word, await serverNow(), timeZone);
   if (at !== null) return new Date(at).toISOString();
   throw usageError(`--${flag}: "${text}" is not a valid time.`, {
     hint: 'Write 2030-01-31T09:30:00Z, with Z or a zone such as +02:00, "in 10m" or "tomorrow 9am".',

@@ -58,6 +58,7 @@ test("the ready file holds the address and the key, and only its owner may read 
     profiles: server.profiles,
     pid: process.pid,
     dashboardUrl: `${server.url}/`,
+    smtpUrl: server.smtpUrl,
   });
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });

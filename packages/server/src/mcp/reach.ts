@@ -21,6 +21,8 @@ const WRITES_TO: Readonly<Record<string, "named" | "batch" | "audience" | "unkno
   "emails.send": "named",
   "emails.sendTemplate": "named",
   "emails.sendBatch": "batch",
+  "inbox.release": "named",
+  "testInbox.release": "named",
   "templates.send": "named",
   "templates.test": "named",
   "campaigns.test": "named",
@@ -72,7 +74,7 @@ function nameRecipients(kind: "named" | "batch", input: Arguments): Reach {
   const texts = mails.flatMap(({ to, cc, bcc }) => [to, cc, bcc].flatMap(toTexts));
   const addresses = [...new Set(texts.map(toAddress))];
   const [first] = mails;
-  const subject = typeof first?.subject === "string" ? `"${toLine(first.subject)}"` : "a template";
+  const subject = typeof first?.subject === "string" ? `"${toLine(first.subject)}"` : "a mail";
   const from = typeof first?.from === "string" ? `, from ${toLine(first.from)}` : "";
   return { people: addresses.length, addresses, what: mails.length === 1 ? `${subject}${from}` : `${mails.length} mails` };
 }
