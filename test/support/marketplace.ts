@@ -57,7 +57,9 @@ export function copyActivation(file: string, pattern: string, n: number): void {
   const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${n})`;
   const picked = columns.map((name) => changed[name] ?? `"${name}"`).join(", ");
   const named = columns.map((name) => `"${name}"`).join(", ");
-  db.exec(`${numbers} INSERT INTO workspaces (id, name, created_at) SELECT ${changed.workspace_id}, 'brand', 0 FROM numbers`);
+  db.exec(
+    `${numbers} INSERT INTO workspaces (id, name, replies, created_at) SELECT ${changed.workspace_id}, 'brand', false, 0 FROM numbers`,
+  );
   db.prepare(`INSERT INTO activations (${named}) ${numbers} SELECT ${picked} FROM activations, numbers WHERE id = ?`).run(pattern);
   db.close();
 }

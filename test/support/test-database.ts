@@ -47,7 +47,7 @@ export function copiesOf(columns: readonly string[], activationId: string, n: nu
   };
   const picked = columns.map((name) => changed[name] ?? `a.${name}`).join(", ");
   return [
-    `${numbers} INSERT INTO workspaces (id, name, created_at) SELECT ${changed.workspace_id}, 'brand', 0 FROM activations a, numbers
+    `${numbers} INSERT INTO workspaces (id, name, replies, created_at) SELECT ${changed.workspace_id}, 'brand', false, 0 FROM activations a, numbers
       WHERE a.id = '${activationId}'`,
     `${numbers} INSERT INTO activations (${columns.join(", ")}) SELECT ${picked} FROM activations a, numbers WHERE a.id = '${activationId}'`,
   ];

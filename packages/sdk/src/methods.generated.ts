@@ -2062,13 +2062,14 @@ export interface MailsvcMethods {
       id: string;
       name: string;
       relay: string | null;
+      replies: boolean;
       /** ISO 8601 instant */
       createdAt: string;
       /** The owner key of the workspace, shown this once */
       apiKey: string;
     }>;
     /**
-     * Rename a workspace, or name the relay of its mail.
+     * Rename a workspace, name the relay of its mail, or receive the replies to it.
      *
      * `PATCH /api/v1/workspaces/:id`
      */
@@ -2077,6 +2078,8 @@ export interface MailsvcMethods {
       name?: string | undefined;
       /** Relay that takes its mail; null for none of its own */
       relay?: string | null | undefined;
+      /** Receive the replies to all mail that has no replyTo of its own, as if it had auto */
+      replies?: boolean | undefined;
     }, options?: CallOptions): APIPromise<Workspace>;
   };
   /** Background jobs */

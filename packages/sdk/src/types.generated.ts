@@ -3308,6 +3308,7 @@ export interface Workspace {
   id: string;
   name: string;
   relay: string | null;
+  replies: boolean;
   /** ISO 8601 instant */
   createdAt: string;
 }

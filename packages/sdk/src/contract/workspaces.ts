@@ -10,12 +10,16 @@ export const Workspace = z
     name: z.string(),
     /** The relay of its mail, where no sender or campaign names another one; null for the server's default. */
     relay: z.string().nullable(),
+    /** True when mail without a replyTo of its own gets an address whose replies are received. */
+    replies: z.boolean(),
     createdAt: Instant,
   })
   .meta({ id: "Workspace" });
 export type Workspace = z.infer<typeof Workspace>;
 
 const Name = nameSchema("Who the workspace belongs to");
+
+const Replies = z.boolean().meta({ description: "Receive the replies to all mail that has no replyTo of its own, as if it had auto" });
 
 export const workspaces = {
   list: endpoint({
@@ -44,13 +48,14 @@ export const workspaces = {
     method: "PATCH",
     path: "/api/v1/workspaces/:id",
     access: "operator",
-    summary: "Rename a workspace, or name the relay of its mail",
-    body: z.strictObject({ name: Name.optional(), relay: RelayChoice.optional() }),
+    summary: "Rename a workspace, name the relay of its mail, or receive the replies to it",
+    body: z.strictObject({ name: Name.optional(), relay: RelayChoice.optional(), replies: Replies.optional() }),
     output: Workspace,
     errors: ["not_found"],
     examples: [
       { summary: "Another name", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { name: "Acme Inc." } },
       { summary: "Its own relay", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { relay: "ses" } },
+      { summary: "Replies received", params: { id: "ws_01jc3v2m9k8q4w6x0y5z7a1b2c" }, body: { replies: true } },
     ],
   }),
 };

@@ -1084,6 +1084,7 @@ CREATE TABLE "workspaces" (
 	"id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
 	"relay" text,
+	"replies" boolean NOT NULL,
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint

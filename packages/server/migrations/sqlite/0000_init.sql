@@ -1225,6 +1225,7 @@ CREATE TABLE `workspaces` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
 	`relay` text,
+	`replies` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
 

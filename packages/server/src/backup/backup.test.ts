@@ -197,7 +197,7 @@ test("a backup of Postgres fits a folder and another Postgres, with jobs and the
   await db.tx(async (tx) => {
     await tx.insert(tx.t.meta).values({ name: "masterKey", value: KEY.trim() });
     await tx.insert(tx.t.meta).values({ name: "firstWorkspace", value: "ws_1" });
-    await tx.insert(tx.t.workspaces).values({ id: "ws_1", name: "Acme", createdAt: 1 });
+    await tx.insert(tx.t.workspaces).values({ id: "ws_1", name: "Acme", replies: false, createdAt: 1 });
   });
   const parts = { db, clock: systemClock, random: seededRandom(1), log: silentLog };
   const queue = createQueue(new PostgresJobStore(parts), parts);

@@ -1,6 +1,7 @@
 import { AUTO_REPLY_TO } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
+import { filterReceivingReplies } from "../workspaces/workspaces.ts";
 import type { InboundDeps } from "./deps.ts";
 import { filterConnected } from "./providers/connections.ts";
 
@@ -13,9 +14,16 @@ const POSTMARK_HEADER = "X-PM-Metadata-mailsvc-id";
  */
 export async function setBounceAddresses(read: Reader, { returnPath }: InboundDeps, mails: readonly PendingMail[]): Promise<void> {
   const workspaceIds = [...new Set(mails.map(({ email }) => email.workspaceId))];
-  const usePostmark = await filterConnected(read, workspaceIds, "postmark");
+  const [usePostmark, receiveReplies] = await Promise.all([
+    filterConnected(read, workspaceIds, "postmark"),
+    filterReceivingReplies(read, workspaceIds),
+  ]);
   for (const mail of mails) {
-    if (mail.contents.replyTo === AUTO_REPLY_TO) mail.replyTo = returnPath.replyAddress(mail.email.id) ?? null;
+    const { replyTo, asIs } = mail.contents;
+    // A message that goes out as it came in has its Reply-To, or none, in its own headers.
+    const unnamed = replyTo === null && asIs !== true;
+    if (replyTo === AUTO_REPLY_TO || (unnamed && receiveReplies.has(mail.email.workspaceId)))
+      mail.replyTo = returnPath.replyAddress(mail.email.id) ?? null;
     mail.envelopeFrom = returnPath.bounceAddress(mail.email.id) ?? mail.envelopeFrom;
     if (usePostmark.has(mail.email.workspaceId)) mail.headers = { ...mail.headers, [POSTMARK_HEADER]: mail.email.id };
   }

@@ -43,7 +43,7 @@ const fill = async (): Promise<void> => {
   const queue = makeQueue({ clock: systemClock, random: seededRandom(1), log: silentLog, overloaded: () => false });
   const { meta, workspaces, contents, attachments, emails, events, keys } = db.read.t;
   await db.tx(async (tx) => {
-    await tx.insert(workspaces).values({ id: "ws_1", name: "default", createdAt: 1 });
+    await tx.insert(workspaces).values({ id: "ws_1", name: "default", replies: false, createdAt: 1 });
     await tx.insert(meta).values({ name: "firstWorkspace", value: "ws_1" });
     await tx.insert(keys).values({
       id: "key_1",

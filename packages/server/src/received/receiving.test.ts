@@ -1,8 +1,53 @@
 import { describe, expect, test } from "vitest";
 import { mail } from "../../test/bounce-samples.ts";
-import { ADA, CRLF, message, newest, start, write } from "../../test/receiving.ts";
+import { ADA, CRLF, message, newest, type Setting, start, write } from "../../test/receiving.ts";
+import { ask } from "../../test/scenario.ts";
 import { talkSmtp } from "../../test/smtp-client.ts";
-import { createWorld } from "../testing.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+describe("a workspace that receives replies", () => {
+  const update = (world: TestWorld, id: string, body: object) =>
+    ask(world, { method: "PATCH", path: `/api/v1/workspaces/${id}`, key: world.operatorKey, body });
+  const { replyTo: _auto, ...plain } = message;
+  const sendPlain = async (s: Setting, more: { replyTo?: string } = {}): Promise<{ id: string; replyTo: string | undefined }> => {
+    const { id } = await s.world.sdk.emails.send({ ...plain, ...more });
+    await s.world.settle();
+    const sent = (await s.world.sdk.inbox.list().toArray()).find(({ emailId }) => emailId === id);
+    const { headers } = await s.world.sdk.inbox.get(sent?.id ?? "");
+    return { id, replyTo: headers.find(({ name }) => name === "Reply-To")?.value };
+  };
+
+  test("gives each mail without a replyTo an address of its own, until that is turned off", async () => {
+    await using s = await start();
+    const workspaceId = (await s.world.sdk.me.get()).workspace.id;
+    expect((await sendPlain(s)).replyTo).toBeUndefined();
+    const answer = await update(s.world, workspaceId, { replies: true });
+    expect(await answer.json()).toMatchObject({ id: workspaceId, replies: true });
+    const { id, replyTo = "" } = await sendPlain(s);
+    expect(replyTo).toMatch(/^reply\+[0-9a-z]{26}-[0-9a-f]{20}@reply\.mailsvc\.test$/);
+    expect(await s.deliver(replyTo, write("Fine, thanks."))).toBe(250);
+    expect(await newest(s)).toMatchObject({ emailId: id, threadId: id, from: ADA });
+    expect((await sendPlain(s, { replyTo: "help@acme.test" })).replyTo).toBe("help@acme.test");
+    expect(await (await update(s.world, workspaceId, { name: "Acme" })).json()).toMatchObject({ name: "Acme", replies: true });
+    await update(s.world, workspaceId, { replies: false });
+    expect((await sendPlain(s)).replyTo).toBeUndefined();
+  });
+
+  test("changes nothing for another workspace", async () => {
+    await using s = await start();
+    await update(s.world, s.world.builder.workspaceId, { replies: true });
+    expect((await sendPlain(s)).replyTo).toBeUndefined();
+  });
+
+  test("is refused where the server receives no mail", async () => {
+    await using world = await createWorld({ dev: false });
+    const { id } = (await world.sdk.me.get()).workspace;
+    const refused = await update(world, id, { replies: true });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ error: { details: [{ path: "replies", code: "no_inbound_domain" }] } });
+    expect((await update(world, id, { replies: false })).status).toBe(200);
+  });
+});
 
 describe("a reply to the reply address of an email", () => {
   test("is received once, in the conversation of the email, with an event", async () => {

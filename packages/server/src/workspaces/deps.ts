@@ -5,6 +5,10 @@ import type { RelayChecks, RelayNames } from "../relays/deps.ts";
 
 /** What workspaces need. */
 export interface WorkspaceDeps extends KeyDeps {
+  readonly config: KeyDeps["config"] & {
+    /** The domain of reply addresses; null if this server receives no mail. */
+    readonly replyDomain: string | null;
+  };
   readonly relays: RelayNames["relays"] & RelayChecks["relays"];
   readonly mailer: Mailer;
   readonly queue: Queue;

@@ -8,6 +8,8 @@ export function workspaceTables(c: ColumnTypes) {
       name: c.text("name").notNull(),
       /** The relay of its mail; null for the default one. */
       relay: c.text("relay"),
+      /** True when mail without a Reply-To of its own gets an address whose replies are received. */
+      replies: c.flag("replies").notNull(),
       createdAt: c.instant("created_at").notNull(),
     }),
     /** A workspace's brand, and its rules for agents. */

@@ -25,6 +25,7 @@ describe("workspaces", () => {
       id: expect.stringMatching(/^ws_/),
       name: "Acme",
       relay: null,
+      replies: false,
       createdAt: "2026-01-01T00:00:00.000Z",
       apiKey: expect.stringMatching(/^ms_dev_/),
     });
@@ -36,7 +37,13 @@ describe("workspaces", () => {
       key: world.operatorKey,
       body: { name: "Acme Inc." },
     });
-    expect(await renamed.json()).toEqual({ id: acme.id, name: "Acme Inc.", relay: null, createdAt: "2026-01-01T00:00:00.000Z" });
+    expect(await renamed.json()).toEqual({
+      id: acme.id,
+      name: "Acme Inc.",
+      relay: null,
+      replies: false,
+      createdAt: "2026-01-01T00:00:00.000Z",
+    });
     const listed = await (await list(world, world.operatorKey)).text();
     expect((JSON.parse(listed) as { data: { name: string }[] }).data.map(({ name }) => name)).toEqual(["Acme Inc.", "builder", "brand"]);
     expect(listed).not.toContain("apiKey");

@@ -4,7 +4,7 @@ import type { Db, Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { createKey } from "../keys/keys.ts";
-import { notFound } from "../lib/api-error.ts";
+import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import type { WorkspaceDeps } from "./deps.ts";
@@ -20,7 +20,7 @@ export async function createWorkspace(
   deps: WorkspaceDeps,
   { name, id = deps.ids("ws"), apiKey }: { name: string; id?: string | undefined; apiKey?: string | undefined },
 ): Promise<Workspace & { apiKey: string }> {
-  const row: Row = { id, name, relay: null, createdAt: deps.clock.now() };
+  const row: Row = { id, name, relay: null, replies: false, createdAt: deps.clock.now() };
   await tx.insert(tx.t.workspaces).values(row);
   const { key } = await createKey(tx, deps, id, {
     name: "owner",
@@ -47,25 +47,42 @@ export async function getWorkspace(q: Reader | Tx, id: string): Promise<Workspac
   return toWorkspace(row);
 }
 
+/** Those of the workspaces that receive the replies to all mail without a Reply-To of its own. */
+export async function filterReceivingReplies(read: Reader, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = await findRows(read, read.t.workspaces, { id: ids });
+  return new Set(found.flatMap(({ id, replies }) => (replies ? [id] : [])));
+}
+
 /** All workspaces of this server, newest first. */
 export function listWorkspaces(read: Reader, input: PageInput): Promise<Page<Workspace>> {
   return listPage(read, input, { table: read.t.workspaces, where: undefined, toItem: toWorkspace });
 }
 
-/** Changes the fields of a workspace that are given. Throws ApiError not_found, or validation_error for an unknown relay. */
+/** Changes the fields of a workspace that are given. Throws ApiError not_found, or validation_error for an unknown relay, and for replies where no mail is received. */
 export async function updateWorkspace(
   tx: Tx,
   deps: WorkspaceDeps,
   id: string,
-  { name, relay }: { name?: string | undefined; relay?: string | null | undefined },
+  changes: { name?: string | undefined; relay?: string | null | undefined; replies?: boolean | undefined },
 ): Promise<Workspace> {
   const before = await getWorkspace(tx, id);
-  if (relay !== undefined && relay !== null) await assertRelayOpen(tx, deps, id, relay);
-  const after = { name: name ?? before.name, relay: relay === undefined ? before.relay : relay };
+  const { name = before.name, relay = before.relay, replies = before.replies } = changes;
+  if (relay !== null && changes.relay !== undefined) await assertRelayOpen(tx, deps, id, relay);
+  if (changes.replies) assertReceives(deps);
+  const after = { name, relay, replies };
   await tx.update(tx.t.workspaces).set(after).where(eq(tx.t.workspaces.id, id));
   return { ...before, ...after };
 }
 
-function toWorkspace({ id, name, relay, createdAt }: Row): Workspace {
-  return { id, name, relay, createdAt: iso(createdAt) };
+function toWorkspace({ id, name, relay, replies, createdAt }: Row): Workspace {
+  return { id, name, relay, replies, createdAt: iso(createdAt) };
+}
+
+function assertReceives({ config }: WorkspaceDeps): void {
+  if (config.replyDomain !== null) return;
+  const message = "replies cannot be true, because this server receives no mail.";
+  throw new ApiError("validation_error", message, {
+    details: [{ path: "replies", code: "no_inbound_domain", message }],
+    hint: "Start the server with --inbound-domain and --inbound-smtp-port.",
+  });
 }

@@ -21,7 +21,7 @@ const crowd = async ({ app }: TestWorld, pattern: string, n: number): Promise<vo
     await db.tx(async (tx) => {
       await tx.insertAll(
         workspaces,
-        rows.map(({ workspaceId }) => ({ id: workspaceId, name: "brand", createdAt: 0 })),
+        rows.map(({ workspaceId }) => ({ id: workspaceId, name: "brand", replies: false, createdAt: 0 })),
       );
       await tx.insertAll(activations, rows);
     });
