@@ -31,11 +31,11 @@ export const REASONS = {
   example: {
     "jobs.retry": "Its example needs a job that has failed for good, which no call can make.",
     "health.openapi": "The answer is the whole document.",
+    "dashboard.signOut": "Its example needs a browser that is signed in, which no call can make.",
     stripe: CALLBACK,
     inbound: CALLBACK,
   },
   explain: {
-    received: "`why` tells of the email that it answers.",
     inboundDomains: "Its response names the records that are missing.",
     senders: "Its response names the records that are missing.",
     automations: "An entry is explained, by the id that `automations.entries` gives.",
@@ -55,6 +55,8 @@ export const REASONS = {
     lint: "Each finding has its reason.",
     jobs: "Its list names the last error of each.",
     queue: LOOKED_UP,
+    domains: "Each finding has its reason and the record to publish.",
+    dashboard: LOOKED_UP,
     me: LOOKED_UP,
     health: LOOKED_UP,
     catalog: LOOKED_UP,

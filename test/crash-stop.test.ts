@@ -141,7 +141,16 @@ describe("starting", () => {
     // ready() parses the file at the first sight of it, a millisecond at most after it came.
     const told = await server.ready();
     expect(statSync(server.readyFile).mode & 0o777).toBe(0o600);
-    expect(Object.keys(told ?? {}).sort()).toEqual(["apiKey", "dashboardUrl", "operatorKey", "pid", "profiles", "url", "workspaceId"]);
+    expect(Object.keys(told ?? {}).sort()).toEqual([
+      "apiKey",
+      "dashboardUrl",
+      "operatorKey",
+      "pid",
+      "profiles",
+      "smtpUrl",
+      "url",
+      "workspaceId",
+    ]);
     expect(existsSync(`${server.readyFile}.tmp`)).toBe(false);
     await server.kill("SIGTERM");
     expect(JSON.parse(server.stdout())).toEqual(told);

@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { until } from "./dev-server.ts";
 import { type Api, call } from "./support/api.ts";
 import { type HangingPeer, type HangsAt, hangingMailServer, silentServer } from "./support/hanging-peers.ts";
 import { type ServerProcess, type StartOptions, startServer } from "./support/server.ts";
@@ -90,6 +91,8 @@ const CASES: readonly Case[] = [
     peer: silentServer,
     start: () => ({ flags: ["--dev", "--inbound-domain", "in.acme.test", "--inbound-smtp-port", "127.0.0.1:0"] }),
     prepare: async ({ server, open }) => {
+      // The log may come after the ready file.
+      await until("the port of inbound mail", () => server.stderr().includes("accepting bounces"));
       const [, port, to] = /accepting bounces.*?"port":(\d+).*?"complaintsTo":"([^"]+)"/.exec(server.stderr()) ?? [];
       const socket = open(Number(port));
       for (const line of ["", "EHLO x", "MAIL FROM:<>", `RCPT TO:<${to}>`, "DATA"]) {
