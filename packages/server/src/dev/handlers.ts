@@ -19,13 +19,15 @@ export function clockHandlers(world: DevWorld): Handlers<typeof contract.clock, 
   return {
     show: async () => toClockState(world),
     freeze: async ({ at }, { deps }) => {
-      if (at !== undefined) await advanceTo(world, Date.parse(at), "at", deps.queue.idle);
+      if (at !== undefined) await advanceTo(world, { now: world.clock.now(), target: Date.parse(at), field: "at" }, deps.queue.idle);
       world.clock.freeze();
       return keep(deps);
     },
     advance: async ({ by, to }, { deps }) => {
-      const target = by === undefined ? Date.parse(to as string) : world.clock.now() + durationMs(by);
-      return keep(deps, await advanceTo(world, target, by === undefined ? "to" : "by", deps.queue.idle));
+      const now = world.clock.now();
+      const move =
+        by === undefined ? { now, target: Date.parse(to as string), field: "to" } : { now, target: now + durationMs(by), field: "by" };
+      return keep(deps, await advanceTo(world, move, deps.queue.idle));
     },
     next: async (_input, { deps }) => {
       await deps.queue.idle();
@@ -68,8 +70,15 @@ function toClockState({ clock }: DevWorld, fired: FiredTimer[] = []): ClockState
   return { now: iso(clock.now()), mode: clock.mode, next: next && toTimer(next), timers: clock.timers, fired: fired.map(toTimer) };
 }
 
-function advanceTo(world: DevWorld, target: number, field: string, settle: () => Promise<void>): Promise<FiredTimer[]> {
-  const now = world.clock.now();
+interface Move {
+  /** The time at which the move was asked for, ms. A running clock goes on until it begins. */
+  readonly now: number;
+  readonly target: number;
+  /** The field of the request that names the target. */
+  readonly field: string;
+}
+
+function advanceTo(world: DevWorld, { now, target, field }: Move, settle: () => Promise<void>): Promise<FiredTimer[]> {
   if (target < now)
     throw invalid(
       field,
