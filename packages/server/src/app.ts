@@ -22,12 +22,13 @@ import { explain } from "./explain/explain.ts";
 import { EXPLAINERS } from "./explainers.ts";
 import {
   CLEANUP_JOB,
-  composeDialects,
   connectHooks,
   createKeyLookup,
   devHandlers,
+  dialectPages,
   endpointLoader,
   jobsOf,
+  loadDialects,
   publicPages,
   servedHandlers,
   streamListeners,
@@ -333,7 +334,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
   return createRouter({
     contract: served,
     handlers: { ...servedHandlers(arrivals), ...(world && devHandlers(world, arrivals)) },
-    dialects: composeDialects(deps, parts.config.dev ? installation.apiKey : null),
+    loadDialects: () => loadDialects(deps, parts.config.dev ? installation.apiKey : null),
     deps,
     keys: createKeyLookup(deps),
     sessions: access,
@@ -343,7 +344,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
     observe: createObserver(parts),
     mount: async (h3) => {
       const { mountPublicPages } = await import("./http/public/public-pages.ts");
-      const pages = [...publicPages(deps, limiter), ...signedInPages({ deps, access, installation })];
+      const pages = [...publicPages(deps, limiter), ...(await dialectPages(deps)), ...signedInPages({ deps, access, installation })];
       mountPublicPages(h3, pages, { ids, log, inFlight, storage });
       if (parts.config.mcp !== null) {
         const { mountMcp } = await import("./http/public/mcp-route.ts");

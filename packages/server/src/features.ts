@@ -33,7 +33,6 @@ import { loadDeveloperEndpoint } from "./developer-webhooks/endpoint.ts";
 import { webhookHandlers } from "./developer-webhooks/handlers.ts";
 import { ALERT_JOB, alertOwner, CLEAR_JOB as CLEAR_JOB_OF_WEBHOOKS, clearDeliveries } from "./developer-webhooks/jobs.ts";
 import { REDELIVER_JOB, redeliverEvents } from "./developer-webhooks/redelivery.ts";
-import { attachmentPage, createDialects } from "./dialects/dialects.ts";
 import { domainHandlers } from "./domains/handlers.ts";
 import { DELIVER_JOB, DELIVER_MANY_JOB } from "./emails/emails.ts";
 import { emailHandlers, templateSendHandlers } from "./emails/handlers.ts";
@@ -245,8 +244,12 @@ export function servedHandlers(arrivals: ArrivalSignal): Readonly<Record<string,
   };
 }
 
-/** The APIs of other services. Their operations call those of the contract; `devKey` stands for any key of the other service in dev mode. */
-export function composeDialects(deps: Deps, devKey: string | null): readonly Dialect[] {
+/**
+ * Loads the APIs of other services, which no start needs. Their operations call those of the contract; `devKey` stands for any key of the
+ * other service in dev mode.
+ */
+export async function loadDialects(deps: Deps, devKey: string | null): Promise<readonly Dialect[]> {
+  const { createDialects } = await import("./dialects/dialects.ts");
   return createDialects(deps, new ContractCalls(contract, handlers), devKey);
 }
 
@@ -260,7 +263,7 @@ export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersO
   };
 }
 
-/** All public pages, which are served besides the contract. */
+/** The public pages, which are served besides the contract. */
 export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[] {
   return [
     ...publicLandingPages(deps, limiter),
@@ -268,10 +271,15 @@ export function publicPages(deps: Deps, limiter: Limiter): readonly PublicPage[]
     ...viewPages(deps),
     ...trackingPages(deps),
     favicon,
-    attachmentPage(deps),
     ...publicFiles(deps),
     ...returnPages,
   ];
+}
+
+/** Loads the pages behind links that the APIs of other services give. */
+export async function dialectPages(deps: Deps): Promise<readonly PublicPage[]> {
+  const { attachmentPage } = await import("./dialects/dialects.ts");
+  return [attachmentPage(deps)];
 }
 
 /** All jobs. */

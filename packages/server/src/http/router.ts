@@ -20,8 +20,8 @@ export interface RouterParts {
   readonly contract: Contract;
   /** By noun and verb; those of dev mode may be missing outside it. */
   readonly handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** The APIs of other services that are served too. */
-  readonly dialects: readonly Dialect[];
+  /** Loads the APIs of other services that are served too. */
+  readonly loadDialects: () => Promise<readonly Dialect[]>;
   readonly deps: HttpDeps;
   readonly keys: KeyLookup;
   readonly sessions: SessionLookup;
@@ -50,11 +50,13 @@ export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
 
 /** Makes a route of each endpoint in the contract. Unknown paths answer 404, known paths with another method 405. */
 export function createRouter(routerParts: RouterParts): Router {
-  const { contract, handlers, dialects, deps, keys, sessions, inFlight, limiter, faults, observe, mount } = routerParts;
+  const { contract, handlers, loadDialects, deps, keys, sessions, inFlight, limiter, faults, observe, mount } = routerParts;
   const { config, ids } = deps;
   const parts = { deps, inFlight, faults, observe };
   const performer = new Performer({ deps, keys, sessions, limiter });
   const createServe = makeServe(parts, { performer, respondToError: respondInContract });
+
+  let dialects: readonly Dialect[] = [];
 
   /** Answers a request that no endpoint takes. */
   const refuse: Refuse = (request, method, error) => {
@@ -81,13 +83,14 @@ export function createRouter(routerParts: RouterParts): Router {
       for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) add({ endpoint, path, serve, follow });
     }
   }
-  for (const dialect of dialects) {
-    const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, limiter });
-    for (const route of listDialectRoutes(dialect, performer, (api) => makeServe(parts, api))) add(route);
-  }
   let loading: Promise<H3> | undefined;
   const load = async (): Promise<H3> => {
-    const { createRoutes } = await import("./routes.ts");
+    const [{ createRoutes }, loaded] = await Promise.all([import("./routes.ts"), loadDialects()]);
+    dialects = loaded;
+    for (const dialect of dialects) {
+      const performer = new Performer({ deps, keys: dialect.lookUpKeys(keys), sessions: NO_SESSIONS, limiter });
+      for (const route of listDialectRoutes(dialect, performer, (api) => makeServe(parts, api))) add(route);
+    }
     const h3 = createRoutes(routes, refuse);
     await mount(h3);
     return h3;
