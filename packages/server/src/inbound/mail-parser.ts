@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Clock, Timer } from "../lib/clock.ts";
+import { MB } from "../lib/units.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import { mailParserProgram, type ThreadProgram } from "./mail-parser-program.ts";
 import type { ParsedMail } from "./parse-mail.ts";
@@ -22,6 +23,10 @@ const LIMITS: ParserLimits = { timeMs: 5000, heapMb: 64, waiting: 100, idleMs: 1
 
 // The youngest objects; without a limit of their own they may take a quarter of the machine.
 const YOUNG_MB = 8;
+// How often the heap of the thread is looked at while it reads, ms. V8's own limit is the last resort, and far from the first one: a
+// thread that reaches it can end the whole process, when it allocates faster than it is stopped.
+const HEAP_CHECK_MS = 20;
+const LAST_RESORT = 8;
 
 /** A mail that was not read for a reason that need not last, so that its sender may try again. */
 export class MailNotRead extends Error {
@@ -64,6 +69,7 @@ export class MailParser {
   readonly #program: ThreadProgram;
   readonly #waiting: Request[] = [];
   #reading: { readonly request: Request; readonly deadline: Timer } | null = null;
+  #heapCheck: Timer | null = null;
   #thread: Worker | null = null;
   #idle: Timer | null = null;
   #closed = false;
@@ -119,6 +125,19 @@ export class MailParser {
     const late = new MailNotRead(`Reading it took more than ${timeMs} ms.`);
     this.#reading = { request, deadline: this.#real.after(timeMs, () => void this.#endThread(late)) };
     this.#thread.postMessage(request.task, [request.task.raw.buffer]);
+    this.#watchHeap(this.#thread);
+  }
+
+  /** Ends the thread if it takes too much memory for the mail that it reads now. */
+  #watchHeap(thread: Worker): void {
+    const reading = this.#reading;
+    this.#heapCheck = this.#real.after(HEAP_CHECK_MS, async () => {
+      // A thread that only starts has no heap yet.
+      const heap = await thread.getHeapStatistics().catch(() => null);
+      if (this.#thread !== thread || this.#reading !== reading) return;
+      if (heap !== null && heap.used_heap_size > this.#limits.heapMb * MB) await this.#endThread(tooLarge());
+      else this.#watchHeap(thread);
+    });
   }
 
   #start(): Worker {
@@ -130,7 +149,7 @@ export class MailParser {
       env: {},
       argv: [],
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb * LAST_RESORT, maxYoungGenerationSizeMb: YOUNG_MB },
     });
     thread.unref();
     thread.on("message", (answer: unknown) => this.#answered(thread, answer));
@@ -161,9 +180,14 @@ export class MailParser {
     const reading = this.#reading;
     this.#reading = null;
     reading?.deadline.cancel();
+    this.#heapCheck?.cancel();
     if (reading !== null) settle(reading.request);
     this.#readNext();
   }
+}
+
+function tooLarge(): MailNotRead {
+  return new MailNotRead("Reading it failed: it took too much memory.");
 }
 
 function stopped(): MailNotRead {
