@@ -41,6 +41,7 @@ const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 const sources = {
   "@mailsvc/sdk/contract/facts": "packages/sdk/src/contract/facts.ts",
   "@mailsvc/sdk/contract": "packages/sdk/src/contract/index.ts",
+  "@mailsvc/sdk/testing": "packages/sdk/src/testing.ts",
   "@mailsvc/sdk": "packages/sdk/src/index.ts",
   "@mailsvc/server/testing": "packages/server/src/testing.ts",
   "@mailsvc/server": "packages/server/src/index.ts",

@@ -30,6 +30,7 @@ export async function bundleProgram(name: string, look: (metafile: Metafile) => 
     alias: {
       "@mailsvc/sdk/contract/facts": from("sdk/src/contract/facts.ts"),
       "@mailsvc/sdk/contract": from("sdk/src/contract/index.ts"),
+      "@mailsvc/sdk/testing": from("sdk/src/testing.ts"),
       "@mailsvc/sdk": from("sdk/src/index.ts"),
       "@mailsvc/server/testing": from("server/src/testing.ts"),
       "@mailsvc/server": from("server/src/index.ts"),
