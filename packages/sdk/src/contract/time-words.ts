@@ -50,7 +50,8 @@ const TIME = /(?:^|\s)(?:at\s+)?(?:(noon|midnight)|(\d{1,2})(?::(\d{2}))?\s?(am|
 export function parseTimeWords(text: string, now: number, timeZone: string): number | null {
   if (text.length > 100) return null;
   const trimmed = text.trim();
-  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d\S*(?:Z|[+-]\d\d:?\d\d)$/i.test(trimmed)) return keep(Date.parse(trimmed));
+  const [, instantDay] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d\S*(?:Z|[+-]\d\d:?\d\d)$/i.exec(trimmed) ?? [];
+  if (instantDay !== undefined) return dateExists(readNumbers(instantDay)) ? keep(Date.parse(trimmed)) : null;
   const { words, zone } = splitZone(trimmed, timeZone);
   if (words === "now") return now;
   return parseSpan(words, now) ?? parseDate(words, now, zone);
@@ -96,9 +97,9 @@ function parseDate(words: string, now: number, zone: string): number | null {
   if (day === "today") return onDay(0);
   if (day === "tonight") return findTimeOfDate(today, minutes ?? 20 * 60, zone);
   if (day === "tomorrow") return onDay(1);
-  const date = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day);
+  const date = /^\d{4}-\d\d-\d\d$/.test(day);
   if (date && minutes === null) return null;
-  if (date) return readDate(date.slice(1).map(Number) as [number, number, number], at, zone);
+  if (date) return readDate(readNumbers(day), at, zone);
   const span = /^in (.+)$/.exec(day)?.[1];
   const ms = span === undefined ? null : parseAmounts(span);
   if (ms !== null) return ms % DAY === 0 && keep(now + ms) !== null ? onDay(ms / DAY) : null;
@@ -117,10 +118,22 @@ function readMinutes([, word, twelve, past = "0", half, hour, minute, bare]: Reg
   return hours > 23 || minutes > 59 ? null : hours * 60 + minutes;
 }
 
-function readDate([year, month, day]: [number, number, number], minutes: number, zone: string): number | null {
+type DateNumbers = readonly [year: number, month: number, day: number];
+
+function readNumbers(date: string): DateNumbers {
+  const [year = 0, month = 0, day = 0] = date.split("-").map(Number);
+  return [year, month, day];
+}
+
+function readDate(date: DateNumbers, minutes: number, zone: string): number | null {
+  const [year, month, day] = date;
+  return dateExists(date) ? keep(findTimeOfDate({ year, month, day }, minutes, zone)) : null;
+}
+
+/** False for 30 February, of which JavaScript makes 2 March. */
+function dateExists([year, month, day]: DateNumbers): boolean {
   const date = new Date(Date.UTC(year, month - 1, day));
-  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return exists ? keep(findTimeOfDate({ year, month, day }, minutes, zone)) : null;
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
 interface Weekdays {
@@ -141,7 +154,10 @@ function findWeekday(text: string, { now, weekday, onDay }: Weekdays): number | 
   return next === "next " || at <= now ? onDay(7) : at;
 }
 
-/** The same instant; null beyond what a date can hold. */
+// The end of the year 9999: ISO 8601 writes no later one in four digits.
+const MAX_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** The same instant; null beyond what ISO 8601 writes in four digits. */
 function keep(at: number): number | null {
-  return Number.isFinite(at) && Math.abs(at) <= 8.64e15 ? at : null;
+  return Math.abs(at) <= MAX_INSTANT ? at : null;
 }
