@@ -143,10 +143,13 @@ export function readConfig({
   const smtpUrl = value("smtp-url");
   const releaseRelay = value("release-relay");
   const inboundDomain = readDomain("inbound-domain", value("inbound-domain"));
+  const host = value("host") ?? "127.0.0.1";
+  if (dev && !LOOPBACK.test(host))
+    throw new ConfigError(`Dev mode listens on this machine only; ${host} is not a loopback address. Use: mailsvc serve --host ${host}`);
   const config: Config = {
     dev,
     port: integer("port", value("port") ?? String(DEFAULT_PORT), 0, 65_535),
-    host: value("host") ?? "127.0.0.1",
+    host,
     data: value("data") ?? (dev ? DEV_FOLDER : "mailsvc-data"),
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
     databaseConnections: integer("database-connections", value("database-connections") ?? "16", 2, 500),
@@ -160,14 +163,14 @@ export function readConfig({
     trackingUrl: readBaseUrl("tracking-url", value("tracking-url")),
     inboundDomain,
     replyDomain: inboundDomain ?? (dev ? DEV_REPLY_DOMAIN : null),
-    inboundSmtp: readHostPort("inbound-smtp-port", value("inbound-smtp-port"), value("host") ?? "127.0.0.1"),
+    inboundSmtp: readHostPort("inbound-smtp-port", value("inbound-smtp-port"), host),
     inboundTls: readFiles(value("inbound-smtp-tls")),
     smtp: readSmtp({
       port: value("smtp-port") ?? (dev ? undefined : "off"),
       tlsPort: value("smtps-port"),
       tls: value("smtp-tls"),
       insecureAuth: flags["smtp-insecure-auth"] === true || value("smtp-insecure-auth") === "1",
-      host: value("host") ?? "127.0.0.1",
+      host,
     }),
     rates: readRates(value("rate-limit")),
     keepDays: readKeep(value("keep")),
@@ -199,10 +202,6 @@ export function readConfig({
     throw new ConfigError("--inbound-smtp-port needs --inbound-domain, the domain whose mail arrives there.");
   if (config.inboundTls.length > 0 && config.inboundSmtp === null)
     throw new ConfigError("--inbound-smtp-tls needs --inbound-smtp-port, where STARTTLS is then offered.");
-  if (dev && !LOOPBACK.test(config.host))
-    throw new ConfigError(
-      `Dev mode listens on this machine only; ${config.host} is not a loopback address. Use: mailsvc serve --host ${config.host}`,
-    );
   return config;
 }
 

@@ -7,6 +7,7 @@ import { toApiError } from "./http/errors.ts";
 import { limitDeveloper } from "./http/rate-limit.ts";
 import type { Installation } from "./installation/access.ts";
 import { ApiError } from "./lib/api-error.ts";
+import { isLoopbackAddress } from "./lib/loopback.ts";
 import { perMinute, TokenBuckets } from "./lib/rate.ts";
 import type { SubmissionAccess, Submitter } from "./submission/deps.ts";
 import { ensureWorkspace } from "./workspaces/workspaces.ts";
@@ -18,8 +19,8 @@ const ENDPOINT = contract.emails.send;
 const FAILED_LOGINS = perMinute(60);
 
 /**
- * Admits mail over SMTP by API keys, as the API admits sends. In dev mode everybody may send: mail lands in the first workspace, or, with a user
- * name such as `app+run7`, in a workspace of this name, which is created.
+ * Admits mail over SMTP by API keys, as the API admits sends. In dev mode programs of this machine need none, nor do others while all mail is
+ * captured: mail lands in the first workspace, or, with a user name such as `app+run7`, in a workspace of this name, which is created.
  */
 export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation): SubmissionAccess {
   const { clock, limiter, config, storage, ids } = deps;
@@ -31,14 +32,16 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
     authorizeDeveloper(key, ENDPOINT);
     return { workspaceId: key.workspaceId, test: key.test, keyId: key.id, keyHash: hash };
   };
+  // Where mail can leave, a port that other machines reach would be an open relay.
+  const isOpenTo = (address: string): boolean => config.dev && (isLoopbackAddress(address) || deps.relays.capturesAll);
   const byName = async (user: string): Promise<Submitter> => {
     const name = /\+([^@]+)(?:@.*)?$/.exec(user)?.[1];
     return toAnyone(name === undefined ? workspaceId : await ensureWorkspace(deps, name));
   };
   return {
-    anonymous: config.dev ? toAnyone(workspaceId) : null,
+    anonymous: (address) => (isOpenTo(address) ? toAnyone(workspaceId) : null),
     logIn: async ({ user, password, address }) => {
-      if (config.dev && keys.parseKind(password) !== "developer") return byName(user);
+      if (isOpenTo(address) && keys.parseKind(password) !== "developer") return byName(user);
       try {
         return await byKey(password);
       } catch (error) {

@@ -111,6 +111,11 @@ export class RelayRegistry implements Mailers {
     return this.#relays.get(DEFAULT_RELAY)?.live.mailer ?? this.#options.capture;
   }
 
+  /** True while there is no relay, so that no mail leaves. */
+  get capturesAll(): boolean {
+    return this.#relays.size === 0;
+  }
+
   get all(): readonly Mailer[] {
     return this.#all;
   }

@@ -18,8 +18,8 @@ export interface Submitter {
 export interface SubmissionAccess {
   /** Throws ApiError unauthorized, key_revoked, forbidden or rate_limited; the last one if `address` failed too often. */
   logIn(login: { readonly user: string; readonly password: string; readonly address: string }): Promise<Submitter>;
-  /** Who submits without a login; null if nobody may. */
-  readonly anonymous: Submitter | null;
+  /** Who submits from an address without a login; null if nobody may. */
+  anonymous(address: string): Submitter | null;
   /** Looks at the key again, takes from its rate and checks that the storage takes mail. Throws ApiError. */
   admit(submitter: Submitter): Promise<void>;
   /** A signal that aborts once the key is revoked; it is watched until `until` aborts. */

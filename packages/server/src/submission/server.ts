@@ -3,6 +3,7 @@ import { AddressError, type Mailbox, parseMailbox, SEND_LIMITS } from "@mailsvc/
 import type { SMTPServerAuthentication, SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import { ApiError } from "../lib/api-error.ts";
 import type { Timer } from "../lib/clock.ts";
+import { isLoopbackAddress } from "../lib/loopback.ts";
 import { HOUR, MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
 import { type ListenerOptions, listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
@@ -150,7 +151,7 @@ interface Session {
  *
  * | session is  | trigger                                    | becomes                                         |
  * | ----------- | ------------------------------------------ | ----------------------------------------------- |
- * | new         | a connection opens                         | unknown; in dev mode anonymous                  |
+ * | new         | a connection opens                         | unknown; anonymous where no login is needed     |
  * | unknown     | AUTH succeeds                              | logged in; its key is watched                   |
  * | unknown     | AUTH fails for the third time, a minute    | ended                                           |
  * | any         | STARTTLS                                   | unknown, and AUTH is offered                    |
@@ -174,7 +175,9 @@ class Sessions {
     const { real } = this.#deps.clock;
     const { loginMs = LOGIN_MS, tls } = this.#options;
     const deadline =
-      this.#access.anonymous === null ? real.after(loginMs, () => this.#cut(session.id, "4.7.0 Too long without a login")) : null;
+      this.#access.anonymous(session.remoteAddress) === null
+        ? real.after(loginMs, () => this.#cut(session.id, "4.7.0 Too long without a login"))
+        : null;
     this.#sessions.set(session, { ended: new AbortController(), submitter: null, failures: 0, deadline });
     if (!this.#mayLogIn(session)) session.disabledCommands = tls === null ? ["AUTH", "STARTTLS"] : ["AUTH"];
   }
@@ -222,7 +225,7 @@ class Sessions {
   }
 
   submitterOf(session: SMTPServerSession): Submitter | null {
-    return this.#find(session).submitter ?? this.#access.anonymous;
+    return this.#find(session).submitter ?? this.#access.anonymous(session.remoteAddress);
   }
 
   /** Throws ApiError when the key was revoked meanwhile, has used up its rate, or the storage takes nothing. */
@@ -243,10 +246,6 @@ class Sessions {
 
   /** A password may cross the network encrypted only, unless the operator allows it. */
   #mayLogIn({ secure, remoteAddress }: SMTPServerSession): boolean {
-    return secure || this.#options.insecureAuth || isLoopback(remoteAddress);
+    return secure || this.#options.insecureAuth || isLoopbackAddress(remoteAddress);
   }
-}
-
-function isLoopback(address: string): boolean {
-  return /^127\./.test(address) || address === "::1" || /^0{0,4}(?::0{0,4}){6,7}:0{0,3}1$/.test(address);
 }

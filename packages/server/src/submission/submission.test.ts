@@ -109,6 +109,19 @@ describe("a program that changed its port", () => {
     await expect(world.sdk.emails.get(id)).rejects.toMatchObject({ code: "not_found" });
   });
 
+  test("of another machine needs a key as soon as mail can leave", async () => {
+    const { deps, installation } = (await start()).world.app;
+    const access = createSubmissionAccess(deps, installation);
+    expect(access.anonymous("10.0.0.7")).not.toBeNull();
+    const sending = await start({ flags: { "smtp-url": "smtp://127.0.0.1:9" } });
+    const guarded = createSubmissionAccess(sending.world.app.deps, sending.world.app.installation);
+    expect(guarded.anonymous("127.0.0.1")).not.toBeNull();
+    expect(guarded.anonymous("10.0.0.7")).toBeNull();
+    const login = { user: "anybody", password: "secret", address: "10.0.0.7" };
+    await expect(guarded.logIn(login)).rejects.toMatchObject({ code: "unauthorized" });
+    expect(await guarded.logIn({ ...login, password: sending.world.apiKey })).toMatchObject({ workspaceId: sending.world.workspaceId });
+  });
+
   test("may send what has no headers, and from any address", async () => {
     const { world, port } = await start();
     const message = "Hello world\r\n";

@@ -1,7 +1,7 @@
 import { ApiError } from "../../lib/api-error.ts";
+import { isLoopbackAddress } from "../../lib/loopback.ts";
 import type { HeaderReader } from "../headers.ts";
 
-const LOOPBACK = /^(?:::1|::ffff:127\.\d+\.\d+\.\d+|127\.\d+\.\d+\.\d+)$/;
 const LOCAL_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 /**
@@ -29,7 +29,7 @@ export function guardDev({ headers }: { headers: HeaderReader }, remoteAddress: 
   const host = headers.get("host") ?? "";
   const origin = headers.get("origin");
   if (
-    LOOPBACK.test(remoteAddress) &&
+    isLoopbackAddress(remoteAddress) &&
     LOCAL_HOST.test(host) &&
     (origin === null || origin === `http://${host}` || origin === `https://${host}`)
   )
