@@ -33,7 +33,7 @@ function dev(home: string, argv: readonly string[], env: Readonly<Record<string,
   return new Promise((done) => child.on("close", (code) => done({ code, stdout, stderr })));
 }
 
-/** A "CI run": mail that arrives, mail that bounces, a fault, a webhook nobody answers, a reset, and every kind of secret; then it fails. */
+/** The program of a CI job that fails, after mail that arrived and bounced, a fault, a dead webhook, a reset, and every kind of secret. */
 const CI_RUN = `
 const { MAILSVC_URL: url, MAILSVC_API_KEY: key, MAILSVC_BUILDER_API_KEY: builder, MAILSVC_OPERATOR_KEY: operator } = process.env;
 const secrets = [key, builder, operator].filter(Boolean);

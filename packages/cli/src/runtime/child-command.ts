@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Signal, Signals } from "./signals.ts";
 
-/** What a command is started with. */
+/** The environment and streams of a command that is started. */
 export interface ChildSettings {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;

@@ -34,7 +34,7 @@ export const EXIT_MEANING: Record<Exit, string> = {
   8: "rate limit",
   9: "the server failed",
   10: "the server was not reached, or did not answer in time",
-  11: "partial failure: some of it failed, a check found a fault (doctor, relays test), or a sender is not verified yet",
+  11: "partial failure: some items failed, a check found a fault (doctor, relays test), or a sender is not verified yet",
   12: "the email was not delivered (send --wait)",
   70: "a bug in this program",
   127: "the command after -- could not be started (dev), or jq (--jq)",

@@ -16,7 +16,7 @@ const INDENT = 18;
 export function renderDomainCheck({ domain, relay, returnPathDomain, findings, ok }: DomainCheck, { term: { out } }: Session): string {
   const way = relay === null ? "no relay takes its mail" : `its mail takes the relay ${relay}`;
   const returns = returnPathDomain === domain ? "" : `, bounces come back to ${returnPathDomain}`;
-  const verdict = ok ? out.green("nothing failed") : out.red("some of it failed");
+  const verdict = ok ? out.green("all checks passed") : out.red("some checks failed");
   return [
     out.bold(safeText(domain)) + out.dim(safeText(`  ${way}${returns}`)),
     ...findings.map((one) => renderFinding(one, out)),

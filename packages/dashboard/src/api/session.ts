@@ -20,7 +20,7 @@ interface Workspace {
   readonly name: string;
 }
 
-/** Undefined until it is known; null when nobody is signed in. */
+/** The current session: undefined while it loads, null when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
 
 /** Whether the person may do what an endpoint's permission stands for. */

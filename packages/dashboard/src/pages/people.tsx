@@ -41,7 +41,7 @@ export default function People() {
         {list.error !== null ? <ErrorNote error={list.error} retry={list.refresh} /> : null}
         {list.loading && list.items.length === 0 ? <Loading /> : null}
         {!list.loading && list.items.length === 0 && list.error === null ? (
-          <Empty title="Nobody is signed in">
+          <Empty title="No open sessions">
             <p>On this machine, dev mode needs no session.</p>
           </Empty>
         ) : null}

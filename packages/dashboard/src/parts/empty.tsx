@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 
-/** What is shown where nothing is yet: what will be here, and how it gets here. */
+/** The empty state of a list: what it will show, and how to get the first entry. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -130,7 +130,7 @@ export function useList<Item extends { readonly id: string }>(
   };
 }
 
-/** Puts a first page before what was loaded further down. What is missing in it was deleted. */
+/** Replaces the beginning of a list by a fresh first page, without the entries that were deleted meanwhile. */
 function renew<Item extends { readonly id: string }>({ items, pagination }: ListState<Item>, page: Page<Item>): Partial<ListState<Item>> {
   const oldest = page.data.at(-1)?.id;
   const older = page.pagination.nextCursor === null || oldest === undefined ? [] : items.filter(({ id }) => id < oldest);

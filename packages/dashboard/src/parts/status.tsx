@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 
-// What a state means for the person who looks: it went well, it goes on, it waits for somebody, it failed. All others are plain.
+// The tone of each state: success, in progress, needs attention, failure. All others are neutral.
 const TONES: Readonly<Record<string, string>> = {
   ...of("good", "delivered", "sent", "opened", "clicked", "active", "verified", "completed", "ok", "published", "enabled", "approved"),
   ...of("busy", "queued", "sending", "scheduled", "pending", "running", "processing", "rescheduled"),

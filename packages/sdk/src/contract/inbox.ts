@@ -170,7 +170,7 @@ export const inbox = {
     access: "dev",
     summary: "Send a captured mail on to real addresses that the server allows",
     description:
-      "The message goes as it is, with Resent headers in front, by the mail server of --release-relay and only to addresses of --release-to. A recipient is in `released` once that server has taken it; nobody else gets it, whomever the mail names.",
+      "Sends the message, unchanged but for Resent headers in front, through the mail server of --release-relay. Only the addresses in `to` get it, and --release-to must allow each of them. `released` lists those for whom the mail server has accepted it.",
     ...release,
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "To yourself", params: id, body: { to: "me@example.com" } }],
@@ -243,7 +243,7 @@ export const testInbox = {
     access: { permission: "transactional:send" },
     summary: "Send a captured mail of a test key on to real addresses that the server allows",
     description:
-      "Only where the operator has set --release-relay and --release-to, and never with a test key. The message goes as it is, with Resent headers in front. A recipient is in `released` once the mail server has taken it.",
+      "Needs a live key, and a server whose operator has set --release-relay and --release-to. Sends the message, unchanged but for Resent headers in front. `released` lists those for whom the mail server has accepted it.",
     ...release,
     bucket: "send",
     errors: ["not_found", "invalid_state"],

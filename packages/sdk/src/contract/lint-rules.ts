@@ -141,8 +141,8 @@ export const LINT_RULES = {
   },
   "text-missing": {
     severity: "warning",
-    about: "There is no plain text. This service makes one from the HTML, which is seldom as good as a written one.",
-    fix: "Write one, and read it once.",
+    about: "There is no text part. This service makes one from the HTML, which is seldom as good as a written one.",
+    fix: "Add a text part, and check how it reads.",
     whole: true,
   },
   "unsubscribe-missing": {

@@ -65,7 +65,7 @@ async function admit({ deps, access }: FrameParts, { method, header, peer, query
 }
 
 function refuse(): never {
-  throw new ApiError("unauthorized", "Nobody is signed in here.");
+  throw new ApiError("unauthorized", "You are not signed in.");
 }
 
 function show({ query }: PageRequest, html: string): PageResponse {

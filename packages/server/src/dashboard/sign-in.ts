@@ -69,7 +69,7 @@ async function showState({ deps, access, installation }: SignInParts, request: P
   const user = readProxyUser(deps.config.sso, browser);
   const owner = user === null ? null : await findOwnerKey(deps.db.read, installation.workspaceId);
   if (deps.config.sso === null || user === null || owner === null)
-    throw new ApiError("unauthorized", "Nobody is signed in here.", { hint: "Sign in with a link from mailsvc open, or with an API key." });
+    throw new ApiError("unauthorized", "You are not signed in.", { hint: "Sign in with a link from mailsvc open, or with an API key." });
   return begin(deps, request, { workspaceId: installation.workspaceId, keyId: owner.id, role: chooseRole(deps.config.sso, user), user });
 }
 

@@ -62,7 +62,7 @@ export function finding(
 export const ASK_AGAIN = "Run it again later. If it stays, ask the operator of the domain's name servers.";
 
 /** What to do when nobody here knows the address that mail leaves from. */
-export const GIVE_IP = "Say it: --ip ADDRESS, the public address of the machine that delivers the mail.";
+export const GIVE_IP = "Name it with --ip ADDRESS: the public address of the machine that delivers the mail.";
 
 async function findAddresses(lookups: Lookups, relay: SenderRelay | null): Promise<string[]> {
   if (relay === null) return [];

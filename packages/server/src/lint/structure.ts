@@ -38,7 +38,12 @@ export function checkWhole({ html, elements, texts }: MailDocument, bytes: numbe
   if (!metas.has("color-scheme") && !/color-scheme\s*:/i.test(html))
     findings.add("dark-mode", "html", null, "The mail does not say whether it has colors for dark mode.");
   if (texts.length > 0 && !hasPreheader(elements))
-    findings.add("preheader-missing", "html", null, "The mail begins with what everybody sees.");
+    findings.add(
+      "preheader-missing",
+      "html",
+      null,
+      "The mail has no preview text of its own: inboxes show the beginning of its text after the subject.",
+    );
 }
 
 function checkImage({ attributes, start, parent }: MailElement, findings: Findings): void {
