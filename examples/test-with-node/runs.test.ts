@@ -12,7 +12,7 @@ test("fails for a wrong subject, and names the mail that was sent", async () => 
   const { code, output } = await runExample("test-with-node", {
     file: "password-reset.test.mjs",
     from: 'subject: "Reset your password"',
-    to: 'subject: "Welcome"',
+    to: 'subject: "Welcome", timeout: 1',
   });
   expect(code, output).toBe(1);
   expect(output).toMatch(/pass 1\n[\s\S]*fail 1\n/);

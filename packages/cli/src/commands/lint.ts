@@ -1,4 +1,4 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, resolve } from "node:path";
 import { contract, LINT_RULES, type LintFinding, type LintReport, type LintRuleId, VariableDeclaration } from "@mailsvc/sdk/contract";
 import type { SourcesToLint } from "@mailsvc/server";
@@ -13,6 +13,7 @@ import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { type JunitCase, renderJunit } from "../runtime/junit.ts";
+import { buildReportOption, parseReports, writeReport } from "../runtime/reports.ts";
 import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import { FILES, readOne } from "../templates/folder.ts";
@@ -26,6 +27,8 @@ type Body = z.infer<typeof contract.lint.check.body>;
 interface Checked extends LintReport {
   readonly target: string;
 }
+
+const REPORTS = ["junit"] as const;
 
 /** The file that configures rules, looked for in the current folder. */
 const CONFIG = "mailsvc.lint.json";
@@ -43,7 +46,7 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
   command
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
     .option("--config <file>", `Rules and clients as JSON (default ${CONFIG}, if it is there)`)
-    .option("--report <format=file>", "Also write a report for CI: junit=FILE")
+    .addOption(buildReportOption(REPORTS))
     .option("--list-rules", "List the rules, and stop")
     .addHelpText(
       "after",
@@ -56,7 +59,7 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
       return EXIT.ok;
     }
     session.flagOf = mapPathsToFlags(fields);
-    const report = parseReport(flags["report"]);
+    const reports = parseReports(flags["report"], REPORTS);
     const body = withConfig(await readConfig(session, flags), (await readInput(session, contract.lint.check, fields, flags)).body ?? {});
     checkInput(contract.lint.check, {}, body, session.flagOf);
     const targets = (args[0] as unknown as string[] | undefined) ?? [];
@@ -69,7 +72,8 @@ export function lintCommand(spec: CommandSpec, run: Run): Command {
     }
     const checked: Checked[] = isNamed ? [{ target: body.template ?? body.email ?? "html", ...(await ask(session, body)) }] : [];
     for (const target of targets) checked.push({ target, ...(await check(session, target, body)) });
-    if (report !== null) writeFileSync(resolve(session.host.cwd, report), renderJunit("mailsvc lint", checked.flatMap(toCases)));
+    for (const { file } of reports)
+      await writeReport(resolve(session.host.cwd, file), renderJunit("mailsvc lint", checked.flatMap(toCases)));
     const sum = (of: (one: Checked) => number): number => checked.reduce((all, one) => all + of(one), 0);
     const [errors, warnings] = [sum((one) => one.errors), sum((one) => one.warnings)];
     await session.out.data({ data: checked, errors, warnings }, () => formatReports(checked, session));
@@ -122,13 +126,6 @@ function withConfig(config: Body, given: Record<string, unknown>): Body {
   const { rules, ...rest } = given as Body;
   const all = { ...config.rules, ...rules };
   return { ...config, ...rest, ...(Object.keys(all).length > 0 && { rules: all }) };
-}
-
-function parseReport(value: unknown): string | null {
-  if (value === undefined) return null;
-  const [, file] = /^junit=(.+)$/.exec(String(value)) ?? [];
-  if (file === undefined) throw usageError("--report: write junit=FILE.");
-  return file;
 }
 
 async function listRules({ out, term }: Session): Promise<void> {
