@@ -37,7 +37,6 @@ import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
 import { guardDev } from "./http/public/dev-guard.ts";
-import type { ServeMcp } from "./http/public/mcp-route.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import type { ServedRequest } from "./http/serve-requests.ts";
 import { StorageHealth } from "./http/storage-health.ts";
@@ -71,8 +70,7 @@ import type { PaymentProvider } from "./marketplace/payments/provider.ts";
 import { startRetention } from "./marketplace/retention/retention.ts";
 import { lastAliveAt, makeRunClock } from "./marketplace/runs/clock.ts";
 import { scheduleNextSweep } from "./marketplace/runs/sweep.ts";
-import type { McpConfig } from "./mcp/config.ts";
-import type { Me } from "./mcp/mcp.ts";
+import { mcpLoader } from "./mcp-http.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { RunRecorder } from "./recording/recording.ts";
 import { type RelayParts, readRelayParts } from "./relay-parts.ts";
@@ -348,31 +346,19 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
       mountPublicPages(h3, pages, { ids, log, inFlight, storage });
       if (parts.config.mcp !== null) {
         const { mountMcp } = await import("./http/public/mcp-route.ts");
-        mountMcp(h3, { load: mcpLoader(parts, deps, parts.config.mcp), ids, log, inFlight, dev: parts.config.dev });
+        mountMcp(h3, {
+          load: mcpLoader({ ...parts, ...deps, dev: parts.config.dev, limits: parts.config.mcp }),
+          ids,
+          log,
+          inFlight,
+          dev: parts.config.dev,
+        });
       }
       if (!world) return;
       const { mountDevPages } = await import("./http/public/dev-pages.ts");
       mountDevPages(h3, dashboardPages(deps, installation), deps);
     },
   });
-}
-
-/** Loads the MCP service, which is large, when it is first asked for. */
-function mcpLoader({ config, version, random }: AppParts, { macs, log }: Deps, limits: McpConfig): () => Promise<ServeMcp> {
-  return async () => {
-    const { createMcpService } = await import("./mcp/mcp.ts");
-    const service = createMcpService({
-      settings: { version, dev: config.dev, writesFlag: "mailsvc serve --mcp write", ...limits },
-      sealingKey: Buffer.from(macs.sign("mcp", "questions") + macs.sign("mcp", "answers")),
-      makeSessionId: () => Buffer.from(random.bytes(24)).toString("base64url"),
-      report: (error) => log.error("mcp tool failed", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
-    });
-    return (request, body, call, given) => {
-      // The answer to me.get, which the endpoint's own handler has made.
-      const me = given as Me;
-      return service.serve(request, body, { keyId: me.key.id, send: call, me: async () => me });
-    };
-  };
 }
 
 /** Writes the access log and hands requests to metrics; null when neither is wanted. */
