@@ -6,6 +6,7 @@ import semver from "semver";
 import { build } from "tsup";
 import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
 import { freshSchema } from "./fresh-schema.mjs";
+import { joinChunks } from "./join-chunks.mjs";
 import { collectPackages, writeLicenses } from "./licenses.mjs";
 import { report } from "./report.mjs";
 import { writeSbom } from "./sbom.mjs";
@@ -49,7 +50,8 @@ export function listMismatches(name) {
 const foldersAbove = (folder) => (dirname(folder) === folder ? [folder] : [folder, ...foldersAbove(dirname(folder))]);
 
 // Bundled CommonJS loads Node's own modules with require, which an ES module does not have.
-const requireShim = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+const requireShim =
+  'import { createRequire as __createRequire } from "node:module"; const require = /* @__PURE__ */ __createRequire(import.meta.url);';
 
 /** The entries that a package exports, by the files they become. */
 const entriesOf = (name) => {
@@ -67,7 +69,14 @@ const runs = [
     { name: "agent-kit", format, entry: entriesOf("agent-kit") },
   ]),
   // The program: one lean file, and chunks that only some starts load. The command line starts the same server.
-  { name: "server", format: "esm", entry: { main: "src/main.ts", bundled: "src/index.ts" }, bundle: true, external: ["better-sqlite3"] },
+  {
+    name: "server",
+    format: "esm",
+    entry: { main: "src/main.ts", bundled: "src/index.ts" },
+    bundle: true,
+    external: ["better-sqlite3"],
+    joined: "server/src/program.ts",
+  },
   // The library: the SDK stays external, so that a process has one ApiError class.
   {
     name: "server",
@@ -82,6 +91,7 @@ const runs = [
     entry: { main: "src/main.ts" },
     bundle: true,
     external: ["@mailsvc/server/bundled", "@mailsvc/server/testing"],
+    joined: "cli/src/run.ts",
   },
 ];
 
@@ -100,6 +110,15 @@ const webPlatform = {
     })),
 };
 
+/** Adds to `outputs` what esbuild knows about the files that it writes. */
+const listOutputs = (outputs) => ({
+  name: "list-outputs",
+  setup: (pass) => {
+    pass.initialOptions.metafile = true;
+    pass.onEnd(({ metafile }) => void Object.assign(outputs, metafile.outputs));
+  },
+});
+
 /** The folders of the packages inside the bundles of each of ours. */
 const inside = new Map();
 const bundled = (name) => {
@@ -107,10 +126,11 @@ const bundled = (name) => {
   return inside.get(name);
 };
 
-const bundle = ({ name, format, entry, bundle: whole, web, external = [] }) => {
+const bundle = async ({ name, format, entry, bundle: whole, web, external = [], joined }) => {
   const outside = [...external, ...ABSENT];
   const out = format === "cjs" ? join(dist(name), "cjs") : dist(name);
-  return build({
+  const outputs = {};
+  await build({
     config: false,
     silent: true,
     entry: Object.fromEntries(Object.entries(entry).map(([to, from]) => [to, join(root, "packages", name, from)])),
@@ -132,7 +152,12 @@ const bundle = ({ name, format, entry, bundle: whole, web, external = [] }) => {
       ? {
           noExternal: [new RegExp(`^(?!node:|(?:${outside.join("|")})(?:/|$))`)],
           banner: { js: requireShim },
-          esbuildPlugins: [collectPackages(bundled(name)), ...(name === "cli" ? [bundledServer] : []), ...bundlePlugins],
+          esbuildPlugins: [
+            collectPackages(bundled(name)),
+            ...(name === "cli" ? [bundledServer] : []),
+            ...(joined ? [listOutputs(outputs)] : []),
+            ...bundlePlugins,
+          ],
         }
       : // The paths of tsconfig.json would make other packages part of this one.
         { skipNodeModulesBundle: true, tsconfig: join(root, "tsconfig.build.json"), esbuildPlugins: web ? [webPlatform] : [] }),
@@ -146,4 +171,5 @@ const bundle = ({ name, format, entry, bundle: whole, web, external = [] }) => {
       if (name === "cli") options.define = { ...options.define, "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' };
     },
   });
+  if (joined) await joinChunks(outputs, joined);
 };

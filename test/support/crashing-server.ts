@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { ABSENT, bundlePlugins } from "../../packaging/bundle-plugins.mjs";
+import { joinChunks } from "../../packaging/join-chunks.mjs";
 import type { Api } from "./api.ts";
 import { type ServerProcess, startServer } from "./server.ts";
 
@@ -34,7 +35,8 @@ export async function buildCrashingProgram(): Promise<CrashingProgram> {
   const folder = mkdtempSync(join(root, "node_modules/.cache/crashing-"));
   // Compiled code is cached next to it.
   const outdir = join(folder, "program");
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     entryPoints: [join(root, "test/support/crashing-program.ts")],
     outdir,
     bundle: true,
@@ -50,6 +52,7 @@ export async function buildCrashingProgram(): Promise<CrashingProgram> {
     tsconfig: join(root, "tsconfig.json"),
     logLevel: "error",
   });
+  await joinChunks(metafile.outputs, "packages/server/src/program.ts");
   cpSync(join(root, "packages/server/migrations"), join(outdir, "migrations"), { recursive: true });
   return { program: join(outdir, "crashing-program.js"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
