@@ -54,7 +54,7 @@ const READ = [
 ];
 
 /** A block that is nothing but a server: it is started, waited for, and stopped. */
-const STARTS_SERVER = /^(?:[A-Z_]+=\S+ )*npx mailsvc (?:serve|dev)\b(?!.* -- ).*\n$/;
+const STARTS_SERVER = /^(?:[A-Z_]+=\S+ )*(?:npx )?mailsvc (?:serve|dev)\b(?!.* -- ).*\n$/;
 
 /** Where the documentation starts agents, which may be in use here. */
 const AGENT_PORT = "4000";
@@ -193,7 +193,7 @@ const environment = (more: Record<string, string>): NodeJS.ProcessEnv => {
 /** Runs a server until it is ready and stops it as Ctrl-C would. */
 const startAndStop = async (written: string, cwd: string, more: Record<string, string>): Promise<void> => {
   // npx stands between: interrupted itself, it ends by the signal, whatever the program answered.
-  const command = `exec ${written.replace(/^((?:[A-Z_]+=\S+ )*)npx /, "env $1")}`;
+  const command = `exec ${written.replace(/^((?:[A-Z_]+=\S+ )*)(?:npx )?/, "env $1")}`;
   const ready = join(folder, "ready.json");
   rmSync(ready, { force: true });
   // What a page names itself stays; the rest is kept out of the way of other servers on this machine.
@@ -213,7 +213,9 @@ const startAndStop = async (written: string, cwd: string, more: Record<string, s
 const bash = async (text: string, cwd: string, env: Record<string, string>): Promise<void> => {
   try {
     // Its stdin is empty, not one that never ends.
-    await run("bash", ["-euo", "pipefail", "-c", `exec </dev/null\n${text}`], { cwd, env: environment(env), timeout: 100_000 });
+    // By a signal, not by execFile's own limit: a program that it stops may exit with 0.
+    const signal = AbortSignal.timeout(100_000);
+    await run("bash", ["-euo", "pipefail", "-c", `exec </dev/null\n${text}`], { cwd, env: environment(env), signal });
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`${(error as Error).message}\n${stdout}\n${stderr}`);
