@@ -110,7 +110,7 @@ export interface MailsvcMethods {
      * `POST /api/v1/send/batch`
      */
     sendBatch(input: {
-      /** The emails, up to 100 with 1,000 recipients in all */
+      /** The emails, up to 100 with 1000 recipients in all */
       emails: BatchEmail[];
       /** If an email cannot be queued: queue none (strict), or all others (permissive) */
       mode?: "strict" | "permissive" | undefined;

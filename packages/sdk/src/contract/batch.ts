@@ -72,7 +72,7 @@ export function batchRequest<Item extends z.ZodType>(item: Item) {
       .min(1)
       .max(BATCH_LIMITS.emails)
       .meta({
-        description: `The emails, up to ${BATCH_LIMITS.emails} with ${BATCH_LIMITS.recipients.toLocaleString("en-US")} recipients in all`,
+        description: `The emails, up to ${BATCH_LIMITS.emails} with ${BATCH_LIMITS.recipients} recipients in all`,
       }),
     mode: z
       .enum(BATCH_MODES)
