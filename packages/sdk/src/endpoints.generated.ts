@@ -235,6 +235,7 @@ export const ENDPOINTS: EndpointTable = {
     text: { method: "GET", path: "/__dev/inbox/:id/text", open: true, produces: "text/plain" },
     raw: { method: "GET", path: "/__dev/inbox/:id/raw", open: true, produces: "message/rfc822" },
     reply: { method: "POST", path: "/__dev/inbox/:id/reply", open: true, body: true },
+    report: { method: "POST", path: "/__dev/inbox/:id/report", open: true, body: true },
     delete: { method: "DELETE", path: "/__dev/inbox/:id", open: true },
     release: { method: "POST", path: "/__dev/inbox/:id/release", open: true, body: true },
     clear: { method: "DELETE", path: "/__dev/inbox", open: true },

@@ -1766,6 +1766,8 @@ export interface MailsvcMethods {
       state?: "pending" | "queued" | "delivered" | "dead" | "superseded" | "cancelled" | undefined;
       /** Only events of this type */
       type?: "email.queued" | "email.sent" | "email.delivered" | "email.deferred" | "email.opened" | "email.clicked" | "email.bounced" | "email.complained" | "email.unsubscribed" | "email.failed" | "email.suppressed" | "email.cancelled" | "email.rescheduled" | "email.received" | "contact.created" | "contact.updated" | "contact.deleted" | "contact.subscribed" | "contact.unsubscribed" | "contact.bounced" | "contact.complained" | "contact.tracked" | "list.joined" | "list.left" | "segment.entered" | "segment.left" | "suppression.added" | "suppression.removed" | "campaign.scheduled" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.cancelled" | "campaign.failed" | "automation.entered" | "automation.completed" | "automation.exited" | "automation.failed" | "automation.goal_reached" | "automation.webhook" | "webhook.test" | "webhook.disabled" | undefined;
+      /** Only events of this email, by its id */
+      email?: string | undefined;
     }, options?: CallOptions): PagePromise<WebhookDelivery>;
     /**
      * Show a delivery with its body and attempts.
@@ -1871,6 +1873,8 @@ export interface MailsvcMethods {
       from?: string | undefined;
       /** Part of the subject */
       subject?: string | undefined;
+      /** Only mail of emails with this tag: name=value */
+      tag?: string | undefined;
       /** Part of the subject, an address or the body, in upper or lower case; looks through the newest 1,000 mails */
       text?: string | undefined;
     }, options?: CallOptions): PagePromise<CapturedMail>;
@@ -1888,6 +1892,8 @@ export interface MailsvcMethods {
       from?: string | undefined;
       /** Part of the subject */
       subject?: string | undefined;
+      /** Only mail of emails with this tag: name=value */
+      tag?: string | undefined;
       /** Only mail captured after the one with this id */
       after?: string | undefined;
       /** Seconds of real time to wait, at most 120 */
@@ -2361,6 +2367,8 @@ export interface MailsvcMethods {
       subject?: string | undefined;
       /** Only mail of this workspace, by its id or its name */
       workspace?: string | undefined;
+      /** Only mail of emails with this tag: name=value */
+      tag?: string | undefined;
       /** Part of the subject, an address or the body, in upper or lower case; looks through the newest 1,000 mails */
       text?: string | undefined;
     }, options?: CallOptions): PagePromise<CapturedMail>;
@@ -2380,6 +2388,8 @@ export interface MailsvcMethods {
       subject?: string | undefined;
       /** Only mail of this workspace, by its id or its name */
       workspace?: string | undefined;
+      /** Only mail of emails with this tag: name=value */
+      tag?: string | undefined;
       /** Only mail captured after the one with this id */
       after?: string | undefined;
       /** Seconds of real time to wait, at most 120 */
@@ -2426,6 +2436,17 @@ export interface MailsvcMethods {
       /** Write it as a program, such as a notice of absence */
       automatic?: boolean | undefined;
     }, options?: CallOptions): APIPromise<ReceivedMail>;
+    /**
+     * Report a captured mail as bounced or as spam, as its recipient's mail server would.
+     *
+     * The email is then bounced or complained, the address is suppressed, and events and webhooks follow, as they would in production. Only what was delivered can bounce.
+     *
+     * `POST /__dev/inbox/:id/report`
+     */
+    report(id: string, input: {
+      /** What the mail server reports: no such mailbox, or spam */
+      outcome: "bounced" | "complained";
+    }, options?: CallOptions): APIPromise<CapturedMail>;
     /**
      * Delete one captured mail.
      *

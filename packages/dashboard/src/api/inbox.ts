@@ -7,13 +7,20 @@ interface MailQuery {
   readonly cursor?: string;
   readonly text?: string;
   readonly to?: string;
+  readonly tag?: string;
+  /** In dev mode: the name or id of a workspace. */
+  readonly workspace?: string;
 }
+
+/** To whom a mail was sent on, and to whom not. */
+type ReleasedMail = Awaited<ReturnType<typeof api.inbox.release>>;
 
 /** Captured mail: in dev mode all, in production that of the test keys of the workspace. */
 interface InboxApi {
   list(query: MailQuery, signal: AbortSignal): Promise<Page<CapturedMail>>;
   get(id: string, signal: AbortSignal): Promise<CapturedMailDetail>;
   raw(id: string, signal: AbortSignal): Promise<string>;
+  release(id: string, to: readonly string[]): Promise<ReleasedMail>;
   delete(id: string): Promise<unknown>;
   clear(): Promise<{ deleted: number }>;
 }
@@ -26,13 +33,15 @@ export function inboxApi(): InboxApi {
       list: (query, signal) => api.inbox.list(query, { signal }),
       get: (id, signal) => api.inbox.get(id, { signal }),
       raw: (id, signal) => api.inbox.raw(id, { signal }),
+      release: (id, to) => api.inbox.release(id, { to: [...to] }),
       delete: (id) => api.inbox.delete(id),
       clear: () => api.inbox.clear(),
     };
   return {
-    list: (query, signal) => api.testInbox.list(query, { signal }),
+    list: ({ workspace: _, ...query }, signal) => api.testInbox.list(query, { signal }),
     get: (id, signal) => api.testInbox.get(id, { signal }),
     raw: (id, signal) => api.testInbox.raw(id, { signal }),
+    release: (id, to) => api.testInbox.release(id, { to: [...to] }),
     delete: (id) => api.testInbox.delete(id),
     clear: () => api.testInbox.clear(),
   };

@@ -2,21 +2,26 @@
 import type { EmailDetail, Explanation } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
-import { may } from "../api/session.ts";
+import { may, session } from "../api/session.ts";
+import { ActionButton } from "../parts/action-button.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
+import { LintFindings } from "../parts/lint-findings.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { MailFrame } from "../parts/mail-frame.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useResource } from "../parts/resource.ts";
 import { Status, toTone } from "../parts/status.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { formatBytes, learnTime, Time } from "../parts/time.tsx";
+import { formatBytes, learnTime, serverNow, Time } from "../parts/time.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { toast } from "../parts/toast.tsx";
 import { type PageProps, toHref } from "../router.tsx";
+import { Simulate } from "./email/simulate.tsx";
+import { EmailWebhooks } from "./email/webhooks.tsx";
 
 const KINDS = { to: "To", cc: "Cc", bcc: "Bcc" } as const;
 
@@ -57,7 +62,10 @@ export default function EmailPage({ params }: PageProps) {
       }
       actions={
         may("transactional:send") && data.recipients.some(({ status }) => status === "queued" || status === "deferred") ? (
-          <Cancel id={id} done={reload} />
+          <>
+            {data.status === "queued" && data.scheduledAt !== null ? <SendNow id={id} done={reload} /> : null}
+            <Cancel id={id} done={reload} />
+          </>
         ) : null
       }
     >
@@ -75,6 +83,7 @@ export default function EmailPage({ params }: PageProps) {
           ) : (
             <Why explanation={explanation.data} />
           )}
+          {session.value?.dev && data.recipients.some(({ status }) => status === "delivered") ? <Simulate email={data} /> : null}
           <section class="card">
             <h2>Facts</h2>
             <Facts facts={listFacts(data)} />
@@ -83,6 +92,15 @@ export default function EmailPage({ params }: PageProps) {
       </div>
     </Page>
   );
+}
+
+function SendNow({ id, done }: { readonly id: string; readonly done: () => void }) {
+  const act = async (): Promise<void> => {
+    await api.emails.reschedule(id, { scheduledAt: new Date(serverNow()).toISOString() });
+    toast("It is sent now");
+    done();
+  };
+  return <ActionButton label="Send now" act={act} />;
 }
 
 function Cancel({ id, done }: { readonly id: string; readonly done: () => void }) {
@@ -138,6 +156,8 @@ function Content({ email }: { readonly email: EmailDetail }) {
     { name: "recipients", label: "Recipients", count: email.recipients.length },
     ...(headers.length === 0 ? [] : [{ name: "headers", label: "Headers", count: headers.length }]),
     ...(email.attachments.length === 0 ? [] : [{ name: "files", label: "Attachments", count: email.attachments.length }]),
+    ...(may("templates:read") && (email.html ?? email.text) !== null ? [{ name: "lint", label: "Lint" }] : []),
+    ...(may("webhooks:read") ? [{ name: "webhooks", label: "Webhooks" }] : []),
     { name: "events", label: "Events", count: email.events.length },
   ];
   return (
@@ -147,9 +167,16 @@ function Content({ email }: { readonly email: EmailDetail }) {
       {chosen === "recipients" ? <Recipients email={email} /> : null}
       {chosen === "headers" ? <Facts facts={headers} /> : null}
       {chosen === "files" ? <Files files={email.attachments} /> : null}
+      {chosen === "lint" ? <Lint id={email.id} /> : null}
+      {chosen === "webhooks" ? <EmailWebhooks id={email.id} /> : null}
       {chosen === "events" ? <CodeBlock label="The events as JSON" code={JSON.stringify(email.events, null, 2)} /> : null}
     </Tabs>
   );
+}
+
+function Lint({ id }: { readonly id: string }) {
+  const report = useResource((signal) => api.lint.check({ email: id }, { signal }), [id]);
+  return <Loaded from={report}>{(data) => <LintFindings report={data} />}</Loaded>;
 }
 
 function Recipients({ email }: { readonly email: EmailDetail }) {

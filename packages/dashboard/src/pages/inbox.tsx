@@ -7,7 +7,9 @@ import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Empty, Loading } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { Field } from "../parts/field.tsx";
 import { Filters, readFilters } from "../parts/filters.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { MailView } from "../parts/mail-view.tsx";
 import { Page } from "../parts/page.tsx";
 import { type PagedList, useEvents, useList, useResource } from "../parts/resource.ts";
@@ -19,7 +21,7 @@ import { go, type PageProps, query, toHref } from "../router.tsx";
 
 /** The height of a row in `style/inbox.css`, px. */
 const ROW = 72;
-const FILTERS = ["text", "to"];
+const FILTERS = ["text", "to", "tag", "workspace"];
 
 /** Captured mail: in dev mode all mail, in production that of test keys. */
 export default function Inbox({ params }: PageProps) {
@@ -54,7 +56,7 @@ export default function Inbox({ params }: PageProps) {
     open(list.items[at + 1]?.id ?? null, { replace: true });
     list.refresh();
   };
-  const dev = session.value?.dev ?? false;
+  const { dev = false, workspaces = [] } = session.value ?? {};
   return (
     <Page
       title="Inbox"
@@ -81,6 +83,10 @@ export default function Inbox({ params }: PageProps) {
             fields={[
               { name: "text", label: "Search", example: "Search subjects, addresses and texts" },
               { name: "to", label: "Recipient", example: "To: ada@example.com", pattern: /^[^\s@]+@[^\s@]+$/ },
+              { name: "tag", label: "Tag", example: "Tag: name=value", pattern: /^[^=]+=/ },
+              ...(workspaces.length < 2
+                ? []
+                : [{ name: "workspace", label: "Workspace", options: workspaces.map(({ id: value, name: text }) => ({ value, text })) }]),
             ]}
           />
           <Mails list={list} chosen={id} unread={unread} filtered={Object.keys(filters).length > 0} />
@@ -158,11 +164,32 @@ function Reader({ id, remove }: { readonly id: string; readonly remove: (id: str
               What happened
             </a>
           )}
+          {may("transactional:send") ? <Release mail={data} /> : null}
           {may("transactional:send") ? <ConfirmButton label="Delete" question="Delete this mail?" danger act={() => remove(id)} /> : null}
         </div>
       </div>
       <MailView mail={data} raw={(signal) => inbox.raw(id, signal)} />
     </article>
+  );
+}
+
+function Release({ mail: { id } }: { readonly mail: CapturedMailDetail }) {
+  const act = async (values: FormValues): Promise<void> => {
+    const to = values
+      .text("to")
+      .split(/[\s,;]+/)
+      .filter((one) => one !== "");
+    const { released, failed } = await inboxApi().release(id, to);
+    const [first] = failed;
+    if (first) throw new Error(`${first.to}: ${first.message}`);
+    toast(released.length === 1 ? `Sent to ${released[0]?.to}` : `Sent to ${released.length} addresses`);
+  };
+  return (
+    <FormButton label="Release" title="Send this mail on to a real address" submit="Send it" act={act}>
+      <Field label="Addresses" hint="At most 5, which the server must allow by --release-to.">
+        <input name="to" required placeholder="you@example.com" autocomplete="email" spellcheck={false} />
+      </Field>
+    </FormButton>
   );
 }
 

@@ -21,8 +21,8 @@ interface Props<Item> {
   readonly label: string;
   readonly list: PagedList<Item>;
   readonly columns: readonly Column<Item>[];
-  /** The page of an item; the first cell links to it, and the whole row can be clicked. */
-  readonly href: (item: Item) => string;
+  /** The page of an item; the first cell links to it, and the whole row can be clicked. Left out where items have no pages. */
+  readonly href?: (item: Item) => string;
   readonly empty: ComponentChildren;
 }
 
@@ -52,7 +52,7 @@ export function DataTable<Item extends { readonly id: string }>({ label, list, c
         }
         row={(item, index) => (
           <div key={item.id} role="row" class="row" aria-rowindex={index + 2}>
-            {cells(({ cell, head }) => (head === columns[0]?.head ? <a href={href(item)}>{cell(item)}</a> : cell(item)), "cell")}
+            {cells(({ cell, head }) => (href && head === columns[0]?.head ? <a href={href(item)}>{cell(item)}</a> : cell(item)), "cell")}
           </div>
         )}
       />

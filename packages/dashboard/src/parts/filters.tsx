@@ -10,7 +10,7 @@ interface Field {
   readonly name: string;
   readonly label: string;
   /** For a choice: its values. */
-  readonly options?: readonly string[];
+  readonly options?: readonly (string | { readonly value: string; readonly text: string })[];
   /** For a text: an example. */
   readonly example?: string;
   /** What the text must look like before it is used. */
@@ -43,11 +43,14 @@ function Choice({ name, label, options = [] }: Field) {
       <span class="hidden">{label}</span>
       <select value={query.value.get(name) ?? ""} onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}>
         <option value="">{label}: any</option>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {option.replaceAll("_", " ")}
-          </option>
-        ))}
+        {options.map((option) => {
+          const { value, text } = typeof option === "string" ? { value: option, text: option.replaceAll("_", " ") } : option;
+          return (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          );
+        })}
       </select>
     </label>
   );

@@ -10,6 +10,11 @@ export function learnTime(iso: string): void {
   ahead.value = Date.parse(iso) - now();
 }
 
+/** The server's time, ms since 1970. */
+export function serverNow(): number {
+  return now() + ahead.value;
+}
+
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -22,7 +27,7 @@ const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 /** An instant: how long ago it was, or its date; in full where the mouse rests on it. `exactly` shows the time of day with seconds. */
 export function Time({ at, exactly = false }: { readonly at: string; readonly exactly?: boolean }) {
   const ms = Date.parse(at);
-  const text = exactly ? `${day.format(ms)}, ${exact.format(ms)}` : formatAge(ms, now() + ahead.value);
+  const text = exactly ? `${day.format(ms)}, ${exact.format(ms)}` : formatAge(ms, serverNow());
   return (
     <time dateTime={at} title={full.format(ms)}>
       {text}

@@ -2,7 +2,7 @@ import { EmailAddress } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { ReceivedMail } from "./received.ts";
-import { Attachments, Content, SEND_LIMITS } from "./send-fields.ts";
+import { Attachments, Content, SEND_LIMITS, TagFilter } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
 /** Limits of captured mail. */
@@ -52,6 +52,7 @@ const match = {
   from: z.string().max(320).optional().meta({ description: "Part of the From header" }),
   subject: z.string().max(998).optional().meta({ description: "Part of the subject" }),
   workspace: z.string().max(64).optional().meta({ description: "Only mail of this workspace, by its id or its name" }),
+  tag: TagFilter.optional().meta({ description: "Only mail of emails with this tag: name=value", examples: ["kind=report"] }),
 };
 
 const search = {
@@ -154,6 +155,20 @@ export const inbox = {
     output: ReceivedMail,
     errors: ["not_found", "invalid_state", "limit_reached"],
     examples: [{ summary: "A reply", params: id, body: { text: "Yes, please." } }],
+  }),
+  report: endpoint({
+    method: "POST",
+    path: "/__dev/inbox/:id/report",
+    access: "dev",
+    summary: "Report a captured mail as bounced or as spam, as its recipient's mail server would",
+    description:
+      "The email is then bounced or complained, the address is suppressed, and events and webhooks follow, as they would in production. Only what was delivered can bounce.",
+    body: z.strictObject({
+      outcome: z.enum(["bounced", "complained"]).meta({ description: "What the mail server reports: no such mailbox, or spam" }),
+    }),
+    output: CapturedMail,
+    errors: ["not_found", "invalid_state"],
+    examples: [{ summary: "It bounces", params: id, body: { outcome: "bounced" } }],
   }),
   delete: endpoint({
     method: "DELETE",

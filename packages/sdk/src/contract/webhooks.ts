@@ -254,6 +254,7 @@ export const webhooks = {
       ...pageQuery,
       state: z.enum(AGENT_EVENT_STATES).optional().meta({ description: "Only deliveries in this state" }),
       type: z.enum(EVENT_TYPES).optional().meta({ description: "Only events of this type" }),
+      email: z.string().max(64).optional().meta({ description: "Only events of this email, by its id" }),
     }),
     output: pageSchema(WebhookDelivery),
     errors: ["not_found"],

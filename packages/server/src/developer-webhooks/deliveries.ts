@@ -3,17 +3,20 @@ import { and, desc, eq, inArray, isNotNull, isNull, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../db/pagination.ts";
-import { toEventId } from "../events/events.ts";
+import { getEmail } from "../emails/emails.ts";
+import { parseEventId, toEventId } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { deleteAsideStreams, type EventRow, listAttempts, listTurns, showLastAttempt, type Turn } from "../webhooks/webhooks.ts";
 import { composeEvents } from "./endpoint.ts";
-import { toDeliveryPrefix, toStreamPrefix } from "./fan-out.ts";
+import { toDeliveryId, toDeliveryPrefix, toStreamPrefix } from "./fan-out.ts";
 import type { WebhookRow } from "./webhook.ts";
 
 export interface DeliveryFilter extends PageInput {
   state?: AgentEventState | undefined;
   type?: EventType | undefined;
+  /** The id of an email that the events are about. */
+  email?: string | undefined;
 }
 
 // The states of deliveries that are not settled.
@@ -23,11 +26,16 @@ const OPEN: readonly AgentEventState[] = ["pending", "queued"];
 export async function listDeliveries(
   read: Reader,
   webhook: WebhookRow,
-  { state, type, ...page }: DeliveryFilter,
+  { state, type, email, ...page }: DeliveryFilter,
 ): Promise<Page<WebhookDelivery>> {
   const { webhookDeliveries: e } = read.t;
   const { id } = webhook;
   const scope = eq(e.endpointId, id);
+  if (email !== undefined) {
+    const ids = await listIdsOfEmail(read, webhook, email);
+    const where = and(inArray(e.id, ids), state && eq(e.state, state), type && eq(e.type, type));
+    return showPage(read, webhook, await listPage(read, page, { table: e, where, toItem: (row) => row }));
+  }
   const filters: Filter[] = [];
   if (state !== undefined) {
     if (OPEN.includes(state)) {
@@ -43,6 +51,12 @@ export async function listDeliveries(
   if (type !== undefined) filters.push({ scope, condition: eq(e.type, type) });
   const chosen = filters.length === 0 ? { where: scope } : await chooseFilter(read, e, filters);
   return showPage(read, webhook, await listPage(read, page, { table: e, ...chosen, toItem: (row) => row }));
+}
+
+/** The ids that the deliveries of an email's events have, if they were sent to the webhook. Throws ApiError not_found. */
+async function listIdsOfEmail(read: Reader, { id, workspaceId }: WebhookRow, email: string): Promise<string[]> {
+  const { events } = await getEmail(read, workspaceId, email);
+  return events.map((event) => toDeliveryId(id, parseEventId(event.id) ?? 0));
 }
 
 /** A delivery to a webhook. Throws ApiError not_found. */

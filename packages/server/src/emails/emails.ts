@@ -9,7 +9,7 @@ import { firstIdAt } from "../lib/ids.ts";
 import { toTestId } from "../lib/test-mail.ts";
 import type { EmailDeps } from "./deps.ts";
 import { listExamined } from "./examine.ts";
-import { toAutomationLabel, toTagLabel, toTemplateLabel } from "./labels.ts";
+import { toAutomationLabel, toLabelOfTag, toTemplateLabel } from "./labels.ts";
 import { buildDeliveryJob, buildMailJob, cancelScheduledJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { showDetails, showEmail } from "./show.ts";
 import { moveEmails, OPEN, WAITING } from "./states.ts";
@@ -30,6 +30,7 @@ import {
 
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export type { Engagement, EngagementHooks } from "./hooks.ts";
+export { toLabelOfTag } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
 export { type Origin, send } from "./send.ts";
@@ -112,7 +113,7 @@ export async function listEmails(
       since: since === undefined ? undefined : firstIdSince(since, test),
       before: until === undefined ? undefined : firstIdSince(until, test),
       labels: [
-        ...(tag === undefined ? [] : [toTagLabel(...splitTag(tag))]),
+        ...(tag === undefined ? [] : [toLabelOfTag(tag)]),
         ...(automation === undefined ? [] : [toAutomationLabel(automation)]),
         ...(template === undefined ? [] : [toTemplateLabel(template)]),
       ],
@@ -135,11 +136,6 @@ export async function listEmails(
 function firstIdSince(instant: string, test: boolean): string {
   const id = firstIdAt("em", Math.max(0, Date.parse(instant)));
   return test ? toTestId(id) : id;
-}
-
-function splitTag(tag: string): [name: string, value: string] {
-  const at = tag.indexOf("=");
-  return [tag.slice(0, at), tag.slice(at + 1)];
 }
 
 /** The newest mails of all workspaces, at most `limit`; for the page of dev mode. */

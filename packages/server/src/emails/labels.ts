@@ -4,8 +4,9 @@ import type { ContentsRow, EmailRow } from "./store.ts";
 /** What an email is listed by besides its own columns: a tag, the template it was rendered from, the automation that sent it. */
 export type Label = `tag:${string}` | `template:${string}` | `automation:${string}`;
 
-export function toTagLabel(name: string, value: string): Label {
-  return `tag:${name}=${value}`;
+/** The label of a tag that a filter names as `name=value`. */
+export function toLabelOfTag(tag: string): Label {
+  return `tag:${tag}`;
 }
 
 export function toTemplateLabel(slug: string): Label {
@@ -26,7 +27,7 @@ export async function insertLabels(
   { tags, template }: Pick<ContentsRow, "tags" | "template">,
   automationId: string | null,
 ): Promise<void> {
-  const labels: Label[] = Object.entries(tags).map(([name, value]) => toTagLabel(name, value));
+  const labels: Label[] = Object.entries(tags).map(([name, value]) => toLabelOfTag(`${name}=${value}`));
   // A stored name is `slug@version`.
   if (template !== null) labels.push(toTemplateLabel(template.slice(0, template.lastIndexOf("@"))));
   if (automationId !== null) labels.push(toAutomationLabel(automationId));

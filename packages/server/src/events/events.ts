@@ -6,7 +6,7 @@ import type { EventRow } from "./show.ts";
 import type { EventTables } from "./tables.ts";
 
 export { listRecentEvents } from "./list.ts";
-export { type EventRow, readByKeys, showEvent, toEventId } from "./show.ts";
+export { type EventRow, parseEventId, readByKeys, showEvent, toEventId } from "./show.ts";
 export type { Advance, StreamListener } from "./stream.ts";
 
 /** A row of `event_arrivals`. */

@@ -1,13 +1,16 @@
 import { parseMailbox, type ReceivedMail } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { mailDate } from "../mail/header.ts";
 import type { MailAttachment } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
 import { getReceivedByMessageId } from "../received/received.ts";
+import { applyReports } from "./apply.ts";
 import type { InboundDeps } from "./deps.ts";
 import { receiveMail } from "./receive.ts";
 import { findRecipient } from "./recipients.ts";
+import type { Report } from "./report.ts";
 
 /** A mail as its recipient sees it. */
 export interface MailToAnswer {
@@ -22,6 +25,12 @@ export interface MailToAnswer {
   /** When it was sent, ms. */
   readonly date: number;
 }
+
+const NO_SUCH_MAILBOX = {
+  error: { message: "550 5.1.1 The mailbox does not exist (simulated)", smtpCode: 550, enhancedCode: "5.1.1" },
+  type: "PERMANENT",
+  invalidRecipient: true,
+} as const;
 
 /** What the recipient writes. */
 export interface SimulatedAnswer {
@@ -74,6 +83,28 @@ export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answe
     });
   if (result !== "applied") throw new Error("A simulated reply was not received.");
   return getReceivedByMessageId(deps.db.read, mailbox, answer.messageId);
+}
+
+/**
+ * Reports a delivered email as its recipient's mail server would, and applies the report as if it came from there. Throws ApiError
+ * invalid_state if the email has not been delivered, or has ended in another way.
+ */
+export async function simulateReport(
+  tx: Tx,
+  deps: InboundDeps,
+  { emailId, to }: { readonly emailId: string; readonly to: string },
+  outcome: "bounced" | "complained",
+): Promise<void> {
+  const report: Report = {
+    emailId,
+    recipient: to,
+    source: outcome === "bounced" ? "dsn" : "arf",
+    key: `simulated ${emailId} ${to} ${outcome}`,
+    outcome: outcome === "bounced" ? { kind: outcome, ...NO_SUCH_MAILBOX } : { kind: outcome, feedbackType: "abuse" },
+  };
+  const [applied] = await applyReports(tx, deps, [report], null);
+  if (applied !== "applied")
+    throw new ApiError("invalid_state", "This mail cannot be reported: it is not delivered yet, has bounced, or was sent with a test key.");
 }
 
 /** Answers an email as a simulated recipient does; one whose replies are not received here stays without an answer. */

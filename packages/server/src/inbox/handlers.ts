@@ -1,7 +1,7 @@
 import { type contract, parseAddress } from "@mailsvc/sdk/contract";
 import { decodeAttachments } from "../emails/emails.ts";
 import type { Handlers, PublicContext } from "../http/handler.ts";
-import { simulateReply } from "../inbound/inbound.ts";
+import { simulateReply, simulateReport } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { ArrivalSignal } from "./arrival-signal.ts";
 import type { InboxDeps } from "./deps.ts";
@@ -14,6 +14,7 @@ import {
   listMail,
   type MailFilter,
   parseMail,
+  toCapturedMail,
   toMailToAnswer,
 } from "./inbox.ts";
 import type { MailReleaser } from "./releaser.ts";
@@ -44,6 +45,12 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
       const files = attachments ? await decodeAttachments(attachments) : [];
       const messageId = `<${deps.ids("mail")}@${parseAddress(row.to).domain}>`;
       return simulateReply(deps, await toMailToAnswer(row), { ...answer, attachments: files, messageId });
+    },
+    report: async ({ id, outcome }, { deps }) => {
+      const { emailId, ...mail } = toCapturedMail(await getMail(deps.db.read, id));
+      if (emailId === null) throw new ApiError("invalid_state", "This mail belongs to no email, so there is nothing to report.");
+      await deps.db.tx((tx) => simulateReport(tx, deps, { emailId, to: mail.to }, outcome));
+      return { emailId, ...mail };
     },
     delete: ({ id }, { deps }) => deps.db.tx((tx) => deleteMail(tx, id)),
     release: async ({ id, to }, { deps }) => deps.releaser.release((await getMail(deps.db.read, id)).raw, [to].flat()),

@@ -1,11 +1,12 @@
 import type { CapturedMail, CapturedMailDetail, Page } from "@mailsvc/sdk/contract";
 import { addressKey, SEND_LIMITS } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, gt, inArray, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, exists, gt, inArray, or, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db, Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
+import { toLabelOfTag } from "../emails/emails.ts";
 import { toPlainText } from "../html/plain-text.ts";
 import type { MailToAnswer } from "../inbound/inbound.ts";
 import { notFound } from "../lib/api-error.ts";
@@ -35,6 +36,8 @@ export interface MailFilter {
   from?: string | undefined;
   subject?: string | undefined;
   workspace?: string | undefined;
+  /** A tag of its email as `name=value`. */
+  tag?: string | undefined;
   /** Only mail of test keys. */
   test?: true;
 }
@@ -184,7 +187,7 @@ export function toCapturedMail(row: Summary): CapturedMail {
 }
 
 /** The condition of a filter. */
-export function buildFilter(read: Reader, { to, from, subject, workspace, test }: MailFilter) {
+export function buildFilter(read: Reader, { to, from, subject, workspace, tag, test }: MailFilter) {
   const { inbox } = read.t;
   const { sqlDialect: words } = read;
   return and(
@@ -193,6 +196,18 @@ export function buildFilter(read: Reader, { to, from, subject, workspace, test }
     from === undefined ? undefined : contains(words, inbox.from, from),
     subject === undefined ? undefined : contains(words, inbox.subject, subject),
     workspace === undefined ? undefined : inWorkspace(read, workspace),
+    tag === undefined ? undefined : hasTag(read, tag),
+  );
+}
+
+/** The condition that the email of a mail has a tag. */
+function hasTag(read: Reader, tag: string): SQL {
+  const { inbox, emailLabels: t } = read.t;
+  return exists(
+    read
+      .select({ id: t.emailId })
+      .from(t)
+      .where(and(eq(t.emailId, inbox.emailId), eq(t.label, toLabelOfTag(tag)))),
   );
 }
 

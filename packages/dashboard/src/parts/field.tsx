@@ -1,0 +1,21 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+
+interface Props {
+  readonly label: string;
+  /** What to write there, and why. */
+  readonly hint?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A field of a form: its label, the element to fill in, and a hint. */
+export function Field({ label, hint, children }: Props) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: The element to fill in is among the children.
+    <label class="field">
+      {label}
+      {children}
+      {hint ? <span class="hint soft">{hint}</span> : null}
+    </label>
+  );
+}

@@ -1,0 +1,100 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { asRequestError, type RequestError } from "../api/request-error.ts";
+import { ErrorNote } from "./error-note.tsx";
+
+interface Props {
+  /** The text of the button that opens the dialog. */
+  readonly label: string;
+  readonly title: string;
+  /** The text of the button that sends the form; the label unless said. */
+  readonly submit?: string;
+  readonly primary?: boolean;
+  /** The fields: elements with a name. They are made anew each time the dialog is opened. */
+  readonly children: ComponentChildren;
+  /** Called with the values of the fields by their names. The dialog stays open when it throws. */
+  readonly act: (values: FormValues) => Promise<void>;
+}
+
+/** What a person has filled in. */
+export class FormValues {
+  readonly #data: FormData;
+
+  constructor(data: FormData) {
+    this.#data = data;
+  }
+
+  /** A field as text without spaces around it; empty when it is not filled in. */
+  text(name: string): string {
+    const value = this.#data.get(name);
+    return typeof value === "string" ? value.trim() : "";
+  }
+
+  /** All values of a field, such as those of a group of checkboxes. */
+  all(name: string): string[] {
+    return this.#data.getAll(name).filter((value) => typeof value === "string");
+  }
+
+  /** Whether a checkbox is checked. */
+  has(name: string): boolean {
+    return this.#data.has(name);
+  }
+
+  /** Those of the fields that are filled in, as the body of a call. */
+  filled<Name extends string>(...names: readonly Name[]): Partial<Record<Name, string>> {
+    return Object.fromEntries(names.map((name) => [name, this.text(name)]).filter(([, value]) => value !== "")) as Partial<
+      Record<Name, string>
+    >;
+  }
+}
+
+/** A button that opens a dialog with a form. */
+export function FormButton({ label, title, submit = label, primary = false, children, act }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [opened, setOpened] = useState(0);
+  const [error, setError] = useState<RequestError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const open = (): void => {
+    setError(null);
+    setOpened((n) => n + 1);
+    dialog.current?.showModal();
+  };
+  const send = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    if (!(event.target instanceof HTMLFormElement)) return;
+    const values = new FormValues(new FormData(event.target));
+    setBusy(true);
+    setError(null);
+    try {
+      await act(values);
+      dialog.current?.close();
+    } catch (cause) {
+      setError(asRequestError(cause));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <button type="button" class={primary ? "primary" : ""} onClick={open}>
+        {label}
+      </button>
+      <dialog ref={dialog} aria-label={title}>
+        <h2>{title}</h2>
+        <form key={opened} class="form" onSubmit={(event) => void send(event)}>
+          {opened === 0 ? null : children}
+          {error === null ? null : <ErrorNote error={error} />}
+          <div class="buttons end">
+            <button type="button" onClick={() => dialog.current?.close()}>
+              Cancel
+            </button>
+            <button type="submit" class="primary" disabled={busy}>
+              {submit}
+            </button>
+          </div>
+        </form>
+      </dialog>
+    </>
+  );
+}
