@@ -70,7 +70,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^@mailsvc\/agent-kit(\/conformance)?$/, ["cli"]],
   [/^@mailsvc\/server/, [], /\/agent-kit\/src\/testing\//],
 ];
-const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract|ipaddr\.js)$/ };
+const ONLY: Record<string, RegExp> = { contract: /^zod$/, lib: /^(node:.+|@mailsvc\/sdk\/contract|ipaddr\.js|lru-cache)$/ };
 
 type Import = { to: string; typeOnly: boolean; lazy: boolean };
 const IMPORT = /^[ \t]*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"|(typeof\s+)?\bimport\(\s*"([^"]+)"\s*\)(\s*\.[A-Z])?/gm;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { and, eq, inArray, or } from "drizzle-orm";
-import { LRUCache } from "lru-cache";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { growingCache } from "../lib/growing-cache.ts";
 import type { Macs } from "../lib/macs.ts";
 import type { TrackingDeps } from "./deps.ts";
 
@@ -64,8 +64,8 @@ type LinkDeps = Pick<TrackingDeps, "db">;
 
 /** The stored targets of links, and a cache of those in use. */
 export class TrackedLinks {
-  readonly #ids = new LRUCache<string, number>({ max: MAX_CACHED });
-  readonly #links = new LRUCache<number, TrackedLink>({ max: MAX_CACHED });
+  readonly #ids = growingCache<string, number>(MAX_CACHED);
+  readonly #links = growingCache<number, TrackedLink>(MAX_CACHED);
 
   /** The ids of the wanted targets, by workspace. New ones are stored durably, so that no mail leads to an unknown link. */
   async load(deps: LinkDeps, wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<LinkIds> {

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { growingCache } from "../lib/growing-cache.ts";
 import { TrackedLinks } from "./links.ts";
 import { cutHtml, type Skeleton } from "./skeleton.ts";
 
@@ -11,7 +12,7 @@ const MAX_RECENT = 20_000;
 /** What this process keeps in memory about tracked mail; a new process begins with nothing. */
 export class Tracker {
   readonly links = new TrackedLinks();
-  readonly #recent = new LRUCache<string, number>({ max: MAX_RECENT });
+  readonly #recent = growingCache<string, number>(MAX_RECENT);
   readonly #skeletons = new LRUCache<string, Skeleton>({ maxSize: MAX_CACHED, sizeCalculation: (_skeleton, html) => html.length });
 
   /** The skeleton of HTML that several mails may share. */

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { growingCache } from "../lib/growing-cache.ts";
 import { checkWebhookUrl, type Guard } from "../lib/guard-url.ts";
 import type { Attempt } from "./attempt.ts";
 import { EndpointClient } from "./client.ts";
@@ -31,7 +31,7 @@ export class WebhookSender {
   readonly #deps: WebhookDeps;
   readonly #lookup: Lookup;
   readonly #guard: Guard;
-  readonly #signers = new LRUCache<string, CachedSigner>({ max: MAX_SIGNERS });
+  readonly #signers = growingCache<string, CachedSigner>(MAX_SIGNERS);
   readonly #connections = new Set<Connection>();
   #closed = false;
   #opener: Promise<OpenConnection> | null = null;

@@ -107,13 +107,31 @@ function guardStatements(connection: RawConnection, guard: () => Scope | null): 
       }
     };
   };
+  const waysOf = (statement: Database.Statement) => ({
+    run: guarded(statement, statement.run.bind(statement)),
+    all: guarded(statement, statement.all.bind(statement)),
+    get: guarded(statement, statement.get.bind(statement)),
+  });
   const compile = (sql: string): Statement => {
     const text = planOnce(sql);
-    const rows = connection.prepare(text);
-    const rawRows = rows.reader ? connection.prepare(text).raw() : rows;
-    const read = (from: Database.Statement) => ({ all: guarded(from, from.all.bind(from)), get: guarded(from, from.get.bind(from)) });
-    const raw = read(rawRows);
-    return { run: guarded(rows, rows.run.bind(rows)), ...read(rows), raw: () => raw };
+    const first = connection.prepare(text);
+    if (!first.reader) {
+      const ways = waysOf(first);
+      return { ...ways, raw: () => ways };
+    }
+    const raw = waysOf(first.raw());
+    // Few statements are also read as objects.
+    let rows: ReturnType<typeof waysOf> | undefined;
+    const asObjects = () => {
+      rows ??= waysOf(connection.prepare(text));
+      return rows;
+    };
+    return {
+      run: (...params) => asObjects().run(...params),
+      all: (...params) => asObjects().all(...params),
+      get: (...params) => asObjects().get(...params),
+      raw: () => raw,
+    };
   };
   return {
     prepare: (sql) => {
