@@ -1,4 +1,4 @@
-import { ERRORS, ErrorBody, type ErrorCode } from "@mailsvc/sdk/contract";
+import { type Endpoint, ERRORS, ErrorBody, type ErrorCode } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createWorld, type TestWorld, type WorldOptions } from "../src/testing.ts";
 
@@ -116,4 +116,9 @@ export function scenarios(
 function encodeBody(body: unknown): BodyInit | undefined {
   if (body === undefined || typeof body === "string" || body instanceof ReadableStream) return body;
   return body instanceof Uint8Array ? Uint8Array.from(body) : JSON.stringify(body);
+}
+
+/** The path of an endpoint, asked so that it answers at once: a few wait for mail, ten seconds unless told otherwise. */
+export function pathAtOnce({ path, query }: Pick<Endpoint, "path" | "query">): string {
+  return "timeout" in (query?.shape ?? {}) ? `${path}?timeout=0` : path;
 }

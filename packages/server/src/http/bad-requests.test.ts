@@ -1,12 +1,12 @@
 import { contract, type Endpoint, PERMISSIONS, type Permission } from "@mailsvc/sdk/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ask, expectAnswer, type Scenario, scenarios } from "../../test/scenario.ts";
+import { ask, expectAnswer, pathAtOnce, type Scenario, scenarios } from "../../test/scenario.ts";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((group) => Object.values(group) as Endpoint[]);
 const withKey = endpoints.filter((e) => e.access === "key" || typeof e.access === "object");
-const pathOf = (e: Endpoint): string => e.path.replace(/:\w+/g, "x");
+const pathOf = (e: Endpoint): string => pathAtOnce(e).replace(/:\w+/g, "x");
 
 const unauthorized = (name: string, headers: Record<string, string>, contains: string): Scenario => ({
   name,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createAgent } from "../../test/agent-at-work.ts";
 import { buildCalls, listAgentEndpoints } from "../../test/agent-crawl.ts";
 import { startReceiver } from "../../test/marketplace.ts";
-import { ask } from "../../test/scenario.ts";
+import { ask, pathAtOnce } from "../../test/scenario.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -158,7 +158,7 @@ test("nothing an agent's key or webhook can see contains a person, an email or a
 const reads = Object.entries(contract).flatMap(([noun, verbs]) =>
   Object.entries(verbs as Record<string, Endpoint>)
     .filter(([, { method, access, stream }]) => method === "GET" && !stream && typeof access === "object" && "permission" in access)
-    .map(([verb, { path }]) => ({ id: `${noun}.${verb}`, path })),
+    .map(([verb, endpoint]) => ({ id: `${noun}.${verb}`, path: pathAtOnce(endpoint) })),
 );
 
 test("a brand and the builder of its agent see nothing of each other but the agent and the names", async () => {

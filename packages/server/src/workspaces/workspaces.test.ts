@@ -2,7 +2,7 @@ import { contract, type Endpoint, paramNames } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { createAgent } from "../../test/agent-at-work.ts";
 import { startReceiver } from "../../test/marketplace.ts";
-import { ask } from "../../test/scenario.ts";
+import { ask, pathAtOnce } from "../../test/scenario.ts";
 import { keyFor } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -176,7 +176,7 @@ describe("two parties", () => {
       for (const value of values) {
         const path = names.reduce(
           (p, name) => p.replace(`:${name}`, name === "slug" && names.length > 1 ? slug : value),
-          endpoint.path as string,
+          pathAtOnce(endpoint),
         );
         if (path.includes(word) && !endpoint.path.includes(":slug")) continue;
         const { status, text } = await visibleTo(stranger, [...ids, ...eventIds], path, endpoint);
