@@ -115,7 +115,7 @@ const main = async () => {
   print(
     "",
     bold("Look"),
-    `  Inbox      ${server.dashboardUrl}${found ? `#${found.id}` : ""}`,
+    `  Inbox      ${server.dashboardUrl}/inbox${found ? `/${found.id}` : ""}`,
     `  Dashboard  ${url}/dashboard`,
     `  API        ${url}/api/v1, explained in docs/reference.md and at ${url}/openapi.json`,
     `  Key        ${apiKey}`,

@@ -1,4 +1,4 @@
-import type { EmailFilterStatus } from "@mailsvc/sdk/contract";
+import type { AgentEventState, EmailFilterStatus, Permission } from "@mailsvc/sdk/contract";
 
 // The contract's own list would bring its schemas with it. The type checker compares the two.
 const STATUSES: Readonly<Record<EmailFilterStatus, true>> = {
@@ -18,3 +18,76 @@ const STATUSES: Readonly<Record<EmailFilterStatus, true>> = {
 
 /** The states by which emails can be filtered. */
 export const EMAIL_FILTER_STATUSES = Object.keys(STATUSES);
+
+const DELIVERY: Readonly<Record<AgentEventState, true>> = {
+  pending: true,
+  queued: true,
+  delivered: true,
+  dead: true,
+  superseded: true,
+  cancelled: true,
+};
+
+/** The states of deliveries to webhooks. */
+export const DELIVERY_STATES = Object.keys(DELIVERY);
+
+/** Kinds of events, and single ones that people look for. */
+export const EVENT_PATTERNS = [
+  "email.*",
+  "email.bounced,email.complained",
+  "email.failed",
+  "email.opened,email.clicked",
+  "contact.*",
+  "list.*",
+  "segment.*",
+  "suppression.*",
+  "campaign.*",
+  "automation.*",
+  "webhook.*",
+];
+
+const ALL_PERMISSIONS: Readonly<Record<Permission, true>> = {
+  "contacts:read": true,
+  "contacts:write": true,
+  "campaigns:read": true,
+  "campaigns:write": true,
+  "templates:read": true,
+  "templates:write": true,
+  "automations:read": true,
+  "automations:write": true,
+  "transactional:send": true,
+  "transactional:read": true,
+  "received:read": true,
+  "received:write": true,
+  "senders:read": true,
+  "senders:write": true,
+  "suppressions:read": true,
+  "suppressions:write": true,
+  "providers:read": true,
+  "providers:write": true,
+  "people:read": true,
+  "people:write": true,
+  "lists:read": true,
+  "lists:write": true,
+  "segments:read": true,
+  "segments:write": true,
+  "events:read": true,
+  "events:write": true,
+  "webhooks:read": true,
+  "webhooks:write": true,
+  "keys:read": true,
+  "keys:write": true,
+  "jobs:read": true,
+  "jobs:write": true,
+  "listings:read": true,
+  "listings:write": true,
+  "marketplace:read": true,
+  "marketplace:write": true,
+  "brand:read": true,
+  "brand:write": true,
+  "billing:read": true,
+  "billing:write": true,
+};
+
+/** The permissions that an API key can have. */
+export const PERMISSIONS = Object.keys(ALL_PERMISSIONS) as readonly Permission[];

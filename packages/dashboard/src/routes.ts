@@ -5,7 +5,7 @@ import type { Route } from "./router.tsx";
 interface Entry {
   readonly name: string;
   readonly path: string;
-  readonly permission: Permission;
+  readonly permission: Permission | "operator";
   /** Only in dev mode. */
   readonly dev?: true;
 }
@@ -20,8 +20,28 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
     ],
   },
   {
+    group: "Developers",
+    entries: [
+      { name: "Events", path: "/events", permission: "events:read" },
+      { name: "Webhooks", path: "/webhooks", permission: "webhooks:read" },
+      { name: "API keys", path: "/keys", permission: "keys:read" },
+      { name: "Clock and faults", path: "/dev", permission: "transactional:read", dev: true },
+    ],
+  },
+  {
+    group: "Server",
+    entries: [
+      { name: "Queue", path: "/queue", permission: "operator" },
+      { name: "Relays", path: "/relays", permission: "operator" },
+      { name: "Workspaces", path: "/workspaces", permission: "operator" },
+    ],
+  },
+  {
     group: "Settings",
-    entries: [{ name: "People signed in", path: "/people", permission: "keys:read" }],
+    entries: [
+      { name: "Senders", path: "/senders", permission: "senders:read" },
+      { name: "People signed in", path: "/people", permission: "keys:read" },
+    ],
   },
 ];
 
@@ -31,5 +51,18 @@ export const ROUTES: readonly Route[] = [
   { path: "/activity/:id", load: () => import("./pages/email.tsx") },
   { path: "/inbox", load: () => import("./pages/inbox.tsx") },
   { path: "/inbox/:id", load: () => import("./pages/inbox.tsx") },
+  { path: "/events", load: () => import("./pages/events.tsx") },
+  { path: "/events/:id", load: () => import("./pages/event.tsx") },
+  { path: "/webhooks", load: () => import("./pages/webhooks.tsx") },
+  { path: "/webhooks/:id", load: () => import("./pages/webhook.tsx") },
+  { path: "/webhooks/:id/:delivery", load: () => import("./pages/webhook-delivery.tsx") },
+  { path: "/keys", load: () => import("./pages/keys.tsx") },
+  { path: "/dev", load: () => import("./pages/dev.tsx") },
+  { path: "/queue", load: () => import("./pages/queue.tsx") },
+  { path: "/relays", load: () => import("./pages/relays.tsx") },
+  { path: "/relays/:name", load: () => import("./pages/relay.tsx") },
+  { path: "/workspaces", load: () => import("./pages/workspaces.tsx") },
+  { path: "/senders", load: () => import("./pages/senders.tsx") },
+  { path: "/senders/:id", load: () => import("./pages/sender.tsx") },
   { path: "/people", load: () => import("./pages/people.tsx") },
 ];

@@ -2,8 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { connected } from "./api/live.ts";
-import { may, type Session } from "./api/session.ts";
-import { chooseWorkspace, signOut } from "./api/sign-in.ts";
+import { may, mayOperate, type Session } from "./api/session.ts";
+import { becomeOperator, chooseWorkspace, signOut } from "./api/sign-in.ts";
+import { Field } from "./parts/field.tsx";
+import { FormButton } from "./parts/form-button.tsx";
 import { toast } from "./parts/toast.tsx";
 import { path, toHref } from "./router.tsx";
 import { NAVIGATION } from "./routes.ts";
@@ -30,7 +32,7 @@ export function Shell({ session, children }: Props) {
   }, []);
   const groups = NAVIGATION.map(({ group, entries }) => ({
     group,
-    entries: entries.filter(({ permission, dev }) => may(permission) && (!dev || session.dev)),
+    entries: entries.filter(({ permission, dev }) => (permission === "operator" ? mayOperate() : may(permission)) && (!dev || session.dev)),
   })).filter(({ entries }) => entries.length > 0);
   return (
     <div class="shell">
@@ -113,7 +115,7 @@ function Workspaces({ session: { workspace, workspaces } }: { readonly session: 
   );
 }
 
-function Person({ session: { dev, role, user, version } }: { readonly session: Session }) {
+function Person({ session: { dev, operator, role, user, version } }: { readonly session: Session }) {
   const leave = (everywhere: boolean) => (): void => {
     signOut(everywhere).catch((error: Error) => toast(error.message, { bad: true }));
   };
@@ -129,8 +131,9 @@ function Person({ session: { dev, role, user, version } }: { readonly session: S
           <summary>{user ?? role}</summary>
           <div class="menu">
             <p class="soft">
-              {role} · {version}
+              {operator ? "operator" : role} · {version}
             </p>
+            {role === "owner" && !operator ? <BecomeOperator /> : null}
             <button type="button" onClick={leave(false)}>
               Sign out
             </button>
@@ -141,6 +144,22 @@ function Person({ session: { dev, role, user, version } }: { readonly session: S
         </details>
       )}
     </div>
+  );
+}
+
+/** The queue, relays and workspaces are the server's, not a workspace's: they need another key. */
+function BecomeOperator() {
+  return (
+    <FormButton
+      label="Operate the server"
+      title="Operate the server"
+      submit="Continue"
+      act={(values) => becomeOperator(values.text("operatorKey"))}
+    >
+      <Field label="Operator key" hint="The queue, relays and workspaces are those of the whole server, and need its operator key.">
+        <input type="password" name="operatorKey" required autocomplete="off" spellcheck={false} placeholder="ms_op_…" />
+      </Field>
+    </FormButton>
   );
 }
 

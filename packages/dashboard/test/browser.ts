@@ -18,8 +18,8 @@ export interface Stage extends AsyncDisposable {
   readonly browser: Browser;
   /** A new browser profile at a page of the dashboard. What its scripts report is kept in `faults`. */
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
-  /** Calls the API with the first key of the server. */
-  call<T>(method: string, path: string, body?: object): Promise<T>;
+  /** Calls the API with the first key of the server, or another one. */
+  call<T>(method: string, path: string, body?: object, key?: string | null): Promise<T>;
 }
 
 /** A page, and all that went wrong in it: uncaught errors, and what its policy refused. */
@@ -58,10 +58,10 @@ export async function createStage({ dev = true, flags = {} }: { dev?: boolean; f
       await page.goto(path);
       return { page, faults, refusedInMail };
     },
-    call: async <T>(method: string, path: string, body?: object) => {
+    call: async <T>(method: string, path: string, body?: object, key: string | null = server.apiKey) => {
       const response = await fetch(`${server.url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${server.apiKey}`, ...(body && { "content-type": "application/json" }) },
+        headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
         ...(body && { body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);

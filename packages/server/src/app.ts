@@ -1,15 +1,7 @@
 import { type Endpoint, served } from "@mailsvc/sdk/contract";
 import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
-import {
-  BrowserAccess,
-  type BuiltFiles,
-  DashboardFiles,
-  dashboardPages,
-  loadBuiltFiles,
-  SessionWatch,
-  signedInPages,
-} from "./dashboard/dashboard.ts";
+import { BrowserAccess, type BuiltFiles, DashboardFiles, loadBuiltFiles, SessionWatch, signedInPages } from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
 import { captureTestMail } from "./delivery/delivery.ts";
@@ -354,9 +346,6 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
           dev: parts.config.dev,
         });
       }
-      if (!world) return;
-      const { mountDevPages } = await import("./http/public/dev-pages.ts");
-      mountDevPages(h3, dashboardPages(deps, installation), deps);
     },
   });
 }

@@ -101,11 +101,11 @@ test("a data folder that cannot be created is refused, even where mkdir never re
   if (process.platform === "linux") await expect(start("/proc/nope/data")).rejects.toThrow(/cannot be created \(ENOENT\)/);
 });
 
-test("only dev mode has a page to point at", async () => {
-  expect((await start(folder())).dashboardUrl).toBeNull();
-  const dev = await start(folder(), { dev: true });
-  expect(dev.dashboardUrl).toBe(`${dev.url}/`);
-  expect((await fetch(dev.dashboardUrl ?? "")).status).toBe(200);
+test.each([true, false])("the address of the server leads to the dashboard (dev: %s)", async (dev) => {
+  const server = await start(folder(), { dev });
+  expect(server.dashboardUrl).toBe(`${server.url}/dashboard`);
+  const response = await fetch(server.url);
+  expect([response.status, response.url]).toEqual([200, server.dashboardUrl]);
 });
 
 test("files of a data folder that exists already are readable by their owner only", async () => {

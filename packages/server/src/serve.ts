@@ -4,6 +4,7 @@ import { type App, createApp } from "./app.ts";
 import { sqliteBackend } from "./backend.sqlite.ts";
 import type { Backend } from "./backend.ts";
 import { type Config, ConfigError, type SmtpConfig } from "./config.ts";
+import { createOwnerLink } from "./dashboard/dashboard.ts";
 import type { StorageUnavailable } from "./db/errors.ts";
 import { watchDisk } from "./health/disk-watch.ts";
 import type { Metrics } from "./health/metrics.ts";
@@ -33,8 +34,9 @@ import { version } from "./version.ts";
 
 export interface RunningServer extends Installation {
   readonly url: string;
-  /** The page of dev mode; null in production, which has none. */
-  readonly dashboardUrl: string | null;
+  readonly dashboardUrl: string;
+  /** Makes a link that signs one browser in as the owner of the first workspace, once, within 15 minutes; null when it has no owner key. */
+  createSignInLink(): Promise<string | null>;
   /** Where mail is submitted over SMTP, without a login; null for nowhere. */
   readonly smtpUrl: string | null;
   /** Where metrics are served; null without --metrics. */
@@ -134,7 +136,8 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
     const running: RunningServer = {
       url,
       ...app.installation,
-      dashboardUrl: config.dev ? `${url}/` : null,
+      dashboardUrl: `${config.publicUrl ?? url}/dashboard`,
+      createSignInLink: () => createOwnerLink(app.deps, app.installation.workspaceId),
       smtpUrl: smtp.url,
       metricsUrl,
       app,

@@ -18,7 +18,7 @@ const EXIT_MS = 200;
 
 type Started = Pick<
   RunningServer,
-  "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "smtpUrl" | "keysFile" | "keysShown"
+  "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "createSignInLink" | "smtpUrl" | "keysFile" | "keysShown"
 >;
 
 /**
@@ -38,7 +38,7 @@ export async function announce(session: Session, server: Started, dev: boolean):
   if (!mayShow && keysFile !== null)
     session.out.say(`${err.dim("Keys     ")}  ${safeText(keysFile)}${err.dim("  (store them elsewhere, then delete the file)")}`);
   if (session.out.json) return;
-  if (dashboardUrl !== null) session.out.note(`${err.dim("Inbox    ")}  ${safeText(dashboardUrl)}`);
+  session.out.note(`${err.dim("Dashboard")}  ${safeText(await findWayIn(session, server, dev))}`);
   if (smtpUrl !== null) session.out.note(`${err.dim("SMTP     ")}  ${safeText(smtpUrl)}`);
   if (profiles) {
     for (const [name, { apiKey: key }] of Object.entries(profiles))
@@ -52,6 +52,15 @@ export async function announce(session: Session, server: Started, dev: boolean):
     server.keysShown();
   }
   session.out.note(err.dim("Press Ctrl-C to stop."));
+}
+
+/**
+ * Where a person opens the dashboard. Dev mode needs no sign-in. Production prints a link that signs in, but only where a person sits at
+ * the terminal: a service or a container with a terminal of its own may keep what it prints. It works once, within 15 minutes.
+ */
+async function findWayIn(session: Session, { dashboardUrl, createSignInLink }: Started, dev: boolean): Promise<string> {
+  const attended = session.term.stderrTTY && session.host.stdin.isTTY === true && !session.globals.quiet && !session.host.env["CI"];
+  return (!dev && attended ? await createSignInLink() : null) ?? dashboardUrl;
 }
 
 const EXAMPLES = {

@@ -7,6 +7,8 @@ export interface Session {
   readonly permissions: readonly Permission[];
   /** The name that a proxy gave. */
   readonly user: string | null;
+  /** Whether the person may do what needs the operator key: the queue, relays, workspaces. */
+  readonly operator: boolean;
   readonly workspace: Workspace;
   /** In dev mode, all workspaces. */
   readonly workspaces: readonly Workspace[];
@@ -26,6 +28,11 @@ export const session = signal<Session | null | undefined>(undefined);
 /** Whether the person may do what an endpoint's permission stands for. */
 export function may(permission: Permission): boolean {
   return session.value?.permissions.includes(permission) ?? false;
+}
+
+/** Whether the person may do what needs the operator key. */
+export function mayOperate(): boolean {
+  return session.value?.operator ?? false;
 }
 
 /** Which workspace a request is about: dev mode has no session that says it. */

@@ -26,6 +26,11 @@ export async function signIn(by: { readonly token: string } | { readonly apiKey:
   session.value = (await (await post("/dashboard/sign-in", by)).json()) as Session;
 }
 
+/** Gives this session the rights of the operator key. Throws RequestError. */
+export async function becomeOperator(operatorKey: string): Promise<void> {
+  session.value = (await (await post("/dashboard/operator", { operatorKey })).json()) as Session;
+}
+
 /** Ends this session, or all of this person. */
 export async function signOut(everywhere: boolean): Promise<void> {
   await post("/dashboard/sign-out", { everywhere });

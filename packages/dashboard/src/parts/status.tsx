@@ -2,15 +2,31 @@
 
 // The tone of each state: success, in progress, needs attention, failure. All others are neutral.
 const TONES: Readonly<Record<string, string>> = {
-  ...of("good", "delivered", "sent", "opened", "clicked", "active", "verified", "completed", "ok", "published", "enabled", "approved"),
-  ...of("busy", "queued", "sending", "scheduled", "pending", "running", "processing", "rescheduled"),
-  ...of("warn", "deferred", "paused", "held", "waiting", "retrying", "disabled"),
-  ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "expired"),
+  ...of(
+    "good",
+    "delivered",
+    "sent",
+    "opened",
+    "clicked",
+    "active",
+    "verified",
+    "completed",
+    "ok",
+    "published",
+    "enabled",
+    "approved",
+    "up",
+    "VERIFIED",
+    "live",
+  ),
+  ...of("busy", "queued", "sending", "scheduled", "pending", "running", "processing", "rescheduled", "ready", "PENDING"),
+  ...of("warn", "warn", "deferred", "paused", "held", "waiting", "retrying", "disabled", "unhandled", "test"),
+  ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "expired", "down", "fail"),
 };
 
 /** A state, as a word with a color. */
-export function Status({ status }: { readonly status: string }) {
-  return <span class={`status ${TONES[status] ?? "plain"}`}>{status.replaceAll("_", " ")}</span>;
+export function Status({ status, text = status.replaceAll("_", " ") }: { readonly status: string; readonly text?: string }) {
+  return <span class={`status ${TONES[status] ?? "plain"}`}>{text}</span>;
 }
 
 /** The tone of a state: good, busy, warn, bad or plain. */

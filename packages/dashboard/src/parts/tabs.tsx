@@ -50,7 +50,7 @@ export function Tabs({ label, tabs, chosen, choose, children }: Props) {
           </button>
         ))}
       </div>
-      <div class={`panel ${chosen}`} role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`}>
+      <div class={`panel ${chosen}`} role="tabpanel" tabIndex={0} id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`}>
         {children}
       </div>
     </section>

@@ -371,6 +371,7 @@ CREATE TABLE "dashboard_sessions" (
 	"key_id" text NOT NULL,
 	"role" text NOT NULL,
 	"user_name" text,
+	"operator_hash" text,
 	"created_at" bigint NOT NULL,
 	"last_seen_at" bigint NOT NULL,
 	"expires_at" bigint NOT NULL

@@ -404,6 +404,7 @@ CREATE TABLE `dashboard_sessions` (
 	`key_id` text NOT NULL,
 	`role` text NOT NULL,
 	`user_name` text,
+	`operator_hash` text,
 	`created_at` integer NOT NULL,
 	`last_seen_at` integer NOT NULL,
 	`expires_at` integer NOT NULL

@@ -44,6 +44,20 @@ export class BrowserAccess implements SessionLookup {
     };
   }
 
+  async admitOperator(request: BrowserRequest): Promise<boolean> {
+    if (this.#deps.config.dev && request.headers.get(WORKSPACE_HEADER) !== null) {
+      this.guard(request);
+      return true;
+    }
+    const session = await this.find(request);
+    if (session === null) return false;
+    if (request.method !== "GET" && request.method !== "HEAD") assertSameOrigin(request.headers, this.#deps.baseUrl());
+    if (!(await isOperator(this.#deps, session)))
+      throw new ApiError("forbidden", "This needs the operator key.", { hint: "Give it in the dashboard: Operator." });
+    await touchSession(this.#deps, session);
+    return true;
+  }
+
   /** Throws ApiError forbidden for a browser that is not on this machine. */
   guard(request: BrowserRequest): void {
     this.#guardLocal(request, request.remoteAddress);
@@ -70,6 +84,11 @@ export class BrowserAccess implements SessionLookup {
     if (session.user !== null && readProxyUser(config.sso, request) !== session.user) throw buildEnded();
     return session;
   }
+}
+
+/** Whether a session has the rights of the operator key, and that key is still the server's. */
+export async function isOperator({ keyCache }: Pick<DashboardDeps, "keyCache">, { operator, role }: LiveSession): Promise<boolean> {
+  return operator !== null && role === "owner" && (await keyCache.isOperator(operator));
 }
 
 function buildEnded(): ApiError {

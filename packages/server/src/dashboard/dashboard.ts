@@ -1,29 +1,33 @@
-import { getEmail, listRecentEmails } from "../emails/emails.ts";
-import type { DevPage, DevPageResponse } from "../http/public/dev-pages.ts";
 import type { PublicPage } from "../http/public/public-pages.ts";
-import { getMail } from "../inbox/inbox.ts";
-import type { Installation } from "../installation/installation.ts";
-import { getSentEvent, listSentEvents } from "../marketplace/marketplace.ts";
-import type { DashboardDeps } from "./deps.ts";
 import { framePages } from "./frame.ts";
-import { buildContentDisposition, buildMailPolicy, getAttachment, renderMailHtml } from "./mail-view.ts";
-import { buildPolicy, ICON, renderDevPage } from "./page.ts";
 import { type SignInParts, signInPages } from "./sign-in.ts";
 
 export { BrowserAccess } from "./access.ts";
 export { loadBuiltFiles } from "./built-files.ts";
 export { type BuiltFiles, DashboardFiles } from "./files.ts";
-export { SessionWatch } from "./sessions.ts";
+export { buildMailPolicy, renderMailHtml } from "./mail-view.ts";
+export { createOwnerLink, SessionWatch } from "./sessions.ts";
 
-/** The pages of the dashboard: its files, signing in and out, and mail in frames. */
+const ICON =
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#3457d5'/><path d='M7 11l9 7 9-7v11H7z' fill='none' stroke='white' stroke-width='2.2' stroke-linejoin='round'/><path d='M7 11h18' stroke='white' stroke-width='2.2' stroke-linecap='round'/></svg>";
+
+/** The pages of the dashboard: its files, signing in and out, mail in frames, and the way to it from the address of the server alone. */
 export function signedInPages(parts: SignInParts): readonly PublicPage[] {
-  return [...signInPages(parts), ...framePages(parts), ...parts.deps.dashboardFiles.pages()];
+  return [home, ...signInPages(parts), ...framePages(parts), ...parts.deps.dashboardFiles.pages()];
 }
 
-export { buildMailPolicy, renderMailHtml } from "./mail-view.ts";
-
-// Events and emails listed; older ones are in `mailsvc deliveries list` and `mailsvc emails list`.
-const SHOWN = 200;
+const home: PublicPage = {
+  path: "/",
+  methods: ["GET"],
+  serve: async () => ({
+    status: 302,
+    headers: [
+      ["location", "/dashboard"],
+      ["cache-control", "no-store"],
+    ],
+    body: null,
+  }),
+};
 
 /** The icon that browsers ask for on every page. */
 export const favicon: PublicPage = {
@@ -39,64 +43,3 @@ export const favicon: PublicPage = {
     body: ICON,
   }),
 };
-
-/**
- * The pages of dev mode: the inbox, activity and webhooks of all workspaces at `/` and `/dashboard`, and what they load. Like
- * `/__dev`, they need no key.
- */
-export function dashboardPages(deps: DashboardDeps, { apiKey }: Installation): readonly DevPage[] {
-  const parseMail = async (id = "") => {
-    const { default: PostalMime } = await import("postal-mime");
-    return PostalMime.parse((await getMail(deps.db.read, id)).raw);
-  };
-  const preview = apiKey === null ? "" : `${apiKey.slice(0, 10)}…${apiKey.slice(-4)}`;
-  const html = renderDevPage({ mailer: deps.mailer.name, version: deps.version, keyPreview: preview });
-  const inbox: DevPage["serve"] = async () => ({
-    type: "text/html; charset=utf-8",
-    body: html,
-    headers: [["content-security-policy", buildPolicy()]],
-  });
-  return [
-    { path: "/", serve: inbox },
-    { path: "/dashboard/emails", serve: async () => json({ data: await listRecentEmails(deps.db.read, SHOWN) }) },
-    {
-      path: "/dashboard/emails/:workspaceId/:id",
-      serve: async ({ workspaceId = "", id = "" }) => json(await getEmail(deps.db.read, workspaceId, id)),
-    },
-    { path: "/dashboard/events", serve: async () => json({ data: await listSentEvents(deps.db.read, SHOWN) }) },
-    {
-      path: "/dashboard/events/:slug/:id",
-      serve: async ({ slug = "", id = "" }) => json(await getSentEvent(deps.db.read, slug, id)),
-    },
-    {
-      path: "/dashboard/mail/:id",
-      serve: async ({ id }, query) => ({
-        type: "text/html; charset=utf-8",
-        body: renderMailHtml(await parseMail(id)),
-        headers: [["content-security-policy", buildMailPolicy(query.get("remote") === "1")]],
-      }),
-    },
-    {
-      path: "/dashboard/mail/:id/attachments/:position",
-      serve: async ({ id, position = "" }) => {
-        const { filename, bytes } = getAttachment(await parseMail(id), position);
-        return {
-          type: "application/octet-stream",
-          body: bytes,
-          headers: [
-            ["content-disposition", buildContentDisposition(filename)],
-            ["content-security-policy", "sandbox; default-src 'none'"],
-          ],
-        };
-      },
-    },
-  ];
-}
-
-function json(value: unknown): DevPageResponse {
-  return {
-    type: "application/json; charset=utf-8",
-    body: JSON.stringify(value),
-    headers: [["content-security-policy", "sandbox; default-src 'none'"]],
-  };
-}

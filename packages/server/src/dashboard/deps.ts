@@ -21,7 +21,7 @@ export interface SessionDeps {
 
 /** What the dashboard needs. */
 export interface DashboardDeps extends SessionDeps {
-  readonly keyCache: Pick<KeyCache, "hash" | "load">;
+  readonly keyCache: Pick<KeyCache, "hash" | "load" | "isOperator">;
   readonly keyWatch: Pick<RevocationWatch, "watch">;
   readonly mailer: Mailer;
   readonly version: string;

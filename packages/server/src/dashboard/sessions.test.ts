@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { replaceOperatorKey } from "../installation/recovery.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
 const HOST = "mail.acme.example";
@@ -6,7 +7,7 @@ const HOST = "mail.acme.example";
 interface Answer {
   readonly status: number;
   readonly cookie: string | null;
-  readonly body: { error?: { code: string }; role?: string; permissions?: string[]; workspace?: { id: string } };
+  readonly body: { error?: { code: string }; role?: string; operator?: boolean; permissions?: string[]; workspace?: { id: string } };
 }
 
 let world: TestWorld;
@@ -83,6 +84,44 @@ describe("signing in", () => {
   test("a token that somebody has made up is no session", async () => {
     const name = (await signIn()).split("=")[0];
     expect((await browse("GET", "/api/v1/me", { cookie: `${name}=${"A".repeat(43)}` })).status).toBe(401);
+  });
+});
+
+describe("the operator", () => {
+  const become = (cookie: string, operatorKey: string, origin?: string) =>
+    browse("POST", "/dashboard/operator", { cookie, body: { operatorKey }, ...(origin && { origin }) });
+
+  test("is an owner who gives the operator key, under another token", async () => {
+    const owner = await signIn();
+    expect((await browse("GET", "/api/v1/queue", { cookie: owner })).status).toBe(403);
+    const { status, cookie, body } = await become(owner, world.operatorKey);
+    expect([status, body.operator]).toEqual([200, true]);
+    expect(cookie).not.toBe(owner);
+    expect((await browse("GET", "/api/v1/me", { cookie: owner })).status).toBe(401);
+    expect((await browse("GET", "/api/v1/queue", { cookie: cookie ?? "" })).status).toBe(200);
+    const paused = await browse("POST", "/api/v1/queue/pause", { cookie: cookie ?? "", body: {}, origin: "http://evil.example" });
+    expect(paused.status).toBe(403);
+    expect((await browse("POST", "/api/v1/queue/pause", { cookie: cookie ?? "", body: {} })).status).toBe(200);
+  });
+
+  test("is nobody else: no other role, no other key, no page of another site, and no one without a session", async () => {
+    const owner = await signIn();
+    for (const role of ["marketer", "viewer"] as const) {
+      const { status, cookie } = await become(await signIn(role), world.operatorKey);
+      expect([status, cookie]).toEqual([403, null]);
+    }
+    expect((await become(owner, world.apiKey)).status).toBe(401);
+    expect((await become(owner, world.operatorKey, "http://evil.example")).status).toBe(403);
+    expect((await browse("POST", "/dashboard/operator", { body: { operatorKey: world.operatorKey } })).status).toBe(401);
+    expect((await browse("GET", "/api/v1/queue")).status).toBe(401);
+  });
+
+  test("stops being it when the operator key is another one, and stays signed in", async () => {
+    const cookie = (await become(await signIn(), world.operatorKey)).cookie ?? "";
+    await replaceOperatorKey(world.app.deps.db, world.app.deps.random);
+    expect((await browse("GET", "/api/v1/queue", { cookie })).status).toBe(403);
+    expect((await browse("GET", "/dashboard/session", { cookie })).body.operator).toBe(false);
+    expect((await browse("GET", "/api/v1/me", { cookie })).status).toBe(200);
   });
 });
 

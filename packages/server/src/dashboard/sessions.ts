@@ -19,6 +19,8 @@ export interface Subject {
   readonly keyId: string;
   readonly role: Role;
   readonly user: string | null;
+  /** The hash of the operator key that the person has given; null for sessions of one workspace. */
+  readonly operator: string | null;
 }
 
 /** A session that is valid now, and the rights it gives. */
@@ -59,7 +61,7 @@ export async function createSession(tx: Tx, deps: SessionDeps, subject: Subject)
   await tx.insert(t).values({
     id: deps.ids("ses"),
     hash: hashToken(token),
-    ...{ workspaceId: subject.workspaceId, keyId: subject.keyId, role: subject.role, user: subject.user },
+    ...{ workspaceId: subject.workspaceId, keyId: subject.keyId, role: subject.role, user: subject.user, operator: subject.operator },
     ...{ createdAt: now, lastSeenAt: now, expiresAt: now + SESSION_MS },
   });
   return token;
@@ -129,7 +131,7 @@ export async function endAllSessions(tx: Tx, deps: SessionDeps, workspaceId: str
 export async function createLink(
   tx: Tx,
   deps: SessionDeps,
-  subject: Omit<Subject, "user">,
+  subject: Pick<Subject, "workspaceId" | "keyId" | "role">,
 ): Promise<{ url: string; role: Role; expiresAt: string }> {
   const { dashboardLinks: t } = tx.t;
   const now = deps.clock.now();
@@ -138,6 +140,14 @@ export async function createLink(
   const { workspaceId, keyId, role } = subject;
   await tx.insert(t).values({ hash: hashToken(token), workspaceId, keyId, role, expiresAt: now + LINK_MS });
   return { url: `${deps.baseUrl()}/dashboard/sign-in#${token}`, role, expiresAt: iso(now + LINK_MS) };
+}
+
+/** Makes a link that signs the owner of a workspace in; null when it has no owner key. */
+export async function createOwnerLink(deps: SessionDeps, workspaceId: string): Promise<string | null> {
+  return deps.db.tx(async (tx) => {
+    const owner = await findOwnerKey(tx, workspaceId);
+    return owner && (await createLink(tx, deps, { workspaceId, keyId: owner.id, role: "owner" })).url;
+  });
 }
 
 /** Uses a link up. Throws ApiError unauthorized when it was used, is too old, or its key was revoked. */
@@ -157,7 +167,7 @@ export async function redeemLink(tx: Tx, { clock }: SessionDeps, token: string):
     throw new ApiError("unauthorized", "This link does not work any more.", {
       hint: `A link works once, within ${SIGN_IN_LIMITS.linkMinutes} minutes. Make another one with mailsvc open.`,
     });
-  return { workspaceId: link.workspaceId, keyId: link.keyId, role: link.role, user: null };
+  return { workspaceId: link.workspaceId, keyId: link.keyId, role: link.role, user: null, operator: null };
 }
 
 /** The oldest valid owner key of a workspace, to which sessions without a key of their own belong; null if there is none. */

@@ -6,7 +6,7 @@ import type { PageRequest, PageResponse, PublicPage } from "../http/public/publi
 import type { Installation } from "../installation/installation.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { getWorkspace } from "../workspaces/workspaces.ts";
-import type { BrowserAccess } from "./access.ts";
+import { type BrowserAccess, isOperator } from "./access.ts";
 import { buildCookie, readReached } from "./cookie.ts";
 import type { DashboardDeps } from "./deps.ts";
 import { assertSameOrigin } from "./origin.ts";
@@ -27,6 +27,7 @@ const MAX_BODY = 4096;
 const SignIn = z.union([z.strictObject({ token: z.string().max(100) }), z.strictObject({ apiKey: z.string().max(200) })], {
   error: "Give token or apiKey.",
 });
+const BecomeOperator = z.strictObject({ operatorKey: z.string().max(200) });
 const SignOut = z.strictObject({ everywhere: z.boolean().default(false) });
 
 /** What the dashboard knows of the person before it loads a page. */
@@ -34,6 +35,8 @@ interface State {
   readonly role: Role;
   readonly permissions: readonly string[];
   readonly user: string | null;
+  /** Whether the person may do what needs the operator key. */
+  readonly operator: boolean;
   readonly workspace: { readonly id: string; readonly name: string };
   /** In dev mode, all workspaces; otherwise none. */
   readonly workspaces: readonly { readonly id: string; readonly name: string }[];
@@ -53,6 +56,7 @@ export function signInPages(parts: SignInParts): readonly PublicPage[] {
   return [
     { path: "/dashboard/session", methods: ["GET"], errors: "json", serve: (request) => showState(parts, request) },
     { path: "/dashboard/sign-in", methods: ["POST"], errors: "json", serve: (request) => signIn(parts, request) },
+    { path: "/dashboard/operator", methods: ["POST"], errors: "json", serve: (request) => becomeOperator(parts, request) },
     { path: "/dashboard/sign-out", methods: ["POST"], errors: "json", serve: (request) => signOut(parts, request) },
   ];
 }
@@ -70,7 +74,13 @@ async function showState({ deps, access, installation }: SignInParts, request: P
   const owner = user === null ? null : await findOwnerKey(deps.db.read, installation.workspaceId);
   if (deps.config.sso === null || user === null || owner === null)
     throw new ApiError("unauthorized", "You are not signed in.", { hint: "Sign in with a link from mailsvc open, or with an API key." });
-  return begin(deps, request, { workspaceId: installation.workspaceId, keyId: owner.id, role: chooseRole(deps.config.sso, user), user });
+  return begin(deps, request, {
+    workspaceId: installation.workspaceId,
+    keyId: owner.id,
+    role: chooseRole(deps.config.sso, user),
+    user,
+    operator: null,
+  });
 }
 
 async function signIn({ deps, access }: SignInParts, request: PageRequest): Promise<PageResponse> {
@@ -80,7 +90,24 @@ async function signIn({ deps, access }: SignInParts, request: PageRequest): Prom
   const before = await access.find(browser).catch(() => null);
   if ("token" in input) return begin(deps, request, input, before);
   const key = await findKey(deps, input.apiKey);
-  return begin(deps, request, { workspaceId: key.workspaceId, keyId: key.id, role: "owner", user: null }, before);
+  return begin(deps, request, { workspaceId: key.workspaceId, keyId: key.id, role: "owner", user: null, operator: null }, before);
+}
+
+/** Gives the session of an owner the rights of the operator key, under a new token. Throws ApiError unauthorized or forbidden. */
+async function becomeOperator({ deps, access }: SignInParts, request: PageRequest): Promise<PageResponse> {
+  const browser = toBrowser(request);
+  assertSameOrigin(browser.headers, deps.baseUrl());
+  const { operatorKey } = await readBody(request, BecomeOperator);
+  const session = await access.find(browser);
+  if (session === null) throw new ApiError("unauthorized", "You are not signed in.");
+  if (session.role !== "owner") throw new ApiError("forbidden", "Only an owner can become the operator.");
+  const operator = deps.keyCache.hash(operatorKey.trim());
+  if (!(await deps.keyCache.isOperator(operator)))
+    throw new ApiError("unauthorized", "This is not the operator key of this server.", {
+      hint: "It begins with ms_op_. Make a new one on the server: mailsvc recover-key --operator",
+    });
+  const { workspaceId, keyId, role, user } = session;
+  return begin(deps, request, { workspaceId, keyId, role, user, operator }, session);
 }
 
 async function signOut({ deps, access }: SignInParts, request: PageRequest): Promise<PageResponse> {
@@ -123,10 +150,12 @@ async function findKey({ keyCache }: DashboardDeps, text: string): Promise<Devel
   return key;
 }
 
-async function describe(deps: DashboardDeps, { workspaceId, role, user, key }: LiveSession): Promise<State> {
+async function describe(deps: DashboardDeps, session: LiveSession): Promise<State> {
+  const { workspaceId, role, user, key } = session;
   const { id, name } = await getWorkspace(deps.db.read, workspaceId);
+  const operator = await isOperator(deps, session);
   return {
-    ...{ role, user, workspace: { id, name }, workspaces: [], dev: false },
+    ...{ role, user, operator, workspace: { id, name }, workspaces: [], dev: false },
     permissions: [...key.permissions],
     ...{ version: deps.version, mailer: deps.mailer.name },
   };
@@ -140,7 +169,7 @@ async function describeDev(deps: DashboardDeps, access: BrowserAccess, browser: 
   const workspace = workspaces.find(({ id }) => id === wanted) ?? first;
   if (!workspace) throw new ApiError("not_found", "There is no workspace on this server.");
   return {
-    ...{ role: "owner", user: null, workspace, workspaces, dev: true },
+    ...{ role: "owner", user: null, operator: true, workspace, workspaces, dev: true },
     permissions: ROLE_PERMISSIONS.owner,
     ...{ version: deps.version, mailer: deps.mailer.name },
   };

@@ -15,6 +15,8 @@ export function dashboardTables(c: ColumnTypes) {
         role: c.text("role").$type<Role>().notNull(),
         /** The name that a trusted proxy gave. */
         user: c.text("user_name"),
+        /** The hash of the operator key that the person has given; the session has its rights for as long as it is the key. */
+        operator: c.text("operator_hash"),
         createdAt: c.instant("created_at").notNull(),
         lastSeenAt: c.instant("last_seen_at").notNull(),
         expiresAt: c.instant("expires_at").notNull(),

@@ -80,7 +80,8 @@ export class Admission {
   async admitOperator(call: Call): Promise<Caller> {
     const { request, endpoint, base, headers } = call;
     const { maxBodyBytes, rates } = this.#deps.config;
-    await this.#authenticate(call, (count) => authenticateOperator(request.headers, this.#keys, count));
+    if (!(await this.#isOperatorSession(call)))
+      await this.#authenticate(call, (count) => authenticateOperator(request.headers, this.#keys, count));
     call.keyId = "operator";
     await limitDeveloper(this.#limiter, rates, "operator", endpoint, headers);
     return { id: "operator", context: base, maxBody: Math.min(maxBodyBytes, PUBLIC_BODY_BYTES) };
@@ -113,6 +114,12 @@ export class Admission {
     if (request.headers.get("authorization") !== null) return null;
     const { headers, remoteAddress } = request;
     return this.#sessions.admit({ method: endpoint.method, headers, remoteAddress });
+  }
+
+  async #isOperatorSession({ request, endpoint }: Call): Promise<boolean> {
+    if (request.headers.get("authorization") !== null) return false;
+    const { headers, remoteAddress } = request;
+    return this.#sessions.admitOperator({ method: endpoint.method, headers, remoteAddress });
   }
 
   async #admitKey(call: Call): Promise<AdmittedDeveloper> {

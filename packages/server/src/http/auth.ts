@@ -65,6 +65,8 @@ export interface AdmittedSession {
 export interface SessionLookup {
   /** The session of a request without a key; null when it names none. Throws ApiError unauthorized, or forbidden for another site's write. */
   admit(request: BrowserRequest): Promise<AdmittedSession | null>;
+  /** Whether a request without a key comes from the operator; false when it names no session. Throws as `admit` does, and for other sessions. */
+  admitOperator(request: BrowserRequest): Promise<boolean>;
 }
 
 /** Runs a lookup whose refusal counts against the key: gives its result, or throws rate_limited. */

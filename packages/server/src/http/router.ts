@@ -43,7 +43,7 @@ export interface Router {
 }
 
 // Other services' APIs are for programs: nobody calls them from the dashboard.
-const NO_SESSIONS: SessionLookup = { admit: async () => null };
+const NO_SESSIONS: SessionLookup = { admit: async () => null, admitOperator: async () => false };
 
 /** A load balancer's probes: served at once, however busy the server is. */
 export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);

@@ -57,7 +57,7 @@ test("the ready file holds the address and the key, and only its owner may read 
     operatorKey: server.operatorKey,
     profiles: server.profiles,
     pid: process.pid,
-    dashboardUrl: `${server.url}/`,
+    dashboardUrl: `${server.url}/dashboard`,
     smtpUrl: server.smtpUrl,
   });
   expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -37,7 +37,7 @@ function Actions({ mail }: { readonly mail: CapturedMailDetail }) {
     toast(done);
   };
   return (
-    <>
+    <div class="stack">
       <p class="soft">As {mail.to}, or their mail server, would.</p>
       <div class="buttons">
         {pixel ? <ActionButton label="Open" act={visit(pixel, "Opened")} /> : null}
@@ -53,7 +53,7 @@ function Actions({ mail }: { readonly mail: CapturedMailDetail }) {
         <ActionButton label="Bounce" act={report("bounced", "Bounced")} />
         <ActionButton label="Complain" act={report("complained", "Reported as spam")} />
       </div>
-    </>
+    </div>
   );
 }
 

@@ -1,0 +1,273 @@
+/** @jsxImportSource preact */
+import type { ClockState, Fault } from "@mailsvc/sdk/contract";
+import { useEffect } from "preact/hooks";
+import { api } from "../api/client.ts";
+import { session } from "../api/session.ts";
+import { pause } from "../browser.ts";
+import { ActionButton } from "../parts/action-button.tsx";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Field } from "../parts/field.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { useResource } from "../parts/resource.ts";
+import { learnTime, Time } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+
+const TICK_MS = 1000;
+const STEPS = ["1m", "15m", "1h", "1d", "7d"];
+
+/** The clock, faults and snapshots of dev mode. */
+export default function Dev() {
+  return (
+    <Page
+      title="Clock and faults"
+      about={
+        session.value?.mailer === "smtp"
+          ? "Mail leaves through SMTP; only simulated recipients end here."
+          : "Mail is captured here. Nothing leaves this machine."
+      }
+      actions={<Reset />}
+    >
+      <div class="scroll">
+        <Clock />
+        <Faults />
+        <Snapshots />
+      </div>
+    </Page>
+  );
+}
+
+function Reset() {
+  const act = async (): Promise<void> => {
+    await api.world.reset();
+    toast("Everything is as at the first start");
+  };
+  return (
+    <ConfirmButton label="Reset" question="Delete everything?" danger act={act}>
+      <p>All mail, contacts, campaigns and webhooks are deleted. The seeded workspaces and their keys stay.</p>
+    </ConfirmButton>
+  );
+}
+
+function Clock() {
+  const clock = useResource(async (signal) => {
+    const state = await api.clock.show({ signal });
+    learnTime(state.now);
+    return state;
+  }, []);
+  useEffect(() => {
+    const over = new AbortController();
+    const tick = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        await pause(TICK_MS, over.signal);
+        if (!over.signal.aborted && !document.hidden) clock.reload();
+      }
+    };
+    void tick();
+    return () => over.abort();
+  }, [clock.reload]);
+  return (
+    <section class="card">
+      <h2>Clock</h2>
+      <Loaded from={clock}>{(state) => <ClockControls state={state} changed={clock.reload} />}</Loaded>
+    </section>
+  );
+}
+
+function ClockControls({ state: { now, mode, next, timers }, changed }: { readonly state: ClockState; readonly changed: () => void }) {
+  const move = (change: () => Promise<ClockState>) => async (): Promise<void> => {
+    const { fired } = await change();
+    const counts = Map.groupBy(fired, ({ name }) => name);
+    const text = [...counts].map(([name, all]) => (all.length > 1 ? `${name} × ${all.length}` : name)).join(", ");
+    toast(text === "" ? "Nothing was due" : text);
+    changed();
+  };
+  const turn = (change: () => Promise<ClockState>) => async (): Promise<void> => {
+    await change();
+    changed();
+  };
+  return (
+    <div class="stack">
+      <Facts
+        facts={[
+          ["Time", <Time key="now" at={now} exactly />],
+          ["State", mode],
+          [
+            "Next",
+            next === null ? (
+              "no timer waits"
+            ) : (
+              <>
+                {next.name}, <Time at={next.at} exactly />
+              </>
+            ),
+          ],
+          ["Timers", timers],
+        ]}
+      />
+      <div class="buttons">
+        {mode === "frozen" ? (
+          <ActionButton label="Let it run" act={turn(() => api.clock.thaw())} />
+        ) : (
+          <ActionButton label="Freeze" act={turn(() => api.clock.freeze({}))} />
+        )}
+        {STEPS.map((by) => (
+          <ActionButton key={by} label={`+${by}`} act={move(() => api.clock.advance({ by }))} />
+        ))}
+        <ActionButton label="Next timer" disabled={next === null} act={move(() => api.clock.next())} />
+      </div>
+    </div>
+  );
+}
+
+function Faults() {
+  const faults = useResource((signal) => api.faults.list({ signal }), []);
+  const add = async (values: FormValues): Promise<void> => {
+    await api.faults.add({
+      path: values.text("path"),
+      delayMs: Number(values.text("delayMs")),
+      rate: Number(values.text("percent")) / 100,
+      drop: values.text("kind") === "drop",
+      when: values.text("when") === "after" ? "after" : "before",
+      ...(values.text("kind") === "error" && { code: "internal_error" }),
+      ...(values.text("method") !== "" && { method: values.text("method") as NonNullable<Fault["method"]> }),
+    });
+    faults.reload();
+  };
+  const clear = async (): Promise<void> => {
+    await api.faults.clear();
+    faults.reload();
+  };
+  return (
+    <section class="card">
+      <div class="what">
+        <h2>Faults</h2>
+        <div class="buttons">
+          {faults.data !== null && faults.data.data.length > 0 ? <ActionButton label="Remove all" act={clear} /> : null}
+          <FormButton label="Add a fault" title="Let requests fail" submit="Add" act={add}>
+            <FaultFields />
+          </FormButton>
+        </div>
+      </div>
+      <Loaded from={faults}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="soft">No request is made to fail.</p>
+          ) : (
+            <ul class="items">
+              {data.map(({ id, method, path, code, drop, delayMs, rate, matched, hits }) => (
+                <li key={id}>
+                  <div class="what">
+                    <code>
+                      {method ?? "any method"} {path}
+                    </code>
+                    <span class="soft">
+                      {hits} of {matched}
+                    </span>
+                  </div>
+                  <p class="soft">
+                    {[
+                      drop ? "closes the connection" : code,
+                      delayMs > 0 ? `waits ${delayMs} ms` : null,
+                      rate < 1 ? `${Math.round(rate * 100)} % of them` : null,
+                    ]
+                      .filter(Boolean)
+                      .join(", ")}
+                  </p>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+function FaultFields() {
+  return (
+    <>
+      <Field label="Path" hint="* matches anything.">
+        <input name="path" required value="/api/v1/send" spellcheck={false} />
+      </Field>
+      <Field label="Method">
+        <select name="method">
+          <option value="">any</option>
+          {["GET", "POST", "PATCH", "DELETE"].map((method) => (
+            <option key={method}>{method}</option>
+          ))}
+        </select>
+      </Field>
+      <Field label="What happens">
+        <select name="kind">
+          <option value="error">An error is answered</option>
+          <option value="drop">The connection is closed</option>
+          <option value="delay">It only takes longer</option>
+        </select>
+      </Field>
+      <Field label="When" hint="After the work, only the answer is lost: what idempotency keys are for.">
+        <select name="when">
+          <option value="before">Before the work</option>
+          <option value="after">After the work</option>
+        </select>
+      </Field>
+      <Field label="Delay, ms">
+        <input name="delayMs" type="number" min={0} max={120000} value={0} required />
+      </Field>
+      <Field label="Of the requests, %">
+        <input name="percent" type="number" min={1} max={100} value={100} required />
+      </Field>
+    </>
+  );
+}
+
+function Snapshots() {
+  const snapshots = useResource((signal) => api.world.snapshots({ signal }), []);
+  const take = async (values: FormValues): Promise<void> => {
+    await api.world.snapshot({ name: values.text("name") });
+    snapshots.reload();
+  };
+  const restore = (name: string) => async (): Promise<void> => {
+    await api.world.restore({ name });
+    toast(`Back at ${name}`);
+  };
+  return (
+    <section class="card">
+      <div class="what">
+        <h2>Snapshots</h2>
+        <FormButton label="Take one" title="Save the state of the server" submit="Save" act={take}>
+          <Field label="Name">
+            <input name="name" required pattern="[A-Za-z0-9_\-]{1,64}" placeholder="before" spellcheck={false} />
+          </Field>
+        </FormButton>
+      </div>
+      <Loaded from={snapshots}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p class="soft">None was taken.</p>
+          ) : (
+            <ul class="items">
+              {data.map(({ name, takenAt }) => (
+                <li key={name}>
+                  <div class="what">
+                    <span>
+                      <strong>{name}</strong>{" "}
+                      <span class="soft">
+                        <Time at={takenAt} exactly />
+                      </span>
+                    </span>
+                    <ConfirmButton label="Restore" question={`Go back to ${name}?`} danger act={restore(name)}>
+                      <p>What has happened since is lost.</p>
+                    </ConfirmButton>
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}

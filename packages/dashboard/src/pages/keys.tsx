@@ -1,0 +1,131 @@
+/** @jsxImportSource preact */
+import type { Key, Permission } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { PERMISSIONS } from "../constants.ts";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Field } from "../parts/field.tsx";
+import { Filters, readFilters } from "../parts/filters.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { Page } from "../parts/page.tsx";
+import { useList } from "../parts/resource.ts";
+import { SecretOnce } from "../parts/secret-once.tsx";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+
+const FILTERS = ["revoked"];
+
+/** The API keys of the workspace. */
+export default function Keys() {
+  const [secret, setSecret] = useState<string | null>(null);
+  const filters = readFilters(FILTERS);
+  const list = useList(
+    (cursor, signal) =>
+      api.keys.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.keys.list>[0], { signal }),
+    [JSON.stringify(filters)],
+  );
+  const create = async (values: FormValues): Promise<void> => {
+    const permissions = values.all("permission") as Permission[];
+    const { key } = await api.keys.create({ name: values.text("name"), permissions, ...(values.has("test") && { test: true }) });
+    setSecret(key);
+    list.refresh();
+  };
+  const revoke = async ({ id }: Key): Promise<void> => {
+    await api.keys.revoke(id);
+    toast("Revoked");
+    list.refresh();
+  };
+  return (
+    <Page
+      title="API keys"
+      about="By which your programs use this workspace. The server keeps only their hashes."
+      actions={
+        may("keys:write") ? (
+          <FormButton label="Create a key" title="Create an API key" submit="Create" primary act={create}>
+            <KeyFields />
+          </FormButton>
+        ) : null
+      }
+    >
+      {secret === null ? null : <SecretOnce what="The new API key" secret={secret} done={() => setSecret(null)} />}
+      <Filters
+        fields={[
+          {
+            name: "revoked",
+            label: "State",
+            options: [
+              { value: "false", text: "Live" },
+              { value: "true", text: "Revoked" },
+            ],
+          },
+        ]}
+      />
+      <DataTable label="API keys" list={list} columns={listColumns(revoke)} empty={<Empty title="No key fits these filters" />} />
+    </Page>
+  );
+}
+
+function listColumns(revoke: (key: Key) => Promise<void>): readonly Column<Key>[] {
+  return [
+    { head: "Name", width: "2 1 0", cell: ({ name }) => <strong>{name}</strong> },
+    { head: "Key", width: "0 0 11rem", wide: true, cell: ({ preview }) => <code>{preview}</code> },
+    {
+      head: "Permissions",
+      width: "3 1 0",
+      wide: true,
+      cell: ({ owner, permissions }) => (
+        <span class="soft" title={permissions.join(", ")}>
+          {owner ? "everything" : permissions.join(", ")}
+        </span>
+      ),
+    },
+    {
+      head: "State",
+      width: "0 0 5.5rem",
+      cell: ({ revokedAt, test }) => <Status status={revokedAt ? "revoked" : test ? "test" : "live"} />,
+    },
+    { head: "Created", width: "0 0 6.5rem", wide: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      head: "Action",
+      width: "0 0 5.5rem",
+      cell: (key) =>
+        may("keys:write") && key.revokedAt === null ? (
+          <ConfirmButton label="Revoke" question={`Revoke the key ${key.name}?`} danger act={() => revoke(key)}>
+            <p>Programs that use it are refused at once. This cannot be undone.</p>
+          </ConfirmButton>
+        ) : null,
+    },
+  ];
+}
+
+function KeyFields() {
+  const groups = Map.groupBy(PERMISSIONS, (permission) => permission.slice(0, permission.indexOf(":")));
+  return (
+    <>
+      <Field label="What it is for">
+        <input name="name" required maxLength={100} placeholder="shop" />
+      </Field>
+      <label class="check">
+        <input type="checkbox" name="test" /> A test key: its mail is captured instead of sent
+      </label>
+      <fieldset class="permissions">
+        <legend>Permissions</legend>
+        {[...groups].map(([noun, permissions]) => (
+          <div key={noun}>
+            <span>{noun}</span>
+            {permissions.map((permission) => (
+              <label key={permission} class="check">
+                <input type="checkbox" name="permission" value={permission} disabled={!may(permission)} />
+                {permission.slice(noun.length + 1)}
+              </label>
+            ))}
+          </div>
+        ))}
+      </fieldset>
+    </>
+  );
+}

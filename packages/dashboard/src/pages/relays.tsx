@@ -1,0 +1,47 @@
+/** @jsxImportSource preact */
+import { api } from "../api/client.ts";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { useResource } from "../parts/resource.ts";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toHref } from "../router.tsx";
+
+/** The mail servers that take this server's mail. */
+export default function Relays() {
+  const relays = useResource((signal) => api.relays.list({ signal }), []);
+  return (
+    <Page title="Relays" about="The mail servers that take this server's mail.">
+      <div class="scroll">
+        <Loaded from={relays}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title="No relays">
+                <p>Without one, mail is captured. Secrets are best given in a terminal:</p>
+                <CodeBlock label="A command that adds a relay" code="mailsvc relays add --help" />
+              </Empty>
+            ) : (
+              <ul class="items card">
+                {data.map(({ name, host, port, state, reason, since, source }) => (
+                  <li key={name}>
+                    <div class="what">
+                      <a href={toHref(`/relays/${encodeURIComponent(name)}`)}>{name}</a>
+                      <Status status={state} />
+                    </div>
+                    <p class="soft">
+                      {host}:{port} · since <Time at={since} /> · defined by{" "}
+                      {source === "api" ? "the API" : `--${source === "file" ? "relays" : source}`}
+                    </p>
+                    {reason === null ? null : <pre class="reply">{reason}</pre>}
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </div>
+    </Page>
+  );
+}

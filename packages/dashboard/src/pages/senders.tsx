@@ -1,0 +1,58 @@
+/** @jsxImportSource preact */
+import type { Sender } from "@mailsvc/sdk/contract";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Field } from "../parts/field.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { Page } from "../parts/page.tsx";
+import { useList } from "../parts/resource.ts";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { go, toHref } from "../router.tsx";
+
+const COLUMNS: readonly Column<Sender>[] = [
+  { head: "Sender", width: "3 1 0", cell: ({ value }) => value },
+  { head: "Kind", width: "0 0 6rem", wide: true, cell: ({ kind }) => <span class="soft">{kind}</span> },
+  { head: "Relay", width: "1 1 0", wide: true, cell: ({ relay }) => <span class="soft">{relay ?? "default"}</span> },
+  { head: "State", width: "0 0 7rem", cell: ({ status }) => <Status status={status} text={status.toLowerCase()} /> },
+  { head: "Added", width: "0 0 6.5rem", wide: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** Addresses and domains that mail may come from. */
+export default function Senders() {
+  const list = useList((cursor, signal) => api.senders.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
+  const create = async (values: FormValues): Promise<void> => {
+    const value = values.text("value");
+    const { id } = await api.senders.create(value.includes("@") ? { email: value } : { domain: value });
+    go(`/senders/${id}`);
+  };
+  return (
+    <Page
+      title="Senders"
+      about="Addresses and domains that your mail comes from."
+      actions={
+        may("senders:write") ? (
+          <FormButton label="Add a sender" title="Add a sender" submit="Add" primary act={create}>
+            <Field label="Domain or address" hint="A domain stands for all of its addresses, and is verified by a DNS record.">
+              <input name="value" required placeholder="acme.example" autocomplete="off" spellcheck={false} />
+            </Field>
+          </FormButton>
+        ) : null
+      }
+    >
+      <DataTable
+        label="Senders"
+        list={list}
+        columns={COLUMNS}
+        href={({ id }) => toHref(`/senders/${id}`)}
+        empty={
+          <Empty title="No senders yet">
+            <p>Mail leaves only from addresses and domains that are verified.</p>
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}

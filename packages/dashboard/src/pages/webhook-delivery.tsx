@@ -1,0 +1,81 @@
+/** @jsxImportSource preact */
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { ActionButton } from "../parts/action-button.tsx";
+import { Attempts } from "../parts/attempts.tsx";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { useEvents, useResource } from "../parts/resource.ts";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+import { type PageProps, toHref } from "../router.tsx";
+
+/** One event sent to a webhook: its body, and every attempt with the answer. */
+export default function WebhookDeliveryPage({ params }: PageProps) {
+  const { id: webhook = "", delivery = "" } = params;
+  const loaded = useResource((signal) => api.webhooks.delivery(webhook, delivery, { signal }), [webhook, delivery]);
+  useEvents(() => true, loaded.reload);
+  const again = async (): Promise<void> => {
+    const { lastAttempt } = await api.webhooks.redeliver(webhook, delivery);
+    const ok = lastAttempt?.class === "ok";
+    toast(ok ? `It answered ${lastAttempt.httpStatus}` : (lastAttempt?.message ?? "It is sent again"), { bad: !ok });
+    loaded.reload();
+  };
+  return (
+    <Page
+      title={loaded.data?.type ?? "Delivery"}
+      back={{ href: toHref(`/webhooks/${webhook}`), name: "Webhook" }}
+      about={loaded.data === null ? null : <Status status={loaded.data.state} />}
+      actions={may("webhooks:write") && loaded.data !== null ? <ActionButton label="Send it again" act={again} /> : null}
+    >
+      <Loaded from={loaded}>
+        {({ at, settledAt, nextAttemptAt, waitsFor, eventId, body, log }) => (
+          <div class="columns">
+            <div class="column">
+              {body === null ? (
+                <p class="soft">The event is not kept any more.</p>
+              ) : (
+                <CodeBlock label="The body of the request" code={indent(body)} />
+              )}
+            </div>
+            <aside class="column" aria-label="What happened">
+              <section class="card">
+                <h2>Attempts</h2>
+                <Attempts log={log} />
+              </section>
+              <section class="card">
+                <h2>Facts</h2>
+                <Facts
+                  facts={[
+                    ["Happened", <Time key="at" at={at} exactly />],
+                    ["Settled", settledAt && <Time key="settled" at={settledAt} exactly />],
+                    ["Next attempt", nextAttemptAt && <Time key="next" at={nextAttemptAt} exactly />],
+                    ["Waits for", waitsFor],
+                    [
+                      "Event",
+                      <a key="event" href={toHref(`/events/${eventId}`)}>
+                        {eventId}
+                      </a>,
+                    ],
+                  ]}
+                />
+              </section>
+            </aside>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** JSON with line breaks; another text as it is. */
+function indent(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,94 @@
+/** @jsxImportSource preact */
+import type { Webhook } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Field } from "../parts/field.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { Page } from "../parts/page.tsx";
+import { useEvents, useList } from "../parts/resource.ts";
+import { SecretOnce } from "../parts/secret-once.tsx";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toHref } from "../router.tsx";
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  { head: "URL", width: "3 1 0", cell: ({ url }) => url },
+  { head: "Events", width: "2 1 0", wide: true, cell: ({ events }) => <span class="soft">{events.join(", ")}</span> },
+  {
+    head: "State",
+    width: "0 0 7rem",
+    cell: ({ status, failingSince }) => <Status status={failingSince ? "failed" : status} text={failingSince ? "failing" : status} />,
+  },
+  { head: "Changed", width: "0 0 6.5rem", wide: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+];
+
+/** The webhooks of the workspace. */
+export default function Webhooks() {
+  const [secret, setSecret] = useState<string | null>(null);
+  const list = useList((cursor, signal) => api.webhooks.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
+  useEvents(({ type }) => type.startsWith("webhook."), list.refresh);
+  const create = async (values: FormValues): Promise<void> => {
+    const events = splitList(values.text("events"));
+    const made = await api.webhooks.create({
+      url: values.text("url"),
+      ...(events.length > 0 && { events }),
+      ...values.filled("description", "alertEmail"),
+    });
+    setSecret(made.secret);
+    list.refresh();
+  };
+  return (
+    <Page
+      title="Webhooks"
+      about="Requests to your programs when something happens."
+      actions={
+        may("webhooks:write") ? (
+          <FormButton label="Add a webhook" title="Add a webhook" submit="Add" primary act={create}>
+            <WebhookFields />
+          </FormButton>
+        ) : null
+      }
+    >
+      {secret === null ? null : <SecretOnce what="The secret that signs its requests" secret={secret} done={() => setSecret(null)} />}
+      <DataTable
+        label="Webhooks"
+        list={list}
+        columns={COLUMNS}
+        href={({ id }) => toHref(`/webhooks/${id}`)}
+        empty={
+          <Empty title="No webhooks yet">
+            <p>A webhook gets a signed request for each event that it wants, again and again until your program has answered.</p>
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+/** The fields of a webhook in a form, with the values that it has. */
+export function WebhookFields({ webhook }: { readonly webhook?: Webhook }) {
+  return (
+    <>
+      <Field label="URL">
+        <input name="url" type="url" required placeholder="https://shop.example.com/webhook" value={webhook?.url ?? ""} />
+      </Field>
+      <Field label="Events" hint="Types with commas between them; email.* is all of a kind, * is all.">
+        <input name="events" placeholder="*" value={webhook?.events.join(", ") ?? ""} spellcheck={false} />
+      </Field>
+      <Field label="Description">
+        <input name="description" maxLength={500} value={webhook?.description ?? ""} />
+      </Field>
+      <Field label="Alert" hint="Gets a mail when the webhook is disabled, after five days of failures.">
+        <input name="alertEmail" type="email" placeholder="ops@acme.example" value={webhook?.alertEmail ?? ""} />
+      </Field>
+    </>
+  );
+}
+
+/** Values that a person has written with commas or spaces between them. */
+export function splitList(text: string): string[] {
+  return text.split(/[\s,]+/).filter((one) => one !== "");
+}

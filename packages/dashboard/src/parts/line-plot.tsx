@@ -1,0 +1,83 @@
+/** @jsxImportSource preact */
+
+/** A line of a plot: a name, and a value for each time. */
+export interface PlotLine {
+  readonly name: string;
+  readonly values: readonly number[];
+  /** Its color: good, busy, warn, bad or plain. */
+  readonly tone: string;
+}
+
+interface Props {
+  /** What is plotted, for readers who do not see it. */
+  readonly label: string;
+  /** The times of the values, oldest first, as text. */
+  readonly times: readonly string[];
+  readonly lines: readonly PlotLine[];
+}
+
+const WIDTH = 1000;
+const HEIGHT = 150;
+const STEPS = 4;
+
+/** A few lines over time, as SVG. Readers who do not see it get the last values as a table. */
+export function LinePlot({ label, times, lines }: Props) {
+  const most = roundUp(Math.max(1, ...lines.flatMap(({ values }) => values)));
+  const x = (i: number): number => (times.length < 2 ? WIDTH : (i / (times.length - 1)) * WIDTH);
+  const y = (value: number): number => HEIGHT - (value / most) * HEIGHT;
+  return (
+    <figure class="plot">
+      <figcaption>
+        {lines.map(({ name, tone, values }) => (
+          <span key={name} class={`key ${tone}`}>
+            {name} <strong>{values.at(-1) ?? 0}</strong>
+          </span>
+        ))}
+      </figcaption>
+      <svg viewBox={`-44 -8 ${WIDTH + 52} ${HEIGHT + 30}`} role="img" aria-label={label}>
+        {Array.from({ length: STEPS + 1 }, (_, i) => (i / STEPS) * most).map((value) => (
+          <g key={value}>
+            <line class="grid" x1={0} x2={WIDTH} y1={y(value)} y2={y(value)} />
+            <text x={-8} y={y(value) + 4} text-anchor="end">
+              {formatShort(value)}
+            </text>
+          </g>
+        ))}
+        <text x={0} y={HEIGHT + 18}>
+          {times[0]}
+        </text>
+        <text x={WIDTH} y={HEIGHT + 18} text-anchor="end">
+          {times.at(-1)}
+        </text>
+        {lines.map(({ name, values, tone }) => (
+          <circle key={name} class={tone} cx={WIDTH} cy={y(values.at(-1) ?? 0)} r={3} />
+        ))}
+        {lines.map(({ name, values, tone }) => (
+          <polyline key={name} class={tone} points={values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />
+        ))}
+      </svg>
+      <table class="hidden">
+        <caption>{label}</caption>
+        <tbody>
+          {lines.map(({ name, values }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{values.at(-1) ?? 0}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}
+
+/** The next 1, 2, 4 or 8 of a power of ten, so that the grid has round numbers. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 4, 8, 10].find((one) => one * power >= value) ?? 10;
+  return Math.max(STEPS, step * power);
+}
+
+function formatShort(value: number): string {
+  return value >= 1000 ? `${value / 1000}k` : String(value);
+}
