@@ -98,7 +98,7 @@ async function main() {
         Cmd: ["serve"],
         WorkingDir: "/data",
         Volumes: { "/data": {} },
-        ExposedPorts: { "2526/tcp": {} },
+        ExposedPorts: { "2526/tcp": {}, "2587/tcp": {}, "2465/tcp": {} },
         Labels: {
           "org.opencontainers.image.title": "mailsvc",
           "org.opencontainers.image.version": version,

@@ -173,7 +173,25 @@ describe("doctor", () => {
       "key ok",
       "version ok",
       "mailer ok",
+      "smtp skipped",
     ]);
+  });
+
+  test("names the ports that take mail over SMTP, and warns of one that is full", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    const { submissionPorts } = world.app.deps;
+    const smtp = async () => (await mailsvc(["doctor"])).json.checks.find((c: { name: string }) => c.name === "smtp");
+    let full = false;
+    submissionPorts.add({ port: 587, isFull: () => full }, "starttls");
+    submissionPorts.add({ port: 465, isFull: () => false }, "implicit");
+    expect(await smtp()).toEqual({ name: "smtp", status: "ok", detail: "takes mail at port 587 with STARTTLS and port 465 with TLS" });
+    full = true;
+    expect(await smtp()).toEqual({
+      name: "smtp",
+      status: "warn",
+      detail: "port 587 has all the connections it may have",
+      hint: "End those that hang, or add a server.",
+    });
   });
 
   test("the exit code is that of the first failure, and what depends on it is skipped", async () => {

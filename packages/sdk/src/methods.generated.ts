@@ -2335,6 +2335,14 @@ export interface MailsvcMethods {
       sendingPaused: boolean;
       /** The state of each relay in this process. Emails are accepted while one is out of service, and wait */
       relays: Record<string, "up" | "down" | "paused">;
+      /** The ports at which this process takes mail to be sent over SMTP; none without --smtp-port */
+      smtp: Array<{
+        port: number;
+        /** starttls offers TLS, implicit begins with it */
+        tls: "none" | "starttls" | "implicit";
+        /** True while further connections are refused with 421 */
+        full: boolean;
+      }>;
       /** Jobs that wait because this version does not know their kind, counted up to 10,000 */
       unhandledJobs: number;
     }>;

@@ -2852,6 +2852,14 @@ export interface SlugSendRequest {
   tracking?: Tracking | undefined;
 }
 
+export interface SmtpPort {
+  port: number;
+  /** starttls offers TLS, implicit begins with it */
+  tls: "none" | "starttls" | "implicit";
+  /** True while further connections are refused with 421 */
+  full: boolean;
+}
+
 export interface Snapshot {
   name: string;
   /** ISO 8601 instant */

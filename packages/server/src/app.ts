@@ -71,6 +71,7 @@ import { RelayRegistry } from "./relays/registry.ts";
 import { trustSenders } from "./senders/senders.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { stopWork } from "./shutdown.ts";
+import { SubmissionPorts } from "./submission/submission.ts";
 import { traceJobs, traceMailer, traceTransactions } from "./telemetry/instrument.ts";
 import { CompiledTemplates } from "./templates/templates.ts";
 import { Tracker } from "./tracking/tracking.ts";
@@ -248,6 +249,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
         eventListeners: [...hooks.eventListeners, recorder.eventListener],
       }),
       staging: createStaging(() => deps),
+      submissionPorts: new SubmissionPorts(),
       releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),
       limiter: backend.makeLimiter(clock, isControllable(clock)),
       recipientsAtOnce: backend.recipientsAtOnce,

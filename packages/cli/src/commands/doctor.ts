@@ -1,4 +1,4 @@
-import { contract, type DomainCheck, type MailsvcContract, type Output } from "@mailsvc/sdk/contract";
+import { contract, type DomainCheck, type MailsvcContract, type Output, type SmtpPort } from "@mailsvc/sdk/contract";
 import { Command } from "commander";
 import { type Run, runAction } from "../runtime/action.ts";
 import { getConfigPath, isExposed, readConfigFile } from "../runtime/config-file.ts";
@@ -23,6 +23,8 @@ interface Finding {
   check: Check;
   exit: Exit;
 }
+
+const TLS_WORDS: Readonly<Record<SmtpPort["tls"], string>> = { none: " without TLS", starttls: " with STARTTLS", implicit: " with TLS" };
 
 const MINIMUM_NODE = [22, 19] as const;
 
@@ -148,6 +150,7 @@ async function checkAccount(session: Session): Promise<Finding[]> {
           ]
         : []),
       checkMailer(about),
+      await checkSmtp(session),
       ...(await checkRelays(session)),
     ];
   } catch (error) {
@@ -161,6 +164,20 @@ function checkMailer({ mailer, mailerFault, dev }: MeLike["server"]): Finding {
   return dev
     ? passed("mailer", "capture (dev mode: mailsvc inbox list)")
     : warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.");
+}
+
+/** Where the server takes mail over SMTP, as its readiness says: a server that is not ready takes none. */
+async function checkSmtp(session: Session): Promise<Finding> {
+  try {
+    const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
+    const { smtp } = data as Output<MailsvcContract["health"]["ready"]>;
+    if (smtp.length === 0) return skipped("smtp", "takes no mail over SMTP; --smtp-port lets it");
+    const full = smtp.find((one) => one.full);
+    if (full) return warning("smtp", `port ${full.port} has all the connections it may have`, "End those that hang, or add a server.");
+    return passed("smtp", `takes mail at ${smtp.map(({ port, tls }) => `port ${port}${TLS_WORDS[tls]}`).join(" and ")}`);
+  } catch (error) {
+    return failed("smtp", toFailure(error));
+  }
 }
 
 /** Connects to each relay and logs in, now. */

@@ -55,6 +55,7 @@ const show = (server: Partial<DevServer> = {}) => {
     <DevScreen
       url="http://127.0.0.1:2526"
       apiKey="ms_live_x"
+      smtpUrl="smtp://127.0.0.1:1025"
       profiles={null}
       server={whole}
       sleep={sleep}
@@ -72,6 +73,7 @@ describe("the live screen", () => {
     for (const text of [
       "http://127.0.0.1:2526",
       "ms_live_x",
+      "smtp     smtp://127.0.0.1:1025",
       "2030-01-01 12:00:00 UTC frozen",
       "waits    All sending is paused since",
       "email.deliver (1 waiting)",

@@ -8,6 +8,8 @@ import type { DevServer, ServerSnapshot } from "./dev-server.ts";
 export interface DevScreenProps {
   url: string;
   apiKey: string | null;
+  /** Where programs submit mail over SMTP; null for nowhere. */
+  smtpUrl: string | null;
   /** The keys of the brand and the builder; null when the server has one workspace. */
   profiles: Readonly<Record<string, { apiKey: string }>> | null;
   server: DevServer;
@@ -19,8 +21,8 @@ export interface DevScreenProps {
 
 const POLL_MS = 700;
 const ADVANCE = "15m";
-// Height of everything but the inbox and the log: title, key, clock, headings, notice, keys and blank lines.
-const FRAME_LINES = 15;
+// Height of everything but the inbox and the log: title, key, SMTP address, clock, headings, notice, keys and blank lines.
+const FRAME_LINES = 16;
 const KEYS: readonly (readonly [key: string, meaning: string])[] = [
   ["f", "freeze/thaw"],
   ["n", "next timer"],
@@ -30,7 +32,7 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
 ];
 
 /** The screen of `mailsvc dev`. */
-export function DevScreen({ url, apiKey, profiles, server, sleep, log }: DevScreenProps) {
+export function DevScreen({ url, apiKey, smtpUrl, profiles, server, sleep, log }: DevScreenProps) {
   const { exit } = useApp();
   const { columns, rows } = useWindowSize();
   const [snapshot, setSnapshot] = useState<ServerSnapshot>();
@@ -104,6 +106,7 @@ export function DevScreen({ url, apiKey, profiles, server, sleep, log }: DevScre
       ) : apiKey ? (
         <Line name="key">{safeText(apiKey)}</Line>
       ) : null}
+      {smtpUrl ? <Line name="smtp">{safeText(smtpUrl)}</Line> : null}
       <Clock snapshot={snapshot} />
       {snapshot?.obstacle ? (
         <Line name="waits">

@@ -6,7 +6,7 @@ import { connectDevServer } from "./dev-server.ts";
 /** Shows the dev screen until `q`, Ctrl-C or a signal. `session` must point at the server. */
 export async function renderDevScreen(
   session: Session,
-  facts: { url: string; apiKey: string | null; profiles?: DevScreenProps["profiles"] },
+  facts: { url: string; apiKey: string | null; smtpUrl: string | null; profiles?: DevScreenProps["profiles"] },
   log: { lines(): readonly string[] },
 ): Promise<void> {
   const { host, signal } = session;
@@ -14,6 +14,7 @@ export async function renderDevScreen(
     <DevScreen
       url={facts.url}
       apiKey={facts.apiKey}
+      smtpUrl={facts.smtpUrl}
       profiles={facts.profiles ?? null}
       server={connectDevServer(session)}
       sleep={(ms, ended) => host.sleep(ms, ended)}

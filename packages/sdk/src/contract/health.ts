@@ -2,6 +2,17 @@ import { endpoint } from "./endpoint.ts";
 import { RELAY_STATES } from "./relays.ts";
 import * as z from "./zod.ts";
 
+/** How a port for mail to be sent is encrypted. */
+const SMTP_TLS = ["none", "starttls", "implicit"] as const;
+
+/** A port that takes mail to be sent. */
+export const SmtpPort = z.object({
+  port: z.int(),
+  tls: z.enum(SMTP_TLS).meta({ description: "starttls offers TLS, implicit begins with it" }),
+  full: z.boolean().meta({ description: "True while further connections are refused with 421" }),
+});
+export type SmtpPort = z.infer<typeof SmtpPort>;
+
 export const health = {
   live: endpoint({
     method: "GET",
@@ -23,6 +34,9 @@ export const health = {
       relays: z
         .record(z.string(), z.enum(RELAY_STATES))
         .meta({ description: "The state of each relay in this process. Emails are accepted while one is out of service, and wait" }),
+      smtp: z
+        .array(SmtpPort)
+        .meta({ description: "The ports at which this process takes mail to be sent over SMTP; none without --smtp-port" }),
       unhandledJobs: z.int().meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
     }),
     examples: [{ summary: "Ready" }],

@@ -126,7 +126,7 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
   "faults.clear": {"deleted":0},
   "faults.list": {"data":[]},
   "health.live": {"status":"ok","version":"0.1.0"},
-  "health.ready": {"status":"ready","version":"0.1.0","sendingPaused":false,"relays":{},"unhandledJobs":0},
+  "health.ready": {"status":"ready","version":"0.1.0","sendingPaused":false,"relays":{},"smtp":[],"unhandledJobs":0},
   "inboundDomains.create": {"id":"ind_01jc3v2m9k8q4w6x0y5z7a1b2c","domain":"in.acme.example","status":"VERIFIED","dnsRecords":[{"type":"TXT","name":"_mailsvc.in.acme.example","value":"mailsvc-verify=9bc051d236cc7d592ca62c97fd421bd9e64cbb65daa499bc","priority":null},{"type":"MX","name":"in.acme.example","value":"mailsvc.test","priority":10}],"lastError":null,"createdAt":"2030-01-31T08:00:00.000Z","verifiedAt":"2030-01-31T08:00:00.000Z"},
   "inboundDomains.delete": {"id":"ind_01jc3v2m9k8q4w6x0y5z7a1b2c","domain":"in.acme.example","status":"VERIFIED","dnsRecords":[{"type":"TXT","name":"_mailsvc.in.acme.example","value":"mailsvc-verify=9bc051d236cc7d592ca62c97fd421bd9e64cbb65daa499bc","priority":null},{"type":"MX","name":"in.acme.example","value":"mailsvc.test","priority":10}],"lastError":null,"createdAt":"2030-01-31T08:00:00.000Z","verifiedAt":"2030-01-31T08:00:00.000Z"},
   "inboundDomains.get": {"id":"ind_01jc3v2m9k8q4w6x0y5z7a1b2c","domain":"in.acme.example","status":"VERIFIED","dnsRecords":[{"type":"TXT","name":"_mailsvc.in.acme.example","value":"mailsvc-verify=9bc051d236cc7d592ca62c97fd421bd9e64cbb65daa499bc","priority":null},{"type":"MX","name":"in.acme.example","value":"mailsvc.test","priority":10}],"lastError":null,"createdAt":"2030-01-31T08:00:00.000Z","verifiedAt":"2030-01-31T08:00:00.000Z"},

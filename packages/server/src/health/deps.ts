@@ -3,6 +3,7 @@ import type { Db } from "../db/db.ts";
 import type { StorageHealth } from "../http/storage-health.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Queue } from "../queue/queue.ts";
+import type { SubmissionDeps } from "../submission/deps.ts";
 import type { WebhookDeps } from "../webhooks/deps.ts";
 
 /** What readiness needs. */
@@ -15,6 +16,8 @@ export interface HealthDeps {
   readonly version: string;
   /** The mail servers, by name, and whether each is in service. */
   readonly relays: { states(): Record<string, RelayState> };
+  /** Where mail is taken over SMTP. */
+  readonly submissionPorts: SubmissionDeps["submissionPorts"];
 }
 
 /** What metrics need. */

@@ -19,6 +19,7 @@ export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
       version: deps.version,
       sendingPaused: (await queue.readPause(db.read)) !== null,
       relays: deps.relays.states(),
+      smtp: deps.submissionPorts.list(),
       unhandledJobs: await countUnhandledJobs(queue, db.read),
     };
   },

@@ -33,6 +33,8 @@ export interface ListenerOptions {
 export interface SmtpListener {
   readonly host: string;
   readonly port: number;
+  /** Whether the next connection is refused because there are too many. */
+  isFull(): boolean;
   /** Ends a connection with a 421 reply. */
   cut(sessionId: string, why: string): void;
   /** Lets messages under way finish for some seconds. */
@@ -82,6 +84,7 @@ export async function listenSmtp(deps: ListenerDeps, dialogue: SMTPServerOptions
   return {
     host: bound.address,
     port: bound.port,
+    isFull: () => open.size >= connections,
     cut: (sessionId, why) => void loading?.then((smtp) => smtp.cut(sessionId, why)),
     close: async () => {
       renewal?.cancel();

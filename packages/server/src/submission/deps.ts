@@ -2,6 +2,7 @@ import type { EmailDeps } from "../emails/deps.ts";
 import type { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { SubmissionPorts } from "./ports.ts";
 
 /** Who submits mail: a key, or in dev mode a workspace. */
 export interface Submitter {
@@ -30,6 +31,7 @@ export interface SubmissionAccess {
 
 /** What submission over SMTP needs. */
 export interface SubmissionDeps extends EmailDeps {
+  readonly submissionPorts: SubmissionPorts;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: EmailDeps["config"] & {

@@ -45,7 +45,14 @@ export async function serveSubmission(deps: SubmissionDeps, access: SubmissionAc
     ...{ connectionMs: CONNECTION_MS, connections: MAX_CONNECTIONS, ofPeer: MAX_OF_PEER },
     purpose: "mail to be sent",
   });
-  return listener;
+  deps.submissionPorts.add(listener, implicitTls ? "implicit" : tls === null ? "none" : "starttls");
+  return {
+    ...listener,
+    close: async () => {
+      deps.submissionPorts.remove(listener);
+      await listener.close();
+    },
+  };
 }
 
 function dialogue(deps: SubmissionDeps, sessions: Sessions, intake: Intake): SMTPServerOptions {

@@ -1,1 +1,2 @@
+export { SubmissionPorts } from "./ports.ts";
 export { type SubmissionOptions, serveSubmission } from "./server.ts";
