@@ -1,4 +1,5 @@
 import type { Permission } from "@mailsvc/sdk/contract";
+import { api } from "./api/client.ts";
 import type { Route } from "./router.tsx";
 
 /** An entry of the navigation. It is shown to people whose role may read what it shows. */
@@ -6,6 +7,8 @@ interface Entry {
   readonly name: string;
   readonly path: string;
   readonly permission: Permission | "operator";
+  /** How much waits there for an answer, and in which words. */
+  readonly count?: { readonly load: (signal: AbortSignal) => Promise<number>; readonly what: string };
   /** Only in dev mode. */
   readonly dev?: true;
 }
@@ -17,6 +20,20 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
     entries: [
       { name: "Activity", path: "/activity", permission: "transactional:read" },
       { name: "Inbox", path: "/inbox", permission: "transactional:read" },
+    ],
+  },
+  {
+    group: "Agents",
+    entries: [
+      {
+        name: "Approvals",
+        path: "/approvals",
+        permission: "marketplace:read",
+        count: { load: async (signal) => (await api.approvals.list({ limit: 1 }, { signal })).pagination.total, what: "open" },
+      },
+      { name: "My agents", path: "/agents", permission: "marketplace:read" },
+      { name: "Catalog", path: "/catalog", permission: "marketplace:read" },
+      { name: "Credits", path: "/credits", permission: "marketplace:read" },
     ],
   },
   {
@@ -51,6 +68,13 @@ export const ROUTES: readonly Route[] = [
   { path: "/activity/:id", load: () => import("./pages/email.tsx") },
   { path: "/inbox", load: () => import("./pages/inbox.tsx") },
   { path: "/inbox/:id", load: () => import("./pages/inbox.tsx") },
+  { path: "/approvals", load: () => import("./pages/approvals.tsx") },
+  { path: "/agents", load: () => import("./pages/agents.tsx") },
+  { path: "/agents/:id", load: () => import("./pages/agent.tsx") },
+  { path: "/agents/:id/runs/:run", load: () => import("./pages/agent-run.tsx") },
+  { path: "/catalog", load: () => import("./pages/catalog.tsx") },
+  { path: "/catalog/:slug", load: () => import("./pages/catalog-agent.tsx") },
+  { path: "/credits", load: () => import("./pages/credits.tsx") },
   { path: "/events", load: () => import("./pages/events.tsx") },
   { path: "/events/:id", load: () => import("./pages/event.tsx") },
   { path: "/webhooks", load: () => import("./pages/webhooks.tsx") },

@@ -6,6 +6,7 @@ import { may, mayOperate, type Session } from "./api/session.ts";
 import { becomeOperator, chooseWorkspace, signOut } from "./api/sign-in.ts";
 import { Field } from "./parts/field.tsx";
 import { FormButton } from "./parts/form-button.tsx";
+import { OpenCount } from "./parts/open-count.tsx";
 import { toast } from "./parts/toast.tsx";
 import { path, toHref } from "./router.tsx";
 import { NAVIGATION } from "./routes.ts";
@@ -58,10 +59,11 @@ export function Shell({ session, children }: Props) {
             <div key={group} class="group">
               <h2>{group}</h2>
               <ul>
-                {entries.map(({ name, path: to }) => (
+                {entries.map(({ name, path: to, count }) => (
                   <li key={to}>
                     <a href={toHref(to)} aria-current={path.value === to || path.value.startsWith(`${to}/`) ? "page" : undefined}>
                       {name}
+                      {count ? <OpenCount {...count} /> : null}
                     </a>
                   </li>
                 ))}

@@ -5,6 +5,13 @@ import { measureDashboard } from "../build.mjs";
 const FIRST = 30;
 const PAGES: Readonly<Record<string, number>> = {
   activity: 6,
+  agent: 13,
+  "agent-run": 6,
+  agents: 6,
+  approvals: 6,
+  catalog: 5,
+  "catalog-agent": 5,
+  credits: 7,
   dev: 6,
   email: 10,
   event: 4,

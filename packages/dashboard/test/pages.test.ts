@@ -1,8 +1,6 @@
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createStage, type OpenPage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
-
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+import { listBarriers } from "./barriers.ts";
+import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
 
 let stage: Stage;
 let delivered = "";
@@ -87,16 +85,6 @@ const NAMES = pages().map(([name]) => name);
 
 /** Pages whose text stands in a column that a phone leaves out, or beside what it shows. */
 const HIDDEN_ON_PHONE = ["activity", "inbox", "keys", "workspaces"];
-
-/** What axe finds, as text. */
-async function listBarriers({ page }: OpenPage): Promise<string[]> {
-  // The policy of the page refuses scripts that are put into it; those of the test's own world are not the page's.
-  await page.evaluate(await (await import("node:fs/promises")).readFile(AXE, "utf8"));
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof import("axe-core") }).axe.run(document, { iframes: false });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-  });
-}
 
 describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
   test.each(NAMES)("%s has no barrier and no fault", async (name) => {

@@ -5,17 +5,24 @@ interface Props {
   readonly label: string;
   /** What to write there, and why. */
   readonly hint?: ComponentChildren;
+  /** What is wrong with it. */
+  readonly error?: string | undefined;
   readonly children: ComponentChildren;
 }
 
 /** A field of a form: its label, the element to fill in, and a hint. */
-export function Field({ label, hint, children }: Props) {
+export function Field({ label, hint, error, children }: Props) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: The element to fill in is among the children.
     <label class="field">
       {label}
       {children}
       {hint ? <span class="hint soft">{hint}</span> : null}
+      {error ? (
+        <span class="hint wrong" role="alert">
+          {error}
+        </span>
+      ) : null}
     </label>
   );
 }

@@ -61,6 +61,26 @@ export function useEvents(fits: (event: Event) => boolean, react: () => void): v
   }, [live]);
 }
 
+// Short enough to be called live, and one small request each time.
+const REGULARLY_MS = 3000;
+
+/** Calls `react` every three seconds while the page is in sight: for what no event tells of, such as the work of agents. */
+export function useRegularly(react: () => void): void {
+  const current = useRef(react);
+  current.current = react;
+  useEffect(() => {
+    let cancel = (): void => {};
+    const wait = (): void => {
+      cancel = after(REGULARLY_MS, () => {
+        if (document.visibilityState === "visible") current.current();
+        wait();
+      });
+    };
+    wait();
+    return () => cancel();
+  }, []);
+}
+
 /** A list that is loaded page by page. */
 export interface PagedList<Item> {
   readonly items: readonly Item[];

@@ -15,23 +15,24 @@ const TONES: Readonly<Record<string, string>> = {
     "published",
     "enabled",
     "approved",
+    "listed",
+    "paid",
     "up",
-    "VERIFIED",
     "live",
   ),
-  ...of("busy", "queued", "sending", "scheduled", "pending", "running", "processing", "rescheduled", "ready", "PENDING"),
+  ...of("busy", "queued", "sending", "scheduled", "pending", "running", "processing", "rescheduled", "ready"),
   ...of("warn", "warn", "deferred", "paused", "held", "waiting", "retrying", "disabled", "unhandled", "test"),
   ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "expired", "down", "fail"),
 };
 
 /** A state, as a word with a color. */
-export function Status({ status, text = status.replaceAll("_", " ") }: { readonly status: string; readonly text?: string }) {
-  return <span class={`status ${TONES[status] ?? "plain"}`}>{text}</span>;
+export function Status({ status, text = status.toLowerCase().replaceAll("_", " ") }: { readonly status: string; readonly text?: string }) {
+  return <span class={`status ${toTone(status)}`}>{text}</span>;
 }
 
 /** The tone of a state: good, busy, warn, bad or plain. */
 export function toTone(status: string): string {
-  return TONES[status] ?? "plain";
+  return TONES[status.toLowerCase()] ?? "plain";
 }
 
 function of(tone: string, ...states: readonly string[]): Record<string, string> {

@@ -1,0 +1,119 @@
+/** @jsxImportSource preact */
+import type { Message } from "@mailsvc/sdk/contract";
+import { useId, useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
+import { asRequestError, type RequestError } from "../../api/request-error.ts";
+import { may } from "../../api/session.ts";
+import { toHref } from "../../router.tsx";
+import { ErrorNote } from "../error-note.tsx";
+import { countAgain } from "../open-count.tsx";
+import { Status } from "../status.tsx";
+import { Time } from "../time.tsx";
+import { toast } from "../toast.tsx";
+import { Preview } from "./preview.tsx";
+
+interface Props {
+  readonly message: Message;
+  /** The name of the agent, where messages of several are shown. */
+  readonly agent?: string;
+  /** Called when it is answered. */
+  readonly done: () => void;
+}
+
+/** A request for approval: the question, what it is about, and its answer or the buttons to answer it. */
+export function ApprovalCard({ message, agent, done }: Props) {
+  const { approval, id, text, activationId, createdAt } = message;
+  const title = useId();
+  if (approval === null) return null;
+  const open = approval.status === "PENDING";
+  return (
+    <article class={`card approval${open ? " open" : ""}`} aria-labelledby={title}>
+      <div class="what">
+        <h2 id={title}>{approval.title}</h2>
+        <Status status={approval.status} />
+      </div>
+      <p class="soft">
+        {agent === undefined ? null : (
+          <>
+            <a href={toHref(`/agents/${activationId}`)}>{agent}</a> ·{" "}
+          </>
+        )}
+        asked <Time at={createdAt} />
+        {open ? (
+          <>
+            {" "}
+            · expires <Time at={approval.expiresAt} />
+            {approval.suspendRun && message.runId !== null ? " · its run waits for the answer" : ""}
+          </>
+        ) : null}
+      </p>
+      <p class="said">{text}</p>
+      {approval.preview === null ? null : <Preview preview={approval.preview} />}
+      {open && may("marketplace:write") ? <Answer id={id} approval={approval} done={done} /> : null}
+      {open ? null : <Decision approval={approval} />}
+    </article>
+  );
+}
+
+type Question = NonNullable<Message["approval"]>;
+
+function Answer({ id, approval, done }: { readonly id: string; readonly approval: Question; readonly done: () => void }) {
+  const [comment, setComment] = useState("");
+  const [error, setError] = useState<RequestError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const answer = async (decision: string): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    const said = comment.trim();
+    try {
+      await api.messages.answer(id, { decision, ...(said !== "" && { comment: said }) });
+      toast("Answered");
+      countAgain();
+      done();
+    } catch (cause) {
+      setError(asRequestError(cause));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="answer">
+      {approval.allowComment ? (
+        <label>
+          <span class="hidden">Comment for the agent</span>
+          <input
+            placeholder="Comment for the agent (optional)"
+            maxLength={2000}
+            value={comment}
+            onInput={({ currentTarget }) => setComment(currentTarget.value)}
+          />
+        </label>
+      ) : null}
+      <div class="buttons">
+        {approval.options.map(({ id: option, label, style = "" }) => (
+          <button key={option} type="button" class={style} disabled={busy} onClick={() => void answer(option)}>
+            {label}
+          </button>
+        ))}
+      </div>
+      {error === null ? null : <ErrorNote error={error} />}
+    </div>
+  );
+}
+
+function Decision({ approval: { decision, options, comment, answeredAt } }: { readonly approval: Question }) {
+  const label = options.find(({ id }) => id === decision)?.label ?? decision;
+  if (label === null) return null;
+  return (
+    <p class="decision">
+      <strong>{label}</strong>
+      {comment === null ? "" : `: ${comment}`}
+      {answeredAt === null ? null : (
+        <span class="soft">
+          {" "}
+          · <Time at={answeredAt} />
+        </span>
+      )}
+    </p>
+  );
+}
