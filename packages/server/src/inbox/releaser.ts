@@ -3,7 +3,6 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
 import { perMinute, TokenBuckets } from "../lib/rate.ts";
-import { createSmtpPool } from "../mail/smtp-pool.ts";
 import { parseSmtpUrl } from "../mail/smtp-url.ts";
 import { isAllowed, type ReleaseConfig } from "./release-config.ts";
 
@@ -46,6 +45,8 @@ export class MailReleaser {
     });
     this.#takeTokens(to.length);
     const message = Buffer.concat([this.#resentHeaders(to), raw]);
+    // With it comes nodemailer's client, which a start does without.
+    const { createSmtpPool } = await import("../mail/smtp-pool.ts");
     const pool = createSmtpPool(parseSmtpUrl(config.relay), clock.real);
     const answer: Released = { released: [], failed: [] };
     try {

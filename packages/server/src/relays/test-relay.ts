@@ -1,7 +1,6 @@
 import type { RelayStep } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { OutgoingMail } from "../mail/mailer.ts";
-import { probeSmtp } from "../mail/smtp-probe.ts";
 import { adviseOn } from "./hints.ts";
 import type { KnownRelay } from "./registry.ts";
 import type { RelayDeps } from "./relay-deps.ts";
@@ -18,6 +17,8 @@ export async function testRelay(
   { to, from = deps.config.mailFrom }: TestMail,
 ): Promise<{ ok: boolean; relay: string; steps: RelayStep[] }> {
   const { real } = deps.clock;
+  // With it comes nodemailer's client, which a start does without.
+  const { probeSmtp } = await import("../mail/smtp-probe.ts");
   const probed = await probeSmtp(relay.target, real);
   const steps: RelayStep[] = probed.map((one) => ({ ...one, hint: one.ok ? null : adviseOn(one, relay.settings) }));
   if (to !== undefined && steps.every(({ ok }) => ok)) {
