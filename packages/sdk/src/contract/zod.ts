@@ -1,7 +1,7 @@
 // The part of zod that the contract uses, with zod's types. A schema is built when something is first read from it: a server needs
 // those of the endpoints that are called, and a command those of one endpoint. Building all 3,000 took half the time of
 // `mailsvc --help`, and 15 MB of a server's memory.
-import { z } from "zod";
+import * as z from "zod";
 
 export type * from "zod";
 
@@ -36,7 +36,7 @@ const enumeration = deferring(z.enum);
 const nothing = deferring(z.null);
 
 export { enumeration as enum, nothing as null };
-export const { toJSONSchema } = z;
+export const toJSONSchema: typeof z.toJSONSchema = z.toJSONSchema;
 
 /** A function of zod that makes a schema, which is now built later. */
 function deferring<F extends (...args: never[]) => z.ZodType>(make: F): F {

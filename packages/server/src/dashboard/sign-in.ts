@@ -1,6 +1,6 @@
 import { ROLE_PERMISSIONS, type Role } from "@mailsvc/sdk/contract";
 import { asc } from "drizzle-orm";
-import { z } from "zod";
+import * as z from "zod";
 import type { BrowserRequest, DeveloperKey } from "../http/auth.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import type { Installation } from "../installation/installation.ts";

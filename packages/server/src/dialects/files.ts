@@ -1,5 +1,5 @@
 import { SEND_LIMITS } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { invalid } from "../lib/api-error.ts";
 import { FileFault } from "../webhooks/webhooks.ts";
 import type { DialectDeps } from "./deps.ts";

@@ -1,5 +1,5 @@
 import type { Endpoint, Params } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Reader, Tx } from "../db/db.ts";
 import type { AnyHandler, Input } from "../http/call.ts";
 import type { AnswerOf, CallOf, ContractCalls, PreparedCall } from "../http/contract-calls.ts";

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { agentContract, contract, type Endpoint, served } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { createWorld } from "../testing.ts";
 import { createSchemaCollector } from "./json-schema.ts";
 import { buildOpenApi, listErrors } from "./openapi.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { createFolder } from "../lib/folder.ts";
 import { writeKey } from "../lib/key-file.ts";
 

@@ -1,5 +1,5 @@
 import { findClosest, requiredGrant } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Me } from "./api.ts";
 import { describeGrant } from "./knowledge-tools.ts";
 import { shorten } from "./mail-body.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { InputRequiredResult, RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
 import { acceptedContent, inputRequired, inputResponse } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import * as z from "zod";
 import { toCanonicalJson } from "./api.ts";
 import { describeCommand, type Operation } from "./operations.ts";
 import { type Reach, toCount } from "./reach.ts";

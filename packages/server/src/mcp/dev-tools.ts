@@ -1,5 +1,5 @@
 import { contract } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { SIMULATOR, SIMULATOR_DOMAIN } from "../mail/simulator.ts";
 import { IDEMPOTENCY_KEY } from "./operation-tool.ts";
 import { defineTool, type Tool } from "./tool.ts";

@@ -1,5 +1,5 @@
 import { contract, ERROR_CODES, ERRORS, findClosest, requiredGrant } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { listOperations } from "./operations.ts";
 import { defineTool, type Tool } from "./tool.ts";
 import { ToolError } from "./tool-error.ts";

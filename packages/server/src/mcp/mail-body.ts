@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { decodeAttribute } from "../html/escape.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { tokenize } from "../html/tokenizer.ts";

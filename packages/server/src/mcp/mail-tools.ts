@@ -1,6 +1,6 @@
 import type { CapturedMailDetail } from "@mailsvc/sdk/contract";
 import { contract } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { MailBody, shorten, toMailBody } from "./mail-body.ts";
 import { defineTool, type Tool, type ToolContext } from "./tool.ts";
 

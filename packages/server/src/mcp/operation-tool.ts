@@ -1,6 +1,6 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { paramNames } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { shorten } from "./mail-body.ts";
 import { isWrite, type Operation, takesIdempotencyKey } from "./operations.ts";
 import { assertReach } from "./reach.ts";

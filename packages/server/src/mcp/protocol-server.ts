@@ -9,7 +9,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import * as z from "zod";
 import { Api, type Me, type SendRequest } from "./api.ts";
 import { type Asked, Confirmation, Unconfirmed } from "./confirmation.ts";
 import type { DocsLibrary } from "./docs-library.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { describeOverride, type JsonSchema } from "../http/json-schema.ts";
 
 /** A JSON Schema of an object that refers only to itself. */

@@ -1,5 +1,5 @@
 import { contract } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
 

@@ -1,5 +1,5 @@
 import { addressKey, type Contact, type ContactDetail, CustomFields, contract, MailboxText } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { findContactByEmail } from "../../contacts/contacts.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";

@@ -1,5 +1,5 @@
 import { contract, type Sender } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";

@@ -1,5 +1,5 @@
 import { contract, type Email, type EmailDetail, type EmailStatus } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { PreparedCall } from "../../http/contract-calls.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { type Operation, type Preparation, readOperation, type Writes, writeOperation } from "../operation.ts";

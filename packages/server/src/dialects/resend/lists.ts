@@ -1,5 +1,5 @@
 import type { Page } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { toIdCursor } from "../../db/pagination.ts";
 import { invalid } from "../../lib/api-error.ts";
 

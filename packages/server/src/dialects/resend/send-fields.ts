@@ -1,5 +1,5 @@
 import { contract, parseTimeWords } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { CallOf } from "../../http/contract-calls.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";

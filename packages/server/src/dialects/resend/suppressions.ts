@@ -1,5 +1,5 @@
 import { contract, type Suppression } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { ApiError } from "../../lib/api-error.ts";
 import { type Operation, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";

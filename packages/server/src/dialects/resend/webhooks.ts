@@ -1,5 +1,5 @@
 import { contract, type Webhook } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { listResendTypes, RESEND_EVENTS, readWebhookSecret, setWebhookFormat } from "../../developer-webhooks/developer-webhooks.ts";
 import { invalid } from "../../lib/api-error.ts";
 import { type Operation, readOperation, type Writes, writeOperation } from "../operation.ts";

@@ -1,5 +1,5 @@
 import { BATCH_LIMITS, contract } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { CallOf, PreparedCall } from "../../http/contract-calls.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { trustSenderInDev } from "../dev-senders.ts";

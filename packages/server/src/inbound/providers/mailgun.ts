@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { HOUR } from "../../lib/units.ts";
 import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
 import type { ReportOutcome } from "../report.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ReportOutcome } from "../report.ts";
 import { badSignature, isSame, parseBody, type ReadWebhook, toError } from "./provider.ts";
 

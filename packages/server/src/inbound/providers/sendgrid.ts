@@ -1,5 +1,5 @@
 import { verify } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { parsePublicKey } from "../../lib/public-key.ts";
 import { isInvalidRecipient } from "../../mail/smtp-reply.ts";
 import type { Report, ReportOutcome } from "../report.ts";

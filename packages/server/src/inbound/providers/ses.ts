@@ -1,5 +1,5 @@
 import { createVerify } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import type { InboundDeps } from "../deps.ts";
 import type { Report, ReportOutcome } from "../report.ts";
 import { badSignature, parseBody, type ReadWebhook, toEmailId, toError } from "./provider.ts";

@@ -1,6 +1,6 @@
 import { LISTING_PRICE } from "@mailsvc/sdk/contract";
 import Stripe from "stripe";
-import { z } from "zod";
+import * as z from "zod";
 import { InvalidEvent, InvalidEventSignature, type PaymentProvider, type ProviderEvent, ProviderFailed } from "./provider.ts";
 import { RETURN_PATHS } from "./return-page.ts";
 
