@@ -29,3 +29,9 @@ export function agentTemplates() {
   });
   return `// Generated from packages/cli/templates by \`npm run generate\`.\n\n/** The files of each template by their paths. */\nexport const AGENT_TEMPLATES = {\n${lines.join("")}} as const satisfies Record<string, Readonly<Record<string, string>>>;\n`;
 }
+
+/** The text of packages/cli/src/templates/render-program.generated.ts: a program that runs in the node of a person's project. */
+export function renderProgram() {
+  const program = readFileSync(new URL("../packages/cli/templates/render/render.mjs", import.meta.url), "utf8");
+  return `// Generated from packages/cli/templates/render/render.mjs by \`npm run generate\`.\n\n/** The program that renders MJML and React Email. */\nexport const RENDER_PROGRAM =\n  ${JSON.stringify(program)};\n`;
+}

@@ -1,7 +1,7 @@
 // The committed files that are generated, most of them from the contract: each file's path and its expected content.
 import { buildAutomationSchema, ERRORS, NOUN_GROUPS, served } from "@mailsvc/sdk/contract";
 import { buildOpenApi } from "../packages/server/src/http/openapi.ts";
-import { agentTemplates, helloAgent } from "./agent-templates.mjs";
+import { agentTemplates, helloAgent, renderProgram } from "./agent-templates.mjs";
 import answers from "./answers.json" with { type: "json" };
 import { cliOverview } from "./cli-overview.mjs";
 import { formatJson } from "./format-json.mjs";
@@ -26,6 +26,7 @@ export const generated = async () => {
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/agent-kit/src/testing/samples.generated.ts": kitSamples(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
+    "packages/cli/src/templates/render-program.generated.ts": renderProgram(),
     "packages/cli/src/overview.generated.ts": await cliOverview(),
     ...helloAgent(),
     "docs/reference/parity.md": parityPage(listParity(document, { served, answers })),

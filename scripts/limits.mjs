@@ -57,6 +57,8 @@ const MEANINGS = {
     source: ["source", characters],
     variables: ["declared variables", count],
     blocks: ["blocks of a template made of blocks", count],
+    sourceFiles: ["files that its HTML was rendered from", count],
+    sourcePath: ["path of such a file", characters],
     versions: ["versions kept; publishing one more deletes the oldest", count],
     testRecipients: ["recipients of a test send", count],
   },

@@ -2985,6 +2985,7 @@ export interface TemplateDetail {
   from: string | null;
   replyTo: string | null;
   layout: string | null;
+  renderedFrom: TemplateOrigin | null;
   subject: string | null;
   html: string | null;
   text: string | null;
@@ -3024,12 +3025,20 @@ export interface TemplateInput {
   text?: string | null | undefined;
   /** Content of a JSON_BLOCKS template */
   blocks?: Array<Record<string, unknown>> | null | undefined;
+  /** Files that the HTML was rendered from, kept beside it; a change of html or text without them removes them */
+  renderedFrom?: TemplateOrigin | null | undefined;
   /** Slug of the layout around it */
   layout?: string | null | undefined;
   /** Declared variables: type, required, default, description */
   variables?: VariableDeclaration[] | undefined;
   /** Publish it at once */
   publish?: boolean | undefined;
+}
+
+export interface TemplateOrigin {
+  kind: "mjml" | "react-email";
+  /** Texts by path */
+  files: Record<string, string>;
 }
 
 export interface TemplatePreview {

@@ -17,6 +17,7 @@ import { buildReportOption, parseReports, writeReport } from "../runtime/reports
 import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import { FILES, readOne } from "../templates/folder.ts";
+import { findKind } from "../templates/origin.ts";
 import type { CommandSpec, Session } from "../types.ts";
 
 type Severity = LintFinding["severity"];
@@ -90,15 +91,24 @@ async function check(session: Session, target: string, body: Body): Promise<Lint
     return ask(session, { ...body, ...(isEmail ? { email: target } : { template: target }) });
   }
   const { lintSources } = await import("@mailsvc/server");
-  return lintSources(await readSources(session, target, path, body), { clients: body.clients, rules: body.rules });
+  const report = lintSources(await readSources(session, target, path, body), { clients: body.clients, rules: body.rules });
+  return findKind(basename(path)) === null ? report : { ...report, rendered: true };
 }
 
 /** A file as lint reads it: a template with what stands beside it, or HTML. Throws CliError. */
 async function readSources(session: Session, target: string, path: string, body: Body): Promise<SourcesToLint> {
   if (target !== "-" && statSync(path).isDirectory())
     throw usageError(`${safeText(target)} is a folder.`, { hint: "Name the file in it, such as template.html." });
-  if (target !== "-" && basename(path) === FILES.html && existsSync(resolve(dirname(path), FILES.about))) {
-    const { html, text, subject, layout, type, variables } = readOne(dirname(dirname(path)), basename(dirname(path)));
+  if (
+    target !== "-" &&
+    (basename(path) === FILES.html || findKind(basename(path)) !== null) &&
+    existsSync(resolve(dirname(path), FILES.about))
+  ) {
+    const { html, text, subject, layout, type, variables } = await readOne(
+      dirname(dirname(path)),
+      basename(dirname(path)),
+      session.host.env,
+    );
     const declared = VariableDeclaration.array().parse(variables);
     return { html, text, subject: body.subject ?? subject, layout, type: body.type ?? type, declared };
   }

@@ -49,7 +49,7 @@ export function previewCommand(spec: CommandSpec, run: Run): Command {
       const path = resolve(session.host.cwd, id);
       const slug = basename(path);
       const dir = id.includes("/") ? dirname(path) : getDir(session, templateNoun, flags);
-      const local = readFolder(dir);
+      const local = await readFolder(dir, session.host.env);
       const template = local.get(slug);
       if (!template)
         throw usageError(`Template ${safeText(slug)} not found in ${dir}.`, {

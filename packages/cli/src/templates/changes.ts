@@ -15,6 +15,7 @@ export const COMPARED_FIELDS = [
   "html",
   "text",
   "blocks",
+  "renderedFrom",
 ] as const satisfies readonly (keyof TemplateFiles)[];
 
 /** The slugs of a template's layout and partials. */

@@ -1,11 +1,13 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { contract, Slug, type TemplateDetail } from "@mailsvc/sdk/contract";
+import { dirname, join } from "node:path";
+import { contract, Slug, type TemplateDetail, TemplateOrigin } from "@mailsvc/sdk/contract";
 import { formatPath } from "../contract/validate.ts";
 import { assertFolder, assertNoLinks, fileFault as fault, readText } from "../folders/files.ts";
 import { invalidInput, usageError } from "../runtime/errors.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Fault } from "../types.ts";
+import { readOrigin } from "./origin.ts";
+import { renderOnce } from "./rendering.ts";
 
 /** A template in the form that files and the API have in common; unset fields are null. */
 export interface TemplateFiles {
@@ -23,6 +25,8 @@ export interface TemplateFiles {
   html: string | null;
   text: string | null;
   blocks: unknown[] | null;
+  /** What the HTML is rendered from; the folder then has no template.html. */
+  renderedFrom: TemplateOrigin | null;
 }
 
 /** The files of a template's folder. */
@@ -51,6 +55,7 @@ export function normalize(given: {
   html?: string | null | undefined;
   text?: string | null | undefined;
   blocks?: unknown[] | null | undefined;
+  renderedFrom?: TemplateOrigin | null | undefined;
   variables?: unknown[] | undefined;
 }): TemplateFiles {
   return {
@@ -68,33 +73,42 @@ export function normalize(given: {
     html: given.html || null,
     text: given.text || null,
     blocks: given.blocks ?? null,
+    renderedFrom: given.renderedFrom ?? null,
   };
 }
 
-/** Reads every template in a folder. Throws CliError that names each faulty file. */
-export function readFolder(dir: string): Map<string, TemplateFiles> {
-  assertFolder(dir);
+/** Reads every template in a folder, and renders those that are written as MJML or React Email. Throws CliError that names each faulty file. */
+export async function readFolder(dir: string, env: NodeJS.ProcessEnv): Promise<Map<string, TemplateFiles>> {
   const faults: Fault[] = [];
+  const found = readSources(dir, faults);
+  const rendered = await renderOnce(env, dir, [...found.values()], faults);
+  if (faults.length > 0) throw invalidInput(`${faults.length === 1 ? "A file is" : `${faults.length} files are`} not valid.`, faults);
+  return new Map(rendered.map((template) => [template.slug, template]));
+}
+
+/** Reads every template in a folder as it stands there: what is rendered has no HTML yet. Adds the faults of each file. */
+export function readSources(dir: string, faults: Fault[]): Map<string, TemplateFiles> {
+  assertFolder(dir);
   const found = new Map<string, TemplateFiles>();
   for (const slug of listFolders(dir)) {
     assertNoLinks([join(dir, slug)]);
     const template = readTemplate(dir, slug, faults);
     if (template) found.set(slug, template);
   }
-  if (faults.length > 0) throw invalidInput(`${faults.length === 1 ? "A file is" : `${faults.length} files are`} not valid.`, faults);
   return found;
 }
 
 /** Reads one template of a folder. Throws CliError that names each faulty file. */
-export function readOne(dir: string, slug: string): TemplateFiles {
+export async function readOne(dir: string, slug: string, env: NodeJS.ProcessEnv): Promise<TemplateFiles> {
   const faults: Fault[] = [];
   const template = readTemplate(dir, slug, faults);
-  if (!template) throw invalidInput(`The template ${safeText(slug)} is not valid.`, faults);
-  return template;
+  const [rendered] = template ? await renderOnce(env, dir, [template], faults) : [];
+  if (!rendered || faults.length > 0) throw invalidInput(`The template ${safeText(slug)} is not valid.`, faults);
+  return rendered;
 }
 
-/** Writes a template into its folder. Throws CliError when its slug is not a safe folder name. */
-export function writeTemplate(dir: string, template: TemplateFiles): void {
+/** Writes a template into its folder, in place of `before`. Throws CliError when its slug or a path is not safe. */
+export function writeTemplate(dir: string, template: TemplateFiles, before?: TemplateFiles): void {
   const folder = getTemplateFolder(dir, template.slug);
   mkdirSync(folder, { recursive: true });
   const about = Object.fromEntries(
@@ -103,15 +117,18 @@ export function writeTemplate(dir: string, template: TemplateFiles): void {
     ),
   );
   write(folder, FILES.about, `${JSON.stringify(about, null, 2)}\n`);
-  write(folder, FILES.html, template.html);
+  const sources = parseOrigin(template)?.files ?? {};
+  for (const path of Object.keys(before?.renderedFrom?.files ?? {})) if (!Object.hasOwn(sources, path)) removeFile(folder, path);
+  for (const [path, text] of Object.entries(sources)) writeSource(folder, path, text);
+  write(folder, FILES.html, template.renderedFrom ? null : template.html);
   write(folder, FILES.text, template.text);
   write(folder, FILES.blocks, template.blocks === null ? null : `${JSON.stringify(template.blocks, null, 2)}\n`);
 }
 
 /** Removes a template's files, and its folder when nothing else is in it. */
-export function removeTemplate(dir: string, slug: string): void {
+export function removeTemplate(dir: string, { slug, renderedFrom }: Pick<TemplateFiles, "slug" | "renderedFrom">): void {
   const folder = getTemplateFolder(dir, slug);
-  for (const name of Object.values(FILES)) rmSync(join(folder, name), { force: true });
+  for (const name of [...Object.values(FILES), ...Object.keys(renderedFrom?.files ?? {})]) removeFile(folder, name);
   if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
 }
 
@@ -149,6 +166,7 @@ function readTemplate(dir: string, slug: string, faults: Fault[]): TemplateFiles
     html: readText(...at(FILES.html), faults),
     text: readText(...at(FILES.text), faults),
     blocks: readJson(...at(FILES.blocks), faults) ?? null,
+    renderedFrom: readOrigin(join(dir, slug), slug, faults),
   };
   const named = Object.keys(about).filter((key) => !(MANIFEST_FIELDS as readonly string[]).includes(key));
   for (const key of named) faults.push(fault(`${slug}/${FILES.about}: ${key}`, "Unknown field.", "unknown_field"));
@@ -180,6 +198,29 @@ function write(folder: string, name: string, text: string | null): void {
   const file = join(folder, name);
   if (text === null) rmSync(file, { force: true });
   else writeFileSync(file, text);
+}
+
+/** What a template is rendered from, whose paths come from a server. Throws CliError when one leads out of its folder. */
+function parseOrigin({ slug, renderedFrom }: TemplateFiles): TemplateOrigin | null {
+  const parsed = TemplateOrigin.nullable().safeParse(renderedFrom);
+  if (!parsed.success) throw usageError(`The server has files of ${slug} that are not valid: ${parsed.error.issues[0]?.message ?? ""}`);
+  return parsed.data;
+}
+
+function writeSource(folder: string, path: string, text: string): void {
+  const parts = path.split("/");
+  assertNoLinks(parts.map((_, i) => join(folder, ...parts.slice(0, i + 1))));
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+/** Removes a file, and the folders between that held nothing else. */
+function removeFile(folder: string, path: string): void {
+  rmSync(join(folder, path), { force: true });
+  for (let at = dirname(path); at !== "."; at = dirname(at)) {
+    const parent = join(folder, at);
+    if (existsSync(parent) && readdirSync(parent).length === 0) rmdirSync(parent);
+  }
 }
 
 /** The folder of a template. Throws CliError when it is a symbolic link, which could lead elsewhere. */

@@ -22,9 +22,9 @@ export const templateNoun: FolderNoun<TemplateFiles> = {
     return slug;
   },
   open: (session) => ({
-    readFolder: async (dir) => readFolder(dir),
-    write: (dir, files) => writeTemplate(dir, files),
-    remove: (dir, { slug }) => removeTemplate(dir, slug),
+    readFolder: async (dir) => readFolder(dir, session.host.env),
+    write: writeTemplate,
+    remove: removeTemplate,
     readStored: (only) => readStoredTemplates(session, only),
     fields: COMPARED_FIELDS,
     sort: sortByDependency,

@@ -5,6 +5,7 @@ import { EXIT } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Call, Session } from "../types.ts";
 import { FILES, type TemplateFiles } from "./folder.ts";
+import { getEntry } from "./origin.ts";
 
 const DONE = { create: "created", update: "updated", release: "published", remove: "deleted" } as const;
 
@@ -34,9 +35,13 @@ export async function applyChange(session: Session, change: Change<TemplateFiles
     const { status = 0 } = failure;
     if (!(error instanceof CliError) && !(status === 400 || status === 404 || status === 409)) throw error;
     const details = ((error as { details?: readonly ApiDetail[] }).details ?? []).map((detail) => ({
-      path: formatFilePath(slug, detail.path, detail),
-      message: detail.message.replace(/^Line \d+, column \d+: /, ""),
-      ...(detail.line === undefined ? {} : { line: detail.line, column: detail.column ?? 1 }),
+      ...(detail.path === "html" && change.local?.renderedFrom
+        ? { path: `${slug}/${getEntry(change.local.renderedFrom)}`, message: `In the HTML rendered from it: ${detail.message}` }
+        : {
+            path: formatFilePath(slug, detail.path, detail),
+            message: detail.message.replace(/^Line \d+, column \d+: /, ""),
+            ...(detail.line === undefined ? {} : { line: detail.line, column: detail.column ?? 1 }),
+          }),
     }));
     return { action: "failed", error: { code: failure.code, message: failure.message, details } };
   }
@@ -48,7 +53,9 @@ function buildChangeCall({ kind, fields, local, stored }: Change<TemplateFiles>,
   if (kind === "create") return buildCall(contract.templates.create, [], {}, { ...local, publish });
   if (kind === "release") return buildCall(contract.templates.publish, [id], {}, { revision });
   if (kind === "remove") return buildCall(contract.templates.delete, [id], {}, undefined);
-  const body = Object.fromEntries(fields.map((field) => [field, local?.[field as keyof typeof local]]));
+  // HTML that is given without the files it was rendered from is HTML written by hand.
+  const sent = local?.renderedFrom ? new Set([...fields, "renderedFrom"]) : fields;
+  const body = Object.fromEntries([...sent].map((field) => [field, local?.[field as keyof typeof local]]));
   return buildCall(contract.templates.update, [id], {}, { ...body, publish, revision });
 }
 

@@ -142,8 +142,10 @@ export {
   Slug,
   TEMPLATE_KINDS,
   TEMPLATE_LIMITS,
+  TEMPLATE_RENDERERS,
   TEMPLATE_STATUSES,
   TEMPLATE_TYPES,
+  TemplateOrigin,
   VARIABLE_TYPES,
   VariableDeclaration,
 } from "./template-fields.ts";

@@ -13,6 +13,9 @@ export const TEMPLATE_LIMITS = {
   source: 1024 * 1024,
   variables: 200,
   blocks: 1000,
+  /** Files that its HTML was rendered from: how many, the length of a path, and their texts together. */
+  sourceFiles: 100,
+  sourcePath: 200,
   /** Number of versions kept; publishing one more deletes the oldest. */
   versions: 100,
   /** Maximum recipients of one test send. */
@@ -25,6 +28,8 @@ export const TEMPLATE_TYPES = ["transactional", "marketing", "layout", "partial"
 export const TEMPLATE_KINDS = ["HTML", "JSON_BLOCKS"] as const;
 export const TEMPLATE_STATUSES = ["ACTIVE", "INACTIVE"] as const;
 export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "object", "html"] as const;
+/** What renders a template's HTML before it is stored. */
+export const TEMPLATE_RENDERERS = ["mjml", "react-email"] as const;
 const refused = { message: "The text holds a U+0000 character or a lone surrogate.", params: { code: "invalid_characters" } };
 
 /** Identifies a template in paths: lower-case letters and digits, with dashes or underscores between them. */
@@ -61,6 +66,34 @@ export const VariableDeclaration = z
   })
   .meta({ id: "VariableDeclaration" });
 
+const SOURCE_PATH = /^(?!.*(?:^|\/)(?:template\.(?:json|html|txt|blocks\.json)$|node_modules\/))\w[\w.-]*(?:\/\w[\w.-]*)*$/;
+
+/** The files that a template's HTML was rendered from, by their paths in the template's folder. The server keeps them and never runs them. */
+export const TemplateOrigin = z
+  .strictObject({
+    kind: z.enum(TEMPLATE_RENDERERS),
+    files: z
+      .record(
+        z
+          .string()
+          .max(TEMPLATE_LIMITS.sourcePath)
+          .regex(SOURCE_PATH, "A path inside the template's folder is needed, such as template.mjml or parts/button.tsx."),
+        Source,
+      )
+      .refine((files) => Object.keys(files).length > 0, { message: "At least one file is needed.", params: { code: "too_small" } })
+      .refine((files) => Object.keys(files).length <= TEMPLATE_LIMITS.sourceFiles, {
+        message: `At most ${TEMPLATE_LIMITS.sourceFiles} files.`,
+        params: { code: "too_big" },
+      })
+      .refine((files) => Object.values(files).reduce((sum, text) => sum + text.length, 0) <= TEMPLATE_LIMITS.source, {
+        message: "At most 1 MiB.",
+        params: { code: "too_big" },
+      })
+      .meta({ description: "Texts by path" }),
+  })
+  .meta({ id: "TemplateOrigin" });
+export type TemplateOrigin = z.infer<typeof TemplateOrigin>;
+
 /** The fields of a template in requests that create, change or render one. */
 export const templateFields = {
   name: line(TEMPLATE_LIMITS.name).meta({ description: "Display name" }),
@@ -80,6 +113,9 @@ export const templateFields = {
     .refine((blocks) => JSON.stringify(blocks).length <= TEMPLATE_LIMITS.source, { message: "At most 1 MiB.", params: { code: "too_big" } })
     .nullable()
     .meta({ description: "Content of a JSON_BLOCKS template" }),
+  renderedFrom: TemplateOrigin.nullable().meta({
+    description: "Files that the HTML was rendered from, kept beside it; a change of html or text without them removes them",
+  }),
   layout: Slug.nullable().meta({ description: "Slug of the layout around it" }),
   variables: z
     .array(VariableDeclaration)

@@ -8,6 +8,7 @@ import {
   TEMPLATE_LIMITS,
   TEMPLATE_STATUSES,
   TEMPLATE_TYPES,
+  TemplateOrigin,
   VARIABLE_TYPES,
   VariableDeclaration,
 } from "./template-fields.ts";
@@ -59,6 +60,8 @@ export const TemplateDetail = Template.extend({
   from: z.string().nullable(),
   replyTo: z.string().nullable(),
   layout: z.string().nullable(),
+  /** The files that the HTML was rendered from before it was stored; null when it was written by hand. */
+  renderedFrom: TemplateOrigin.nullable(),
   /** Rendered with the defaults; a variable without a default keeps its placeholder. */
   subject: z.string().nullable(),
   html: z.string().nullable(),
@@ -158,6 +161,7 @@ export const templates = {
         html: fields.html.optional(),
         text: fields.text.optional(),
         blocks: fields.blocks.optional(),
+        renderedFrom: fields.renderedFrom.optional(),
         layout: fields.layout.optional(),
         variables: fields.variables.optional(),
         publish: fields.publish.default(false),
@@ -200,6 +204,7 @@ export const templates = {
       html: fields.html.optional(),
       text: fields.text.optional(),
       blocks: fields.blocks.optional(),
+      renderedFrom: fields.renderedFrom.optional(),
       layout: fields.layout.optional(),
       variables: fields.variables.optional(),
       publish: fields.publish.default(false),

@@ -947,6 +947,7 @@ CREATE TABLE "template_versions" (
 	"html" text,
 	"text_body" text,
 	"blocks" json,
+	"rendered_from" json,
 	"layout" text,
 	"variables" json NOT NULL,
 	"hash" text NOT NULL,

@@ -1075,6 +1075,7 @@ CREATE TABLE `template_versions` (
 	`html` text,
 	`text_body` text,
 	`blocks` text,
+	`rendered_from` text,
 	`layout` text,
 	`variables` text NOT NULL,
 	`hash` text NOT NULL,

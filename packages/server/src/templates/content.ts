@@ -5,7 +5,10 @@ import { findBadDeclarations } from "./engine/values.ts";
 import type { VersionRow } from "./store.ts";
 
 /** The content of a version, without the fields about the version itself. */
-export type Content = Pick<VersionRow, "subject" | "from" | "replyTo" | "html" | "text" | "blocks" | "layout" | "variables">;
+export type Content = Pick<
+  VersionRow,
+  "subject" | "from" | "replyTo" | "html" | "text" | "blocks" | "renderedFrom" | "layout" | "variables"
+>;
 
 type ContentChanges = { [F in keyof Content]?: Content[F] | undefined };
 
@@ -16,16 +19,18 @@ export const EMPTY_CONTENT: Content = {
   html: null,
   text: null,
   blocks: null,
+  renderedFrom: null,
   layout: null,
   variables: [],
 };
 
-/** The content after a request's changes. An empty text counts as none. */
+/** The content after a request's changes. An empty text counts as none. A new html or text was not rendered from the old files. */
 export function applyChanges(before: Content, given: ContentChanges): Content {
   const pick = <F extends keyof Content>(field: F): Content[F] => {
     const value = given[field];
     return value === undefined ? before[field] : ((value === "" ? null : value) as Content[F]);
   };
+  const isRewritten = (["html", "text"] as const).some((field) => given[field] !== undefined && pick(field) !== before[field]);
   return {
     subject: pick("subject"),
     from: pick("from"),
@@ -33,14 +38,17 @@ export function applyChanges(before: Content, given: ContentChanges): Content {
     html: pick("html"),
     text: pick("text"),
     blocks: pick("blocks"),
+    renderedFrom: given.renderedFrom === undefined && isRewritten ? null : pick("renderedFrom"),
     layout: pick("layout"),
     variables: pick("variables"),
   };
 }
 
 /** The hash of a content: equal contents have equal hashes, in every workspace and on every server. */
-export function hashContent({ subject, from, replyTo, html, text, blocks, layout, variables }: Content): string {
-  return hash("sha256", JSON.stringify([subject, from, replyTo, html, text, blocks, layout, variables]), "hex");
+export function hashContent({ subject, from, replyTo, html, text, blocks, renderedFrom, layout, variables }: Content): string {
+  // A database may change the order of the files.
+  const origin = renderedFrom && [renderedFrom.kind, Object.entries(renderedFrom.files).sort(([a], [b]) => (a < b ? -1 : 1))];
+  return hash("sha256", JSON.stringify([subject, from, replyTo, html, text, blocks, layout, variables, origin]), "hex");
 }
 
 /** Checks that a content has only fields its kind and type allow. Throws ApiError validation_error. */
@@ -49,7 +57,9 @@ export function assertFits({ type, kind }: Pick<Template, "type" | "kind">, cont
     fields.flatMap((path) => (content[path] === null ? [] : [{ path, code: "not_allowed", message: `${what} cannot have ${path}.` }]));
   const part = type === "layout" || type === "partial";
   const faults = [
-    ...(kind === "JSON_BLOCKS" ? none(["html", "text", "layout"], "A JSON_BLOCKS template") : none(["blocks"], "An HTML template")),
+    ...(kind === "JSON_BLOCKS"
+      ? none(["html", "text", "renderedFrom", "layout"], "A JSON_BLOCKS template")
+      : none(["blocks"], "An HTML template")),
     ...(part ? none(["subject", "from", "replyTo", "layout"], `A ${type}`) : []),
     ...findBadDeclarations(content.variables),
     ...(part && kind === "JSON_BLOCKS" ? [{ path: "kind", code: "not_allowed", message: `A ${type} must be of kind HTML.` }] : []),

@@ -47,6 +47,7 @@ export function showDetail(row: TemplateRow, version: VersionRow, compiled: Comp
     from: version.from,
     replyTo: version.replyTo,
     layout: version.layout,
+    renderedFrom: version.renderedFrom,
     subject: row.kind === "JSON_BLOCKS" ? version.subject : subject,
     html,
     text,

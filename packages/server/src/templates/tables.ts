@@ -1,4 +1,4 @@
-import type { Template } from "@mailsvc/sdk/contract";
+import type { Template, TemplateOrigin } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { Declared } from "./engine/variables.ts";
 
@@ -49,6 +49,8 @@ export function templateTables(c: ColumnTypes) {
         html: c.text("html"),
         text: c.text("text_body"),
         blocks: c.json<Blocks>("blocks"),
+        /** What the HTML was rendered from before it was stored. Never run here. */
+        renderedFrom: c.json<TemplateOrigin>("rendered_from"),
         layout: c.text("layout"),
         variables: c.json<Declared[]>("variables").notNull(),
         hash: c.text("hash").notNull(),
