@@ -38,7 +38,7 @@ const NOT_AGAIN = [
   /\/processes\.test\.ts$/,
   /\/http\/(?:bad-|validation|openapi)/,
   /\/webhooks\/(?:network|origin-limits|tls)\./,
-  /\/dashboard\/|\/dev\/(?:faults|guard)\.|\/testing\/exit\./,
+  /\/dashboard\/dashboard\.|\/dev\/(?:faults|guard)\.|\/testing\/exit\./,
   /\/segments\/refusals\.|\/templates\/bad-templates\./,
   /\/marketplace\/(?:agent-gate|landing-pages\/pages|payments\/stripe-answers)\./,
 ];

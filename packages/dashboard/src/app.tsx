@@ -29,7 +29,7 @@ export function App() {
   }, []);
   const live = useMemo(() => (workspaceId === null ? null : new LiveEvents(workspaceId)), [workspaceId]);
   useEffect(() => () => live?.close(), [live]);
-  const atStart = path.value === "/" || path.value === "/sign-in";
+  const atStart = path.value === "/";
   useEffect(() => {
     if (current && atStart) go("/activity", { replace: true });
   }, [current, atStart]);

@@ -103,7 +103,7 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
   "credits.get": {"balance":0},
   "credits.grant": {"id":"ctx_01jc3v2m9k8q4w6x0y5z7a1b2c","kind":"grant","amount":1000,"balanceAfter":1000,"activationId":null,"runId":null,"action":null,"description":"March","refundOf":null,"createdAt":"2030-01-31T08:00:00.000Z"},
   "credits.list": {"data":[],"pagination":{"page":1,"limit":20,"total":0,"totalPages":0,"hasMore":false,"nextCursor":null}},
-  "dashboard.link": {"url":"http://mailsvc.test/dashboard/sign-in#m8BR0jbMfVkspiyX_UIb2eZMu2XapJm8yu4OEUXF9UQ","role":"owner","expiresAt":"2030-01-31T08:15:00.000Z"},
+  "dashboard.link": {"url":"http://mailsvc.test/dashboard#m8BR0jbMfVkspiyX_UIb2eZMu2XapJm8yu4OEUXF9UQ","role":"owner","expiresAt":"2030-01-31T08:15:00.000Z"},
   "dashboard.sessions": {"data":[],"pagination":{"page":1,"limit":20,"total":0,"totalPages":0,"hasMore":false,"nextCursor":null}},
   "dashboard.signOutAll": {"ended":0},
   "deliveries.get": {"id":"evt_01jc3v2m9k8q4w6x0y5z7a1b2c","type":"message.posted","activationId":"act_01jc3v2m9k8q4w6x0y5z7a1b2c","runId":null,"sequence":2,"timestamp":"2030-01-31T08:00:00.001Z","state":"delivered","attempts":1,"nextAttemptAt":null,"waitsFor":null,"settledAt":"2030-01-31T08:00:00.000Z","lastAttempt":{"attempt":1,"at":"2030-01-31T08:00:00.000Z","ms":1,"class":"ok","httpStatus":200,"message":null,"hint":"Your webhook works.","answer":null},"body":"{\"id\":\"evt_01jc3v2m9k8q4w6x0y5z7a1b2c\",\"type\":\"message.posted\",\"activationId\":\"act_01jc3v2m9k8q4w6x0y5z7a1b2c\",\"runId\":null,\"sequence\":2,\"timestamp\":\"2030-01-31…","log":[{"attempt":1,"at":"2030-01-31T08:00:00.000Z","ms":1,"class":"ok","httpStatus":200,"message":null,"hint":"Your webhook works.","answer":null}]},

@@ -87,6 +87,12 @@ describe("signing in", () => {
   });
 });
 
+test("a link leads to the dashboard, whose page takes the token out of the address", async () => {
+  const { url } = await world.sdk.dashboard.link({});
+  const page = await world.fetch(url, { headers: { accept: "text/html" } });
+  expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+});
+
 describe("the operator", () => {
   const become = (cookie: string, operatorKey: string, origin?: string) =>
     browse("POST", "/dashboard/operator", { cookie, body: { operatorKey }, ...(origin && { origin }) });

@@ -139,7 +139,7 @@ export async function createLink(
   await tx.delete(t).where(lte(t.expiresAt, now));
   const { workspaceId, keyId, role } = subject;
   await tx.insert(t).values({ hash: hashToken(token), workspaceId, keyId, role, expiresAt: now + LINK_MS });
-  return { url: `${deps.baseUrl()}/dashboard/sign-in#${token}`, role, expiresAt: iso(now + LINK_MS) };
+  return { url: `${deps.baseUrl()}/dashboard#${token}`, role, expiresAt: iso(now + LINK_MS) };
 }
 
 /** Makes a link that signs the owner of a workspace in; null when it has no owner key. */
