@@ -5,7 +5,7 @@ import { createResend } from "./resend/resend.ts";
 import { createSendgrid } from "./sendgrid/sendgrid.ts";
 
 export { DIALECT_ENVIRONMENTS, listDialectVariables } from "./environment.ts";
-export { attachmentPage } from "./resend/attachments.ts";
+export { attachmentPage } from "./resend/download-links.ts";
 
 /** All dialects. `devKey` stands for any key of the other services; null outside of dev mode. */
 export function createDialects(deps: DialectDeps, contract: ContractCalls, devKey: string | null): readonly Dialect[] {

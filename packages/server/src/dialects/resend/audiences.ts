@@ -39,6 +39,15 @@ function describeLists(folder: "audiences" | "segments", object: "audience" | "s
       },
     }),
     writeOperation({
+      method: "PATCH",
+      path: `/${folder}/:id`,
+      body: z.object({ name: z.string() }),
+      run: async ({ id, name }, { write }) => {
+        await write(contract.lists.update, { id, name });
+        return { object, id, name };
+      },
+    }),
+    writeOperation({
       method: "DELETE",
       path: `/${folder}/:id`,
       run: async ({ id }, { write }) => {

@@ -177,7 +177,7 @@ describe("errors have Resend's form", () => {
     expect([unknown.status, unknown.body]).toEqual([401, expect.objectContaining({ name: "invalid_api_key" })]);
     expect(await call(server, "GET", "/nothing")).toMatchObject({ status: 404, body: { name: "not_found" } });
     expect(await call(server, "DELETE", "/emails")).toMatchObject({ status: 405, body: { name: "method_not_allowed" } });
-    expect(await call(server, "GET", "/broadcasts")).toMatchObject({
+    expect(await call(server, "GET", "/automations")).toMatchObject({
       status: 501,
       body: { name: "not_implemented", message: expect.stringContaining("GET /resend lists what is") },
     });

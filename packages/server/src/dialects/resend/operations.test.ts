@@ -1,3 +1,4 @@
+import { Mailsvc } from "@mailsvc/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, type ResendServer, startResend } from "../../../test/resend-server.ts";
 import { RESEND_OPERATIONS } from "./resend.ts";
@@ -64,6 +65,8 @@ test("attachments of an email are listed and downloaded", async () => {
 test("received mail is listed and read", async () => {
   const { receiving } = server.resend.emails;
   expect(dataOf(await receiving.list()).data).toEqual([]);
+  expect((await receiving.attachments.list({ emailId: "rcv_none" })).error).toMatchObject({ statusCode: 404 });
+  expect((await receiving.attachments.get({ emailId: "rcv_none", id: "1" })).error).toMatchObject({ statusCode: 404 });
   expect((await receiving.get("rcv_none")).error).toMatchObject({ statusCode: 404, name: "not_found" });
 });
 
@@ -97,6 +100,9 @@ test("segments and audiences are lists, whose members are contacts", async () =>
   const { id } = dataOf(await segments.create({ name: "Newsletter" }));
   expect(dataOf(await segments.list()).data).toContainEqual(expect.objectContaining({ id, name: "Newsletter" }));
   expect(dataOf(await segments.get(id))).toMatchObject({ object: "segment", id, name: "Newsletter" });
+  expect(dataOf(await segments.update(id, { name: "Weekly" }))).toMatchObject({ object: "segment", id });
+  expect(dataOf(await segments.get(id)).name).toBe("Weekly");
+  await segments.update(id, { name: "Newsletter" });
   const ada = dataOf(
     await contacts.create({ email: "ada@example.com", firstName: "Ada", segments: [{ id }], properties: { plan: "pro" } }),
   );
@@ -133,6 +139,7 @@ test("programs with an older package reach contacts through their audience", asy
   expect(await call(server, "GET", `${members}/kay@example.com`)).toMatchObject({ status: 404 });
   expect(await call(server, "GET", "/audiences")).toMatchObject({ body: { data: [{ id, name: "Old" }] } });
   expect(await call(server, "GET", `/audiences/${id}`)).toMatchObject({ body: { object: "audience", name: "Old" } });
+  expect(await call(server, "PATCH", `/audiences/${id}`, { name: "Older" })).toMatchObject({ body: { name: "Older" } });
   expect(await call(server, "DELETE", `/audiences/${id}`)).toMatchObject({ body: { deleted: true } });
 });
 
@@ -152,7 +159,65 @@ test("webhooks are registered, changed and deleted", async () => {
   expect(dataOf(await webhooks.list()).data).toMatchObject([{ id }]);
   expect(dataOf(await webhooks.get(id))).toMatchObject({ object: "webhook", events: ["email.sent"] });
   dataOf(await webhooks.update(id, { events: ["email.bounced"] }));
+  const { signing_secret: first } = dataOf(await webhooks.get(id));
+  expect(dataOf(await webhooks.rotateSigningSecret(id)).signing_secret).not.toBe(first);
   dataOf(await webhooks.remove(id));
+});
+
+test("a broadcast is written, sent to a segment later, taken back, sent and read", async () => {
+  const { broadcasts, segments, contacts } = server.resend;
+  const { id: segmentId } = dataOf(await segments.create({ name: "Readers" }));
+  await contacts.create({ email: "reader@example.com", firstName: "Rosa <3", segments: [{ id: segmentId }], properties: { plan: "pro" } });
+  await contacts.create({ email: "nameless@example.com", segments: [{ id: segmentId }] });
+  const { id } = dataOf(
+    await broadcasts.create({
+      ...{ segmentId, from: "Acme <news@acme.com>", subject: "News for {{{FIRST_NAME|you}}}", replyTo: ["help@acme.com"] },
+      html: '<p>Hi {{{contact.first_name|friend}}}, {{{contact.plan}}}</p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Leave</a>',
+    }),
+  );
+  expect(dataOf(await broadcasts.get(id))).toMatchObject({
+    ...{ object: "broadcast", id, status: "draft", segment_id: segmentId, audience_id: segmentId },
+    ...{ from: "Acme <news@acme.com>", reply_to: ["help@acme.com"], scheduled_at: null, sent_at: null },
+  });
+  dataOf(await broadcasts.update(id, { name: "Spring", previewText: "It is here" }));
+  expect(dataOf(await broadcasts.list()).data).toMatchObject([{ id, name: "Spring", status: "draft" }]);
+  dataOf(await broadcasts.send(id, { scheduledAt: "in 1 hour" }));
+  expect(dataOf(await broadcasts.get(id))).toMatchObject({ status: "queued", scheduled_at: expect.any(String) });
+  dataOf(await broadcasts.cancel(id));
+  expect(dataOf(await broadcasts.get(id))).toMatchObject({ status: "draft", scheduled_at: null });
+  const copy = dataOf(await broadcasts.duplicate(id));
+  expect(dataOf(await broadcasts.remove(copy.id))).toMatchObject({ id: copy.id, deleted: true });
+  expect((await broadcasts.get(copy.id)).error).toMatchObject({ statusCode: 404 });
+  dataOf(await broadcasts.send(id));
+  await server.settle();
+  expect(dataOf(await broadcasts.get(id))).toMatchObject({ status: "sent", preview_text: "It is here" });
+  const { inbox } = new Mailsvc({ baseUrl: server.url, apiKey: server.apiKey });
+  const find = async (to: string) => inbox.get((await inbox.list({ to })).data[0]?.id ?? "");
+  expect(await find("nameless@example.com")).toMatchObject({ subject: "News for you", from: expect.stringContaining("<news@acme.com>") });
+  const mail = await find("reader@example.com");
+  expect(mail.subject).toBe("News for Rosa <3");
+  expect(mail.html).toMatch(/<p>Hi Rosa &lt;3, pro<\/p><a href="https?:/);
+});
+
+test("a broadcast without its list, with two reply addresses or with a topic is refused", async () => {
+  const broadcast = { from: "news@acme.com", subject: "News", text: "Hi" };
+  expect(await call(server, "POST", "/broadcasts", broadcast)).toMatchObject({ status: 422, body: { name: "missing_required_field" } });
+  const { id } = dataOf(await server.resend.segments.create({ name: "Nobody" }));
+  const refuse = (more: object) => call(server, "POST", "/broadcasts", { ...broadcast, segment_id: id, ...more });
+  expect(await refuse({ topic_id: "topic" })).toMatchObject({ status: 501 });
+  expect(await refuse({ reply_to: ["a@acme.com", "b@acme.com"] })).toMatchObject({ status: 422 });
+  expect(await refuse({ from: "nobody" })).toMatchObject({ status: 422 });
+  expect(await refuse({ scheduled_at: "in 1 hour" })).toMatchObject({ status: 422 });
+  expect(dataOf(await server.resend.broadcasts.list()).data.filter(({ name }) => name === "News")).toEqual([]);
+});
+
+test("a broadcast that is created with send is due in a second", async () => {
+  const { broadcasts, segments } = server.resend;
+  const { id: segmentId } = dataOf(await segments.create({ name: "At once" }));
+  const before = Date.now();
+  const { id } = dataOf(await broadcasts.create({ segmentId, from: "news@acme.com", subject: "Now", text: "Hi", send: true }));
+  const { scheduled_at } = dataOf(await broadcasts.get(id));
+  expect(Date.parse(scheduled_at ?? "") - before).toBeGreaterThanOrEqual(1000);
 });
 
 test("every operation was called by these tests", () => {

@@ -1,5 +1,6 @@
 import { contract, type ReceivedMail } from "@mailsvc/sdk/contract";
 import { type Operation, readOperation } from "../operation.ts";
+import { describeFile } from "./download-links.ts";
 import { answerList, listQuery } from "./lists.ts";
 
 export const receivingOperations: readonly Operation[] = [
@@ -26,14 +27,7 @@ export const receivingOperations: readonly Operation[] = [
         html: mail.html,
         text: mail.text,
         headers: Object.fromEntries(mail.headers.map(({ name, value }) => [name.toLowerCase(), value])),
-        attachments: mail.attachments.map(({ number, filename, contentType, contentId, size }) => ({
-          id: String(number),
-          filename,
-          content_type: contentType,
-          content_id: contentId,
-          content_disposition: contentId === null ? "attachment" : "inline",
-          size,
-        })),
+        attachments: mail.attachments.map((file) => describeFile(file, file.number)),
       };
     },
   }),

@@ -7,6 +7,7 @@ import { ABSENT } from "./absent.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { attachmentOperations } from "./attachments.ts";
 import { audienceOperations } from "./audiences.ts";
+import { broadcastOperations } from "./broadcasts.ts";
 import { contactOperations } from "./contacts.ts";
 import { domainOperations } from "./domains.ts";
 import { emailOperations } from "./emails.ts";
@@ -28,6 +29,7 @@ export const RESEND_OPERATIONS: readonly Operation[] = [
   ...contactOperations,
   ...suppressionOperations,
   ...webhookOperations,
+  ...broadcastOperations,
 ];
 
 /** Resend's API: a program of Resend's runs with RESEND_BASE_URL set to this server. */

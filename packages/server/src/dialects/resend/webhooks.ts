@@ -52,6 +52,16 @@ export const webhookOperations: readonly Operation[] = [
     },
   }),
   writeOperation({
+    method: "POST",
+    path: "/webhooks/:id/signing-secret/rotate",
+    note: "for a day, the old secret signs too",
+    confidential: true,
+    run: async ({ id }, { write }) => {
+      const { secret } = await write(contract.webhooks.rotateSecret, { id });
+      return { object: "webhook", id, signing_secret: secret };
+    },
+  }),
+  writeOperation({
     method: "DELETE",
     path: "/webhooks/:id",
     run: async ({ id }, { write }) => {

@@ -1,0 +1,35 @@
+// Variables of broadcasts, in three braces: {{{FIRST_NAME|there}}}, {{{contact.plan}}}.
+const VARIABLE = /\{\{\{\s*([A-Za-z_][\w.]*)\s*(?:\|([^{}]*))?\}\}\}/g;
+
+const OWN_NAMES: Readonly<Record<string, string>> = {
+  FIRST_NAME: "firstName",
+  LAST_NAME: "lastName",
+  EMAIL: "email",
+  RESEND_UNSUBSCRIBE_URL: "unsubscribeUrl",
+  "contact.first_name": "firstName",
+  "contact.last_name": "lastName",
+  "contact.email": "email",
+};
+
+/** A text of a broadcast with the variables of our templates, where two braces escape a value in HTML, as three do there. */
+export function toOwnVariables(source: string): string {
+  return source.replace(VARIABLE, (found: string, name: string, fallback: string | undefined) => {
+    const own = findOwnName(name);
+    if (own === null) return found;
+    return fallback ? `{{default ${own} ${quote(fallback)}}}` : `{{${own}}}`;
+  });
+}
+
+function findOwnName(name: string): string | null {
+  const known = OWN_NAMES[name];
+  if (known !== undefined) return known;
+  // Properties of contacts are custom fields.
+  const [, property = null] = /^contact\.(\w+)$/.exec(name) ?? [];
+  return property;
+}
+
+/** A text in the quotes that it does not contain itself. */
+function quote(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.includes('"') ? `'${trimmed.replaceAll("'", "")}'` : `"${trimmed}"`;
+}

@@ -1,0 +1,194 @@
+import { AddressError, type Campaign, type CampaignDetail, type CampaignStatus, contract, parseMailbox } from "@mailsvc/sdk/contract";
+import { z } from "zod";
+import { ApiError, invalid } from "../../lib/api-error.ts";
+import { SECOND } from "../../lib/units.ts";
+import { drop } from "../drop.ts";
+import { type Operation, readOperation, writeOperation } from "../operation.ts";
+import { toOwnVariables } from "./broadcast-variables.ts";
+import { answerList, listQuery } from "./lists.ts";
+import { readTime } from "./send-fields.ts";
+
+const Broadcast = z.object({
+  name: z.string().nullish(),
+  segment_id: z.string().nullish(),
+  audience_id: z.string().nullish(),
+  from: z.string().nullish(),
+  subject: z.string().nullish(),
+  reply_to: z.union([z.string(), z.array(z.string()).max(50)]).nullish(),
+  preview_text: z.string().nullish(),
+  html: z.string().nullish(),
+  text: z.string().nullish(),
+  topic_id: z.string().nullish(),
+});
+type Broadcast = z.output<typeof Broadcast>;
+
+const NOTE = "reply_to takes one address; topic_id is not here; variables other than those of contacts are left as they are";
+
+/** Broadcasts: campaigns to a list. */
+export const broadcastOperations: readonly Operation[] = [
+  writeOperation({
+    method: "POST",
+    path: "/broadcasts",
+    note: NOTE,
+    body: Broadcast.extend({ from: z.string(), subject: z.string(), send: z.boolean().nullish(), scheduled_at: z.string().nullish() }),
+    status: 201,
+    prepare: ({ send, scheduled_at, ...broadcast }, calls) => {
+      const { from, subject } = broadcast;
+      if (scheduled_at && !send) throw invalid("scheduled_at", "not_allowed", "scheduled_at goes with send: true.");
+      const list = broadcast.segment_id ?? broadcast.audience_id;
+      if (!list) throw invalid("segment_id", "required", "Missing `segment_id` field.");
+      // What is sent at once is due in a second: a start prepares its audience before its transaction, and the campaign must exist by then.
+      const soon = new Date(calls.deps.clock.now() + SECOND).toISOString();
+      return calls.prepare(contract.campaigns.create, {
+        ...toSender(from),
+        ...toFields(broadcast),
+        name: broadcast.name || subject,
+        subjectLine: toOwnVariables(subject),
+        recipientType: "list",
+        listId: list,
+        ...(send && { scheduledAt: scheduled_at ? readTime(scheduled_at, calls, "scheduled_at") : soon }),
+      });
+    },
+    run: async (_input, { finish }, create) => ({ object: "broadcast", id: (await finish(create)).id }),
+  }),
+  readOperation({
+    path: "/broadcasts",
+    query: listQuery,
+    run: (query, { read }) => answerList(query, (page) => read(contract.campaigns.list, page), showListed),
+  }),
+  readOperation({
+    path: "/broadcasts/:id",
+    run: async ({ id }, { read }) => ({ object: "broadcast", ...showBroadcast(await read(contract.campaigns.get, { id })) }),
+  }),
+  writeOperation({
+    method: "PATCH",
+    path: "/broadcasts/:id",
+    note: NOTE,
+    body: Broadcast,
+    prepare: ({ id, ...broadcast }, calls) => {
+      const list = broadcast.segment_id ?? broadcast.audience_id;
+      return calls.prepare(contract.campaigns.update, {
+        id,
+        ...toFields(broadcast),
+        ...(list && { recipientType: "list" as const, listId: list }),
+      });
+    },
+    run: async ({ id }, { finish }, update) => {
+      await finish(update);
+      return { object: "broadcast", id };
+    },
+  }),
+  writeOperation({
+    method: "POST",
+    path: "/broadcasts/:id/send",
+    body: z.object({ scheduled_at: z.string().nullish() }),
+    bucket: "send",
+    prepare: async ({ id, scheduled_at }, calls) => {
+      if (!scheduled_at) return { send: await calls.prepare(contract.campaigns.send, { id }), schedule: null };
+      const scheduledAt = readTime(scheduled_at, calls, "scheduled_at");
+      return { send: null, schedule: await calls.prepare(contract.campaigns.schedule, { id, scheduledAt }) };
+    },
+    run: async ({ id }, { finish }, { send, schedule }) => {
+      if (send) await finish(send);
+      if (schedule) await finish(schedule);
+      return { object: "broadcast", id };
+    },
+  }),
+  writeOperation({
+    method: "POST",
+    path: "/broadcasts/:id/cancel",
+    prepare: async ({ id }, calls) => {
+      const { status } = await calls.read(contract.campaigns.get, { id });
+      // A scheduled one becomes a draft again; of one that is being sent, the rest stays.
+      return status === "SCHEDULED" ? calls.prepare(contract.campaigns.update, { id, scheduledAt: null }) : null;
+    },
+    run: async ({ id }, { write, finish }, toDraft) => {
+      await (toDraft ? finish(toDraft) : write(contract.campaigns.cancel, { id }));
+      return { object: "broadcast", id };
+    },
+  }),
+  writeOperation({
+    method: "POST",
+    path: "/broadcasts/:id/duplicate",
+    status: 201,
+    run: async ({ id }, { write }) => ({ object: "broadcast", id: (await write(contract.campaigns.duplicate, { id })).id }),
+  }),
+  writeOperation({
+    method: "DELETE",
+    path: "/broadcasts/:id",
+    run: async ({ id }, { write }) => {
+      await write(contract.campaigns.delete, { id });
+      return { object: "broadcast", id, deleted: true };
+    },
+  }),
+];
+
+/** The fields of a campaign that are given. Throws ApiError for what is not here. */
+function toFields({ name, from, subject, reply_to, preview_text, html, text, topic_id }: Broadcast) {
+  if (topic_id) throw new ApiError("not_implemented", "topic_id: there are no topics here.", { hint: "Public lists are preferences." });
+  const replyTo = typeof reply_to === "string" ? [reply_to] : (reply_to ?? []);
+  if (replyTo.length > 1) throw invalid("replyTo", "too_big", "reply_to: a broadcast can have one address here.");
+  return {
+    ...(from && toSender(from)),
+    ...drop({
+      name: name || null,
+      subjectLine: subject && toOwnVariables(subject),
+      replyTo: replyTo[0],
+      previewText: preview_text || null,
+      html: html && toOwnVariables(html),
+      text: text && toOwnVariables(text),
+    }),
+  };
+}
+
+/** The sender of `Name <address>`. Throws ApiError validation_error. */
+function toSender(from: string): { fromEmail: string; fromName?: string } {
+  try {
+    const { address, name } = parseMailbox(from);
+    return { fromEmail: address, ...(name && { fromName: name }) };
+  } catch (error) {
+    if (error instanceof AddressError) throw invalid("from", "invalid_format", `from: ${error.message}`);
+    throw error;
+  }
+}
+
+const STATUSES: Readonly<Record<CampaignStatus, string>> = {
+  DRAFT: "draft",
+  SCHEDULED: "queued",
+  SENDING: "queued",
+  PAUSED: "queued",
+  SENT: "sent",
+  CANCELLED: "canceled",
+};
+
+/** What a list shows of a campaign. */
+type Listed = Pick<Campaign, "id" | "name" | "listId" | "status" | "createdAt" | "scheduledAt" | "completedAt">;
+/** What a broadcast shows besides. */
+type Shown = Listed & Pick<CampaignDetail, "fromEmail" | "fromName" | "subjectLine" | "replyTo" | "previewText" | "html" | "text">;
+
+function showListed({ id, name, listId, status, createdAt, scheduledAt, completedAt }: Listed) {
+  return {
+    id,
+    name,
+    audience_id: listId,
+    segment_id: listId,
+    status: STATUSES[status],
+    created_at: createdAt,
+    scheduled_at: scheduledAt,
+    sent_at: completedAt,
+  };
+}
+
+function showBroadcast(campaign: Shown) {
+  const { fromEmail, fromName, subjectLine, replyTo, previewText, html, text } = campaign;
+  return {
+    ...showListed(campaign),
+    from: fromName === null ? fromEmail : `${fromName} <${fromEmail}>`,
+    subject: subjectLine,
+    reply_to: replyTo === null ? null : [replyTo],
+    preview_text: previewText,
+    html,
+    text,
+    topic_id: null,
+  };
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { mail } from "../../../test/bounce-samples.ts";
+import { ADA, newest, start } from "../../../test/receiving.ts";
+import { SecretFilter } from "../../recording/secrets.ts";
+
+test("the files of a received mail are listed, and downloaded by a link that recordings leave out", async () => {
+  await using setting = await start();
+  const { world } = setting;
+  const { replyTo } = await setting.send();
+  const raw = mail(
+    ...[`From: ${ADA}`, `To: ${replyTo}`, "Subject: Re: Hi", "Message-ID: <1@mail.example.com>", "MIME-Version: 1.0"],
+    ...['Content-Type: multipart/mixed; boundary="b"', "", "--b", "Content-Type: text/plain", "", "See the file.", "--b"],
+    ...['Content-Type: text/csv; name="a.csv"', 'Content-Disposition: attachment; filename="a.csv"', "", "one,two", "--b--"],
+  );
+  expect(await setting.deliver(replyTo, raw)).toBe(250);
+  await world.settle();
+  const { id } = await newest(setting);
+  const get = (path: string) => world.fetch(world.url + path, { headers: { authorization: `Bearer ${world.apiKey}` } });
+  const listed = (await (await get(`/resend/emails/receiving/${id}/attachments`)).json()) as { data: { download_url: string }[] };
+  expect(listed).toMatchObject({ object: "list", has_more: false, data: [{ id: "1", filename: "a.csv", content_type: "text/csv" }] });
+  const one = (await (await get(`/resend/emails/receiving/${id}/attachments/1`)).json()) as { download_url: string };
+  expect(one).toMatchObject({ object: "attachment", filename: "a.csv", content_disposition: "attachment", expires_at: expect.any(String) });
+  const file = await world.fetch(one.download_url);
+  expect([file.status, (await file.text()).trim()]).toEqual([200, "one,two"]);
+  expect((await world.fetch(one.download_url.replace(".received.", ".sent.").replace("received.", "sent."))).status).toBe(404);
+  expect((await get(`/resend/emails/receiving/${id}/attachments/2`)).status).toBe(404);
+
+  const [address = ""] = /\/resend\/files\/.*/.exec(one.download_url) ?? [];
+  expect(new SecretFilter(["/resend/files/:token"]).clean(`see ${one.download_url}`)).toBe(
+    `see ${one.download_url.replace(address, "/resend/files/[removed]")}`,
+  );
+  await world.sdk.received.delete(id);
+  expect((await world.fetch(one.download_url)).status).toBe(404);
+});
