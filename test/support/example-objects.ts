@@ -16,6 +16,11 @@ export const SENDING: Objects = {
     const { id } = await world.sdk.emails.send({ from: FROM, to: ADA, subject: "Later", text: "Later", scheduledAt });
     return { [idOf("em")]: id };
   },
+  "emails.requeue": async ({ world }) => {
+    const { id } = await world.sdk.emails.send({ from: FROM, to: "delayed@simulator.mailsvc.test", subject: "Welcome", text: "Hello" });
+    await world.settle();
+    return { [idOf("em")]: id };
+  },
   "emails.sendBatch": template,
   "emails.sendTemplate": template,
   templates: template,

@@ -10,7 +10,7 @@ export const OVERVIEW: readonly OverviewEntry[] = [
   {"name":"trigger","usage":"[options] <type>","about":"Make an event of a type really happen, with your data or on an object of yours, and print it","group":"Local development:"},
   {"name":"mcp","usage":"[options]","about":"Serve tools for AI assistants over stdin and stdout (Model Context Protocol)","group":"Local development:"},
   {"name":"send","usage":"[options]","about":"Send an email to one recipient, or to up to 50","group":"Email:"},
-  {"name":"emails","usage":"[options]","about":"List, inspect, cancel and reschedule emails","group":"Email:"},
+  {"name":"emails","usage":"[options]","about":"List, inspect, cancel, reschedule and requeue emails","group":"Email:"},
   {"name":"received","usage":"[options]","about":"Received mail and replies: list, read, answer","group":"Email:"},
   {"name":"inbound-domains","usage":"[options]","about":"Domains whose mail you receive","group":"Email:"},
   {"name":"templates","usage":"[options]","about":"Email templates: write, preview, publish","group":"Email:"},

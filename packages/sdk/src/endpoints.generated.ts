@@ -11,6 +11,7 @@ export const ENDPOINTS: EndpointTable = {
     get: { method: "GET", path: "/api/v1/emails/:id" },
     cancel: { method: "POST", path: "/api/v1/emails/:id/cancel" },
     reschedule: { method: "PATCH", path: "/api/v1/emails/:id", body: true },
+    requeue: { method: "POST", path: "/api/v1/emails/:id/requeue", body: true },
   },
   received: {
     list: { method: "GET", path: "/api/v1/received", query: true, page: true },

@@ -7,7 +7,7 @@ import type { FileUpload } from "./upload.ts";
 
 /** The methods of `Mailsvc`, by noun and verb. */
 export interface MailsvcMethods {
-  /** List, inspect, cancel and reschedule emails */
+  /** List, inspect, cancel, reschedule and requeue emails */
   readonly emails: {
     /**
      * Send an email to one recipient, or to up to 50.
@@ -178,6 +178,17 @@ export interface MailsvcMethods {
     reschedule(id: string, input: {
       /** The new instant (ISO 8601), at most 365 days ahead */
       scheduledAt: string | Date;
+    }, options?: CallOptions): APIPromise<Email>;
+    /**
+     * Try a deferred email again now.
+     *
+     * Instead of at its nextAttemptAt. The attempt counts as one of the ten. Of a mail to several recipients, all deferred ones, or the one that `to` names; the others get nothing again. A recipient whose attempt is due already stays as it is. An email that was bounced or given up is over: send it again.
+     *
+     * `POST /api/v1/emails/:id/requeue`
+     */
+    requeue(id: string, input?: {
+      /** Only this recipient */
+      to?: string | undefined;
     }, options?: CallOptions): APIPromise<Email>;
   };
   /** Received mail and replies: list, read, answer */

@@ -36,6 +36,7 @@ export const emailViews: Readonly<Record<string, View>> = {
   "emails.get": { object: detail },
   "emails.cancel": { object: one },
   "emails.reschedule": { object: one },
+  "emails.requeue": { object: one },
   "senders.list": { columns: senderColumns, empty: "No senders yet. Add yours: mailsvc senders create --help" },
   "senders.create": { object: formatSender },
   "senders.get": { object: formatSender },

@@ -357,4 +357,22 @@ export const emails = {
     errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Later", params: id, body: { scheduledAt: "2030-02-01T09:30:00Z" } }],
   }),
+  requeue: endpoint({
+    method: "POST",
+    path: "/api/v1/emails/:id/requeue",
+    access: { permission: "transactional:send" },
+    testKeys: true,
+    summary: "Try a deferred email again now",
+    description:
+      "Instead of at its nextAttemptAt. The attempt counts as one of the ten. Of a mail to several recipients, all deferred ones, or the one that `to` names; the others get nothing again. A recipient whose attempt is due already stays as it is. An email that was bounced or given up is over: send it again.",
+    body: z.strictObject({
+      to: EmailAddress.optional().meta({ description: "Only this recipient" }),
+    }),
+    output: Email,
+    errors: ["not_found", "invalid_state"],
+    examples: [
+      { summary: "All deferred recipients", params: id, body: {} },
+      { summary: "One recipient", params: id, body: { to: "ada@example.com" } },
+    ],
+  }),
 };

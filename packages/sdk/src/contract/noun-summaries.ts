@@ -1,6 +1,6 @@
 /** A line about each noun of the API, for the help of the command line and the tags of the OpenAPI document. */
 export const NOUN_SUMMARIES = {
-  emails: "List, inspect, cancel and reschedule emails",
+  emails: "List, inspect, cancel, reschedule and requeue emails",
   templates: "Email templates: write, preview, publish",
   received: "Received mail and replies: list, read, answer",
   inboundDomains: "Domains whose mail you receive",

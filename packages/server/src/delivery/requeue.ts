@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { DELIVER_JOB, type EmailRow, updateEmails } from "../emails/emails.ts";
+import { type EmailRow, requeueRows } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf } from "./holds.ts";
@@ -30,7 +30,7 @@ export function requeueEmails(deps: DeliveryDeps): JobHandler {
       const current = workspaceId ?? (await findNextWorkspace(tx, ""));
       if (current === null) return;
       const rows = await listDeferred(tx, current, after);
-      await requeue(
+      await requeueRows(
         tx,
         deps,
         rows.filter(({ toKey }) => domain === null || domainOf(toKey) === domain),
@@ -61,20 +61,4 @@ async function findNextWorkspace(tx: Tx, after: string): Promise<string | null> 
   const { workspaces: w } = tx.t;
   const [next] = await tx.select({ id: w.id }).from(w).where(gt(w.id, after)).orderBy(asc(w.id)).limit(1);
   return next?.id ?? null;
-}
-
-/** Makes deferred emails due, each together with the job of its next attempt: a second job could send it a second time. */
-async function requeue(tx: Tx, { clock, queue }: DeliveryDeps, emails: readonly EmailRow[]): Promise<void> {
-  const now = clock.now();
-  // One without an instant has no job: it waits for a campaign.
-  const waiting = emails.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt > now);
-  const updated = await updateEmails(
-    tx,
-    waiting.map((email) => ({ email, patch: { nextAttemptAt: now, updatedAt: now } })),
-  );
-  const due = waiting.filter((_, i) => updated[i]);
-  if (due.length === 0) return;
-  // The job waits for the same instant as its email.
-  const runAt = due.map(({ nextAttemptAt }) => nextAttemptAt as number);
-  await queue.runNow(tx, { kind: DELIVER_JOB, runAt, field: "emailId", values: due.map(({ id }) => id) });
 }

@@ -32,6 +32,7 @@ export { type DecodedAttachments, decodeAttachments, findAttachments, findMessag
 export type { Engagement, EngagementHooks } from "./hooks.ts";
 export { toLabelOfTag } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
+export { requeueEmail, requeueRows } from "./requeue.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
 export { type Origin, send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";

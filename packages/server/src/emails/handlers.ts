@@ -6,7 +6,7 @@ import { resolveById } from "../templates/templates.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import { type PreparedBatch, prepareBatch, sendBatch } from "./batch.ts";
 import type { EmailDeps } from "./deps.ts";
-import { cancelEmail, getEmail, listEmails, rescheduleEmail } from "./emails.ts";
+import { cancelEmail, getEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
 import { type Origin, send } from "./send.ts";
 import { type PreparedSend, prepareTemplateSend, prepareTestSend, sendPrepared } from "./template-send.ts";
 
@@ -33,6 +33,7 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   cancel: async ({ id }, { tx, deps, workspaceId, key }) => cancelEmail(tx, deps, workspaceId, visibleTo(key, id)),
   reschedule: async ({ id, scheduledAt }, { tx, deps, workspaceId, key }) =>
     rescheduleEmail(tx, deps, workspaceId, visibleTo(key, id), scheduledAt),
+  requeue: async ({ id, to }, { tx, deps, workspaceId, key }) => requeueEmail(tx, deps, workspaceId, visibleTo(key, id), to),
 };
 
 /** The handlers of templates that send. */

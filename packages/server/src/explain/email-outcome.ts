@@ -123,7 +123,7 @@ function describeWait(email: Email, now: number): Outcome {
         inDoubt(email),
       ),
       next: { at, what: `Attempt ${attempts + 1}. After about two days it is given up as failed.` },
-      actions: toActions(refusal?.remedy),
+      actions: [...toActions(refusal?.remedy), { what: "Try it now", command: `mailsvc emails requeue ${id}` }],
     };
   }
   if (scheduledAt !== null && scheduledAt > now)
