@@ -91,7 +91,7 @@ async function check(session: Session, target: string, body: Body): Promise<Lint
     return ask(session, { ...body, ...(isEmail ? { email: target } : { template: target }) });
   }
   const { lintSources } = await import("@mailsvc/server");
-  const report = lintSources(await readSources(session, target, path, body), { clients: body.clients, rules: body.rules });
+  const report = await lintSources(await readSources(session, target, path, body), { clients: body.clients, rules: body.rules });
   return findKind(basename(path)) === null ? report : { ...report, rendered: true };
 }
 
