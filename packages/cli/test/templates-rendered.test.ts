@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import type { PreviewState } from "../src/templates/preview-server.ts";
 import { cli, folder } from "./harness.ts";
 import { type Beside, startCliWithServer } from "./world.ts";
 
@@ -140,7 +141,54 @@ describe("templates written as React Email and MJML", () => {
     const previewed = await mailsvc(["templates", "preview", "welcome", "--variable", "name=Ada"], { cwd });
     expect(previewed.json.html).toContain("Hi Ada!</h1>");
     const linted = await cli(["lint", "templates/receipt/template.mjml"], { cwd });
-    expect(linted.json.data[0]).toMatchObject({ target: "templates/receipt/template.mjml", rendered: true });
+    expect(linted.json.data[0]).toMatchObject({ target: "templates/receipt/template.mjml", rendered: true, omitted: 0 });
+    expect(linted.json.data[0].findings.map(({ rule }: { rule: string }) => rule)).toContain("dark-mode");
+  });
+
+  test("are shown in a page that follows their files, and says what is wrong with them", async () => {
+    const { mailsvc, cwd } = await shop();
+    const url = Promise.withResolvers<string>();
+    let stop = (): void => {};
+    let shown = "";
+    const watching = mailsvc(["templates", "preview", "welcome", "--watch", "--variable", "name=Ada"], {
+      cwd,
+      onOutput: (text) => {
+        shown += text;
+        const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(shown);
+        if (found) url.resolve(found[0]);
+      },
+      onStart: (signal) => {
+        stop = () => signal("SIGINT");
+      },
+    });
+    const page = await Promise.race([url.promise, watching.then(({ stderr }) => Promise.reject(new Error(stderr)))]);
+    const changes = (await fetch(`${page}changes`)).body?.getReader();
+    /** Waits for the page to show something. */
+    const until = async (isShown: (state: PreviewState) => boolean): Promise<PreviewState> => {
+      for (;;) {
+        const state: PreviewState = await (await fetch(`${page}state`)).json();
+        if (isShown(state)) return state;
+        await changes?.read();
+      }
+    };
+    const first = await until(({ mail }) => mail !== null);
+    expect(first.mail).toMatchObject({
+      subject: "Hello Ada",
+      html: expect.stringContaining("Hi Ada!</h1>"),
+      missingVariables: expect.any(Array),
+    });
+    expect(first.mail?.findings.length).toBeGreaterThan(0);
+    put(cwd, { "templates/welcome/parts/greeting.tsx": "export const Greeting = () => <p>;\n" });
+    const broken = await until(({ errors }) => errors.length > 0);
+    expect(broken.errors[0]?.path).toMatch(/^welcome\/parts\/greeting\.tsx:\d+:\d+$/);
+    expect(broken.mail?.html).toContain("Hi Ada!</h1>");
+    put(cwd, { "templates/welcome/parts/greeting.tsx": "export const Greeting = ({ name }: { name: string }) => <p>Dear {name}</p>;\n" });
+    expect((await until(({ mail }) => mail?.html?.includes("Dear Ada") ?? false)).errors).toEqual([]);
+    const html = await fetch(page);
+    expect(html.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect((await fetch(page.replace("127.0.0.1", "localhost"))).status).toBe(403);
+    stop();
+    expect((await watching).code).toBe(0);
   });
 
   test("are refused with the file, line and column of a fault", async () => {

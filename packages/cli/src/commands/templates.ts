@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from "node:path";
 import { contract } from "@mailsvc/sdk/contract";
-import { Command } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { listFields } from "../contract/fields.ts";
 import { addField } from "../contract/flags.ts";
 import { readInput } from "../contract/input.ts";
@@ -12,9 +12,9 @@ import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
-import { listDependencies } from "../templates/changes.ts";
-import { readFolder, type TemplateFiles } from "../templates/folder.ts";
+import { readFolder } from "../templates/folder.ts";
 import { templateNoun } from "../templates/noun.ts";
+import { renderBody, watchPreview } from "../templates/watch.ts";
 import type { CommandSpec } from "../types.ts";
 import { addPreviewOptions, showPreview } from "../views/preview.ts";
 
@@ -33,15 +33,18 @@ export function previewCommand(spec: CommandSpec, run: Run): Command {
   command
     .option("--data <json>", "The whole body: JSON, @file or - for stdin; flags override it")
     .addOption(dirOption(templateNoun))
+    .option("--watch", "Show it in a page on this machine, rendered again whenever a file changes")
+    .addOption(new Option("--port <n>", "Port of that page (default: any that is free)").argParser(parsePort))
     .addHelpText(
       "after",
-      "\nExamples:\n  mailsvc templates preview welcome --variable name=Ada\n  mailsvc templates preview welcome --variable 'order:=@order.json' --out preview.html\n  mailsvc templates preview tpl_01jc3v2m9k8q4w6x0y5z7a1b2c --html",
+      "\nExamples:\n  mailsvc templates preview welcome --variable name=Ada\n  mailsvc templates preview welcome --variable name=Ada --watch\n  mailsvc templates preview welcome --variable 'order:=@order.json' --out preview.html\n  mailsvc templates preview tpl_01jc3v2m9k8q4w6x0y5z7a1b2c --html",
     );
   addPreviewOptions(command);
   return runAction(command, run, "write", async (session, [id = ""], flags): Promise<Exit> => {
     session.flagOf = mapPathsToFlags(fields);
     session.spec = spec;
     const { body = {} } = await readInput(session, previewEndpoint, fields, flags);
+    if (flags["watch"] === true && /^tpl_/.test(id)) throw usageError("--watch shows the files of a folder: name a slug.");
     let call = buildCall(previewEndpoint, [id], {}, body);
     if (/^tpl_/.test(id)) checkInput(previewEndpoint, {}, body, session.flagOf);
     else {
@@ -49,6 +52,10 @@ export function previewCommand(spec: CommandSpec, run: Run): Command {
       const path = resolve(session.host.cwd, id);
       const slug = basename(path);
       const dir = id.includes("/") ? dirname(path) : getDir(session, templateNoun, flags);
+      if (flags["watch"] === true) {
+        await watchPreview(session, { dir, slug, variables: body["variables"], port: Number(flags["port"] ?? 0) });
+        return EXIT.ok;
+      }
       const local = await readFolder(dir, session.host.env);
       const template = local.get(slug);
       if (!template)
@@ -74,16 +81,8 @@ export function templateCommands(run: Run): Command[] {
   return folderCommands(templateNoun, run);
 }
 
-/** Builds the body that renders files, with the layout and partials of the same folder. */
-function renderBody(local: ReadonlyMap<string, TemplateFiles>, template: TemplateFiles, variables: unknown) {
-  const parts: Record<string, unknown> = {};
-  const waiting = listDependencies(template);
-  for (let slug = waiting.shift(); slug !== undefined; slug = waiting.shift()) {
-    const part = local.get(slug);
-    if (!part || Object.hasOwn(parts, slug)) continue;
-    parts[slug] = { html: part.html, text: part.text, declare: part.variables };
-    waiting.push(...listDependencies(part));
-  }
-  const { type, subject, html, text, layout } = template;
-  return { type, subject, html, text, layout, declare: template.variables, ...(variables === undefined ? {} : { variables }), parts };
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65535) throw new InvalidArgumentError("A port from 0 to 65535 is needed.");
+  return port;
 }
