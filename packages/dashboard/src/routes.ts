@@ -34,6 +34,7 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
       { name: "My agents", path: "/agents", permission: "marketplace:read" },
       { name: "Catalog", path: "/catalog", permission: "marketplace:read" },
       { name: "Credits", path: "/credits", permission: "marketplace:read" },
+      { name: "My listings", path: "/listings", permission: "listings:read" },
     ],
   },
   {
@@ -75,6 +76,10 @@ export const ROUTES: readonly Route[] = [
   { path: "/catalog", load: () => import("./pages/catalog.tsx") },
   { path: "/catalog/:slug", load: () => import("./pages/catalog-agent.tsx") },
   { path: "/credits", load: () => import("./pages/credits.tsx") },
+  { path: "/listings", load: () => import("./pages/listings.tsx") },
+  { path: "/listings/:slug", load: () => import("./pages/listing.tsx") },
+  { path: "/listings/:slug/deliveries/:id", load: () => import("./pages/listing-delivery.tsx") },
+  { path: "/new-listing", load: () => import("./pages/new-listing.tsx") },
   { path: "/events", load: () => import("./pages/events.tsx") },
   { path: "/events/:id", load: () => import("./pages/event.tsx") },
   { path: "/webhooks", load: () => import("./pages/webhooks.tsx") },

@@ -5,6 +5,7 @@ import { ActionButton } from "../parts/action-button.tsx";
 import { Attempts } from "../parts/attempts.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { Facts } from "../parts/facts.tsx";
+import { indent } from "../parts/indent.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useResource } from "../parts/resource.ts";
@@ -69,13 +70,4 @@ export default function WebhookDeliveryPage({ params }: PageProps) {
       </Loaded>
     </Page>
   );
-}
-
-/** JSON with line breaks; another text as it is. */
-function indent(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
 }

@@ -1,0 +1,18 @@
+import type { AgentScope } from "@mailsvc/sdk/contract";
+
+/** What each scope allows, in the words of the contract. A test compares the two: the contract's own would bring its schemas with it. */
+export const SCOPE_GRANTS: Readonly<Record<AgentScope, string>> = {
+  "landing_pages:write": "Create and update landing pages",
+  "landing_pages:read": "Read the statistics of landing pages",
+  "lead_magnets:write": "Upload lead magnets",
+  "assets:write": "Save images to the asset library",
+  "brand:read": "Read brand colors, logo and voice",
+  "lists:read_metadata": "Read the names and sizes of lists; no people, no addresses",
+  "agent:consume_credits": "Spend credits on billable actions",
+  "agent:post_messages": "Post messages and ask for approvals",
+  "agent:read_messages": "Read the messages of its inbox",
+  "agent:read_runs": "Read the history of its runs",
+  "agent:write_runs": "Start, log and complete runs",
+  "agent:wakeups": "Schedule wakeups",
+  "messages:replies": "Read replies to mail that you send for it; no addresses",
+};
