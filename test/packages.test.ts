@@ -344,6 +344,8 @@ describe("the server", () => {
     expect(loaded.size).toBeLessThan(5);
     const texts = [...loaded.values()];
     expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(2_300_000);
+    // All of zod is in it as soon as one file imports `{ z }`, instead of `* as z`.
+    expect(texts.some((text) => text.includes("fromJSONSchema"))).toBe(false);
     // Traces are loaded only where they are on.
     expect(texts.some((text) => text.includes("resourceSpans"))).toBe(false);
     expect([...foreign].filter((id) => !isBuiltin(id))).toEqual(["better-sqlite3"]);

@@ -1,5 +1,5 @@
 import { AddressError, type Campaign, type CampaignDetail, type CampaignStatus, contract, parseMailbox } from "@mailsvc/sdk/contract";
-import { z } from "zod";
+import * as z from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { SECOND } from "../../lib/units.ts";
 import { drop } from "../drop.ts";
