@@ -1,23 +1,29 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { getConfigPath } from "../runtime/config-file.ts";
 import type { Host } from "../types.ts";
 
-/** Where `listen` got to in the streams of workspaces, in a file next to the config file. */
+/** Where `listen` got to in the stream of a workspace: a file of its own in a folder next to the config file, so that no other one overwrites it. */
 export class PositionFile {
   readonly #path: string;
   readonly #stream: string;
   #written = -1;
 
   constructor(host: Pick<Host, "env" | "platform" | "home">, stream: { url: string; workspaceId: string }) {
-    this.#path = join(dirname(getConfigPath(host)), "listen.json");
     this.#stream = `${stream.url} ${stream.workspaceId}`;
+    const name = createHash("sha256").update(this.#stream).digest("hex").slice(0, 32);
+    this.#path = join(dirname(getConfigPath(host)), "listen", `${name}.json`);
   }
 
   /** The sequence of the last event that was forwarded; null if there was none. */
   read(): number | null {
-    const position = this.#readAll()[this.#stream];
-    return typeof position === "number" ? position : null;
+    try {
+      const { position } = JSON.parse(readFileSync(this.#path, "utf8")) as { position?: unknown };
+      return typeof position === "number" ? position : null;
+    } catch {
+      return null;
+    }
   }
 
   /** Never throws: without a stored position, --resume begins with the next event, and nothing is told to be missed. */
@@ -27,16 +33,8 @@ export class PositionFile {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       const temporary = `${this.#path}.${process.pid}`;
-      writeFileSync(temporary, `${JSON.stringify({ ...this.#readAll(), [this.#stream]: position }, null, 2)}\n`, { mode: 0o600 });
+      writeFileSync(temporary, `${JSON.stringify({ stream: this.#stream, position })}\n`, { mode: 0o600 });
       renameSync(temporary, this.#path);
     } catch {}
-  }
-
-  #readAll(): Readonly<Record<string, unknown>> {
-    try {
-      return JSON.parse(readFileSync(this.#path, "utf8")) as Record<string, unknown>;
-    } catch {
-      return {};
-    }
   }
 }
