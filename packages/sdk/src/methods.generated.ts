@@ -1696,6 +1696,8 @@ export interface MailsvcMethods {
       url: string;
       /** Types of events, such as email.bounced; email.* for all of a kind, * for all */
       events?: string[] | undefined;
+      /** How events are written: mailsvc, or resend for a receiver that was written for Resend */
+      format?: "mailsvc" | "resend" | undefined;
       /** For your own use */
       description?: string | undefined;
       /** Who gets a mail when the webhook is disabled */
@@ -1710,7 +1712,7 @@ export interface MailsvcMethods {
     /**
      * Change a webhook.
      *
-     * What waits goes to the new URL. Other events count for what happens from now on.
+     * What waits goes to the new URL. Other events count for what happens from now on; another format, for what waits too.
      *
      * `PATCH /api/v1/v1/webhooks/:id`
      */
@@ -1719,6 +1721,8 @@ export interface MailsvcMethods {
       url?: string | undefined;
       /** Types of events, such as email.bounced; email.* for all of a kind, * for all */
       events?: string[] | undefined;
+      /** How events are written: mailsvc, or resend for a receiver that was written for Resend */
+      format?: "mailsvc" | "resend" | undefined;
       description?: string | null | undefined;
       alertEmail?: string | null | undefined;
     }, options?: CallOptions): APIPromise<Webhook>;

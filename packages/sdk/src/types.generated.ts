@@ -3199,6 +3199,7 @@ export interface Webhook {
   url: string;
   description: string | null;
   events: string[];
+  format: "mailsvc" | "resend";
   status: "enabled" | "paused" | "disabled";
   alertEmail: string | null;
   failingSince: string | null;
@@ -3258,11 +3259,14 @@ export interface WebhookError {
   clearedAt: string | null;
 }
 
+export type WebhookFormat = "mailsvc" | "resend";
+
 export interface WebhookRedelivery {
   id: string;
   url: string;
   description: string | null;
   events: string[];
+  format: "mailsvc" | "resend";
   status: "enabled" | "paused" | "disabled";
   alertEmail: string | null;
   failingSince: string | null;
@@ -3300,6 +3304,7 @@ export interface WebhookWithSecret {
   url: string;
   description: string | null;
   events: string[];
+  format: "mailsvc" | "resend";
   status: "enabled" | "paused" | "disabled";
   alertEmail: string | null;
   failingSince: string | null;

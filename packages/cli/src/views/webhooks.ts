@@ -59,6 +59,7 @@ function one(w: Webhook & { secret?: string }, { term: { out, columns: width } }
       ["url", w.url],
       ["status", paintState(out, describeStatus(w))],
       ["events", w.events.join(", ")],
+      ["format", w.format === "mailsvc" ? null : w.format],
       ["description", w.description],
       ["alert", w.alertEmail],
       ["failing since", formatInstant(w.failingSince)],

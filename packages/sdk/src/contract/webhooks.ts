@@ -24,6 +24,10 @@ export const WEBHOOK_LIMITS = {
 export const WEBHOOK_STATUSES = ["enabled", "paused", "disabled"] as const;
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
 
+/** The bodies and headers that a receiver expects: ours, or those of Resend, whose receivers read the headers of Svix. */
+export const WEBHOOK_FORMATS = ["mailsvc", "resend"] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
 export const Webhook = z
   .object({
     id: z.string(),
@@ -31,6 +35,8 @@ export const Webhook = z
     description: z.string().nullable(),
     /** The types of events it gets: single ones, `email.*` for all of a kind, `*` for all. */
     events: z.array(z.string()),
+    /** How events are written: as docs/webhooks.md says, or as Resend writes them, with the headers of Svix. */
+    format: z.enum(WEBHOOK_FORMATS),
     status: z.enum(WEBHOOK_STATUSES),
     /** Who gets a mail when it is disabled. */
     alertEmail: z.string().nullable(),
@@ -108,6 +114,10 @@ const description = z
   .meta({ description: "For your own use" });
 const alertEmail = EmailAddress.meta({ description: "Who gets a mail when the webhook is disabled" });
 
+const format = z
+  .enum(WEBHOOK_FORMATS)
+  .meta({ description: "How events are written: mailsvc, or resend for a receiver that was written for Resend" });
+
 const read = { permission: "webhooks:read" } as const;
 const write = { permission: "webhooks:write" } as const;
 const params = { id: "whk_01jc3v2m9k8q4w6x0y5z7a1b2c" };
@@ -137,6 +147,7 @@ export const webhooks = {
     body: z.strictObject({
       url,
       events: events.default(["*"]),
+      format: format.default("mailsvc"),
       description: description.optional(),
       alertEmail: alertEmail.optional(),
     }),
@@ -168,10 +179,11 @@ export const webhooks = {
     aliases: [`${short}/:id`],
     access: write,
     summary: "Change a webhook",
-    description: "What waits goes to the new URL. Other events count for what happens from now on.",
+    description: "What waits goes to the new URL. Other events count for what happens from now on; another format, for what waits too.",
     body: z.strictObject({
       url: url.optional(),
       events: events.optional(),
+      format: format.optional(),
       description: description.nullable().optional(),
       alertEmail: alertEmail.nullable().optional(),
     }),

@@ -1,4 +1,4 @@
-import { type Page, parseAddress, WEBHOOK_LIMITS, type Webhook, type WebhookStatus } from "@mailsvc/sdk/contract";
+import { type Page, parseAddress, WEBHOOK_LIMITS, type Webhook, type WebhookFormat, type WebhookStatus } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
@@ -8,7 +8,7 @@ import { HOUR } from "../lib/units.ts";
 import { getCurrentSecret, getSigningSecrets, makeSecret, sealSecret } from "../webhooks/webhooks.ts";
 import type { DeveloperWebhookDeps } from "./deps.ts";
 import { CLEAR_JOB } from "./jobs.ts";
-import { getWebhookRow, showWebhook, type WebhookFormat, type WebhookRow } from "./webhook.ts";
+import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
 export { forgetDeliveries, listSentDeliveries, type SentDelivery } from "./deliveries.ts";
 export { isReceiving } from "./endpoint.ts";
@@ -20,6 +20,7 @@ export { getWebhookRow } from "./webhook.ts";
 interface WebhookFields {
   readonly url?: string | undefined;
   readonly events?: string[] | undefined;
+  readonly format?: WebhookFormat | undefined;
   readonly description?: string | null | undefined;
   readonly alertEmail?: string | null | undefined;
 }
@@ -59,7 +60,7 @@ export async function createWebhook(
     url: fields.url,
     description: fields.description ?? null,
     events: [...new Set(fields.events)],
-    format: "mailsvc",
+    format: fields.format ?? "mailsvc",
     status: "enabled",
     alertEmail: toAlertEmail(fields.alertEmail) ?? null,
     secret: sealSecret(deps, id, secret),
@@ -94,20 +95,10 @@ export async function updateWebhook(
   return save(tx, deps, row, {
     ...(fields.url !== undefined && { url: fields.url }),
     ...(fields.events !== undefined && { events: [...new Set(fields.events)] }),
+    ...(fields.format !== undefined && { format: fields.format }),
     ...(fields.description !== undefined && { description: fields.description }),
     ...(alertEmail !== undefined && { alertEmail }),
   });
-}
-
-/** Chooses how events are written for a webhook; what waits is written so, too. Throws ApiError not_found. */
-export async function setWebhookFormat(
-  tx: Tx,
-  deps: DeveloperWebhookDeps,
-  workspaceId: string,
-  id: string,
-  format: WebhookFormat,
-): Promise<Webhook> {
-  return save(tx, deps, await getWebhookRow(tx, workspaceId, id), { format });
 }
 
 /** The secret that signs for a webhook now. Throws ApiError not_found. */

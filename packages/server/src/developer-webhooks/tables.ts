@@ -1,6 +1,6 @@
-import type { WebhookStatus } from "@mailsvc/sdk/contract";
+import type { WebhookFormat, WebhookStatus } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
-import type { LastError, WebhookFormat } from "./webhook.ts";
+import type { LastError } from "./webhook.ts";
 
 export function developerWebhookTables(c: ColumnTypes) {
   return {

@@ -20,9 +20,6 @@ import type { DeveloperWebhookTables } from "./tables.ts";
 
 export type WebhookRow = DeveloperWebhookTables["developerWebhooks"]["$inferSelect"];
 
-/** The bodies and headers that a receiver expects: ours, or those of Resend, whose receivers read the headers of Svix. */
-export type WebhookFormat = "mailsvc" | "resend";
-
 /** The last failure of a webhook. */
 export interface LastError {
   /** Ms. */
@@ -51,6 +48,7 @@ export function showWebhook(row: WebhookRow, now: number): Webhook {
     url: row.url,
     description: row.description,
     events: row.events,
+    format: row.format,
     status: row.status,
     alertEmail: row.alertEmail,
     failingSince: row.failingSince === null ? null : iso(row.failingSince),

@@ -1,6 +1,6 @@
 import { contract, type Webhook } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { listResendTypes, RESEND_EVENTS, readWebhookSecret, setWebhookFormat } from "../../developer-webhooks/developer-webhooks.ts";
+import { listResendTypes, RESEND_EVENTS, readWebhookSecret } from "../../developer-webhooks/developer-webhooks.ts";
 import { invalid } from "../../lib/api-error.ts";
 import { type Operation, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
@@ -19,8 +19,7 @@ export const webhookOperations: readonly Operation[] = [
     status: 201,
     confidential: true,
     run: async ({ endpoint, events }, calls) => {
-      const { id, secret } = await calls.write(contract.webhooks.create, { url: endpoint, events: toOwnTypes(events) });
-      await setWebhookFormat(calls.tx, calls.deps, calls.workspaceId, id, "resend");
+      const { id, secret } = await calls.write(contract.webhooks.create, { url: endpoint, events: toOwnTypes(events), format: "resend" });
       return { object: "webhook", id, signing_secret: secret };
     },
   }),
