@@ -6,17 +6,24 @@ const TICK_US = 10_000;
 /** Processor time that processes and their children have used so far, µs; NaN where the system does not tell. */
 export function cpuOf(pids: readonly number[]): number {
   try {
-    const all = readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-      .flatMap((pid) => readStat(pid) ?? []);
     // Processes that have ended are counted by their parents, once these have waited for them.
-    return all
-      .filter(({ pid, parent }) => pids.includes(pid) || pids.includes(parent))
-      .reduce((sum, { ticks }) => sum + ticks * TICK_US, 0);
+    return statsOf(pids).reduce((sum, { ticks }) => sum + ticks * TICK_US, 0);
   } catch {
     return Number.NaN;
   }
+}
+
+/** Processes and their children, by their ids. */
+export function familyOf(pids: readonly number[]): number[] {
+  return statsOf(pids).map(({ pid }) => pid);
+}
+
+function statsOf(pids: readonly number[]): { pid: number; ticks: number }[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .flatMap((pid) => readStat(pid) ?? [])
+    .filter(({ pid, parent }) => pids.includes(pid) || pids.includes(parent));
 }
 
 function readStat(pid: number): { pid: number; parent: number; ticks: number } | null {

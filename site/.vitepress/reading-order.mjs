@@ -32,6 +32,7 @@ const GUIDE = {
     "docs/postgres.md",
     "docs/operations.md",
     "docs/scaling.md",
+    "docs/comparison.md",
     "docs/security.md",
   ],
   Recipes: ["docs/recipes/ci.md", "docs/recipes/docker.md", "docs/recipes/nginx.md", "docs/recipes/caddy.md", "docs/recipes/systemd.md"],

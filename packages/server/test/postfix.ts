@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -32,6 +33,12 @@ export interface Postfix {
   delivered(count: number): Promise<ReceivedMail[]>;
   /** Empties the mailbox. */
   empty(): Promise<void>;
+  /** The process whose children are all others. */
+  pid(): number;
+  /** Kills all of its processes at once. */
+  kill(): Promise<void>;
+  /** Starts it again on its queue, at the same port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -56,7 +63,8 @@ export async function startPostfix(settings: Readonly<Record<string, string>> = 
   await writeFile(join(dir, "config/mailboxes"), "/^[^n@].*@example\\.com$/ inbox/\n");
   await writeFile(join(dir, "config/access"), "/^later@/ 450 4.2.0 Come back later\n");
   await promisify(execFile)(POSTFIX, ["-c", join(dir, "config"), "check"]);
-  const master = spawn(MASTER, ["-c", join(dir, "config"), "-e", String(LIFETIME_S)], { stdio: "ignore" });
+  const start = (): ChildProcess => spawn(MASTER, ["-c", join(dir, "config"), "-e", String(LIFETIME_S)], { stdio: "ignore" });
+  let master = start();
   process.umask(umask);
   const files = async (): Promise<string[]> => (await readdir(join(inbox, "new")).catch(() => [])).map((name) => join(inbox, "new", name));
   await until("its greeting", () => answers(port));
@@ -70,6 +78,16 @@ export async function startPostfix(settings: Readonly<Record<string, string>> = 
     },
     empty: async () => {
       for (const path of await files()) await rm(path);
+    },
+    pid: () => master.pid ?? 0,
+    kill: async () => {
+      const gone = once(master, "exit");
+      for (const pid of [...(await childrenOf(master.pid ?? 0)), master.pid ?? 0]) killProcess(pid);
+      await gone;
+    },
+    restart: async () => {
+      master = start();
+      await until("its greeting", () => answers(port));
     },
     stop: async () => {
       await stopMaster(master);
@@ -163,8 +181,21 @@ function readMail(file: Buffer): ReceivedMail {
 }
 
 async function stopMaster(master: ChildProcess): Promise<void> {
-  if (master.exitCode !== null) return;
+  if (master.exitCode !== null || master.signalCode !== null) return;
   const gone = new Promise((done) => master.once("exit", done));
   master.kill("SIGTERM");
   await gone;
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const listed = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+  return listed.split(" ").filter(Boolean).map(Number);
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
 }
