@@ -111,6 +111,6 @@ export const files = () => new Map(packed.map(([name, file]) => [name, { ...file
  * What is not bundled: optional dependencies of dependencies, which are not installed, and what listhen has for its own command
  * line.
  */
-export const ABSENT = ["pg-native", "react-devtools-core", "jiti", "@parcel/watcher-wasm"];
+export const ABSENT = ["pg-native", "react-devtools-core", "jiti", "@parcel/watcher", "@parcel/watcher-wasm"];
 
 export const bundlePlugins = [englishOnly, quietHttp, undiciClient, threadPrograms, dashboardFiles];
