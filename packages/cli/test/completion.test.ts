@@ -14,7 +14,7 @@ const offers = async (words: readonly string[], home?: string): Promise<string[]
 describe("what is offered", () => {
   test("nouns, then verbs", async () => {
     expect(await offers(["em"])).toEqual(["emails"]);
-    expect(await offers(["emails", ""])).toEqual(["batch", "list", "get", "cancel", "reschedule"]);
+    expect(await offers(["emails", ""])).toEqual(["batch", "list", "get", "cancel", "reschedule", "requeue"]);
   });
 
   test("flags of the command and those of all commands, each once unless it may be repeated", async () => {

@@ -335,7 +335,7 @@ describe("what the program itself does", () => {
 
   test("commands shows a part of the tree, indented, with the global options once", async () => {
     const { json, stdout } = await cli(["commands", "emails", "--json"]);
-    expect(json.commands.map((c: { name: string }) => c.name)).toEqual(["batch", "list", "get", "cancel", "reschedule"]);
+    expect(json.commands.map((c: { name: string }) => c.name)).toEqual(["batch", "list", "get", "cancel", "reschedule", "requeue"]);
     expect(stdout).toContain('\n  "command": "mailsvc emails"');
     expect(json.globalOptions.map((o: { flag: string }) => o.flag)).toContain("--json");
     expect(stdout.match(/"--api-key"/g)).toHaveLength(1);
