@@ -97,7 +97,7 @@ describe("a newcomer with a fresh clone", () => {
     expect(text).toMatch(/ started {4}http:\/\/127\.0\.0\.1:\d+, data in \.mailsvc {2}\d/);
     expect(text).toMatch(/ accepted {3}em_\w{26}, from Acme <hello@acme\.example> to ada@example\.com, on disk {2}\d/);
     expect(text).toMatch(/ delivered {2}mail_\w{26}, "Hello, Ada", in the inbox {2}\d/);
-    expect(text).toMatch(/ Inbox {6}http:\/\/127\.0\.0\.1:\d+\/#mail_\w{26}\n/);
+    expect(text).toMatch(/ Inbox {6}http:\/\/127\.0\.0\.1:\d+\/dashboard\/inbox\/mail_\w{26}\n/);
     expect(text).toMatch(/ Key {8}ms_dev_\w+\n/);
     expect(text).not.toContain("\u001b");
   });
@@ -120,7 +120,7 @@ describe("a newcomer with a fresh clone", () => {
   test("sees the inbox page", async () => {
     const page = await fetch(found(/Inbox {6}(\S+)/));
     expect(page.status).toBe(200);
-    expect(await page.text()).toContain("Inbox · mailsvc");
+    expect(await page.text()).toContain("<title>mailsvc</title>");
   });
 
   test("leaves nothing behind that git would see", async () => {
