@@ -64,11 +64,12 @@ export class ChildCommand {
     if (stop.aborted) return 128 + constants.signals.SIGTERM;
     const isWindows = platform === "win32";
     const ownGroup = !isWindows && !onTerminal;
+    // Listens before the command starts: a signal that comes while it starts would end this process, and node holds it until `started` is there.
+    const unlisten = signals.listen(PASSED_ON, (signal) => started.#pass(signal));
     const child = spawn(command, args, { env, cwd, shell: isWindows, detached: ownGroup, stdio: "inherit" });
     const started = new ChildCommand(child, ownGroup, settings);
     const exited = started.#untilExit();
     const guard = child.pid === undefined || isWindows ? null : started.#guard(child.pid);
-    const unlisten = signals.listen(PASSED_ON, (signal) => started.#pass(signal));
     const end = (): void => void started.#send("SIGTERM");
     stop.addEventListener("abort", end, { once: true });
     try {
