@@ -155,6 +155,11 @@ describe.skipIf(process.platform === "win32")("signals", () => {
     60_000,
   );
 
+  test("a signal that comes as soon as the command runs reaches it, too", async () => {
+    const script = `trap 'echo got SIGHUP; exit 3' HUP; kill -s HUP $PPID; while :; do sleep 0.01; done`;
+    expect(await start([], ["sh", "-c", script]).ended).toMatchObject({ code: 3, stdout: "got SIGHUP\n" });
+  }, 60_000);
+
   test("SIGINT to the group, as from a terminal, reaches the command once", async () => {
     const script = `let heard = 0; process.on("SIGINT", () => { heard += 1; console.log("got", heard); });
       process.on("SIGTERM", () => process.exit(heard)); setInterval(() => {}, 1000); console.log("pid " + process.pid);`;

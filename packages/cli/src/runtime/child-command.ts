@@ -64,15 +64,21 @@ export class ChildCommand {
     if (stop.aborted) return 128 + constants.signals.SIGTERM;
     const isWindows = platform === "win32";
     const ownGroup = !isWindows && !onTerminal;
-    // Listens before the command starts: a signal that comes while it starts would end this process, and node holds it until `started` is there.
-    const unlisten = signals.listen(PASSED_ON, (signal) => started.#pass(signal));
-    const child = spawn(command, args, { env, cwd, shell: isWindows, detached: ownGroup, stdio: "inherit" });
-    const started = new ChildCommand(child, ownGroup, settings);
-    const exited = started.#untilExit();
-    const guard = child.pid === undefined || isWindows ? null : started.#guard(child.pid);
-    const end = (): void => void started.#send("SIGTERM");
+    let started: ChildCommand | undefined;
+    // Listens before the command starts: until this process listens, a signal ends it.
+    const unlisten = signals.listen(PASSED_ON, (signal) => {
+      if (started !== undefined) started.#pass(signal);
+    });
+    const end = (): void => {
+      if (started !== undefined) started.#send("SIGTERM");
+    };
     stop.addEventListener("abort", end, { once: true });
+    let guard: ChildProcess | undefined;
     try {
+      const child = spawn(command, args, { env, cwd, shell: isWindows, detached: ownGroup, stdio: "inherit" });
+      started = new ChildCommand(child, ownGroup, settings);
+      const exited = started.#untilExit();
+      if (child.pid !== undefined && !isWindows) guard = started.#guard(child.pid);
       const code = await exited;
       await started.#endGroup();
       return code;
