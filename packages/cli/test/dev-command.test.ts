@@ -122,6 +122,7 @@ describe("mailsvc dev -- COMMAND", () => {
   test.each([
     ["no-such-program", "was not started: it was not found."],
     ["./plain", "was not started: it may not be executed."],
+    ["", "was not started: its name is empty."],
   ])(
     "says why %s cannot be started, with code 127",
     async (name, why) => {

@@ -13,6 +13,19 @@ import type { RunOptions } from "./options.ts";
 // After a stop nothing is waited for that long.
 const EXIT_MS = 200;
 
+interface StartFault {
+  readonly reason: string;
+  readonly hint?: string;
+}
+
+/** Why the system did not start a command, by its error's code. */
+const START_FAULTS: Readonly<Record<string, StartFault>> = {
+  ENOENT: { reason: "it was not found", hint: "Is it installed, and on PATH? Programs of node_modules are started with npx." },
+  EACCES: { reason: "it may not be executed" },
+  E2BIG: { reason: "its arguments and environment are too long", hint: "Pass long values in a file." },
+};
+const EMPTY: StartFault = { reason: "its name is empty", hint: "Is a variable empty that names the command?" };
+
 /** A command, the flags of the server beside it, and what is to remain of the run. */
 export interface CommandRun {
   readonly table: readonly ServeFlag[];
@@ -66,11 +79,11 @@ function toStartError(error: unknown, name: string): unknown {
   const shell = /[\s;&|<>*$]/.test(name)
     ? { hint: `A line for the shell needs one: mailsvc dev -- sh -c ${JSON.stringify(command)}` }
     : null;
-  const missing = code === "ENOENT" ? { hint: "Is it installed, and on PATH? Programs of node_modules are started with npx." } : null;
+  const { reason, ...hint } = (name === "" ? EMPTY : START_FAULTS[code]) ?? { reason: code };
   return new CliError({
     code: "command_not_started",
-    message: `"${command}" was not started: ${code === "ENOENT" ? "it was not found" : code === "EACCES" ? "it may not be executed" : code}.`,
+    message: `"${command}" was not started: ${reason}.`,
     exit: EXIT.notStarted,
-    ...(shell ?? missing),
+    ...(shell ?? hint),
   });
 }
