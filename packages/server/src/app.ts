@@ -8,6 +8,7 @@ import { captureTestMail } from "./delivery/delivery.ts";
 import type { Deps } from "./deps.ts";
 import { keepClock, restoreClock } from "./dev/kept-clock.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
+import { DRAFT_SOURCES } from "./draft-sources.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
 import { explain } from "./explain/explain.ts";
@@ -336,7 +337,11 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
     observe: createObserver(parts),
     mount: async (h3) => {
       const { mountPublicPages } = await import("./http/public/public-pages.ts");
-      const pages = [...publicPages(deps, limiter), ...(await dialectPages(deps)), ...signedInPages({ deps, access, installation })];
+      const pages = [
+        ...publicPages(deps, limiter),
+        ...(await dialectPages(deps)),
+        ...signedInPages({ deps, access, installation, drafts: DRAFT_SOURCES }),
+      ];
       mountPublicPages(h3, pages, { ids, log, inFlight, storage });
       if (parts.config.mcp !== null) {
         const { mountMcp } = await import("./http/public/mcp-route.ts");

@@ -107,3 +107,31 @@ describe("an attachment", () => {
     expect((await get(world, frame(world, `${id}/attachments/${place}`))).status).toBe(404);
   });
 });
+
+describe("a campaign in a frame", () => {
+  const draft = { name: "Launch", subjectLine: "We are live", fromEmail: "hello@acme.example", html: "<p>Hello {{firstName}}</p>" };
+  const show = (world: TestWorld, id: string, query: Record<string, string> = {}): Promise<Response> =>
+    get(world, `/dashboard/frame/campaigns/${id}?${new URLSearchParams({ workspace: world.workspaceId, ...query })}`);
+
+  test("is shown as a contact would get it, under the policy of mail", async () => {
+    await using world = await createWorld();
+    await world.sdk.contacts.create({ email: "ada@example.com", firstName: "Ada" });
+    const { id } = await world.sdk.campaigns.create(draft);
+    const response = await show(world, id, { contact: "ada@example.com" });
+    expect(await response.text()).toContain("<p>Hello Ada</p>");
+    expect(response.headers.get("content-security-policy")).toContain("sandbox allow-popups");
+  });
+
+  test("is shown by variant, and is not there without HTML or in another workspace", async () => {
+    await using world = await createWorld();
+    const { html: _, ...plain } = { ...draft, text: "Hello" };
+    const variants = [{}, { html: "<p>Bonjour</p>" }];
+    const { id } = await world.sdk.campaigns.create({ ...draft, abTest: { variants } });
+    expect(await (await show(world, id, { variant: "B" })).text()).toContain("Bonjour");
+    const { id: text } = await world.sdk.campaigns.create(plain);
+    expect((await show(world, text)).status).toBe(404);
+    const other = await world.createWorkspace("Other");
+    const foreign = await get(world, `/dashboard/frame/campaigns/${id}?${new URLSearchParams({ workspace: other.workspaceId })}`);
+    expect(foreign.status).toBe(404);
+  });
+});

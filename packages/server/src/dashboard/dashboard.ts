@@ -1,10 +1,11 @@
 import type { PublicPage } from "../http/public/public-pages.ts";
-import { framePages } from "./frame.ts";
+import { type FrameParts, framePages } from "./frame.ts";
 import { type SignInParts, signInPages } from "./sign-in.ts";
 
 export { BrowserAccess } from "./access.ts";
 export { loadBuiltFiles } from "./built-files.ts";
 export { type BuiltFiles, DashboardFiles } from "./files.ts";
+export type { DraftSources } from "./frame.ts";
 export { buildMailPolicy, renderMailHtml } from "./mail-view.ts";
 export { createOwnerLink, SessionWatch } from "./sessions.ts";
 
@@ -12,7 +13,7 @@ const ICON =
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#3457d5'/><path d='M7 11l9 7 9-7v11H7z' fill='none' stroke='white' stroke-width='2.2' stroke-linejoin='round'/><path d='M7 11h18' stroke='white' stroke-width='2.2' stroke-linecap='round'/></svg>";
 
 /** The pages of the dashboard: its files, signing in and out, mail in frames, and the way to it from the address of the server alone. */
-export function signedInPages(parts: SignInParts): readonly PublicPage[] {
+export function signedInPages(parts: SignInParts & FrameParts): readonly PublicPage[] {
   return [home, ...signInPages(parts), ...framePages(parts), ...parts.deps.dashboardFiles.pages()];
 }
 

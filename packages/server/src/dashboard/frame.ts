@@ -1,4 +1,6 @@
+import type { Permission } from "@mailsvc/sdk/contract";
 import type { Email } from "postal-mime";
+import type { Reader } from "../db/db.ts";
 import { getEmail } from "../emails/emails.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import { getMail } from "../inbox/inbox.ts";
@@ -7,9 +9,20 @@ import type { BrowserAccess } from "./access.ts";
 import type { DashboardDeps } from "./deps.ts";
 import { applyScheme, buildContentDisposition, buildMailPolicy, getAttachment, renderMailHtml } from "./mail-view.ts";
 
-interface FrameParts {
+/** What can be looked at before it is sent. Features connect theirs, so that this room does not know them. */
+export interface DraftSource {
+  readonly permission: Permission;
+  /** Its HTML as it would be sent, null when it has none. `query` says for whom. Throws ApiError. */
+  render(read: Reader, workspaceId: string, id: string, query: URLSearchParams): Promise<string | null>;
+}
+
+/** The sources by the last part of their address: `/dashboard/frame/campaigns/:id`. */
+export type DraftSources = Readonly<Record<string, DraftSource>>;
+
+export interface FrameParts {
   readonly deps: DashboardDeps;
   readonly access: BrowserAccess;
+  readonly drafts: DraftSources;
 }
 
 /** Mail for frames, and attachments for the disk: hostile content, under a policy of its own. The person must be signed in. */
@@ -18,6 +31,13 @@ export function framePages(parts: FrameParts): readonly PublicPage[] {
     { path: "/dashboard/frame/emails/:id", methods: ["GET"], serve: (request) => showEmail(parts, request) },
     { path: "/dashboard/frame/inbox/:id", methods: ["GET"], serve: (request) => showCaptured(parts, request) },
     { path: "/dashboard/frame/inbox/:id/attachments/:position", methods: ["GET"], serve: (request) => saveAttachment(parts, request) },
+    ...Object.entries(parts.drafts).map(
+      ([name, source]): PublicPage => ({
+        path: `/dashboard/frame/${name}/:id`,
+        methods: ["GET"],
+        serve: (request) => showDraft(parts, source, request),
+      }),
+    ),
   ];
 }
 
@@ -31,6 +51,12 @@ async function showEmail(parts: FrameParts, request: PageRequest): Promise<PageR
 
 async function showCaptured(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
   return show(request, renderMailHtml(await parseCaptured(parts, request)));
+}
+
+async function showDraft(parts: FrameParts, { permission, render }: DraftSource, request: PageRequest): Promise<PageResponse> {
+  const workspaceId = await admit(parts, request, permission);
+  const html = await render(parts.deps.db.read, workspaceId, request.params["id"] ?? "", request.query);
+  return show(request, renderMailHtml({ html: html ?? "", attachments: [] }));
 }
 
 async function saveAttachment(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
@@ -56,11 +82,15 @@ async function parseCaptured(parts: FrameParts, request: PageRequest): Promise<E
 }
 
 /** The workspace of the browser, which may read its mail. In dev mode the address names it, because a frame sends no headers of ours. */
-async function admit({ deps, access }: FrameParts, { method, header, peer, query }: PageRequest): Promise<string> {
+async function admit(
+  { deps, access }: FrameParts,
+  { method, header, peer, query }: PageRequest,
+  permission: Permission = "transactional:read",
+): Promise<string> {
   const browser = { method, headers: { get: header }, remoteAddress: peer };
   const wanted = deps.config.dev ? query.get("workspace") : null;
   const { key } = wanted === null ? ((await access.admit(browser)) ?? refuse()) : await access.admitLocal(browser, wanted);
-  if (key.owner || key.permissions.has("transactional:read")) return key.workspaceId;
+  if (key.owner || key.permissions.has(permission)) return key.workspaceId;
   throw new ApiError("forbidden", "Your role cannot read mail.");
 }
 
