@@ -14,7 +14,7 @@ function open(limits: Partial<ParserLimits> = {}, program?: ThreadProgram): Mail
   return parser;
 }
 
-/** A thread that answers what it is told by the first byte: `l` loops, `m` takes memory, `x` exits, `t` throws; else it answers. */
+/** A thread that does as the first byte says: `l` loops, `m` takes memory, `x` exits, `t` throws, `g` leaves garbage; else it answers. */
 const SCRIPTED: ThreadProgram = {
   eval: true,
   source: `
@@ -25,7 +25,8 @@ const SCRIPTED: ThreadProgram = {
       if (order === "m") for (const all = []; ; ) all.push("x".repeat(1000) + all.length);
       if (order === "x") process.exit(3);
       if (order === "t") throw new TypeError("secret words of a mail");
-      parentPort.postMessage({ said: Buffer.from(raw).toString(), env: { ...process.env }, thread: threadId });
+      const answer = { said: Buffer.from(raw).toString(), env: { ...process.env }, thread: threadId };
+      parentPort.postMessage({ answer, heapUsed: order === "g" ? 50e6 : 5e6 });
     });`,
 };
 const order = (text: string): Buffer => Buffer.from(text);
@@ -100,6 +101,24 @@ test("a thread without work ends, and the next mail gets a new one", async () =>
   };
   const first = await readThread();
   await expect.poll(readThread).not.toBe(first);
+});
+
+test("a thread whose heap is full of garbage reads no other mail, also none that waits", async () => {
+  const parser = open({}, SCRIPTED);
+  const read = async (text: string): Promise<number> => ((await parser.parse(order(text))) as unknown as { thread: number }).thread;
+  const [first, large, third] = await Promise.all(["a", "g", "b"].map(read));
+  expect(large).toBe(first);
+  expect(third).not.toBe(large);
+  expect(await read("c")).toBe(third);
+});
+
+test("large mails that people write are read one after the other, however many came before", async () => {
+  const parser = open({ timeMs: 50_000 });
+  const text = "Some words that a person may write, line after line.\r\n".repeat(19_000);
+  for (let i = 0; i < 8; i += 1) {
+    const { result } = await parser.read(new Uint8Array(Buffer.from(`From: ada@example.com\r\nSubject: ${i}\r\n\r\n${text}`)));
+    expect(result).toMatchObject({ mail: { subject: `${i}` } });
+  }
 });
 
 test("closing refuses what is not read yet, also a mail that loops, and what comes later", async () => {

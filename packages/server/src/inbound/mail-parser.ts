@@ -11,15 +11,18 @@ import type { ReadResult } from "./read-mail.ts";
 export interface ParserLimits {
   /** For one mail, of real time, ms. Within `MAIL_LIMITS` a mail takes 1 to 200 ms. */
   readonly timeMs: number;
-  /** The heap of the thread, in megabytes. */
+  /** The heap of the thread while it reads a mail, in megabytes. */
   readonly heapMb: number;
+  /** With a heap of so many megabytes after a mail, most of it garbage, the thread reads no other one. */
+  readonly reuseMb: number;
   /** Mails that wait while another one is read. */
   readonly waiting: number;
   /** How long the thread is kept without work, ms: it holds 20 MB. */
   readonly idleMs: number;
 }
 
-const LIMITS: ParserLimits = { timeMs: 5000, heapMb: 64, waiting: 100, idleMs: 10_000 };
+// A thread starts with 13 MB; a mail of a megabyte of text takes 25 MB more, and leaves half of them as garbage.
+const LIMITS: ParserLimits = { timeMs: 5000, heapMb: 64, reuseMb: 24, waiting: 100, idleMs: 10_000 };
 
 // The youngest objects; without a limit of their own they may take a quarter of the machine.
 const YOUNG_MB = 8;
@@ -44,6 +47,13 @@ export interface MessageRead {
   readonly result: ReadResult;
 }
 
+/** What the thread posts for each task. */
+export interface ThreadAnswer {
+  readonly answer: unknown;
+  /** Its heap in bytes, with the garbage that reading has left. */
+  readonly heapUsed: number;
+}
+
 interface Request {
   readonly task: ParserTask;
   resolve(answer: unknown): void;
@@ -59,7 +69,7 @@ interface Request {
  * | idle      | `parse`                           | reading; a thread is started unless one is left                    |
  * | idle      | `idleMs` pass                     | idle, without a thread                                             |
  * | reading   | `parse`                           | reading, one more waits; refused when `waiting` others do          |
- * | reading   | the thread answers                | reading the next; idle when none waits                             |
+ * | reading   | the thread answers                | reading the next; idle when none waits; a large thread ends first  |
  * | reading   | `timeMs` pass, the thread ends    | the same, without a thread; the mail it read is refused            |
  * | any       | `close`                           | closed: the thread ends, all mails are refused                     |
  */
@@ -152,14 +162,20 @@ export class MailParser {
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb * LAST_RESORT, maxYoungGenerationSizeMb: YOUNG_MB },
     });
     thread.unref();
-    thread.on("message", (answer: unknown) => this.#answered(thread, answer));
+    thread.on("message", (answer: ThreadAnswer) => this.#answered(thread, answer));
     thread.on("error", (error) => this.#threadEnded(thread, new MailNotRead(`Reading it failed: ${describe(error)}`)));
     thread.on("exit", () => this.#threadEnded(thread, new MailNotRead("The thread that read it ended.")));
     return thread;
   }
 
-  #answered(thread: Worker, answer: unknown): void {
-    if (this.#thread === thread) this.#finish(({ resolve }) => resolve(answer));
+  #answered(thread: Worker, { answer, heapUsed }: ThreadAnswer): void {
+    if (this.#thread !== thread) return;
+    // Its garbage would count as what the next mail takes.
+    if (heapUsed > this.#limits.reuseMb * MB) {
+      this.#thread = null;
+      void thread.terminate();
+    }
+    this.#finish(({ resolve }) => resolve(answer));
   }
 
   /** Ends the thread, and with it the reading of the current mail. */

@@ -19,9 +19,11 @@ test("a person's mail is exported and erased, and deleted after the days that it
 test("all mails of a person are exported in pages, of which long ones have fewer", async () => {
   await using s = await start();
   await s.world.sdk.inboundDomains.create({ domain: "in.acme.test" });
-  for (let i = 0; i < 53; i += 1) await s.deliver("x@in.acme.test", write(`${i}`, { "Message-ID": `<${i}@x>`, Subject: `${i}` }));
+  const deliver = async (i: number, text: string): Promise<void> =>
+    expect(await s.deliver("x@in.acme.test", write(text, { "Message-ID": `<${i}@x>`, Subject: `${i}` }))).toBe(250);
+  for (let i = 0; i < 53; i += 1) await deliver(i, `${i}`);
   const lines = `${"x".repeat(78)}\r\n`.repeat(12_500);
-  for (let i = 53; i < 57; i += 1) await s.deliver("x@in.acme.test", write(lines, { "Message-ID": `<${i}@x>`, Subject: `${i}` }));
+  for (let i = 53; i < 57; i += 1) await deliver(i, lines);
   const pages: Person[] = [];
   do pages.push(await s.world.sdk.people.get(ADA, { cursor: pages.at(-1)?.nextCursor ?? undefined }));
   while (pages.at(-1)?.nextCursor);
