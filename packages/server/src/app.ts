@@ -1,7 +1,15 @@
 import { type Endpoint, served } from "@mailsvc/sdk/contract";
 import type { Backend } from "./backend.ts";
 import type { Config } from "./config.ts";
-import { BrowserAccess, type BuiltFiles, DashboardFiles, loadBuiltFiles, SessionWatch, signedInPages } from "./dashboard/dashboard.ts";
+import {
+  BrowserAccess,
+  type BuiltFiles,
+  DashboardFiles,
+  loadBuiltFiles,
+  SessionWatch,
+  SIGN_IN_PATH,
+  signedInPages,
+} from "./dashboard/dashboard.ts";
 import type { Db } from "./db/db.ts";
 import { transactionClock } from "./db/transaction-clock.ts";
 import { captureTestMail } from "./delivery/delivery.ts";
@@ -26,6 +34,7 @@ import {
   servedHandlers,
   streamListeners,
 } from "./features.ts";
+import { FailedLogins } from "./http/failed-logins.ts";
 import { FaultInjector } from "./http/fault-injection.ts";
 import { RETENTION_MS } from "./http/idempotency.ts";
 import { InFlightRequests } from "./http/in-flight.ts";
@@ -253,6 +262,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       submissionPorts: new SubmissionPorts(),
       releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),
       limiter: backend.makeLimiter(clock, isControllable(clock)),
+      failedLogins: new FailedLogins(clock),
       recipientsAtOnce: backend.recipientsAtOnce,
       ownPort: parts.ownPort ?? (() => null),
     },
@@ -263,10 +273,12 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
 /** Gives the recorder what it reads at the end, and what it must never record. */
 function attachRecorder(recorder: RunRecorder, deps: Deps, { apiKey, operatorKey, profiles }: Installation): void {
   const { config, db, clock, queue, limiter } = deps;
-  const paths = [
-    ...Object.values(served).flatMap((noun) => Object.values<Endpoint>(noun).map(({ path }) => path)),
-    ...publicPages(deps, limiter).map(({ path }) => path),
-  ].filter((path) => path.includes("/:token"));
+  const listPages = async () => [
+    ...Object.values(served).flatMap((noun) => Object.values<Endpoint>(noun)),
+    ...publicPages(deps, limiter),
+    ...(await dialectPages(deps)),
+    { path: SIGN_IN_PATH },
+  ];
   const secrets = [
     apiKey,
     operatorKey,
@@ -278,7 +290,7 @@ function attachRecorder(recorder: RunRecorder, deps: Deps, { apiKey, operatorKey
   const owner = { owner: true, permissions: new Set<string>() };
   recorder.attach(
     { db, clock, queue, explain: (workspaceId, id) => explain(EXPLAINERS, db.read, deps, owner, { workspaceId, id }) },
-    [...new Set(paths)],
+    listPages,
     secrets,
   );
 }
@@ -322,7 +334,7 @@ interface RouterParts {
 
 /** Everything that is served: the contract, public pages and, in dev mode, its own endpoints and pages. */
 function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, installation, world }: RouterParts): Router {
-  const { ids, limiter, log, storage } = deps;
+  const { ids, limiter, log, storage, failedLogins } = deps;
   const access = new BrowserAccess({ deps, guardLocal: guardDev });
   return createRouter({
     contract: served,
@@ -350,6 +362,7 @@ function composeRouter(parts: AppParts, deps: Deps, { inFlight, arrivals, instal
           ids,
           log,
           inFlight,
+          failedLogins,
           dev: parts.config.dev,
         });
       }

@@ -2,30 +2,24 @@ import { contract } from "@mailsvc/sdk/contract";
 import type { Deps } from "./deps.ts";
 import { createKeyLookup } from "./features.ts";
 import { authorizeDeveloper, confirmDeveloper, type DeveloperKey, type KeyLookup } from "./http/auth.ts";
-import { toNetwork } from "./http/client-address.ts";
 import { toApiError } from "./http/errors.ts";
 import { limitDeveloper } from "./http/rate-limit.ts";
 import type { Installation } from "./installation/access.ts";
 import { ApiError } from "./lib/api-error.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
-import { perMinute, TokenBuckets } from "./lib/rate.ts";
 import type { SubmissionAccess, Submitter } from "./submission/deps.ts";
 import { ensureWorkspace } from "./workspaces/workspaces.ts";
 
 /** Submission over SMTP is admitted as this endpoint is. */
 const ENDPOINT = contract.emails.send;
 
-// Far too few to guess a key, enough for a team behind one address whose key was revoked.
-const FAILED_LOGINS = perMinute(60);
-
 /**
  * Admits mail over SMTP by API keys, as the API admits sends. In dev mode programs of this machine need none, nor do others while all mail is
  * captured: mail lands in the first workspace, or, with a user name such as `app+run7`, in a workspace of this name, which is created.
  */
 export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation): SubmissionAccess {
-  const { clock, limiter, config, storage, ids } = deps;
+  const { limiter, config, storage, ids, failedLogins } = deps;
   const keys = createKeyLookup(deps);
-  const failed = new TokenBuckets(() => clock.real.now());
   const byKey = async (password: string): Promise<Submitter> => {
     const hash = keys.hash(password);
     const key = await findKey(keys, password, hash);
@@ -45,9 +39,7 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
       try {
         return await byKey(password);
       } catch (error) {
-        // A valid key is never refused because of others at its address.
-        if (error instanceof ApiError && error.status < 500 && !failed.take(toNetwork(address), FAILED_LOGINS).allowed)
-          throw new ApiError("rate_limited", "Too many failed logins from this address.");
+        failedLogins.count(error, address);
         throw error;
       }
     },

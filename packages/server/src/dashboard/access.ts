@@ -73,13 +73,17 @@ export class BrowserAccess implements SessionLookup {
     return { key, recheck: async () => {}, watch: (until) => this.#deps.keyWatch.watch(owner.hash, until) };
   }
 
-  /** The session that the cookie of a request names; null without one. Throws ApiError unauthorized when it has ended. */
+  /** The session that the cookie of a request names; null without one. Throws ApiError unauthorized when it has ended, or rate_limited. */
   async find(request: BrowserRequest): Promise<LiveSession | null> {
-    const { db, clock, config, baseUrl } = this.#deps;
+    const { db, clock, config, baseUrl, failedLogins } = this.#deps;
     const token = readToken(request.headers, readReached(request.headers, baseUrl()));
     if (token === null) return null;
     const session = await findSession(db.read, clock, token);
-    if (session === null) throw buildEnded();
+    if (session === null) {
+      const refusal = buildEnded();
+      failedLogins.countRequest(refusal, request);
+      throw refusal;
+    }
     // Who signed in through a proxy is who the proxy says, with each request.
     if (session.user !== null && readProxyUser(config.sso, request) !== session.user) throw buildEnded();
     return session;

@@ -7,7 +7,7 @@ export { loadBuiltFiles } from "./built-files.ts";
 export { type BuiltFiles, DashboardFiles } from "./files.ts";
 export type { DraftSources } from "./frame.ts";
 export { buildMailPolicy, renderMailHtml } from "./mail-view.ts";
-export { createOwnerLink, SessionWatch } from "./sessions.ts";
+export { createOwnerLink, SessionWatch, SIGN_IN_PATH } from "./sessions.ts";
 
 const ICON =
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#3457d5'/><path d='M7 11l9 7 9-7v11H7z' fill='none' stroke='white' stroke-width='2.2' stroke-linejoin='round'/><path d='M7 11h18' stroke='white' stroke-width='2.2' stroke-linecap='round'/></svg>";

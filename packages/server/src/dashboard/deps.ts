@@ -1,4 +1,5 @@
 import type { Db } from "../db/db.ts";
+import type { FailedLogins } from "../http/failed-logins.ts";
 import type { KeyCache } from "../keys/keys.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
@@ -21,6 +22,7 @@ export interface SessionDeps {
 
 /** What the dashboard needs. */
 export interface DashboardDeps extends SessionDeps {
+  readonly failedLogins: FailedLogins;
   readonly keyCache: Pick<KeyCache, "hash" | "load" | "isOperator">;
   readonly keyWatch: Pick<RevocationWatch, "watch">;
   readonly mailer: Mailer;

@@ -34,6 +34,8 @@ export interface LiveSession extends Subject {
 
 export const SESSION_MS = SIGN_IN_LIMITS.sessionDays * DAY;
 const IDLE_MS = SIGN_IN_LIMITS.idleHours * HOUR;
+/** Where a sign-in link leads: its token is not sent to the server as part of an address. */
+export const SIGN_IN_PATH = "/dashboard#:token";
 const LINK_MS = SIGN_IN_LIMITS.linkMinutes * MINUTE;
 // A session's last request is stored this exactly: one write a minute, not one with each request.
 const SEEN_MS = MINUTE;
@@ -139,7 +141,7 @@ export async function createLink(
   await tx.delete(t).where(lte(t.expiresAt, now));
   const { workspaceId, keyId, role } = subject;
   await tx.insert(t).values({ hash: hashToken(token), workspaceId, keyId, role, expiresAt: now + LINK_MS });
-  return { url: `${deps.baseUrl()}/dashboard#${token}`, role, expiresAt: iso(now + LINK_MS) };
+  return { url: `${deps.baseUrl()}${SIGN_IN_PATH.replace(":token", token)}`, role, expiresAt: iso(now + LINK_MS) };
 }
 
 /** Makes a link that signs the owner of a workspace in; null when it has no owner key. */

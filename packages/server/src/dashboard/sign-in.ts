@@ -55,10 +55,22 @@ export interface SignInParts {
 export function signInPages(parts: SignInParts): readonly PublicPage[] {
   return [
     { path: "/dashboard/session", methods: ["GET"], errors: "json", serve: (request) => showState(parts, request) },
-    { path: "/dashboard/sign-in", methods: ["POST"], errors: "json", serve: (request) => signIn(parts, request) },
-    { path: "/dashboard/operator", methods: ["POST"], errors: "json", serve: (request) => becomeOperator(parts, request) },
+    { path: "/dashboard/sign-in", methods: ["POST"], errors: "json", serve: counting(parts, signIn) },
+    { path: "/dashboard/operator", methods: ["POST"], errors: "json", serve: counting(parts, becomeOperator) },
     { path: "/dashboard/sign-out", methods: ["POST"], errors: "json", serve: (request) => signOut(parts, request) },
   ];
+}
+
+/** Counts failed logins by their address, with those by API keys. */
+function counting(parts: SignInParts, logIn: (parts: SignInParts, request: PageRequest) => Promise<PageResponse>): PublicPage["serve"] {
+  return async (request) => {
+    try {
+      return await logIn(parts, request);
+    } catch (error) {
+      parts.deps.failedLogins.countRequest(error, toBrowser(request));
+      throw error;
+    }
+  };
 }
 
 /** Who is signed in. In dev mode everybody on this machine is; behind a trusted proxy, those whom it names. Throws ApiError unauthorized. */
@@ -66,7 +78,8 @@ async function showState({ deps, access, installation }: SignInParts, request: P
   const browser = toBrowser(request);
   if (deps.config.dev) return json(await describeDev(deps, access, browser, request.query.get("workspace") ?? installation.workspaceId));
   const session = await access.find(browser).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === "unauthorized") return null;
+    // Also where others at this address failed too often: the page then asks to sign in, which a valid key can.
+    if (error instanceof ApiError && (error.code === "unauthorized" || error.code === "rate_limited")) return null;
     throw error;
   });
   if (session !== null) return json(await describe(deps, session));

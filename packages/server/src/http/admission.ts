@@ -1,4 +1,3 @@
-import { ApiError } from "../lib/api-error.ts";
 import type { Limiter } from "../lib/rate.ts";
 import { MB } from "../lib/units.ts";
 import {
@@ -14,11 +13,10 @@ import {
   type SessionLookup,
 } from "./auth.ts";
 import type { Call, Caller } from "./call.ts";
-import { getClientAddress } from "./client-address.ts";
 import type { HttpDeps } from "./deps.ts";
-import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import type { AgentContext, KeyContext } from "./handler.ts";
 import { limitAgent, limitAgentWork, limitDeveloper } from "./rate-limit.ts";
+import { RefusedKeys } from "./refused-keys.ts";
 
 // The largest body without a key, or with the operator key: Stripe's events are a few kilobytes.
 export const PUBLIC_BODY_BYTES = MB;
@@ -35,7 +33,7 @@ interface AdmittedDeveloper {
 }
 
 export interface AdmissionParts {
-  readonly deps: Pick<HttpDeps, "config" | "db" | "clock">;
+  readonly deps: Pick<HttpDeps, "config" | "db" | "clock" | "failedLogins">;
   readonly keys: KeyLookup;
   readonly sessions: SessionLookup;
   readonly limiter: Limiter;
@@ -50,14 +48,14 @@ export class Admission {
   readonly #keys: KeyLookup;
   readonly #sessions: SessionLookup;
   readonly #limiter: Limiter;
-  readonly #failedAuth: FailedAuthLimiter;
+  readonly #refusedKeys: RefusedKeys;
 
   constructor({ deps, keys, sessions, limiter }: AdmissionParts) {
     this.#deps = deps;
     this.#keys = keys;
     this.#sessions = sessions;
     this.#limiter = limiter;
-    this.#failedAuth = new FailedAuthLimiter({ limiter, rate: deps.config.rates.agent, clock: deps.clock });
+    this.#refusedKeys = new RefusedKeys({ limiter, rate: deps.config.rates.agent, clock: deps.clock });
   }
 
   async admitDeveloper(call: Call): Promise<Caller> {
@@ -130,10 +128,9 @@ export class Admission {
   /** Refusals are counted against the key; one that does not exist, against the client's address. */
   async #authenticate<T>({ request, headers }: Call, authenticate: (countRefusals: CountRefusals) => Promise<T>): Promise<T> {
     try {
-      return await authenticate((hash, lookUp) => this.#failedAuth.run(hash, headers, lookUp));
+      return await authenticate((hash, lookUp) => this.#refusedKeys.run(hash, headers, lookUp));
     } catch (error) {
-      if (error instanceof ApiError && error.code === "unauthorized" && request.remoteAddress !== undefined)
-        this.#failedAuth.countInvalidKey(getClientAddress(request.remoteAddress, request.headers.get("x-forwarded-for")), headers);
+      this.#deps.failedLogins.countRequest(error, request, headers);
       throw error;
     }
   }

@@ -5,6 +5,7 @@ import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { Tracing } from "../lib/tracing.ts";
+import type { FailedLogins } from "./failed-logins.ts";
 import type { Rates } from "./rate-limit.ts";
 import type { StorageHealth } from "./storage-health.ts";
 
@@ -16,6 +17,7 @@ export interface HttpDeps {
   readonly log: Log;
   readonly random: Random;
   readonly seal: Seal;
+  readonly failedLogins: FailedLogins;
   /** Whether the database can take writes. */
   readonly storage: StorageHealth;
   /** Traces; null when they are off. */

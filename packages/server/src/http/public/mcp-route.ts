@@ -5,6 +5,7 @@ import type { Ids } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import { MB } from "../../lib/units.ts";
 import { checkMediaType, parseJson } from "../body/json.ts";
+import type { FailedLogins } from "../failed-logins.ts";
 import type { InFlightRequests } from "../in-flight.ts";
 import { RoutedRequest } from "../routed-request.ts";
 import { guardDev } from "./dev-guard.ts";
@@ -31,6 +32,7 @@ interface McpRouteParts {
   readonly ids: Ids;
   readonly log: Log;
   readonly inFlight: InFlightRequests;
+  readonly failedLogins: FailedLogins;
   readonly dev: boolean;
 }
 
@@ -68,7 +70,7 @@ export function mountMcp(h3: H3, parts: McpRouteParts): void {
   });
 }
 
-function serveWith(h3: H3, { load, dev }: McpRouteParts): (event: H3Event) => Promise<Response> {
+function serveWith(h3: H3, { load, failedLogins, dev }: McpRouteParts): (event: H3Event) => Promise<Response> {
   let loading: Promise<ServeMcp> | undefined;
   return async (event) => {
     const request = new RoutedRequest(event);
@@ -83,7 +85,11 @@ function serveWith(h3: H3, { load, dev }: McpRouteParts): (event: H3Event) => Pr
     const signal = request.leaving();
     const call = callWith(h3, headers.get("authorization"), signal);
     const me = await call({ method: "GET", path: "/api/v1/me", query: {}, body: undefined, headers: {} }, signal);
-    if (me.status !== 200) throw toApiError(me);
+    if (me.status !== 200) {
+      const refusal = toApiError(me);
+      failedLogins.countRequest(refusal, request);
+      throw refusal;
+    }
     const body = method === "POST" ? parseJson(await request.body(MAX_BODY)) : undefined;
     const serve = await (loading ??= load());
     return serve(new Request(`${IN_PROCESS}/mcp`, { method, headers: new Headers(headers), signal }), body, call, me.body);

@@ -38,6 +38,8 @@ export interface PageResponse {
 export interface PublicPage {
   readonly path: `/${string}`;
   readonly methods: readonly ("GET" | "POST")[];
+  /** Query parameters that open something, as a part of the path named `:token` does: nothing may record or log them. */
+  readonly secretQuery?: readonly string[];
   /** How errors are shown: as a small HTML page, or as the JSON of the API to the program of a page. */
   readonly errors?: "json";
   /** Throws ApiError. */

@@ -1,7 +1,6 @@
 import { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Limiter, perMinute, type Rate, type RateLimitResult, TokenBuckets } from "../lib/rate.ts";
-import { toNetwork } from "./client-address.ts";
+import type { Limiter, Rate, RateLimitResult } from "../lib/rate.ts";
 import type { HeaderList } from "./headers.ts";
 import { applyRateLimit, formatRate } from "./rate-limit.ts";
 
@@ -11,10 +10,7 @@ interface Cooldown {
   readonly until: number;
 }
 
-/** Invalid API keys one IP address may try. Enough for a team behind one address whose key was revoked; far too few to guess. */
-const INVALID_KEYS_PER_IP = perMinute(300);
-
-interface FailedAuthOptions {
+interface RefusedKeysOptions {
   readonly limiter: Limiter;
   /** Refusals per key. */
   readonly rate: Rate;
@@ -22,28 +18,20 @@ interface FailedAuthOptions {
 }
 
 /**
- * Limits failed authentication in two ways.
- *
- * Per key: an agent that keeps calling while it is paused, or a key used on the wrong kind of endpoint, is refused without a
- * lookup once it has used up its rate. Keys that open something pay one look at an empty map.
- *
- * Per IP address: after 300 invalid keys a minute the response is 429 instead of 401. A valid key is never refused because of
- * others at its address, so a shared address cannot be locked out.
+ * Limits calls with keys that exist and are refused: an agent that keeps calling while it is paused, or a key used on the wrong kind of
+ * endpoint, is refused without a lookup once it has used up its rate. Keys that open something pay one look at an empty map.
  */
-export class FailedAuthLimiter {
+export class RefusedKeys {
   readonly #limiter: Limiter;
   readonly #rate: Rate;
   readonly #now: () => number;
   /** By the key's hash, the oldest first. */
   readonly #cooldowns = new Map<string, Cooldown>();
-  /** Of this process, in real time: guessing is not slowed by a database query each, nor sped up by a developer's clock. */
-  readonly #addresses: TokenBuckets;
 
-  constructor({ limiter, rate, clock }: FailedAuthOptions) {
+  constructor({ limiter, rate, clock }: RefusedKeysOptions) {
     this.#limiter = limiter;
     this.#rate = rate;
     this.#now = () => clock.now();
-    this.#addresses = new TokenBuckets(() => clock.real.now());
   }
 
   /**
@@ -55,20 +43,10 @@ export class FailedAuthLimiter {
     try {
       return await lookUp();
     } catch (error) {
-      // Unknown keys are counted by address: anyone can make up a new one.
+      // Unknown keys are counted by address (`failed-logins.ts`): anyone can make up a new one.
       if (error instanceof ApiError && error.code !== "unauthorized") await this.#countRefusal(hash, headers);
       throw error;
     }
-  }
-
-  /** Counts an invalid or missing key from this address. Throws ApiError rate_limited when there were too many. */
-  countInvalidKey(address: string, headers: HeaderList): void {
-    const taken = this.#addresses.take(toNetwork(address), INVALID_KEYS_PER_IP);
-    if (taken.allowed) return;
-    applyRateLimit(taken, headers, () => ({
-      message: `Too many requests with an invalid API key from this address: at most ${formatRate(INVALID_KEYS_PER_IP)}.`,
-      hint: "Stop calling and correct the key.",
-    }));
   }
 
   async #countRefusal(hash: string, headers: HeaderList): Promise<void> {
