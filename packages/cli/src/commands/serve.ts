@@ -152,7 +152,7 @@ function buildServeCommand(name: "serve" | "dev", summary: string, run: Run, tab
     if (argv.length > 0) return runBesideServer(session, flags, { table, argv, options });
     const started = await startServer(session, flags, { table, dev, project: session.host.cwd, command: [] });
     const { server, log, recorder } = started;
-    const devRun = recorder !== null && wantsRecorder(options) ? new DevRun(session, [], options, recorder) : null;
+    const devRun = recorder !== null && wantsRecorder(options) ? new DevRun(session, options, recorder) : null;
     const parentGone = new AbortController();
     const unwatch = dev ? session.host.onParentExit(() => parentGone.abort()) : () => {};
     const signal = AbortSignal.any([session.signal, parentGone.signal]);

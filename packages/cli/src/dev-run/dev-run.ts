@@ -14,14 +14,12 @@ import { type ReportedRun, renderAnnotations, renderCoverage, renderMarkdown, re
  */
 export class DevRun {
   readonly #session: Session;
-  readonly #command: readonly string[];
   readonly #options: RunOptions;
   readonly #recorder: RunRecorder;
   readonly #startedAt: number;
 
-  constructor(session: Session, command: readonly string[], options: RunOptions, recorder: RunRecorder) {
+  constructor(session: Session, options: RunOptions, recorder: RunRecorder) {
     this.#session = session;
-    this.#command = command;
     this.#options = options;
     this.#recorder = recorder;
     this.#startedAt = session.host.now();
@@ -36,7 +34,7 @@ export class DevRun {
     const ms = Math.round(host.now() - this.#startedAt);
     const ended = await this.#recorder.end(exitCode);
     const recording = failed || record !== null ? await this.#record(ended, record) : null;
-    const run: ReportedRun = { command: this.#command, exitCode, ms, recording, summary: ended.summary() };
+    const run: ReportedRun = { command: ended.command, exitCode, ms, recording, summary: ended.summary() };
     for (const { kind, file } of reports) await this.#try(() => writeReport(file, renderReport(kind, run)));
     if (stepSummary !== null) await this.#try(() => appendReport(stepSummary, renderMarkdown(run)));
     // These are for a program, so --quiet does not drop them.

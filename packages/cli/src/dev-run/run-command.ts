@@ -55,7 +55,7 @@ export async function runBesideServer(session: Session, flags: Flags, { table, a
     const { server, recorder } = await startServer(session, given, { table, dev: true, project: null, command: argv });
     try {
       session.out.note(`${session.term.err.dim("dev server")} ${server.url}`);
-      const run = recorder && new DevRun(session, argv, options, recorder);
+      const run = recorder && new DevRun(session, options, recorder);
       const stop = AbortSignal.any([session.signal, parentGone.signal]);
       const code = await host.exec(argv, await buildEnvironment(server), stop).catch((error) => {
         throw toStartError(error, argv[0] ?? "");

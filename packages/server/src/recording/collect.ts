@@ -21,7 +21,7 @@ const ARRIVED: ReadonlySet<string> = new Set(["delivered", "sent"]);
 export async function collectLines(deps: RecordingDeps, filter: SecretFilter, round: number): Promise<Line[]> {
   const { read } = deps.db;
   const emails = await readEmails(deps, round);
-  const deliveries = await readDeliveries(deps, round);
+  const deliveries = await readDeliveries(deps, filter, round);
   const events = await listRecentEvents(read, MOST.events);
   return [
     ...(await readMails(deps, filter, round)),
@@ -70,14 +70,16 @@ interface ReadDelivery {
   readonly workspaceId: string | null;
 }
 
-async function readDeliveries({ db: { read } }: RecordingDeps, round: number): Promise<ReadDelivery[]> {
+async function readDeliveries({ db: { read } }: RecordingDeps, filter: SecretFilter, round: number): Promise<ReadDelivery[]> {
   const found: ReadDelivery[] = [];
   for (const { slug, id } of await listSentEvents(read, MOST.deliveries)) {
     const { type, state, body, log } = await getSentEvent(read, slug, id);
     found.push({ line: { kind: "delivery", round, id, type, state, body, log, receiver: `agent ${slug}` }, workspaceId: null });
   }
-  for (const { workspaceId, id, type, state, body, log, url } of await listSentDeliveries(read, MOST.deliveries))
+  for (const { workspaceId, id, type, state, body, log, url } of await listSentDeliveries(read, MOST.deliveries)) {
+    filter.learnUrl(url);
     found.push({ line: { kind: "delivery", round, id, type, state, body: body ?? null, log, receiver: url }, workspaceId });
+  }
   return found.reverse();
 }
 

@@ -12,7 +12,7 @@ import { Coverage, type CoverageReport } from "./coverage.ts";
 import type { RecordingDeps } from "./deps.ts";
 import type { Line, LineOf } from "./lines.ts";
 import { type RecordedRequest, RequestTap } from "./requests.ts";
-import { SecretFilter } from "./secrets.ts";
+import { SecretFilter, type SecretPage } from "./secrets.ts";
 
 export type { CoverageReport, Reached } from "./coverage.ts";
 export type { LineOf } from "./lines.ts";
@@ -63,7 +63,8 @@ export class RunRecorder {
   readonly #earlier: Line[] = [];
   #round = 0;
   #deps: RecordingDeps | null = null;
-  #filter = new SecretFilter([]);
+  readonly #filter = new SecretFilter();
+  #listPages: () => Promise<readonly SecretPage[]> = async () => [];
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -72,10 +73,10 @@ export class RunRecorder {
     this.#requests = new RequestTap({ now: options.now, clock }, (request, authorization) => this.#answered(request, authorization));
   }
 
-  /** Connects the recorder with its server. `paths` are those of pages whose address is secret; `secrets` are never recorded. @internal */
-  attach(deps: RecordingDeps, paths: readonly string[], secrets: readonly (string | null)[]): void {
+  /** Connects the recorder with its server. `listPages` gives all that is served; `secrets` are never recorded. @internal */
+  attach(deps: RecordingDeps, listPages: () => Promise<readonly SecretPage[]>, secrets: readonly (string | null)[]): void {
     this.#deps = deps;
-    this.#filter = new SecretFilter(paths);
+    this.#listPages = listPages;
     for (const secret of secrets) this.#filter.add(secret);
   }
 
@@ -124,7 +125,7 @@ export class RunRecorder {
         mailsvc: this.#options.version,
         node: process.version,
         platform: process.platform,
-        command: [...this.#options.command],
+        command: this.#filter.cleanCommand(this.#options.command),
         startedAt: toMoment(this.#startedAt),
       },
       ...this.#toLines(requests),
@@ -137,6 +138,7 @@ export class RunRecorder {
 
   async #collect(): Promise<Line[]> {
     if (this.#deps === null) return [];
+    this.#filter.addPages(await this.#listPages());
     const lines = await collectLines(this.#deps, this.#filter, this.#round);
     for (const line of lines)
       if (line.kind === "delivery" && line.log.some((attempt) => attempt.class === "ok"))
@@ -144,8 +146,9 @@ export class RunRecorder {
     return lines;
   }
 
-  #answered({ answer, answerHeaders }: RecordedRequest, authorization: string | undefined): void {
+  #answered({ body: sent, answer, answerHeaders }: RecordedRequest, authorization: string | undefined): void {
     this.#filter.add(authorization?.replace(/^\S+\s+/, ""));
+    this.#filter.learnRequest(parseJson(sent.text));
     if (!answerHeaders["content-type"]?.startsWith("application/json")) return;
     const body = parseJson(answer.text);
     this.#filter.learn(body);
@@ -154,8 +157,8 @@ export class RunRecorder {
 
   #toLines(requests: readonly RecordedRequest[]): Line[] {
     return requests.flatMap((request): Line[] => {
-      const { at, clock, url, body, answer, ...rest } = request;
-      const path = cleanUrl(url, this.#filter);
+      const { at, clock, url, body, answer, answerHeaders: headers, ...rest } = request;
+      const path = this.#filter.cleanUrl(url);
       const cut = ({ text, size }: RecordedRequest["body"]) => ({ text: this.#filter.cleanBody(text).slice(0, MAX_BODY), size });
       const line: LineOf<"request"> = {
         kind: "request",
@@ -163,6 +166,7 @@ export class RunRecorder {
         clock: toMoment(clock),
         path,
         ...rest,
+        answerHeaders: headers["location"] === undefined ? headers : { ...headers, location: this.#filter.cleanUrl(headers["location"]) },
         body: cut(body),
         answer: cut(answer),
       };
@@ -191,6 +195,12 @@ export class EndedRun {
     this.#facts = facts;
   }
 
+  /** The command, without secrets among its arguments. */
+  get command(): readonly string[] {
+    return this.#lines.find((line) => line.kind === "recording")?.command ?? [];
+  }
+
+  /** What remained, without secrets. */
   summary(): RunSummary {
     const of = <Kind extends Line["kind"]>(kind: Kind): LineOf<Kind>[] =>
       this.#lines.filter((line): line is LineOf<Kind> => line.kind === kind);
@@ -202,7 +212,7 @@ export class EndedRun {
       emails: count(of("email").map(({ status }) => status)),
       deliveries: count(of("delivery").map(({ state }) => state)),
       faults: requests.filter(({ answerHeaders }) => "x-mailsvc-fault" in answerHeaders).length,
-      problems: of("explanation"),
+      problems: of("explanation").map((line) => this.#facts.filter.cleanValue(line) as LineOf<"explanation">),
       coverage: this.#facts.coverage,
     };
   }
@@ -241,10 +251,6 @@ function toControl({ at, method, path, status }: LineOf<"request">, answer: stri
   if (typeof state !== "object" || state === null || !("now" in state) || !("mode" in state)) return [];
   const fired = "fired" in state && Array.isArray(state.fired) ? state.fired : [];
   return [{ kind: "clock", at, action, now: String(state.now), mode: String(state.mode), fired }];
-}
-
-function cleanUrl(url: string, filter: SecretFilter): string {
-  return filter.clean(url).replace(/([?&](?:key|token|secret|signature|api_?key|access_token)=)[^&#]+/gi, "$1[removed]");
 }
 
 function count(values: readonly string[]): Record<string, number> {

@@ -4,7 +4,13 @@ import { SecretFilter } from "./secrets.ts";
 
 const KEY = "ms_dev_0123456789abcdefghij";
 const TOKEN = "AbCdEfGhIjKlMnOp_-1234";
-const filter = new SecretFilter(["/unsubscribe/:token", "/t/c/:token"]);
+const filter = new SecretFilter();
+filter.addPages([
+  { path: "/unsubscribe/:token" },
+  { path: "/t/c/:token" },
+  { path: "/dashboard#:token" },
+  { path: "/p/:ref", secretQuery: ["preview"] },
+]);
 
 describe("a filter of secrets", () => {
   test.each([
@@ -16,15 +22,37 @@ describe("a filter of secrets", () => {
       `reply+01jc3v2m9k8q4w6x0y5z7a1b2c-${"0a".repeat(10)}@reply.test`,
       "reply+01jc3v2m9k8q4w6x0y5z7a1b2c-[removed]@reply.test",
     ],
+    ["the token behind a #", `http://127.0.0.1:1/dashboard#${TOKEN}`, "http://127.0.0.1:1/dashboard#[removed]"],
+    ["a parameter that opens a page", "/p/spring-1?x=1&preview=abc&y=2", "/p/spring-1?x=1&preview=[removed]&y=2"],
     ["the password of an address", "smtps://user:pass%20word@mail.example", "smtps://user:[removed]@mail.example"],
   ])("removes %s from a text", (_what, text, cleaned) => {
     expect(filter.clean(text)).toBe(cleaned);
   });
 
   test("removes what only its field betrays, and afterwards the same value everywhere", () => {
-    const learning = new SecretFilter([]);
+    const learning = new SecretFilter();
     learning.learn({ data: [{ apiKey: "plain-looking-value" }] });
     expect(learning.cleanBody('{"password":"x","note":"plain-looking-value"}')).toBe('{"password":"[removed]","note":"[removed]"}');
+  });
+
+  test("removes secrets in the query of an address that a program names, and then everywhere", () => {
+    const learning = new SecretFilter();
+    const url = "https://shop.example/hook?shop=7&api_token=0123456789";
+    learning.learnRequest({ url });
+    expect(learning.cleanUrl(url)).toBe("https://shop.example/hook?shop=7&api_token=[removed]");
+    expect(learning.clean(`POST ${url}`)).toBe("POST https://shop.example/hook?shop=7&api_token=[removed]");
+  });
+
+  test("removes fields of bodies that are cut off, and of forms", () => {
+    expect(filter.cleanBody('{"name":"a","password":"hunter2","note":"cu')).toBe('{"name":"a","password":"[removed]","note":"cu');
+    expect(filter.cleanBody("user=ada&password=hunter2&x=1")).toBe("user=ada&password=[removed]&x=1");
+  });
+
+  test("removes secrets among the arguments of a command", () => {
+    const command = ["env", "API_TOKEN=abc", "test", "--password", "hunter2", "--key=abc", `Bearer ${KEY}`, "--grep", "token"];
+    expect(filter.cleanCommand(command)).toEqual([
+      ...["env", "API_TOKEN=[removed]", "test", "--password", "[removed]", "--key=[removed]", "Bearer ms_dev_[removed]", "--grep", "token"],
+    ]);
   });
 
   test("keeps what a program writes into its own mail", () => {

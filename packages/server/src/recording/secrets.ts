@@ -8,10 +8,25 @@ const KEYS = /(ms_[a-z]{2,10}_|whsec_)[A-Za-z0-9+/=_-]{4,}/g;
 // The signature in an address for bounces, replies and unsubscribing.
 const SIGNED_ADDRESS = /((?:[bcu]-|reply\+)[0-9a-z]{26}-)[0-9a-f]{20}(?=@)/gi;
 const URL_PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^\s:/?#@"']*:)[^\s@/"']+(?=@)/gi;
-const SECRET_FIELD = /(?:secret|password|passphrase|token|api_?key|authorization|signature|private_?key|credentials?)$/i;
+const SECRET_FIELD = /^key$|(?:secret|password|passphrase|token|api_?key|authorization|signature|private_?key|credentials?)$/i;
+// Where a program says to which address of its own something goes.
+const URL_FIELD = /^(?:url|webhookUrl|endpoint)$/;
+// Of a body that is no whole JSON document, and of a form.
+const JSON_FIELD = /("([A-Za-z_]+)"\s*:\s*")(?:[^"\\]|\\.)+/g;
+const FORM_FIELD = /((?:^|&)([A-Za-z_]+)=)[^&\s]+/g;
+const SECRET_OPTION = /^--?[A-Za-z-]*(?:secret|password|passphrase|token|api-?key|credentials?)$/i;
+const ASSIGNMENT = /^((?:--?)?([A-Za-z0-9_-]+)=)[\s\S]+/;
+const QUERY = /([?&]([^=&#\s]+)=)([^&#\s]+)/g;
+const SECRET_QUERY = /(?:^|[-_])(?:key|sig|auth|code)$|(?:secret|password|token|apikey|authorization|signature|credentials?)$/i;
 // Files are sent as base64 in JSON: they are in the recording of the mail.
 const FILE_FIELD = /^(?:content|contentBase64)$/;
 const MAX_FILE_TEXT = 1000;
+
+/** A page whose address is secret: its path holds `:token`, or these query parameters open something. */
+export interface SecretPage {
+  readonly path: string;
+  readonly secretQuery?: readonly string[];
+}
 
 /**
  * Removes secrets of an installation from what is recorded: its keys, webhook secrets, signatures, and the tokens of its links and
@@ -19,14 +34,17 @@ const MAX_FILE_TEXT = 1000;
  */
 export class SecretFilter {
   readonly #known = new Set<string>();
-  readonly #tokens: RegExp;
+  #tokens = /(?!)/g;
+  #queries = /(?!)/g;
 
-  /** `paths` are those of pages whose address is secret, such as `/unsubscribe/:token`. */
-  constructor(paths: readonly string[]) {
-    const prefixes = paths
-      .map((path) => path.slice(0, path.indexOf(":token")))
-      .map((prefix) => prefix.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    this.#tokens = prefixes.length === 0 ? /(?!)/g : new RegExp(`(${prefixes.join("|")})[A-Za-z0-9_.~%-]{8,}`, "g");
+  /** Removes the tokens in addresses of pages. */
+  addPages(pages: readonly SecretPage[]): void {
+    const tokens = pages.flatMap(({ path }) => (path.includes(":token") ? [escapeRegex(path.slice(0, path.indexOf(":token")))] : []));
+    const queries = pages.flatMap(({ path, secretQuery = [] }) =>
+      secretQuery.map((name) => `${escapeRegex(path).replace(/:\w+/g, "[^/?\\s]+")}\\?(?:[^\\s#"'<>]*&)?${escapeRegex(name)}=`),
+    );
+    if (tokens.length > 0) this.#tokens = new RegExp(`(${[...new Set(tokens)].join("|")})[A-Za-z0-9_.~%-]{8,}`, "g");
+    if (queries.length > 0) this.#queries = new RegExp(`(${queries.join("|")})[^&#\\s"'<>]+`, "g");
   }
 
   /** Removes this value wherever it appears. */
@@ -43,6 +61,25 @@ export class SecretFilter {
     }
   }
 
+  /** Looks for secrets in what a program sends to the server: those in the query of the addresses it names. */
+  learnRequest(value: unknown): void {
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, inner] of Object.entries(value)) {
+      if (typeof inner === "string" && URL_FIELD.test(name)) this.learnUrl(inner);
+      else this.learnRequest(inner);
+    }
+  }
+
+  /** Removes the secrets in the query of an address from everything. */
+  learnUrl(url: string): void {
+    for (const [, , name = "", value] of url.matchAll(QUERY)) if (SECRET_QUERY.test(name)) this.add(value);
+  }
+
+  /** An address without secrets, those in its query included. */
+  cleanUrl(url: string): string {
+    return this.clean(url.replace(QUERY, (all, start: string, name: string) => (SECRET_QUERY.test(name) ? `${start}${REMOVED}` : all)));
+  }
+
   /** A text without secrets. */
   clean(text: string): string {
     let cleaned = text;
@@ -50,6 +87,7 @@ export class SecretFilter {
     return cleaned
       .replace(KEYS, `$1${REMOVED}`)
       .replace(this.#tokens, `$1${REMOVED}`)
+      .replace(this.#queries, `$1${REMOVED}`)
       .replace(SIGNED_ADDRESS, `$1${REMOVED}`)
       .replace(URL_PASSWORD, `$1${REMOVED}`);
   }
@@ -66,12 +104,27 @@ export class SecretFilter {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [this.clean(key), this.cleanValue(inner, key)]));
   }
 
-  /** A body as text without secrets: JSON by its fields, anything else as it is. */
+  /** A body as text without secrets: JSON and forms by their fields, also if they are cut off, anything else as it is. */
   cleanBody(text: string): string {
     try {
       return JSON.stringify(this.cleanValue(JSON.parse(text)));
     } catch {
-      return this.clean(text);
+      const removeField = (all: string, start: string, name: string): string => (SECRET_FIELD.test(name) ? `${start}${REMOVED}` : all);
+      return this.clean(text.replace(JSON_FIELD, removeField).replace(FORM_FIELD, removeField));
     }
   }
+
+  /** The arguments of a command without secrets: `--password x`, `API_TOKEN=x`. */
+  cleanCommand(argv: readonly string[]): string[] {
+    return argv.map((argument, i) => {
+      if (SECRET_OPTION.test(argv[i - 1] ?? "")) return REMOVED;
+      return this.cleanUrl(
+        argument.replace(ASSIGNMENT, (all, start: string, name: string) => (SECRET_FIELD.test(name) ? `${start}${REMOVED}` : all)),
+      );
+    });
+  }
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { mail } from "../../../test/bounce-samples.ts";
 import { ADA, newest, start } from "../../../test/receiving.ts";
-import { SecretFilter } from "../../recording/secrets.ts";
 
 test("the files of a received mail are listed, and downloaded by a link that recordings leave out", async () => {
   await using setting = await start();
@@ -25,10 +24,6 @@ test("the files of a received mail are listed, and downloaded by a link that rec
   expect((await world.fetch(one.download_url.replace(".received.", ".sent.").replace("received.", "sent."))).status).toBe(404);
   expect((await get(`/resend/emails/receiving/${id}/attachments/2`)).status).toBe(404);
 
-  const [address = ""] = /\/resend\/files\/.*/.exec(one.download_url) ?? [];
-  expect(new SecretFilter(["/resend/files/:token"]).clean(`see ${one.download_url}`)).toBe(
-    `see ${one.download_url.replace(address, "/resend/files/[removed]")}`,
-  );
   await world.sdk.received.delete(id);
   expect((await world.fetch(one.download_url)).status).toBe(404);
 });

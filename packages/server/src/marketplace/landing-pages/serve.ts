@@ -35,8 +35,11 @@ export function publicLandingPages(deps: PageDeps, limiter: Limiter): readonly P
   const pages = new LandingPages(deps, limiter);
   return [
     { path: "/p/:ref/unsubscribe", methods: ["GET", "POST"], serve: (visit) => pages.unsubscribe(visit) },
-    { path: "/p/:ref", methods: ["GET", "POST"], serve: (visit) => (visit.method === "POST" ? pages.submit(visit) : pages.show(visit)) },
-    { path: "/p/:ref/thanks", methods: ["GET"], serve: (visit) => pages.thank(visit) },
+    {
+      ...{ path: "/p/:ref", methods: ["GET", "POST"], secretQuery: ["preview"] },
+      serve: (visit) => (visit.method === "POST" ? pages.submit(visit) : pages.show(visit)),
+    },
+    { path: "/p/:ref/thanks", methods: ["GET"], secretQuery: ["file"], serve: (visit) => pages.thank(visit) },
   ];
 }
 
