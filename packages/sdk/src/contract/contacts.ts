@@ -211,6 +211,7 @@ export const contacts = {
     method: "POST",
     path: "/api/v1/contacts",
     access: write,
+    mailsTo: "unknown",
     summary: "Create a contact",
     description: "Fails if a contact with this address exists, in any spelling, or the address is on the suppression list, in any scope.",
     body: NewContact,
@@ -226,6 +227,7 @@ export const contacts = {
     method: "POST",
     path: "/api/v1/v1/contacts",
     access: write,
+    mailsTo: "unknown",
     summary: "Create a contact, or update the one with this address",
     description:
       "Responds with 201 for a new contact, 200 for an existing one, whose fields change only if they are sent. Never resubscribes a contact that unsubscribed, bounced, complained or is suppressed: a new contact with a suppressed address gets the status that fits the reason.",
@@ -238,6 +240,7 @@ export const contacts = {
     method: "POST",
     path: "/api/v1/contacts/import",
     access: write,
+    mailsTo: "unknown",
     summary: "Create or update up to 1,000 contacts at once",
     description:
       "Each row is a contact as in `contacts.upsert`. Invalid rows are reported in `errors`; all others are imported. Sending the same rows again changes nothing, so an interrupted import can simply be repeated. With dryRun nothing is stored, and the response tells what would happen.",
@@ -281,6 +284,7 @@ export const contacts = {
     method: "PATCH",
     path: "/api/v1/contacts/:id",
     access: write,
+    mailsTo: "unknown",
     summary: "Update a contact; fields that are not sent stay",
     description:
       "`tags` replaces all tags; `customFields` sets fields one by one, and null removes one. `status` UNSUBSCRIBED suppresses the address in scope marketing, and SUBSCRIBED lifts that suppression. An address suppressed in scope all cannot be SUBSCRIBED: remove its suppression first.",
@@ -297,6 +301,7 @@ export const contacts = {
     path: "/api/v1/contacts/:id",
     aliases: ["/api/v1/v1/contacts/:id"],
     access: write,
+    mailsTo: "nobody",
     summary: "Delete a contact permanently",
     description:
       "Deletes its tags and memberships too. A suppression of its address stays. To erase all data of a person, use `people.erase`.",

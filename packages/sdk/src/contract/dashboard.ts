@@ -53,6 +53,7 @@ export const dashboard = {
     method: "POST",
     path: "/api/v1/dashboard/links",
     access: { permission: "keys:write" },
+    mailsTo: "nobody",
     summary: "Create a link that signs one browser in to the dashboard",
     description: `It works once, within ${SIGN_IN_LIMITS.linkMinutes} minutes. The session has the permissions of the role that the key has, too, and ends when the key is revoked.`,
     body: z.strictObject({
@@ -83,6 +84,7 @@ export const dashboard = {
     method: "DELETE",
     path: "/api/v1/dashboard/sessions/:id",
     access: { permission: "keys:write" },
+    mailsTo: "nobody",
     summary: "Sign a browser out",
     output: DashboardSession,
     errors: ["not_found"],
@@ -92,6 +94,7 @@ export const dashboard = {
     method: "DELETE",
     path: "/api/v1/dashboard/sessions",
     access: { permission: "keys:write" },
+    mailsTo: "nobody",
     summary: "Sign all browsers of the workspace out",
     description: "Links that were not used yet stop working, too.",
     output: z.object({ ended: z.int() }),

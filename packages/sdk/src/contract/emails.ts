@@ -197,6 +197,7 @@ export const emails = {
     path: "/api/v1/send",
     aliases: ["/api/v1/v1/emails/send"],
     access: { permission: "transactional:send" },
+    mailsTo: "named",
     testKeys: true,
     bucket: "send",
     tool: "send",
@@ -241,6 +242,7 @@ export const emails = {
     method: "POST",
     path: "/api/v1/v1/emails/send-template",
     access: { permission: "transactional:send" },
+    mailsTo: "named",
     testKeys: true,
     summary: "Send a published template by slug and variables",
     description: "Like templates.send, with the slug in the body.",
@@ -254,6 +256,7 @@ export const emails = {
     method: "POST",
     path: "/api/v1/send/batch",
     access: { permission: "transactional:send" },
+    mailsTo: "batch",
     testKeys: true,
     bucket: "send",
     summary: "Send up to 100 different emails in one request",
@@ -336,6 +339,7 @@ export const emails = {
     method: "POST",
     path: "/api/v1/emails/:id/cancel",
     access: { permission: "transactional:send" },
+    mailsTo: "nobody",
     testKeys: true,
     summary: "Cancel an email that has not been sent yet",
     description:
@@ -348,6 +352,7 @@ export const emails = {
     method: "PATCH",
     path: "/api/v1/emails/:id",
     access: { permission: "transactional:send" },
+    mailsTo: "nobody",
     testKeys: true,
     summary: "Move a scheduled email to another time",
     body: z.strictObject({
@@ -361,6 +366,7 @@ export const emails = {
     method: "POST",
     path: "/api/v1/emails/:id/requeue",
     access: { permission: "transactional:send" },
+    mailsTo: "unknown",
     testKeys: true,
     summary: "Try a deferred email again now",
     description:

@@ -20,6 +20,13 @@ export function requiredGrant(access: Access): Permission | AgentScope | null {
   return typeof access === "string" ? null : "scope" in access ? access.scope : access.permission;
 }
 
+/**
+ * Whom a write sends mail to, at once or later: nobody; those whom its `to`, `cc` and `bcc` name, or those of each of its `emails`; the
+ * audience of a campaign; or people who are not known before, as those whom an automation picks. Who acts for a person, such as an MCP
+ * client, asks that person before it calls anything but `nobody`.
+ */
+export type MailsTo = "nobody" | "named" | "batch" | "audience" | "unknown";
+
 export type SuccessStatus = 200 | 201;
 
 /** The possible status codes of a success. */
@@ -71,6 +78,8 @@ export interface Endpoint {
   readonly file?: FileRules;
   /** The response has an ETag, and If-None-Match is answered with 304. */
   readonly etag?: true;
+  /** Whom it sends mail to. Every write of a developer's key says so. */
+  readonly mailsTo?: MailsTo;
   /** A write that a test key may make too, because no mail leaves by it; a read may always be made. */
   readonly testKeys?: true;
   /** The response contains a secret that is shown once; the copy stored for its Idempotency-Key is encrypted. */
@@ -97,8 +106,15 @@ export interface Endpoint {
   readonly tool?: string;
 }
 
+/** What a write of a developer's key must declare besides. */
+type OfWrites<E extends Endpoint> = E["method"] extends "GET"
+  ? unknown
+  : E["access"] extends { readonly permission: `${string}:write` | `${string}:send` }
+    ? { readonly mailsTo: MailsTo }
+    : unknown;
+
 /** Declares an endpoint and keeps its exact type. */
-export function endpoint<const E extends Endpoint>(e: E): E {
+export function endpoint<const E extends Endpoint>(e: E & OfWrites<E>): E {
   return e;
 }
 

@@ -38,6 +38,7 @@ export const inboundDomains = {
     method: "POST",
     path: "/api/v1/inbound-domains",
     access: write,
+    mailsTo: "nobody",
     summary: "Add a domain whose mail is received, and start its verification",
     description:
       "Once it is verified, mail to every address of the domain is received. It is verified by a DNS TXT record, which is looked for every five minutes for three days; in dev mode it is verified at once. A domain belongs to one workspace of a server.",
@@ -60,6 +61,7 @@ export const inboundDomains = {
     method: "POST",
     path: "/api/v1/inbound-domains/:id/verify",
     access: write,
+    mailsTo: "nobody",
     summary: "Check the DNS record of a domain now",
     body: z.strictObject({}),
     output: InboundDomain,
@@ -70,6 +72,7 @@ export const inboundDomains = {
     method: "DELETE",
     path: "/api/v1/inbound-domains/:id",
     access: write,
+    mailsTo: "nobody",
     summary: "Remove a domain; later mail to it is refused",
     description: "Mail that was received stays.",
     output: InboundDomain,

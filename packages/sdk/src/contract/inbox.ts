@@ -246,6 +246,7 @@ export const testInbox = {
     method: "DELETE",
     path: "/api/v1/test-inbox/:id",
     access: { permission: "transactional:send" },
+    mailsTo: "nobody",
     testKeys: true,
     summary: "Delete one captured mail of a test key",
     output: CapturedMail,
@@ -256,6 +257,7 @@ export const testInbox = {
     method: "POST",
     path: "/api/v1/test-inbox/:id/release",
     access: { permission: "transactional:send" },
+    mailsTo: "named",
     summary: "Send a captured mail of a test key on to real addresses that the server allows",
     description:
       "Needs a live key, and a server whose operator has set --release-relay and --release-to. Sends the message, unchanged but for Resent headers in front. `released` lists those for whom the mail server has accepted it.",
@@ -268,6 +270,7 @@ export const testInbox = {
     method: "DELETE",
     path: "/api/v1/test-inbox",
     access: { permission: "transactional:send" },
+    mailsTo: "nobody",
     testKeys: true,
     summary: "Delete all captured mail of test keys",
     output: z.object({ deleted: z.int() }),

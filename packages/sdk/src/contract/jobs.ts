@@ -33,6 +33,7 @@ export const jobs = {
     method: "POST",
     path: "/api/v1/jobs/:id/retry",
     access: { permission: "jobs:write" },
+    mailsTo: "unknown",
     summary: "Retry a dead job with a new set of attempts",
     output: Job,
     errors: ["not_found", "invalid_state"],

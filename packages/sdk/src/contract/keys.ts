@@ -77,6 +77,7 @@ export const keys = {
     method: "POST",
     path: "/api/v1/keys",
     access: { permission: "keys:write" },
+    mailsTo: "nobody",
     summary: "Create an API key",
     description: "The key is shown only in this response; the server stores its SHA-256. A key can grant only permissions it has itself.",
     body: z.strictObject({
@@ -102,6 +103,7 @@ export const keys = {
     method: "DELETE",
     path: "/api/v1/keys/:id",
     access: { permission: "keys:write" },
+    mailsTo: "nobody",
     summary: "Revoke an API key permanently",
     description:
       "Revoking it again changes nothing. A key cannot revoke one that can do more than itself. The last live owner key of a workspace cannot be revoked.",

@@ -101,6 +101,7 @@ export const people = {
     method: "DELETE",
     path: "/api/v1/people/:email",
     access: { permission: "people:write" },
+    mailsTo: "nobody",
     summary: "Erase a person: contact, memberships, events, and all emails to them",
     description:
       "Cannot be undone. Queued emails are not sent. The contents of an email to several people stay for the others. A suppressed address stays suppressed in its scope, as a keyed hash.",

@@ -58,6 +58,7 @@ export const providers = {
     method: "POST",
     path: "/api/v1/providers",
     access: write,
+    mailsTo: "nobody",
     summary: "Accept bounces and complaints from your account at a mail provider",
     description:
       "Enter the URL of the answer at the provider: see docs/bounces.md. The key is stored encrypted and never shown. To change a key, add a second connection and remove the first. A workspace may have 20.",
@@ -92,6 +93,7 @@ export const providers = {
     method: "DELETE",
     path: "/api/v1/providers/:id",
     access: write,
+    mailsTo: "nobody",
     summary: "Remove a connection to a mail provider; its URL then answers 404",
     output: ProviderConnection,
     errors: ["not_found"],

@@ -184,6 +184,7 @@ export const received = {
     method: "POST",
     path: "/api/v1/received/:id/reply",
     access: { permission: "transactional:send" },
+    mailsTo: "unknown",
     bucket: "send",
     summary: "Answer a received mail",
     description:
@@ -197,6 +198,7 @@ export const received = {
     method: "DELETE",
     path: "/api/v1/received/:id",
     access: { permission: "received:write" },
+    mailsTo: "nobody",
     summary: "Delete a received mail with its files",
     output: ReceivedMail,
     errors: ["not_found"],

@@ -102,6 +102,7 @@ export const suppressions = {
     method: "POST",
     path: "/api/v1/suppressions",
     access: { permission: "suppressions:write" },
+    mailsTo: "nobody",
     summary: "Suppress an address",
     description:
       "An existing suppression is kept; scope marketing is widened to all if requested. A contact with this address becomes BOUNCED, COMPLAINED or UNSUBSCRIBED, by the reason.",
@@ -117,6 +118,7 @@ export const suppressions = {
     method: "POST",
     path: "/api/v1/suppressions/import",
     access: { permission: "suppressions:write" },
+    mailsTo: "nobody",
     summary: "Suppress up to 1,000 addresses at once",
     description:
       "Entries with an invalid address are reported in failed, with their index; all others are imported. With dryRun nothing is stored, and the response tells what would happen.",
@@ -135,6 +137,7 @@ export const suppressions = {
     method: "POST",
     path: "/api/v1/suppressions/remove",
     access: { permission: "suppressions:write" },
+    mailsTo: "nobody",
     summary: "Remove up to 1,000 suppressions at once, by id or address",
     body: z.strictObject({
       entries: z.array(z.string().min(1).max(1000)).min(1).max(SUPPRESSION_BATCH).meta({ description: "Ids or addresses" }),
@@ -159,6 +162,7 @@ export const suppressions = {
     method: "DELETE",
     path: "/api/v1/suppressions/:id",
     access: { permission: "suppressions:write" },
+    mailsTo: "nobody",
     summary: "Remove a suppression, by id or address",
     description: "The contact keeps its status; set it to SUBSCRIBED to send it marketing again.",
     output: Suppression,

@@ -144,6 +144,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates",
     access: { permission: "templates:write" },
+    mailsTo: "nobody",
     summary: "Create a template",
     description:
       "A new template is a draft, which is validated but not used by sends. Publish it later, or create it with `publish`. Without a slug, one is generated from the name.",
@@ -191,6 +192,7 @@ export const templates = {
     method: "PATCH",
     path: "/api/v1/templates/:id",
     access: { permission: "templates:write" },
+    mailsTo: "nobody",
     summary: "Update the draft of a template; omitted fields stay unchanged",
     body: z.strictObject({
       name: fields.name.optional(),
@@ -218,6 +220,7 @@ export const templates = {
     method: "DELETE",
     path: "/api/v1/templates/:id",
     access: { permission: "templates:write" },
+    mailsTo: "nobody",
     summary: "Delete a template with all its versions",
     description:
       "A layout or partial that other templates use cannot be deleted: 409 conflict. Queued emails are sent as they were accepted.",
@@ -229,6 +232,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/publish",
     access: { permission: "templates:write" },
+    mailsTo: "nobody",
     summary: "Publish the draft, so that sends use it",
     description: "Publishing an unchanged draft changes nothing.",
     body: z.strictObject({ revision }),
@@ -250,6 +254,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/rollback",
     access: { permission: "templates:write" },
+    mailsTo: "nobody",
     summary: "Publish an earlier version again, as a new version",
     description: "The draft is reset to it as well, unless it has unpublished changes.",
     body: z.strictObject({ version: z.int().min(1).meta({ description: "The version to go back to" }), revision }),
@@ -261,6 +266,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/archive",
     access: { permission: "templates:write" },
+    mailsTo: "nobody",
     summary: "Deactivate a template: it is kept but cannot be sent",
     description: "A layout or partial that other templates use cannot be deactivated: 409 conflict.",
     output: Template,
@@ -271,6 +277,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/unarchive",
     access: { permission: "templates:write" },
+    mailsTo: "nobody",
     summary: "Activate a template again",
     output: Template,
     errors: ["not_found"],
@@ -335,6 +342,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/templates/:id/test",
     access: { permission: "transactional:send" },
+    mailsTo: "named",
     testKeys: true,
     summary: "Send a test of a template, or of its draft, to a few addresses",
     body: z.strictObject({
@@ -376,6 +384,7 @@ export const templates = {
     method: "POST",
     path: "/api/v1/send/:slug",
     access: { permission: "transactional:send" },
+    mailsTo: "named",
     testKeys: true,
     summary: "Send a published template to one or several recipients",
     description:

@@ -141,6 +141,7 @@ export const webhooks = {
     path: base,
     aliases: [short],
     access: write,
+    mailsTo: "nobody",
     summary: "Register a webhook",
     description:
       "It gets what happens from now on. Every request is signed: see docs/webhooks.md. The secret is in this answer only. A workspace may have 20 webhooks.",
@@ -178,6 +179,7 @@ export const webhooks = {
     path: `${base}/:id`,
     aliases: [`${short}/:id`],
     access: write,
+    mailsTo: "nobody",
     summary: "Change a webhook",
     description: "What waits goes to the new URL. Other events count for what happens from now on; another format, for what waits too.",
     body: z.strictObject({
@@ -196,6 +198,7 @@ export const webhooks = {
     path: `${base}/:id`,
     aliases: [`${short}/:id`],
     access: write,
+    mailsTo: "nobody",
     summary: "Delete a webhook, with everything that waits for it",
     output: Webhook,
     errors: ["not_found"],
@@ -206,6 +209,7 @@ export const webhooks = {
     path: `${base}/:id/pause`,
     aliases: [`${short}/:id/pause`],
     access: write,
+    mailsTo: "nobody",
     summary: "Pause a webhook",
     description: "Events wait until it is resumed. Pausing twice changes nothing.",
     output: Webhook,
@@ -217,6 +221,7 @@ export const webhooks = {
     path: `${base}/:id/resume`,
     aliases: [`${short}/:id/resume`],
     access: write,
+    mailsTo: "nobody",
     summary: "Resume a paused or disabled webhook",
     description: "What waits goes out at once. A disabled webhook got no events meanwhile: `webhooks.redeliverSince` sends them.",
     output: Webhook,
@@ -228,6 +233,7 @@ export const webhooks = {
     path: `${base}/:id/rotate-secret`,
     aliases: [`${short}/:id/rotate-secret`],
     access: write,
+    mailsTo: "nobody",
     summary: "Rotate the secret of a webhook",
     description:
       "Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
@@ -249,6 +255,7 @@ export const webhooks = {
     path: `${base}/:id/test`,
     aliases: [`${short}/:id/test`],
     access: write,
+    mailsTo: "nobody",
     summary: "Send webhook.test to a webhook",
     description: "Signed like every event, in one attempt; answers what came of it, and changes nothing. Ten a minute.",
     output: WebhookTest,
@@ -288,6 +295,7 @@ export const webhooks = {
     path: `${base}/:id/deliveries/:delivery/redeliver`,
     aliases: [`${short}/:id/deliveries/:delivery/redeliver`],
     access: write,
+    mailsTo: "nobody",
     tool: "redeliver",
     summary: "Send an event again now",
     description:
@@ -301,6 +309,7 @@ export const webhooks = {
     path: `${base}/:id/redeliver`,
     aliases: [`${short}/:id/redeliver`],
     access: write,
+    mailsTo: "nobody",
     summary: "Send all events since an instant that have not arrived",
     description:
       "Also those that the webhook never got, because it was disabled or is new. With `all`, those that have arrived are sent again too. Runs in the background, as far back as events are kept. `count` says how many events that are, among the first 10,000 of the span.",

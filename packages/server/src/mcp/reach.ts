@@ -16,55 +16,17 @@ export interface Reach {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** How the people are found that an operation writes to. What is not listed writes to nobody. */
-const WRITES_TO: Readonly<Record<string, "named" | "batch" | "audience" | "unknown">> = {
-  "emails.send": "named",
-  "emails.sendTemplate": "named",
-  "emails.sendBatch": "batch",
-  "inbox.release": "named",
-  "testInbox.release": "named",
-  "templates.send": "named",
-  "templates.test": "named",
-  "campaigns.test": "named",
-  "campaigns.send": "audience",
-  "campaigns.schedule": "audience",
-  "campaigns.resume": "audience",
-  "campaigns.winner": "audience",
-  "received.reply": "unknown",
-  "automations.activate": "unknown",
-  "automations.update": "unknown",
-  "events.track": "unknown",
-  "contacts.create": "unknown",
-  "contacts.upsert": "unknown",
-  "contacts.update": "unknown",
-  "contacts.import": "unknown",
-  "lists.add": "unknown",
-  "lists.resend": "unknown",
-  "senders.create": "unknown",
-  "senders.verify": "unknown",
-  "activations.update": "unknown",
-  "activations.resume": "unknown",
-  "messages.create": "unknown",
-  "messages.answer": "unknown",
-  "landingPages.publish": "unknown",
-};
-
 /** Finds out whom a write reaches; null for nobody. Throws ToolError when that is more than the limits allow. */
 export async function assertReach(
   operation: Operation,
   input: Arguments,
   { api, settings }: { api: Api; settings: McpSettings },
 ): Promise<Reach | null> {
-  const kind = WRITES_TO[operation.id];
-  if (kind === undefined) return null;
-  const reach = kind === "audience" ? await countAudience(api, input) : kind === "unknown" ? UNKNOWN : nameRecipients(kind, input);
+  const { mailsTo = "unknown" } = operation.endpoint;
+  if (mailsTo === "nobody") return null;
+  const reach = mailsTo === "audience" ? await countAudience(api, input) : mailsTo === "unknown" ? UNKNOWN : nameRecipients(mailsTo, input);
   assertAllowed(reach, settings);
   return reach;
-}
-
-/** Whether it is known whom an operation writes to. */
-export function knowsReach(operation: string): boolean {
-  return operation in WRITES_TO;
 }
 
 const UNKNOWN: Reach = { people: null, addresses: null, what: "This may send mail" };

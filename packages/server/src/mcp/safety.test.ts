@@ -1,11 +1,9 @@
-import { contract } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { type Answer, connectMcp, ERAS } from "../../test/mcp-client.ts";
 import { scriptedMailer } from "../../test/scripted-mailer.ts";
 import { createWorld } from "../testing.ts";
 import { isWrite, listOperations } from "./operations.ts";
 import { findRefusal } from "./policy.ts";
-import { knowsReach } from "./reach.ts";
 import type { McpSettings } from "./settings.ts";
 
 const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
@@ -204,11 +202,10 @@ test("keys, money, erasure, secrets and other people's endpoints are out of reac
   );
 });
 
-test("every operation that sends is known to send", () => {
-  const sending = Object.entries(contract).flatMap(([noun, verbs]) =>
-    Object.entries(verbs).flatMap(([verb, endpoint]) => ("bucket" in endpoint && endpoint.bucket === "send" ? [`${noun}.${verb}`] : [])),
-  );
-  expect(sending.filter((id) => !knowsReach(id))).toEqual([]);
+test("every write that draws from the allowance of sends says whom it mails", () => {
+  const sending = listOperations().filter(({ endpoint }) => endpoint.bucket === "send");
+  expect(sending.length).toBeGreaterThan(3);
+  expect(sending.filter(({ endpoint }) => endpoint.mailsTo === undefined || endpoint.mailsTo === "nobody")).toEqual([]);
 });
 
 test("a mail that gives orders stays data: text only, marked, its links listed", async () => {

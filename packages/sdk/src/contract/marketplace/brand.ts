@@ -93,6 +93,7 @@ export const brand = {
     method: "PATCH",
     path: "/api/v1/marketplace/brand",
     access: { permission: "brand:write" },
+    mailsTo: "nobody",
     summary: "Update the brand's colors, logo, voice and rules",
     description:
       "Updates the given fields, also within colors, fonts and voice. Agents with brand:read see everything except the rules, so do not include personal data.",

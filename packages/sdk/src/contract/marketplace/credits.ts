@@ -46,6 +46,7 @@ export const credits = {
     method: "POST",
     path: "/api/v1/marketplace/credits",
     access: { permission: "billing:write" },
+    mailsTo: "nobody",
     summary: "Add credits",
     body: z.strictObject({
       amount: z.int().min(1).max(CREDIT_LIMITS.grant).meta({ description: "Number of credits" }),

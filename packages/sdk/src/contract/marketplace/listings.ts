@@ -95,6 +95,7 @@ export const listings = {
     method: "POST",
     path: "/api/v1/marketplace/listings",
     access: write,
+    mailsTo: "nobody",
     summary: "Create an agent listing as a draft",
     description:
       "The response contains AGENT_WEBHOOK_SECRET, which signs every event. Store it; it is not shown again. The agent appears in the catalog once the listing is paid for.",
@@ -133,6 +134,7 @@ export const listings = {
     method: "PATCH",
     path: "/api/v1/marketplace/listings/:slug",
     access: write,
+    mailsTo: "nobody",
     summary: "Update a listing",
     description:
       "Pending events go to a new webhook URL from their next attempt on. Added scopes apply to new activations; existing ones keep the scopes their brand accepted.",
@@ -145,6 +147,7 @@ export const listings = {
     method: "POST",
     path: "/api/v1/marketplace/listings/:slug/checkout",
     access: write,
+    mailsTo: "nobody",
     summary: "Start paying for a listing",
     description:
       "Open checkoutUrl to pay. The listing is LISTED once the payment is confirmed, which can be later than the end of the checkout.",
@@ -157,6 +160,7 @@ export const listings = {
     method: "POST",
     path: "/api/v1/marketplace/listings/:slug/cancel",
     access: write,
+    mailsTo: "nobody",
     summary: "Take a listing out of the catalog at once",
     description:
       "When this returns, every key of the agent is refused. Every activation gets agent.deactivated (admin_revoke). There is no grace period. Cancelling a cancelled listing changes nothing.",
@@ -169,6 +173,7 @@ export const listings = {
     method: "POST",
     path: "/api/v1/marketplace/listings/:slug/webhook-secret/rotate",
     access: write,
+    mailsTo: "nobody",
     summary: "Rotate the webhook secret",
     description:
       "Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
@@ -202,6 +207,7 @@ export const listings = {
     method: "POST",
     path: "/api/v1/marketplace/listings/:slug/activations/:id/resume",
     access: write,
+    mailsTo: "nobody",
     summary: "Clear the pause for a failing webhook",
     description:
       "Clears webhook_failure, and tries the events again that could not be delivered. Other reasons stay in pauseReasons: the brand and its plan clear them.",

@@ -141,6 +141,7 @@ export const messages = {
     method: "POST",
     path: "/api/v1/marketplace/activations/:id/messages",
     access: write,
+    mailsTo: "unknown",
     summary: "Send a message to an agent",
     body: z.strictObject({
       text: words(10_000),
@@ -166,6 +167,7 @@ export const messages = {
     method: "POST",
     path: "/api/v1/marketplace/messages/:id/answer",
     access: write,
+    mailsTo: "unknown",
     summary: "Answer an approval request",
     description: "The first answer counts. The agent gets an approval_response, and the run that waits for it continues.",
     body: z.strictObject({
@@ -183,6 +185,7 @@ export const messages = {
     method: "POST",
     path: "/api/v1/marketplace/activations/:id/messages/read",
     access: write,
+    mailsTo: "nobody",
     summary: "Mark messages from an agent as read",
     body: z.strictObject({ upToSequence }),
     output: Unread,

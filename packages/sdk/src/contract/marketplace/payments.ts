@@ -57,6 +57,7 @@ export const payments = {
     method: "POST",
     path: "/api/v1/marketplace/payments/:id/confirm",
     access: { permission: "billing:write" },
+    mailsTo: "nobody",
     summary: "Confirm a local payment",
     description: "Only without a payment provider: replaces the provider's confirmation. Confirming a paid payment changes nothing.",
     output: Payment,

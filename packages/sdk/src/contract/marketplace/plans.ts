@@ -73,6 +73,7 @@ export const plans = {
     method: "POST",
     path: "/api/v1/marketplace/plan",
     access: { permission: "billing:write" },
+    mailsTo: "nobody",
     summary: "Change the plan of the workspace",
     description:
       "The newest agents lose their cover first. They are paused (`plan_downgrade`), resumed when a plan covers them again, and deactivated after 30 days without cover. `none` deactivates all agents at once.",

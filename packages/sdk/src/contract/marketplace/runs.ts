@@ -126,6 +126,7 @@ export const runs = {
     method: "POST",
     path: "/api/v1/marketplace/activations/:id/runs/:runId/cancel",
     access: { permission: "marketplace:write" },
+    mailsTo: "nobody",
     summary: "Cancel a run",
     description:
       "Asks a RUNNING run to stop: its agent reads `cancelRequested` in the response to its next log. A WAITING run, and any run with `force`, is CANCELLED at once; later calls of its agent for it are refused. Cancelling again changes nothing.",
