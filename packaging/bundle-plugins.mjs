@@ -1,5 +1,5 @@
 // Plugins for bundles that contain all their dependencies.
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { build } from "esbuild";
 
@@ -52,13 +52,24 @@ const undiciClient = {
   },
 };
 
+// Tables of old character sets, more than half of what mailauth brings: it reads headers as bytes, and asks for none.
+const withoutCharsets = {
+  name: "without-charsets",
+  setup: (pass) => {
+    pass.onResolve({ filter: /^(?:iconv-lite|encoding-japanese)$/ }, ({ path }) => ({ path, namespace: "without-charsets" }));
+    pass.onLoad({ filter: /./, namespace: "without-charsets" }, () => ({ contents: "module.exports = {};" }));
+  },
+};
+
 // The program of a thread is a file among the sources. A bundle contains its text instead, with all that it imports, so that it works
 // wherever the bundle is, also inside the single binary.
 const threadPrograms = {
   name: "thread-programs",
   setup: (pass) => {
-    pass.onLoad({ filter: /packages[\\/]server[\\/]src[\\/]inbound[\\/]mail-parser-program\.ts$/ }, async ({ path }) => {
-      const file = join(dirname(path), "mail-parser.worker.ts");
+    pass.onLoad({ filter: /packages[\\/]server[\\/]src[\\/]inbound[\\/].*-program\.ts$/ }, async ({ path }) => {
+      const name = basename(path, "-program.ts");
+      const exported = `${name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())}Program`;
+      const file = join(dirname(path), `${name}.worker.ts`);
       // The licences of what is inside are collected as those of the bundle.
       const plugins = pass.initialOptions.plugins.filter(({ name }) => name === "collect-packages");
       const { outputFiles, metafile } = await build({
@@ -72,12 +83,12 @@ const threadPrograms = {
         legalComments: "none",
         metafile: true,
         write: false,
-        plugins,
+        plugins: [...plugins, withoutCharsets],
       });
       return {
         contents: `import { zstdDecompressSync } from "node:zlib";
 const packed = ${JSON.stringify(zstdCompressSync(outputFiles[0].contents).toString("base64"))};
-export const mailParserProgram = { get source() { return zstdDecompressSync(Buffer.from(packed, "base64")).toString(); }, eval: true };`,
+export const ${exported} = { get source() { return zstdDecompressSync(Buffer.from(packed, "base64")).toString(); }, eval: true };`,
         watchFiles: Object.keys(metafile.inputs),
       };
     });

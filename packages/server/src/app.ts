@@ -42,7 +42,7 @@ import { guardDev } from "./http/public/dev-guard.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import type { ServedRequest } from "./http/serve-requests.ts";
 import { StorageHealth } from "./http/storage-health.ts";
-import { createReturnPath, MailParser, SnsClient } from "./inbound/inbound.ts";
+import { createReturnPath, MailAuthenticator, MailParser, SnsClient } from "./inbound/inbound.ts";
 import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
@@ -183,6 +183,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await runClock.stop();
       await stop();
       await deps.mailParser.close();
+      await deps.mailAuthenticator.close();
       await db.close();
     },
   };
@@ -248,6 +249,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),
       returnPath: createReturnPath(macs, config.inboundDomain, config.replyDomain),
       mailParser: new MailParser(clock.real),
+      mailAuthenticator: new MailAuthenticator(parts.dns, clock.real),
       payments: parts.payments ?? localPayments(parts),
       webhooks,
       fetchFile: createFetchFile({ lookup, guard: () => ({ dev: config.dev, ownPort: deps.ownPort() }) }),

@@ -1,4 +1,4 @@
-import type { InboundDomain, MailsvcContract, Output, ReceivedAttachment, ReceivedMail } from "@mailsvc/sdk/contract";
+import type { InboundDomain, MailAuthentication, MailsvcContract, Output, ReceivedAttachment, ReceivedMail } from "@mailsvc/sdk/contract";
 import { safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { type Column, renderDetails } from "./table.ts";
@@ -52,6 +52,7 @@ function mail(m: Output<MailsvcContract["received"]["get"]>, { term: { out } }: 
         ["to", m.to],
         ["subject", m.subject],
         ["automatic", m.autoReply],
+        ["sender", m.authentication && describeSender(m.authentication)],
         ["received", formatInstant(m.receivedAt)],
         ["size", formatBytes(m.size)],
       ],
@@ -61,6 +62,13 @@ function mail(m: Output<MailsvcContract["received"]["get"]>, { term: { out } }: 
     `\n${safeLines(m.reply || m.text).trimEnd()}`,
     ...(m.reply !== "" && m.reply !== m.text.trim() ? [out.dim("\nThe quoted mail is left out: --json shows the whole text.")] : []),
   ].join("\n");
+}
+
+/** What was found out about the sender: DMARC is what counts, SPF and DKIM are why. */
+function describeSender({ spf, dkim, dmarc, signers, policy, reason }: MailAuthentication): string {
+  const results = `DMARC ${dmarc ?? "not known"} (SPF ${spf ?? "not checked"}, DKIM ${dkim}${signers.length > 0 ? ` by ${signers.join(", ")}` : ""})`;
+  const asked = dmarc === "fail" && policy !== null && policy !== "none" ? `; its domain asks to ${policy} such mail` : "";
+  return `${results}${asked}${reason === null ? "" : `. ${reason}`}`;
 }
 
 function domain(d: InboundDomain, { term: { out } }: Session): string {

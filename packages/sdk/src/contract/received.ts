@@ -37,9 +37,18 @@ const AUTHENTICATION_RESULTS = ["pass", "fail", "softfail", "neutral", "none", "
 /** What SPF, DKIM and DMARC say about the sender of a received mail. */
 export const MailAuthentication = z
   .object({
-    spf: z.enum(AUTHENTICATION_RESULTS),
+    /** Whether the domain of the envelope's sender lets the server send for it; null when the mail came through a server of the own network. */
+    spf: z.enum(AUTHENTICATION_RESULTS).nullable(),
+    /** Whether a signature is valid. */
     dkim: z.enum(AUTHENTICATION_RESULTS),
-    dmarc: z.enum(AUTHENTICATION_RESULTS),
+    /** Whether SPF or DKIM pass for the domain in From; null when that depends on SPF, which was not checked. */
+    dmarc: z.enum(AUTHENTICATION_RESULTS).nullable(),
+    /** The domains whose signature is valid. */
+    signers: z.array(z.string()),
+    /** What the domain in From asks receivers to do with mail that fails DMARC; null if it does not say. */
+    policy: z.enum(["none", "quarantine", "reject"]).nullable(),
+    /** Why a result is not known, as a sentence. */
+    reason: z.string().nullable(),
   })
   .meta({ id: "MailAuthentication" });
 export type MailAuthentication = z.infer<typeof MailAuthentication>;
@@ -66,7 +75,7 @@ export const ReceivedMail = z
     autoReply: z.enum(AUTO_REPLY_REASONS).nullable(),
     /** The number of its files. */
     attachmentCount: z.int(),
-    /** Results of SPF, DKIM and DMARC; null when they were not checked, which says nothing about the sender. */
+    /** Results of SPF, DKIM and DMARC; null for mail that did not come over SMTP. Only `pass` says something for the sender. */
     authentication: MailAuthentication.nullable(),
     size: z.int().meta({ description: "Bytes of the raw message" }),
     receivedAt: Instant,

@@ -15,17 +15,23 @@ type Tags = ReadonlyMap<string, string>;
 export async function checkDmarc(subject: Subject, spf: SpfResult, dkim: DkimResult): Promise<DomainFinding[]> {
   const { domain, lookups } = subject;
   const walk = await walkTree(lookups, domain);
-  const several = walk.places.find((place) => place.several);
-  if (several)
-    return [
-      finding("dmarc", "fail", `There are several DMARC records at _dmarc.${several.domain}, so none of them counts.`, {
-        hint: "Keep one of them.",
-      }),
-    ];
   const found = findPolicyRecord(walk);
+  const several = walk.places
+    .filter((place) => place.several)
+    .map((place) =>
+      finding(
+        "dmarc",
+        found === null ? "fail" : "warn",
+        `There are several DMARC records at _dmarc.${place.domain}, so none of them counts.`,
+        {
+          hint: "Keep one of them.",
+        },
+      ),
+    );
+  if (found === null && several.length > 0) return several;
   if (found === null && walk.fault !== null) return [finding("dmarc", "warn", walk.fault, { hint: ASK_AGAIN })];
   const alignment = await checkAlignment(subject, walk, found?.tags ?? new Map(), spf, dkim);
-  if (found !== null) return [...(await judge(subject, walk, found)), alignment];
+  if (found !== null) return [...several, ...(await judge(subject, walk, found)), alignment];
   const record = { type: "TXT" as const, name: `_dmarc.${domain}`, value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}` };
   const missing = finding(
     "dmarc",
@@ -41,12 +47,16 @@ export async function checkDmarc(subject: Subject, spf: SpfResult, dkim: DkimRes
 
 async function judge(subject: Subject, walk: TreeWalk, { domain: at, tags }: { domain: string; tags: Tags }): Promise<DomainFinding[]> {
   const name = `_dmarc.${at}`;
-  const { field, policy } = await findPolicy(subject, at, tags);
-  if (!POLICIES.includes(policy)) {
-    const value = formatTags([...tags].map(([tag, text]) => [tag, tag === field ? "none" : text]));
-    const message = `The DMARC record at ${name} has the ${field} ${JSON.stringify(policy.slice(0, 40))}; it is ${POLICIES.join(", ")}.`;
+  const invalid = findInvalidPolicy(tags);
+  if (invalid !== null) {
+    const value = formatTags([...new Map([...tags, [invalid.field, "none"]])]);
+    const effect = tags.has("rua") ? "receivers take it as p=none" : "receivers ignore the record";
+    const message = `The DMARC record at ${name} has the ${invalid.field} ${JSON.stringify(invalid.policy.slice(0, 40))}, so ${effect}: it is one of ${POLICIES.join(", ")}.`;
     return [finding("dmarc", "fail", message, { record: { type: "TXT", name, value }, hint: "Publish the record." })];
   }
+  const { field, policy } = await findPolicy(subject, at, tags);
+  const isTest = tags.get("t") === "y" && policy !== "none";
+  const applied = isTest ? (policy === "reject" ? "quarantine" : "none") : policy;
   const removed = REMOVED.filter((tag) => tags.has(tag));
   const findings: DomainFinding[] = [];
   if (removed.length > 0)
@@ -61,7 +71,7 @@ async function judge(subject: Subject, walk: TreeWalk, { domain: at, tags }: { d
         },
       ),
     );
-  if (tags.get("t") === "y")
+  if (isTest)
     findings.push(
       finding("dmarc", "warn", `The DMARC record at ${name} is a test (t=y): receivers act one step milder than ${policy}.`, {
         hint: "Remove t=y once the reports show no mail of yours that fails.",
@@ -77,22 +87,34 @@ async function judge(subject: Subject, walk: TreeWalk, { domain: at, tags }: { d
     finding(
       "dmarc",
       "ok",
-      `Mail that fails is ${{ none: "delivered all the same", quarantine: "put into spam", reject: "refused" }[policy]} (${field}=${policy})${whose}.`,
-      { hint: next ?? null },
+      `Mail that fails is ${{ none: "delivered all the same", quarantine: "put into spam", reject: "refused" }[applied]} (${field}=${policy}${isTest ? ", t=y" : ""})${whose}.`,
+      { hint: isTest ? null : (next ?? null) },
     ),
   );
   return findings;
 }
 
+/**
+ * What makes receivers ignore the policies of a record, as soon as one of them is no word of the standard: `p`, which may be missing if the
+ * record asks for reports, or one of the others.
+ */
+function findInvalidPolicy(tags: Tags): { field: string; policy: string } | null {
+  const fields = ["p", "sp", "np"].map((field) => ({ field, policy: tags.get(field) }));
+  for (const { field, policy } of fields) {
+    if (policy === undefined && (field !== "p" || tags.has("rua"))) continue;
+    if (policy === undefined || !POLICIES.includes(policy)) return { field, policy: policy ?? "" };
+  }
+  return null;
+}
+
 /** The policy for the domain: `p` at its own record; under another one's `np` if the domain does not exist, else `sp`. */
 async function findPolicy({ domain, lookups }: Subject, at: string, tags: Tags): Promise<{ field: string; policy: string }> {
-  // A record without p that asks for reports counts as p=none.
-  const p = { field: "p", policy: tags.get("p")?.toLowerCase() ?? (tags.has("rua") ? "none" : "") };
+  const p = { field: "p", policy: tags.get("p") ?? "none" };
   if (at === domain) return p;
-  const [addresses, exchanges] = await Promise.all([lookups.addresses(domain), lookups.mx(domain)]);
-  const exists = [addresses, exchanges].some(({ records, fault }) => records.length > 0 || fault !== null);
+  const records = await Promise.all([lookups.addresses(domain), lookups.mx(domain), lookups.txt(domain)]);
+  const exists = records.some(({ records, fault }) => records.length > 0 || fault !== null);
   const field = !exists && tags.has("np") ? "np" : tags.has("sp") ? "sp" : null;
-  return field === null ? p : { field, policy: tags.get(field)?.toLowerCase() ?? "" };
+  return field === null ? p : { field, policy: tags.get(field) ?? "none" };
 }
 
 /** Who gets the reports, and whether another domain lets them come. */

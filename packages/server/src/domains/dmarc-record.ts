@@ -29,7 +29,7 @@ export async function walkTree(lookups: Lookups, domain: string): Promise<TreeWa
   for (const name of listWay(domain)) {
     const { records, fault } = await lookups.txt(`_dmarc.${name}`);
     if (fault !== null) return { places, fault };
-    const [tags, ...others] = records.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text)).map(parseTags);
+    const [tags, ...others] = records.filter((text) => /^\s*[vV][ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/.test(text)).map(readTags);
     const place = { domain: name, tags: others.length === 0 ? (tags ?? null) : null, several: others.length > 0 };
     places.push(place);
     const psd = place.tags?.get("psd");
@@ -44,17 +44,24 @@ export function findOrganization({ places }: TreeWalk): string {
   const own = places.find(({ tags }) => tags?.get("psd") === "n");
   if (own) return own.domain;
   const suffix = places.findIndex(({ tags }, i) => i > 0 && tags?.get("psd") === "y");
-  // The domain under a public suffix that says that it is one.
-  if (suffix > 0) return places[suffix - 1]?.domain ?? "";
+  // The domain one label below a public suffix that says that it is one. The walk may have jumped over it.
+  if (suffix > 0) {
+    const length = (places[suffix]?.domain.split(".").length ?? 0) + 1;
+    return start?.domain.split(".").slice(-length).join(".") ?? "";
+  }
   return places.findLast(({ tags }) => tags !== null)?.domain ?? start?.domain ?? "";
 }
 
-/** The record that decides about mail from the domain where a walk started; null if there is none. */
+/**
+ * The record that decides about mail from the domain where a walk started: its own, that of its organizational domain, or that of the public
+ * suffix above this one. Null if there is none; one on the way between them does not count.
+ */
 export function findPolicyRecord(walk: TreeWalk): { readonly domain: string; readonly tags: ReadonlyMap<string, string> } | null {
   const organization = findOrganization(walk);
   const found = walk.places[0]?.tags
     ? walk.places[0]
-    : (walk.places.find(({ domain, tags }) => domain === organization && tags !== null) ?? walk.places.find(({ tags }) => tags !== null));
+    : (walk.places.find(({ domain, tags }) => domain === organization && tags !== null) ??
+      walk.places.find(({ tags }) => tags?.get("psd") === "y"));
   return found?.tags ? { domain: found.domain, tags: found.tags } : null;
 }
 
@@ -64,6 +71,13 @@ export async function isAligned(lookups: Lookups, from: TreeWalk, other: string,
   if (start?.domain === other) return true;
   if (mode === "s") return false;
   return findOrganization(from) === findOrganization(await walkTree(lookups, other));
+}
+
+// Tags whose values are words of the standard, in which case does not matter.
+const WORDS = new Set(["p", "sp", "np", "adkim", "aspf", "t", "psd"]);
+
+function readTags(text: string): Map<string, string> {
+  return new Map([...parseTags(text)].map(([tag, value]) => [tag, WORDS.has(tag) ? value.toLowerCase() : value]));
 }
 
 function listWay(domain: string): string[] {

@@ -266,6 +266,62 @@ describe("DMARC as of RFC 9989", () => {
     expect(found[1]?.message).toContain("rua");
   });
 
+  test("a record between the domain and its organization does not count; one of a public suffix does, if the organization has none", async () => {
+    const between = {
+      "_dmarc.eu.acme.com": "v=DMARC1; p=reject; rua=mailto:d@acme.com",
+      "_dmarc.acme.com": "v=DMARC1; p=none; rua=mailto:d@acme.com",
+    };
+    expect((await dmarc(between, "news.eu.acme.com")).at(-1)?.message).toContain("(p=none), which acme.com publishes");
+    const suffix = {
+      "_dmarc.eu.other.co.test": "v=DMARC1; p=reject; rua=mailto:d@co.test",
+      "_dmarc.co.test": "v=DMARC1; p=none; sp=quarantine; psd=Y; rua=mailto:d@co.test",
+    };
+    const zone = { a: { ...GOOD.a, "news.eu.other.co.test": ADDRESS } };
+    expect((await dmarc(suffix, "news.eu.other.co.test", zone)).at(-1)?.message).toContain("(sp=quarantine), which co.test publishes");
+  });
+
+  test("below a public suffix that is far above, the organization is the domain one label below it", async () => {
+    const suffix = "b.c.d.e.f.g.test";
+    const records = {
+      [`_dmarc.${suffix}`]: "v=DMARC1; p=none; psd=y; rua=mailto:d@co.test",
+      [`s._domainkey.acme.${suffix}`]: dkimRecord(PRIVATE_KEY),
+    };
+    const found = await check(fakeDns(withTxt(records)), {
+      query: { domain: `x.y.acme.${suffix}` },
+      relay: { dkim: [{ domain: `acme.${suffix}`, selector: "s", privateKey: PRIVATE_KEY }] },
+    });
+    expect(about(found, "alignment")[0]).toMatchObject({ status: "ok", message: expect.stringContaining(`acme.${suffix}`) });
+  });
+
+  test("words count in any case, a policy for subdomains that is no word spoils the record, and t=y is named by what it does", async () => {
+    expect((await dmarc({ "_dmarc.acme.com": " V=DMARC1 ;p=REJECT; rua=mailto:d@acme.com" }))[0]?.message).toContain("refused (p=reject)");
+    expect((await dmarc({ "_dmarc.acme.com": "v=dmarc1; p=reject" }))[0]?.message).toContain("has a DMARC record");
+    expect((await dmarc({ "_dmarc.acme.com": "v=DMARC1; p=reject; sp=maybe; rua=mailto:d@acme.com" }))[0]).toMatchObject({
+      status: "fail",
+      message: expect.stringContaining('the sp "maybe", so receivers take it as p=none'),
+    });
+    expect((await dmarc({ "_dmarc.acme.com": "v=DMARC1; sp=none" }))[0]?.message).toContain("receivers ignore the record");
+    expect((await dmarc({ "_dmarc.acme.com": "v=DMARC1; rua=mailto:d@acme.com" }))[0]).toMatchObject({
+      status: "ok",
+      message: expect.stringContaining("p=none"),
+    });
+    const test = await dmarc({ "_dmarc.acme.com": "v=DMARC1; p=reject; t=Y; rua=mailto:d@acme.com" });
+    expect(test.at(-1)?.message).toContain("put into spam (p=reject, t=y)");
+    const none = await dmarc({ "_dmarc.acme.com": "v=DMARC1; p=none; t=y; rua=mailto:d@acme.com" });
+    expect(none.map(({ status }) => status)).toEqual(["ok"]);
+  });
+
+  test("several records above the one that counts are left out", async () => {
+    const found = await dmarc(
+      {
+        "_dmarc.news.acme.com": "v=DMARC1; p=reject; rua=mailto:d@news.acme.com",
+        "_dmarc.acme.com": ["v=DMARC1; p=none", "v=DMARC1; p=reject"],
+      },
+      "news.acme.com",
+    );
+    expect(found.map(({ status }) => status)).toEqual(["warn", "ok"]);
+  });
+
   test("another domain must say that it takes the reports", async () => {
     const record = { "_dmarc.acme.com": "v=DMARC1; p=none; rua=mailto:x@reports.test" };
     expect((await dmarc(record))[0]).toMatchObject({

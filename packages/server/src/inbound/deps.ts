@@ -2,6 +2,7 @@ import type { StorageHealth } from "../http/storage-health.ts";
 import type { Log } from "../lib/log.ts";
 import type { ReceivedDeps } from "../received/deps.ts";
 import type { UnsubscribeDeps } from "../unsubscribe/deps.ts";
+import type { MailAuthenticator } from "./authentication/mail-authenticator.ts";
 import type { MailParser } from "./mail-parser.ts";
 import type { SnsClient } from "./providers/sns.ts";
 import type { ReturnPath } from "./return-path.ts";
@@ -17,4 +18,6 @@ export interface InboundDeps extends ReceivedDeps, UnsubscribeDeps {
   readonly sns: SnsClient;
   /** Reads foreign mail on its own thread. */
   readonly mailParser: MailParser;
+  /** Checks on its own thread who sent a mail. */
+  readonly mailAuthenticator: MailAuthenticator;
 }

@@ -1,3 +1,4 @@
+export { MailAuthenticator } from "./authentication/mail-authenticator.ts";
 export { setBounceAddresses } from "./bounce-address.ts";
 export { MailParser } from "./mail-parser.ts";
 export { SnsClient } from "./providers/sns.ts";

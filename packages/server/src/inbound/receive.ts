@@ -1,9 +1,9 @@
-import type { MailAuthentication } from "@mailsvc/sdk/contract";
 import { findEmailById, readMessageId } from "../emails/emails.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import { DailyQuotaReached, type Mailbox, storeIncoming } from "../received/received.ts";
 import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { applyReports } from "./apply.ts";
+import type { Peer } from "./authentication/authenticate.ts";
 import type { InboundDeps } from "./deps.ts";
 import type { ParsedMail } from "./parse-mail.ts";
 import type { Recipient } from "./recipients.ts";
@@ -23,8 +23,8 @@ export interface ReceivedMessage {
   readonly envelopeFrom: string;
   /** The whole mail; if no recipient is a mailbox, the first `MAIL_LIMITS.bytes` of it. Its memory goes over to the parser. */
   readonly raw: Uint8Array<ArrayBuffer>;
-  /** Asks the DNS what SPF, DKIM and DMARC say about the sender. */
-  authenticate?(raw: Uint8Array): Promise<MailAuthentication | null>;
+  /** Who handed it over; null for a mail that did not come over SMTP, whose sender nobody can prove. */
+  readonly peer: Pick<Peer, "ip" | "helo"> | null;
 }
 
 /**
@@ -43,13 +43,14 @@ export async function receiveMail(deps: InboundDeps, message: ReceivedMessage): 
 
 /** Puts a mail into mailboxes. */
 async function deliver(deps: InboundDeps, mailboxes: readonly Mailbox[], message: ReceivedMessage): Promise<Received> {
-  const { raw, result } = await deps.mailParser.read(message.raw);
+  const { envelopeFrom, peer } = message;
+  const { raw: read, result } = await deps.mailParser.read(message.raw);
   if ("fault" in result) {
     deps.log.warn("a mail cannot be read", { reason: result.fault, workspaceIds: mailboxes.map(({ workspaceId }) => workspaceId) });
     return "unreadable";
   }
-  const authentication = (await message.authenticate?.(raw)) ?? null;
-  const { envelopeFrom } = message;
+  const { raw, authentication } =
+    peer === null ? { raw: read, authentication: null } : await deps.mailAuthenticator.authenticate(read, { ...peer, envelopeFrom });
   try {
     for (const mailbox of mailboxes)
       await deps.db.tx((tx) => storeIncoming(tx, deps, { mailbox, mail: result.mail, raw, envelopeFrom, authentication }));

@@ -75,7 +75,7 @@ export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answe
     date: deps.clock.now(),
     attempt: 1,
   });
-  const message = { recipients: [recipient], envelopeFrom: parseMailbox(mail.to).address, raw: new Uint8Array(raw) };
+  const message = { recipients: [recipient], envelopeFrom: parseMailbox(mail.to).address, raw: new Uint8Array(raw), peer: null };
   const result = await receiveMail(deps, message);
   if (result === "over-quota")
     throw new ApiError("limit_reached", "The workspace has received as much mail today as is stored for it in a day.", {

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
+import { isForbiddenAddress } from "../lib/guard-url.ts";
 import { MB } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
@@ -119,8 +120,10 @@ async function accept(deps: InboundDeps, intake: Intake, { stream, recipients, s
   try {
     if (stream.sizeExceeded || (isStored && size > RECEIVED_LIMITS.message)) return reply(552, "5.3.4 Message too large");
     if (raw === null) return reply(452, "4.3.1 Too many messages at once, please try again later");
-    const { mailFrom } = session.envelope;
-    const result = await receiveMail(deps, { recipients, raw, envelopeFrom: mailFrom ? mailFrom.address : "" });
+    const { envelope, remoteAddress, hostNameAppearsAs: helo } = session;
+    const ip = isForbiddenAddress(remoteAddress, { dev: false }) ? null : remoteAddress;
+    const envelopeFrom = envelope.mailFrom ? envelope.mailFrom.address : "";
+    const result = await receiveMail(deps, { recipients, raw, envelopeFrom, peer: { ip, helo } });
     if (result === "over-quota") return overQuota();
     if (result === "unreadable") return reply(554, "5.6.0 Message cannot be read");
     return result === "too-early" ? reply(451, "4.4.5 The message this is about is still being sent, please try again later") : null;

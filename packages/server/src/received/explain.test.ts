@@ -13,7 +13,7 @@ test("an answer: by its reply address, who saw it, and how to answer", async () 
     kind: "received",
     title: `Mail from ${ADA}: "Re: Hi"`,
     status: "personal",
-    summary: `It answers ${id}: it came to the reply address of that email. It counts as written by a person.`,
+    summary: `It answers ${id}: it came to the reply address of that email. It counts as written by a person. Its sender is not proven: the domain in From has no DMARC record (SPF not checked, DKIM none).`,
     timeline: [
       { what: `The email that it answers was accepted: ${id}` },
       { what: `Received for ${replyTo}`, why: `It joined the conversation ${id}.` },

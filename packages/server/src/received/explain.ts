@@ -1,4 +1,4 @@
-import type { AutoReplyReason, Explanation } from "@mailsvc/sdk/contract";
+import type { AutoReplyReason, Explanation, MailAuthentication } from "@mailsvc/sdk/contract";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
@@ -42,7 +42,12 @@ export async function explainReceived(read: Reader, present: ReceivedPresent, wo
       kind: "received",
       title: `Mail from ${row.from ?? "an unknown sender"}: ${quote(row.subject)}`,
       status: row.autoReply === null ? "personal" : "automatic",
-      summary: joinSentences(describeAnswer(row, present), describeAuthor(row), row.truncated ? "Only the raw mail is complete." : null),
+      summary: joinSentences(
+        describeAnswer(row, present),
+        describeAuthor(row),
+        describeSender(row.authentication),
+        row.truncated ? "Only the raw mail is complete." : null,
+      ),
       moments,
       actions: listActions(row),
       related: [row.emailId, row.contactId, row.campaignId, ...passed.map(({ activationId }) => activationId)],
@@ -69,6 +74,25 @@ function describeAuthor({ autoReply }: ReceivedRow): string {
         "It counts as written by a program, so that automations, agents and received reply leave it alone.",
         AUTOMATIC[autoReply],
       );
+}
+
+/** Whether the address in From is proven. */
+function describeSender(authentication: MailAuthentication | null): string {
+  if (authentication === null) return "Its sender was not checked: it did not come over SMTP.";
+  const { dmarc, policy, reason } = authentication;
+  const results = listResults(authentication);
+  if (dmarc === "pass") return `Its sender is proven: DMARC passes (${results}).`;
+  if (dmarc === "none") return `Its sender is not proven: the domain in From has no DMARC record (${results}).`;
+  if (dmarc === "fail")
+    return joinSentences(
+      `Its sender is not proven: DMARC fails (${results}).`,
+      policy === null || policy === "none" ? null : `The domain in From asks to ${policy} such mail.`,
+    );
+  return joinSentences(`Whether its sender is who it says is not known (${results}).`, reason);
+}
+
+function listResults({ spf, dkim, signers }: MailAuthentication): string {
+  return `SPF ${spf ?? "not checked"}, DKIM ${dkim}${signers.length > 0 ? ` by ${signers.join(", ")}` : ""}`;
 }
 
 function describeConversation({ threadId, id }: ReceivedRow): string {

@@ -70,7 +70,15 @@ describe("a reply to the reply address of an email", () => {
       subject: "Re: Hi",
       messageId: "<1@mail.example.com>",
       autoReply: null,
-      authentication: null,
+      // It came from this machine, and the DNS of this world has no record.
+      authentication: {
+        spf: null,
+        dkim: "none",
+        dmarc: "none",
+        signers: [],
+        policy: null,
+        reason: expect.stringContaining("SPF was not checked"),
+      },
       text: expect.stringContaining("> How are you?"),
       reply: "Fine, thanks.",
       replyTo: ADA,

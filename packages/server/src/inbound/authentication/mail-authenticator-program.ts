@@ -1,0 +1,7 @@
+import type { ThreadProgram } from "../mail-parser-program.ts";
+
+/** Among the sources it is a file. The bundles and the single binary contain its text: their build replaces this module. */
+export const mailAuthenticatorProgram: ThreadProgram = {
+  source: new URL("./mail-authenticator.worker.ts", import.meta.url),
+  eval: false,
+};

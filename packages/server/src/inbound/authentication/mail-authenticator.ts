@@ -1,0 +1,193 @@
+import { Worker } from "node:worker_threads";
+import type { MailAuthentication } from "@mailsvc/sdk/contract";
+import type { Clock, Timer } from "../../lib/clock.ts";
+import type { DomainRecords } from "../../lib/domain-records.ts";
+import { withinTime } from "../../lib/time-limit.ts";
+import { SECOND } from "../../lib/units.ts";
+import { MailNotRead } from "../mail-parser.ts";
+import type { ThreadProgram } from "../mail-parser-program.ts";
+import type { Peer } from "./authenticate.ts";
+import { mailAuthenticatorProgram } from "./mail-authenticator-program.ts";
+
+/** What the thread is told. */
+export type ToThread =
+  | { readonly kind: "mail"; readonly id: number; readonly raw: Uint8Array<ArrayBuffer>; readonly peer: Peer }
+  | { readonly kind: "records"; readonly question: number; readonly records: unknown[] }
+  | { readonly kind: "silence"; readonly question: number; readonly code: string };
+
+/** What the thread tells: it asks the DNS, and says what it found out about a mail. */
+export type FromThread =
+  | {
+      readonly kind: "question";
+      readonly question: number;
+      readonly id: number;
+      readonly method: keyof DomainRecords;
+      readonly name: string;
+    }
+  | { readonly kind: "result"; readonly id: number; readonly raw: Uint8Array<ArrayBuffer>; readonly result: MailAuthentication };
+
+/** How long a mail may take, ms of real time. */
+export interface AuthenticatorLimits {
+  /** All its lookups; what is not known by then is a `temperror`. */
+  readonly dnsMs: number;
+  /** From then on until the thread has hashed it: 25 MB take 0.3 s, of the worst text 5 s. */
+  readonly hashMs: number;
+  /** How long the thread is kept without work: it holds 15 MB. */
+  readonly idleMs: number;
+}
+
+const LIMITS: AuthenticatorLimits = { dnsMs: 5 * SECOND, hashMs: 20 * SECOND, idleMs: 10 * SECOND };
+
+// SPF may ask for 10 names with 10 mail servers each, which no real record does; DMARC for 8, DKIM for 8.
+const MAX_LOOKUPS = 60;
+// Answers are foreign input: of more, or longer, ones the rest is left out.
+const MAX_RECORDS = 50;
+const MAX_CHARACTERS = 4096;
+const HEAP_MB = 256;
+
+interface UnderWay {
+  /** When its lookups must be over: known once it asks for the first time, because the thread may have to start. */
+  until: number | null;
+  readonly deadline: Timer;
+  lookups: number;
+  resolve(answer: { raw: Uint8Array<ArrayBuffer>; authentication: MailAuthentication }): void;
+  reject(error: MailNotRead): void;
+}
+
+/**
+ * Authenticates the senders of mails on a thread of its own, several at a time, because most of the time they wait for the DNS: whatever a
+ * mail contains, the event loop goes on. The DNS stays here; the thread asks for it. A mail that takes too much time ends the thread; the
+ * senders of the mails that it had are asked to try again.
+ */
+export class MailAuthenticator {
+  readonly #dns: DomainRecords;
+  readonly #real: Clock["real"];
+  readonly #limits: AuthenticatorLimits;
+  readonly #program: ThreadProgram;
+  readonly #underWay = new Map<number, UnderWay>();
+  #thread: Worker | null = null;
+  #idle: Timer | null = null;
+  #ids = 0;
+  #closed = false;
+
+  constructor(
+    dns: DomainRecords,
+    real: Clock["real"],
+    limits: Partial<AuthenticatorLimits> = {},
+    program: ThreadProgram = mailAuthenticatorProgram,
+  ) {
+    this.#dns = dns;
+    this.#real = real;
+    this.#program = program;
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /**
+   * What SPF, DKIM and DMARC say about a mail. Its bytes go over to the thread and come back with the answer: the caller's view of them is
+   * empty then. Throws MailNotRead.
+   */
+  async authenticate(
+    raw: Uint8Array<ArrayBuffer>,
+    peer: Peer,
+  ): Promise<{ readonly raw: Uint8Array<ArrayBuffer>; readonly authentication: MailAuthentication }> {
+    if (this.#closed) throw new MailNotRead("The server is stopping.");
+    this.#idle?.cancel();
+    const thread = (this.#thread ??= this.#start());
+    this.#ids += 1;
+    const id = this.#ids;
+    const { dnsMs, hashMs } = this.#limits;
+    return new Promise((resolve, reject) => {
+      const late = new MailNotRead(`Checking its signatures took more than ${dnsMs + hashMs} ms.`);
+      const deadline = this.#real.after(dnsMs + hashMs, () => void this.#endThread(late));
+      this.#underWay.set(id, { until: null, deadline, lookups: 0, resolve, reject });
+      this.#tell(thread, { kind: "mail", id, raw, peer }, [raw.buffer]);
+    });
+  }
+
+  /** Ends the thread; mails that are under way are refused with MailNotRead. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#endThread(new MailNotRead("The server is stopping."));
+  }
+
+  #start(): Worker {
+    const { source, eval: isText } = this.#program;
+    const thread = new Worker(source, {
+      name: "mail-authenticator",
+      eval: isText,
+      // It reads what strangers write, and needs nothing that this process was given.
+      env: {},
+      argv: [],
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+    thread.unref();
+    thread.on("message", (message: FromThread) => {
+      if (this.#thread !== thread) return;
+      if (message.kind === "question") void this.#answer(thread, message);
+      else this.#finish(message);
+    });
+    const ended = (): void => this.#threadEnded(thread, new MailNotRead("The thread that checked its signatures ended."));
+    thread.on("error", ended);
+    thread.on("exit", ended);
+    return thread;
+  }
+
+  /** Answers a question of the thread, within the number and the time of lookups that its mail has left. */
+  async #answer(thread: Worker, { question, id, method, name }: Extract<FromThread, { kind: "question" }>): Promise<void> {
+    const mail = this.#underWay.get(id);
+    if (mail) mail.until ??= this.#real.now() + this.#limits.dnsMs;
+    const left = (mail?.until ?? 0) - this.#real.now();
+    const silence = (code: string): ToThread => ({ kind: "silence", question, code });
+    const ask = async (): Promise<ToThread> => {
+      if (mail === undefined || left <= 0) return silence("ETIMEOUT");
+      mail.lookups += 1;
+      if (mail.lookups > MAX_LOOKUPS) return silence("ETOOMANY");
+      const asked = this.#dns[method](name).then(
+        (records): ToThread => ({ kind: "records", question, records: records.slice(0, MAX_RECORDS).map(shorten) }),
+        (error: { code?: unknown }) => silence(String(error.code ?? "error").slice(0, 40)),
+      );
+      return withinTime(this.#real, left, asked, silence("ETIMEOUT"));
+    };
+    const answer = await ask();
+    if (this.#thread === thread) this.#tell(thread, answer);
+  }
+
+  #tell(thread: Worker, message: ToThread, transfer: ArrayBuffer[] = []): void {
+    thread.postMessage(message, transfer);
+  }
+
+  #finish({ id, raw, result }: Extract<FromThread, { kind: "result" }>): void {
+    const mail = this.#underWay.get(id);
+    this.#underWay.delete(id);
+    mail?.deadline.cancel();
+    mail?.resolve({ raw, authentication: result });
+    if (this.#underWay.size > 0) return;
+    this.#idle?.cancel();
+    this.#idle = this.#real.after(this.#limits.idleMs, () => void this.#endThread(new MailNotRead("The thread was ended.")));
+  }
+
+  async #endThread(reason: MailNotRead): Promise<void> {
+    const thread = this.#thread;
+    this.#idle?.cancel();
+    if (thread === null) return;
+    this.#threadEnded(thread, reason);
+    await thread.terminate();
+  }
+
+  #threadEnded(thread: Worker, reason: MailNotRead): void {
+    if (this.#thread !== thread) return;
+    this.#thread = null;
+    const lost = [...this.#underWay.values()];
+    this.#underWay.clear();
+    for (const { deadline, reject } of lost) {
+      deadline.cancel();
+      reject(reason);
+    }
+  }
+}
+
+/** A record of the DNS, short enough to be worked on. */
+function shorten(record: unknown): unknown {
+  return typeof record === "string" ? record.slice(0, MAX_CHARACTERS) : record;
+}
