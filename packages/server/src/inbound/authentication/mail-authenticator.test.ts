@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { ACME_IP, acme, signedMail } from "../../../test/authenticated-mail.ts";
