@@ -147,6 +147,7 @@ export const PERSON_DATA: PersonDataByTable = {
   runLogs: { nothing: OF_AGENTS },
   runs: { nothing: OF_AGENTS },
   segments: "nothing",
+  contactProperties: "nothing",
   senders: { nothing: "The workspace's own domains and addresses." },
   templateVersions: "nothing",
   templates: "nothing",

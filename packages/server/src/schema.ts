@@ -7,6 +7,7 @@ import type { ColumnTypes } from "./db/columns.ts";
 import type { SearchedText } from "./db/search-index.ts";
 import { deliveryTables } from "./delivery/tables.ts";
 import { developerWebhookTables } from "./developer-webhooks/tables.ts";
+import { dialectTables } from "./dialects/tables.ts";
 import { emailTables } from "./emails/tables.ts";
 import { eventTables } from "./events/tables.ts";
 import { httpTables } from "./http/tables.ts";
@@ -54,6 +55,7 @@ export function defineTables(c: ColumnTypes) {
     ...marketplaceTables(c),
     ...webhookTables(c),
     ...developerWebhookTables(c),
+    ...dialectTables(c),
   };
 }
 

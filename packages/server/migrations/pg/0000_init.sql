@@ -281,6 +281,16 @@ CREATE TABLE "contact_counts" (
 	"delta" integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "contact_properties" (
+	"id" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"key" text NOT NULL,
+	"type" text NOT NULL,
+	"fallback" text,
+	"created_at" bigint NOT NULL,
+	CONSTRAINT "contact_properties_id_pk" PRIMARY KEY("id")
+);
+--> statement-breakpoint
 CREATE TABLE "contact_tags" (
 	"workspace_id" text NOT NULL,
 	"tag_key" text NOT NULL,
@@ -1115,6 +1125,7 @@ CREATE INDEX "campaign_link_clicks_email" ON "campaign_link_clicks" USING btree 
 CREATE INDEX "campaigns_workspace" ON "campaigns" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "campaigns_status" ON "campaigns" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "contact_counts_of" ON "contact_counts" USING btree ("workspace_id","tag_key","status","block","delta");--> statement-breakpoint
+CREATE UNIQUE INDEX "contact_properties_key" ON "contact_properties" USING btree ("workspace_id","key");--> statement-breakpoint
 CREATE INDEX "contact_tags_status" ON "contact_tags" USING btree ("workspace_id","tag_key","status","contact_seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "contacts_id" ON "contacts" USING btree ("id");--> statement-breakpoint
 CREATE UNIQUE INDEX "contacts_email" ON "contacts" USING btree ("workspace_id","email_key");--> statement-breakpoint

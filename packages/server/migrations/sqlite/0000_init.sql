@@ -306,6 +306,16 @@ CREATE TABLE `contact_counts` (
 );
 --> statement-breakpoint
 CREATE INDEX `contact_counts_of` ON `contact_counts` (`workspace_id`,`tag_key`,`status`,`block`,`delta`);--> statement-breakpoint
+CREATE TABLE `contact_properties` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`key` text NOT NULL,
+	`type` text NOT NULL,
+	`fallback` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `contact_properties_key` ON `contact_properties` (`workspace_id`,`key`);--> statement-breakpoint
 CREATE TABLE `contact_tags` (
 	`workspace_id` text NOT NULL,
 	`tag_key` text NOT NULL,

@@ -7,7 +7,7 @@ import { iso } from "../lib/clock.ts";
 import { getReceived } from "../received/received.ts";
 import { getSuppression } from "../suppressions/suppressions.ts";
 
-/** Resend's types of events, and ours that each of them stands for; domains have none here. */
+/** Resend's types of events, and ours that each of them stands for; domains, topics and shared inboxes have none here. */
 export const RESEND_EVENTS: Readonly<Record<string, readonly EventType[]>> = {
   "email.sent": ["email.sent"],
   // Of mails that are scheduled; those that are sent at once have none there.
@@ -24,9 +24,11 @@ export const RESEND_EVENTS: Readonly<Record<string, readonly EventType[]>> = {
   "contact.created": ["contact.created"],
   "contact.updated": ["contact.updated", "contact.subscribed", "contact.unsubscribed"],
   "contact.deleted": ["contact.deleted"],
-  "domain.created": [],
-  "domain.updated": [],
-  "domain.deleted": [],
+  ...none("domain.created", "domain.updated", "domain.deleted"),
+  ...none("contact.topics.updated", "topic.created", "topic.updated", "topic.deleted"),
+  ...none("inbox.created", "inbox.updated", "inbox.deleted", "inbox.email.received", "inbox.email.sent"),
+  ...none("inbox.thread.created", "inbox.thread.folder.updated", "inbox.thread.assigned", "inbox.thread.unassigned"),
+  ...none("inbox.thread.labels.updated", "inbox.draft.created", "inbox.draft.updated", "inbox.draft.sent", "inbox.draft.deleted"),
   "suppression.added": ["suppression.added"],
   "suppression.removed": ["suppression.removed"],
 };
@@ -151,4 +153,8 @@ async function orNull<T>(found: Promise<T>): Promise<T | null> {
     if (error instanceof ApiError && error.code === "not_found") return null;
     throw error;
   }
+}
+
+function none(...types: readonly string[]): Record<string, readonly EventType[]> {
+  return Object.fromEntries(types.map((type) => [type, []]));
 }

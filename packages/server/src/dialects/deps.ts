@@ -1,5 +1,6 @@
 import type { DeveloperWebhookDeps } from "../developer-webhooks/deps.ts";
 import type { EmailDeps } from "../emails/deps.ts";
+import type { Ids } from "../lib/ids.ts";
 import type { Macs } from "../lib/macs.ts";
 import type { FetchFile } from "../webhooks/webhooks.ts";
 
@@ -7,6 +8,7 @@ import type { FetchFile } from "../webhooks/webhooks.ts";
 export interface DialectDeps extends EmailDeps, DeveloperWebhookDeps {
   /** Gets the files that a send names by URL. */
   readonly fetchFile: FetchFile;
+  readonly ids: Ids;
   readonly macs: Macs;
   readonly config: EmailDeps["config"] & DeveloperWebhookDeps["config"];
 }

@@ -22,6 +22,8 @@ export interface Reads {
   /** Validates a part of a request that may fail without the rest. */
   readonly check: KeyContext<unknown>["check"];
   read<E extends Endpoint>(endpoint: E, input: CallOf<E>): Promise<AnswerOf<E>>;
+  /** Throws ApiError forbidden unless the key may call this endpoint; for what no endpoint of the contract does. */
+  authorize(endpoint: Endpoint): void;
 }
 
 /** Before the transaction, where files may be fetched. */
@@ -82,6 +84,14 @@ export interface Operation {
   build(prefix: string, deps: DialectDeps, contract: ContractCalls): DialectOperation;
 }
 
+/** An operation that only the other service has. */
+export interface AbsentOperation extends Pick<Operation, "path"> {
+  /** The contract knows no PUT. */
+  readonly method: Endpoint["method"] | "PUT";
+  /** A sentence that names the way to do it here, or says why there is none. */
+  readonly instead: string;
+}
+
 /** Declares a read. */
 export function readOperation<const P extends `/${string}`, Q extends z.ZodObject | undefined = undefined>(
   data: ReadData<P, Q, undefined>,
@@ -121,7 +131,7 @@ export function writeOperation<const P extends `/${string}`, B extends z.ZodObje
 export function buildRoutes(
   prefix: Endpoint["path"],
   operations: readonly Operation[],
-  absent: readonly Pick<Operation, "method" | "path">[],
+  absent: readonly AbsentOperation[],
   deps: DialectDeps,
   contract: ContractCalls,
 ): DialectOperation[] {
@@ -138,12 +148,18 @@ export function describeOperation({ method, path, grade, note }: Operation) {
   return { method, path, grade, ...(note !== null && { note }) };
 }
 
-/** The route of an operation that only the other service has: it answers 501. */
-function refuseAbsent(prefix: string, { method, path }: Pick<Operation, "method" | "path">): DialectOperation {
+/** The route of an operation that only the other service has: it answers 501, and says how to do it here. */
+function refuseAbsent(prefix: string, { method, path, instead }: AbsentOperation): DialectOperation {
   return {
-    endpoint: { method, path: `${prefix}${path}` as Endpoint["path"], access: "public", summary: "", output: z.never() },
+    endpoint: {
+      method: method as Endpoint["method"],
+      path: `${prefix}${path}` as Endpoint["path"],
+      access: "public",
+      summary: "",
+      output: z.never(),
+    },
     handler: async () => {
-      throw new ApiError("not_implemented", `${method} ${path} is not here.`, { hint: `GET ${prefix} lists what is.` });
+      throw new ApiError("not_implemented", `${method} ${path} is not here.`, { hint: `${instead} GET ${prefix} lists what is here.` });
     },
   };
 }
@@ -190,5 +206,6 @@ function makeReads(deps: DialectDeps, contract: ContractCalls, context: ReadCont
     header,
     check,
     read: (endpoint, input: Input & CallOf<typeof endpoint>) => contract.read(endpoint, input, context),
+    authorize: (endpoint) => contract.authorize(endpoint, context),
   };
 }

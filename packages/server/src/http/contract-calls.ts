@@ -55,6 +55,11 @@ export class ContractCalls {
     return (within) => this.#run(endpoint, parsed, within, prepared);
   }
 
+  /** Throws ApiError forbidden unless the key of the request may call an endpoint. */
+  authorize(endpoint: Endpoint, { key }: Pick<KeyContext<HttpDeps>, "key">): void {
+    authorizeDeveloper(key, endpoint);
+  }
+
   async #run<E extends Endpoint>(endpoint: E, input: Input, context: object, prepared: unknown): Promise<AnswerOf<E>> {
     const handler = this.#find(endpoint);
     const output = await (typeof handler === "function" ? handler(input, context) : handler.run(input, context, prepared));

@@ -25,6 +25,7 @@ export type IdPrefix =
   | "rcv"
   | "ses"
   | "ind"
+  | "prop"
   | MarketplacePrefix;
 
 /** Of the marketplace: listings, payments, activations, runs, messages, credit entries, wakeups, landing pages, assets, lead magnets, contents of files. */

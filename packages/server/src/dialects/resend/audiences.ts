@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
 
-/** Audiences, and segments as Resend calls them now: both are lists, whose members are added by hand. */
+/** Audiences, and segments as Resend calls them now: both are lists that people do not see, whose members are added by hand. */
 export const audienceOperations: readonly Operation[] = [
   ...describeLists("audiences", "audience"),
   ...describeLists("segments", "segment"),
@@ -17,7 +17,7 @@ function describeLists(folder: "audiences" | "segments", object: "audience" | "s
       body: z.object({ name: z.string() }),
       status: 201,
       run: async ({ name }, { write }) => {
-        const { id } = await write(contract.lists.create, { name });
+        const { id } = await write(contract.lists.create, { name, public: false });
         return { object, id, name };
       },
     }),

@@ -11,11 +11,15 @@ const OWN_NAMES: Readonly<Record<string, string>> = {
   "contact.email": "email",
 };
 
-/** A text of a broadcast with the variables of our templates, where two braces escape a value in HTML, as three do there. */
-export function toOwnVariables(source: string): string {
-  return source.replace(VARIABLE, (found: string, name: string, fallback: string | undefined) => {
+/**
+ * A text of a broadcast with the variables of our templates, where two braces escape a value in HTML, as three do there. A property without
+ * a fallback gets the one that it was declared with.
+ */
+export function toOwnVariables(source: string, declared: ReadonlyMap<string, string | number> = new Map()): string {
+  return source.replace(VARIABLE, (found: string, name: string, given: string | undefined) => {
     const own = findOwnName(name);
     if (own === null) return found;
+    const fallback = given || String(declared.get(own) ?? "");
     return fallback ? `{{default ${own} ${quote(fallback)}}}` : `{{${own}}}`;
   });
 }

@@ -5,6 +5,7 @@ import { SECOND } from "../../lib/units.ts";
 import { drop } from "../drop.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
 import { toOwnVariables } from "./broadcast-variables.ts";
+import { loadFallbacks } from "./contact-properties.ts";
 import { answerList, listQuery } from "./lists.ts";
 import { readTime } from "./send-fields.ts";
 
@@ -22,7 +23,8 @@ const Broadcast = z.object({
 });
 type Broadcast = z.output<typeof Broadcast>;
 
-const NOTE = "reply_to takes one address; topic_id is not here; variables other than those of contacts are left as they are";
+const NOTE =
+  "reply_to takes one address; topic_id is that of segment_id, or stands alone; variables other than those of contacts are left as they are";
 
 /** Broadcasts: campaigns to a list. */
 export const broadcastOperations: readonly Operation[] = [
@@ -32,18 +34,19 @@ export const broadcastOperations: readonly Operation[] = [
     note: NOTE,
     body: Broadcast.extend({ from: z.string(), subject: z.string(), send: z.boolean().nullish(), scheduled_at: z.string().nullish() }),
     status: 201,
-    prepare: ({ send, scheduled_at, ...broadcast }, calls) => {
+    prepare: async ({ send, scheduled_at, ...broadcast }, calls) => {
       const { from, subject } = broadcast;
+      const fallbacks = await loadFallbacks(calls);
       if (scheduled_at && !send) throw invalid("scheduled_at", "not_allowed", "scheduled_at goes with send: true.");
-      const list = broadcast.segment_id ?? broadcast.audience_id;
+      const list = findList(broadcast);
       if (!list) throw invalid("segment_id", "required", "Missing `segment_id` field.");
       // What is sent at once is due in a second: a start prepares its audience before its transaction, and the campaign must exist by then.
       const soon = new Date(calls.deps.clock.now() + SECOND).toISOString();
       return calls.prepare(contract.campaigns.create, {
         ...toSender(from),
-        ...toFields(broadcast),
+        ...toFields(broadcast, fallbacks),
         name: broadcast.name || subject,
-        subjectLine: toOwnVariables(subject),
+        subjectLine: toOwnVariables(subject, fallbacks),
         recipientType: "list",
         listId: list,
         ...(send && { scheduledAt: scheduled_at ? readTime(scheduled_at, calls, "scheduled_at") : soon }),
@@ -65,11 +68,11 @@ export const broadcastOperations: readonly Operation[] = [
     path: "/broadcasts/:id",
     note: NOTE,
     body: Broadcast,
-    prepare: ({ id, ...broadcast }, calls) => {
-      const list = broadcast.segment_id ?? broadcast.audience_id;
+    prepare: async ({ id, ...broadcast }, calls) => {
+      const list = findList(broadcast);
       return calls.prepare(contract.campaigns.update, {
         id,
-        ...toFields(broadcast),
+        ...toFields(broadcast, await loadFallbacks(calls)),
         ...(list && { recipientType: "list" as const, listId: list }),
       });
     },
@@ -113,6 +116,16 @@ export const broadcastOperations: readonly Operation[] = [
     status: 201,
     run: async ({ id }, { write }) => ({ object: "broadcast", id: (await write(contract.campaigns.duplicate, { id })).id }),
   }),
+  readOperation({
+    path: "/broadcasts/:id/clicked-links",
+    note: "up to 100 links, without clicks by machines",
+    query: z.object({ limit: z.coerce.number().int().min(1).max(100).default(100) }),
+    run: async ({ id, limit }, { read }) => {
+      const { links } = await read(contract.campaigns.stats, { id });
+      const data = links.map(({ url, clicks, uniqueClicks }, i) => ({ id: String(i + 1), url, clicks, unique_clicks: uniqueClicks }));
+      return { object: "list", has_more: data.length > limit, data: data.slice(0, limit) };
+    },
+  }),
   writeOperation({
     method: "DELETE",
     path: "/broadcasts/:id",
@@ -123,20 +136,29 @@ export const broadcastOperations: readonly Operation[] = [
   }),
 ];
 
+/** The list to which a broadcast goes: its segment or its topic, which is a list as well. Throws ApiError for a part of a segment. */
+function findList({ segment_id, audience_id, topic_id }: Broadcast): string | null {
+  const segment = segment_id || audience_id || null;
+  if (topic_id && segment !== null && topic_id !== segment)
+    throw new ApiError("not_implemented", "topic_id: a broadcast to those of a segment who chose a topic is not here.", {
+      hint: "Leave segment_id out: it then goes to all who chose the topic. Or use a segment with rules: mailsvc segments create.",
+    });
+  return topic_id || segment;
+}
+
 /** The fields of a campaign that are given. Throws ApiError for what is not here. */
-function toFields({ name, from, subject, reply_to, preview_text, html, text, topic_id }: Broadcast) {
-  if (topic_id) throw new ApiError("not_implemented", "topic_id: there are no topics here.", { hint: "Public lists are preferences." });
+function toFields({ name, from, subject, reply_to, preview_text, html, text }: Broadcast, fallbacks: ReadonlyMap<string, string | number>) {
   const replyTo = typeof reply_to === "string" ? [reply_to] : (reply_to ?? []);
   if (replyTo.length > 1) throw invalid("replyTo", "too_big", "reply_to: a broadcast can have one address here.");
   return {
     ...(from && toSender(from)),
     ...drop({
       name: name || null,
-      subjectLine: subject && toOwnVariables(subject),
+      subjectLine: subject && toOwnVariables(subject, fallbacks),
       replyTo: replyTo[0],
       previewText: preview_text || null,
-      html: html && toOwnVariables(html),
-      text: text && toOwnVariables(text),
+      html: html && toOwnVariables(html, fallbacks),
+      text: text && toOwnVariables(text, fallbacks),
     }),
   };
 }

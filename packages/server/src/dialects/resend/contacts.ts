@@ -1,10 +1,12 @@
-import { addressKey, type Contact, type ContactDetail, CustomFields, contract, MailboxText } from "@mailsvc/sdk/contract";
+import { type Contact, type ContactDetail, CustomFields, contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { findContactByEmail } from "../../contacts/contacts.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
+import { getContact } from "./contact.ts";
+import { checkProperties } from "./contact-properties.ts";
 import { answerList, listQuery } from "./lists.ts";
+import { chooseTopics, TopicChoices } from "./topics.ts";
 
 const Person = z.object({
   first_name: z.string().nullish(),
@@ -18,17 +20,15 @@ const NewPerson = Person.extend({
     .array(z.union([z.string(), z.object({ id: z.string() })]))
     .max(50)
     .nullish(),
+  topics: TopicChoices.nullish(),
 });
 type Person = z.output<typeof Person>;
-
-const NOTE = "topics are not here; properties are free custom fields";
 
 /** Contacts, also those of one audience or segment, by id or address. */
 export const contactOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
     path: "/contacts",
-    note: NOTE,
     body: NewPerson.extend({ audience_id: z.string().nullish() }),
     status: 201,
     run: ({ audience_id, segments, ...person }, calls) => {
@@ -45,7 +45,6 @@ export const contactOperations: readonly Operation[] = [
   writeOperation({
     method: "PATCH",
     path: "/contacts/:id",
-    note: NOTE,
     body: Person,
     run: ({ id, ...person }, calls) => patchContact(id, person, calls),
   }),
@@ -131,14 +130,19 @@ function listMembers(path: "/segments/:list/contacts" | "/audiences/:list/contac
   });
 }
 
-async function createContact({ email, ...person }: Person & { readonly email: string }, lists: readonly string[], calls: Writes) {
+type NewContact = Person & { readonly email: string; readonly topics?: z.output<typeof TopicChoices> | null | undefined };
+
+async function createContact({ email, topics, ...person }: NewContact, lists: readonly string[], calls: Writes) {
+  await checkProperties(person.properties ?? {}, calls);
   const { status, ...fields } = toFields(person);
   const { id } = await calls.write(contract.contacts.upsert, { email, ...fields, ...(status === "UNSUBSCRIBED" && { status }) });
   for (const list of lists) await calls.write(contract.lists.add, { id: list, contacts: [id] });
+  await chooseTopics(id, topics ?? [], calls);
   return { object: "contact", id };
 }
 
 async function patchContact(named: string, person: Person, calls: Writes) {
+  await checkProperties(person.properties ?? {}, calls);
   const { id } = await getContact(named, calls);
   await calls.write(contract.contacts.update, { id, ...toFields(person) });
   return { object: "contact", id };
@@ -149,15 +153,7 @@ function toFields({ first_name, last_name, unsubscribed, properties }: Person) {
   return drop({ firstName: first_name, lastName: last_name, customFields: properties, status } as const);
 }
 
-/** A contact by id or address. Throws ApiError not_found. */
-async function getContact(named: string, calls: Reads): Promise<ContactDetail> {
-  if (!named.includes("@")) return calls.read(contract.contacts.get, { id: named });
-  const row = MailboxText.safeParse(named).success ? await findContactByEmail(calls.rows, calls.workspaceId, addressKey(named)) : null;
-  if (row === null) throw notFound("contact", named);
-  return calls.read(contract.contacts.get, { id: row.id });
-}
-
-/** The same, if the contact is on a list. */
+/** A contact by id or address, if it is on a list. Throws ApiError not_found. */
 async function getMember(list: string, named: string, calls: Reads): Promise<ContactDetail> {
   const contact = await getContact(named, calls);
   if (!contact.lists.some(({ id }) => id === list)) throw notFound("contact", named);

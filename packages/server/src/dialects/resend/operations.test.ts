@@ -227,10 +227,10 @@ test("a broadcast that is created with send is due in a second", async () => {
   expect(Date.parse(scheduled_at ?? "") - before).toBeGreaterThan(900);
 });
 
-test("every operation was called by these tests", () => {
-  const all = RESEND_OPERATIONS.map(({ method, path }) => `${method} ${path}`);
+// Those that the package of today calls are called in package.test.ts.
+test("every operation for older packages was called by these tests", () => {
+  const all = RESEND_OPERATIONS.filter(({ path }) => path.startsWith("/audiences")).map(({ method, path }) => `${method} ${path}`);
   expect(all.filter((one) => !called.has(one))).toEqual([]);
-  expect(all.length).toBeGreaterThanOrEqual(45);
 });
 
 // Wrong types in every place, as programs without types send them.

@@ -8,12 +8,17 @@ import { apiKeyOperations } from "./api-keys.ts";
 import { attachmentOperations } from "./attachments.ts";
 import { audienceOperations } from "./audiences.ts";
 import { broadcastOperations } from "./broadcasts.ts";
+import { contactPropertyOperations } from "./contact-properties.ts";
 import { contactOperations } from "./contacts.ts";
+import { customEventOperations } from "./custom-events.ts";
 import { domainOperations } from "./domains.ts";
 import { emailOperations } from "./emails.ts";
 import { describeError } from "./errors.ts";
 import { receivingOperations } from "./receiving.ts";
 import { suppressionOperations } from "./suppressions.ts";
+import { templateOperations } from "./templates.ts";
+import { topicOperations } from "./topics.ts";
+import { webhookEventOperations } from "./webhook-events.ts";
 import { webhookOperations } from "./webhooks.ts";
 
 const PREFIX = "/resend";
@@ -27,8 +32,13 @@ export const RESEND_OPERATIONS: readonly Operation[] = [
   ...apiKeyOperations,
   ...audienceOperations,
   ...contactOperations,
+  ...topicOperations,
+  ...contactPropertyOperations,
+  ...templateOperations,
+  ...customEventOperations,
   ...suppressionOperations,
   ...webhookOperations,
+  ...webhookEventOperations,
   ...broadcastOperations,
 ];
 

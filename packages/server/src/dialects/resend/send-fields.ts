@@ -51,7 +51,9 @@ export type ContractEmail =
 export async function toContractEmail(email: ResendEmail, calls: Reads, at = ""): Promise<ContractEmail> {
   const { from, subject, html, text, headers, tags, attachments, template } = email;
   if (email.topic_id)
-    throw new ApiError("not_implemented", "topic_id: there are no topics here.", { hint: "Public lists are preferences." });
+    throw new ApiError("not_implemented", "topic_id: a single email of a topic is not here.", {
+      hint: "Send a broadcast to the topic, or ask contacts.topics.list before you send.",
+    });
   const [to, cc, bcc, replyTo] = [email.to, email.cc, email.bcc, email.reply_to].map(listTexts) as [string[], string[], string[], string[]];
   if (replyTo.length > 1) throw invalid(`${at}replyTo`, "too_big", `${at}reply_to: one address can be given here.`);
   const files = await Promise.all((attachments ?? []).map((file, i) => toFile(file, `${at}attachments[${i}]`, calls)));

@@ -7,7 +7,7 @@ import { answerList, listQuery } from "./lists.ts";
 
 const Events = z.array(z.string()).min(1).max(50);
 
-const NOTE = "there are no events of domains";
+const NOTE = "there are no events of domains, topics and shared inboxes";
 
 /** Webhooks. Those that are registered here get events as Resend writes them, with the headers of Svix. */
 export const webhookOperations: readonly Operation[] = [
@@ -86,7 +86,7 @@ function toOwnTypes(events: readonly string[]): string[] {
       `events[${i}]: ${JSON.stringify(type.slice(0, 60))} is no type of event of Resend.`,
     );
   });
-  if (own.length === 0) throw invalid("events", "unsupported", "events: there are no events of domains here.");
+  if (own.length === 0) throw invalid("events", "unsupported", "events: there are no events of domains, topics and shared inboxes here.");
   return own;
 }
 

@@ -88,7 +88,7 @@ test("an error names its field, as SendGrid does", async () => {
   const absent = await fetch(`${server.url}/sendgrid/v3/templates`);
   expect([absent.status, await absent.json()]).toEqual([
     501,
-    { errors: [expect.objectContaining({ help: "GET /sendgrid lists what is." })] },
+    { errors: [expect.objectContaining({ help: "Templates: mailsvc templates list. GET /sendgrid lists what is here." })] },
   ]);
 });
 

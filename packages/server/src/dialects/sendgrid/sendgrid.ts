@@ -2,7 +2,7 @@ import type { ContractCalls } from "../../http/contract-calls.ts";
 import type { Dialect } from "../../http/dialect.ts";
 import type { DialectDeps } from "../deps.ts";
 import { lookUpForeignKeys } from "../foreign-keys.ts";
-import { buildRoutes, type Operation } from "../operation.ts";
+import { type AbsentOperation, buildRoutes, type Operation } from "../operation.ts";
 import { describeError } from "./errors.ts";
 import { sendMail } from "./mail-send.ts";
 
@@ -12,11 +12,11 @@ const PREFIX = "/sendgrid";
 export const SENDGRID_OPERATIONS: readonly Operation[] = [sendMail];
 
 /** Operations of SendGrid's API that are not here, of those that its official packages call. */
-const ABSENT: readonly Pick<Operation, "method" | "path">[] = [
-  { method: "POST", path: "/v3/mail/batch" },
-  { method: "GET", path: "/v3/templates" },
-  { method: "GET", path: "/v3/suppression/bounces" },
-  { method: "GET", path: "/v3/stats" },
+const ABSENT: readonly AbsentOperation[] = [
+  { method: "POST", path: "/v3/mail/batch", instead: "Different mails in one call: mailsvc emails batch FILE." },
+  { method: "GET", path: "/v3/templates", instead: "Templates: mailsvc templates list." },
+  { method: "GET", path: "/v3/suppression/bounces", instead: "Bounced addresses: mailsvc suppressions list --reason bounce." },
+  { method: "GET", path: "/v3/stats", instead: "Statistics of a campaign: mailsvc campaigns stats ID." },
 ];
 
 /** SendGrid's API for sending: a program of SendGrid's runs with its client's baseUrl set to this server. */

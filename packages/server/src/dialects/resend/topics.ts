@@ -1,0 +1,107 @@
+import { type Contact, contract, type List } from "@mailsvc/sdk/contract";
+import * as z from "zod";
+import { ApiError } from "../../lib/api-error.ts";
+import { drop } from "../drop.ts";
+import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
+import { getContact } from "./contact.ts";
+
+const Subscription = z.enum(["opt_in", "opt_out"]);
+
+/** The choices of one contact. */
+export const TopicChoices = z.array(z.object({ id: z.string(), subscription: Subscription })).max(50);
+type TopicChoices = z.output<typeof TopicChoices>;
+
+const NOTE = "a topic is a public list, so nobody is subscribed before opting in: default_subscription is opt_out";
+
+// Lists are read by this many at a time, so far.
+const PAGE = 100;
+const MAX_PAGES = 20;
+
+/** Topics: public lists, which people see on their preference page and leave there. */
+export const topicOperations: readonly Operation[] = [
+  writeOperation({
+    method: "POST",
+    path: "/topics",
+    note: NOTE,
+    body: z.object({ name: z.string(), description: z.string().nullish(), default_subscription: Subscription }),
+    status: 201,
+    run: async ({ name, description, default_subscription }, { write }) => {
+      if (default_subscription === "opt_in")
+        throw new ApiError("not_implemented", "A topic to which everybody is subscribed before choosing is not here.", {
+          hint: 'Create it with defaultSubscription "opt_out", and subscribe contacts: contacts.topics.update, or mailsvc lists add.',
+        });
+      return { object: "topic", id: (await write(contract.lists.create, { name, public: true, ...drop({ description }) })).id };
+    },
+  }),
+  readOperation({
+    path: "/topics",
+    run: async (_input, calls) => ({ object: "list", has_more: false, data: (await listTopics(calls)).map(showTopic) }),
+  }),
+  readOperation({
+    path: "/topics/:id",
+    run: async ({ id }, { read }) => ({ object: "topic", ...showTopic(await read(contract.lists.get, { id })) }),
+  }),
+  writeOperation({
+    method: "PATCH",
+    path: "/topics/:id",
+    body: z.object({ name: z.string().nullish(), description: z.string().nullish() }),
+    run: async ({ id, name, description }, { write }) => {
+      await write(contract.lists.update, { id, ...drop({ name, description }) });
+      return { object: "topic", id };
+    },
+  }),
+  writeOperation({
+    method: "DELETE",
+    path: "/topics/:id",
+    run: async ({ id }, { write }) => {
+      await write(contract.lists.delete, { id });
+      return { object: "topic", id, deleted: true };
+    },
+  }),
+  readOperation({
+    path: "/contacts/:id/topics",
+    run: async ({ id }, calls) => {
+      const { lists } = await getContact(id, calls);
+      const subscribed = new Set(lists.map((list) => list.id));
+      const data = (await listTopics(calls)).map((topic) => ({
+        ...{ id: topic.id, name: topic.name, description: topic.description },
+        subscription: subscribed.has(topic.id) ? "opt_in" : "opt_out",
+      }));
+      return { object: "list", has_more: false, data };
+    },
+  }),
+  writeOperation({
+    method: "PATCH",
+    path: "/contacts/:id/topics",
+    body: z.object({ topics: TopicChoices }),
+    bodyIs: "topics",
+    run: async ({ id: named, topics }, calls) => {
+      const { id } = await getContact(named, calls);
+      await chooseTopics(id, topics, calls);
+      return { object: "contact", id };
+    },
+  }),
+];
+
+/** Adds a contact to the topics that it chose, and removes it from the others that are named. Throws ApiError not_found. */
+export async function chooseTopics(contact: Contact["id"], topics: TopicChoices, { write }: Writes): Promise<void> {
+  for (const { id, subscription } of topics)
+    if (subscription === "opt_in") await write(contract.lists.add, { id, contacts: [contact] });
+    else await write(contract.lists.remove, { id, contacts: [contact] });
+}
+
+async function listTopics({ read }: Reads): Promise<List[]> {
+  const topics: List[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { data, pagination } = await read(contract.lists.list, { limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    topics.push(...data.filter((list) => list.public));
+    if (pagination.nextCursor === null) break;
+    cursor = pagination.nextCursor;
+  }
+  return topics;
+}
+
+function showTopic({ id, name, description, createdAt }: List) {
+  return { id, name, description, default_subscription: "opt_out", created_at: createdAt };
+}
