@@ -23,6 +23,15 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
     ],
   },
   {
+    group: "Audience",
+    entries: [
+      { name: "Contacts", path: "/contacts", permission: "contacts:read" },
+      { name: "Lists", path: "/lists", permission: "lists:read" },
+      { name: "Segments", path: "/segments", permission: "segments:read" },
+      { name: "Suppressions", path: "/suppressions", permission: "suppressions:read" },
+    ],
+  },
+  {
     group: "Agents",
     entries: [
       {
@@ -69,6 +78,16 @@ export const ROUTES: readonly Route[] = [
   { path: "/activity/:id", load: () => import("./pages/email.tsx") },
   { path: "/inbox", load: () => import("./pages/inbox.tsx") },
   { path: "/inbox/:id", load: () => import("./pages/inbox.tsx") },
+  { path: "/contacts", load: () => import("./pages/contacts.tsx") },
+  { path: "/contacts/import", load: () => import("./pages/contact-import.tsx") },
+  { path: "/contacts/:id", load: () => import("./pages/contact.tsx") },
+  { path: "/lists", load: () => import("./pages/lists.tsx") },
+  { path: "/lists/:id", load: () => import("./pages/list.tsx") },
+  { path: "/segments", load: () => import("./pages/segments.tsx") },
+  { path: "/segments/new", load: () => import("./pages/new-segment.tsx") },
+  { path: "/segments/:id", load: () => import("./pages/segment.tsx") },
+  { path: "/suppressions", load: () => import("./pages/suppressions.tsx") },
+  { path: "/suppressions/:id", load: () => import("./pages/suppression.tsx") },
   { path: "/approvals", load: () => import("./pages/approvals.tsx") },
   { path: "/agents", load: () => import("./pages/agents.tsx") },
   { path: "/agents/:id", load: () => import("./pages/agent.tsx") },

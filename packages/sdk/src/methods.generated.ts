@@ -871,6 +871,10 @@ export interface MailsvcMethods {
       status?: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED" | undefined;
       /** Only contacts with this tag, case-insensitively */
       tag?: string | undefined;
+      /** Only confirmed members of the list with this id */
+      list?: string | undefined;
+      /** Only contacts in the segment with this id */
+      segment?: string | undefined;
     }, options?: CallOptions): PagePromise<Contact>;
     /**
      * Create a contact.
@@ -921,6 +925,10 @@ export interface MailsvcMethods {
       status?: "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED" | undefined;
       /** Only contacts with this tag, case-insensitively */
       tag?: string | undefined;
+      /** Only confirmed members of the list with this id */
+      list?: string | undefined;
+      /** Only contacts in the segment with this id */
+      segment?: string | undefined;
     }, options?: CallOptions): PagePromise<Contact>;
     /**
      * Get one contact with its lists and segments.

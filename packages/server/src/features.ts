@@ -88,6 +88,7 @@ import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts"
 import { relayHandlers } from "./relays/handlers.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
+import { listSelectedContacts } from "./segments/query.ts";
 import { CLEAR_SEGMENT_JOB, listSegmentsOfContact, REBUILD_JOB, recordEngagements, syncMembership } from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, sendConfirmation } from "./senders/jobs.ts";
@@ -131,6 +132,7 @@ export function connectHooks(deps: () => Deps): Hooks {
         lists: await listListsOfContact(q, contact.seq),
         segments: await listSegmentsOfContact(q, contact, deps().clock.now()),
       }),
+      listSelected: (read, workspaceId, selection, slice) => listSelectedContacts(read, deps(), workspaceId, selection, slice),
     },
     suppressionHooks: {
       addressesSuppressed: (tx, workspaceId, addresses, source) => applySuppressions(tx, deps(), workspaceId, addresses, source),

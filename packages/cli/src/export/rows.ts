@@ -1,4 +1,5 @@
-import { CONTACT_TEXT_FIELDS, type Contact } from "@mailsvc/sdk/contract";
+import type { Contact } from "@mailsvc/sdk/contract";
+import { CONTACT_TEXT_FIELDS } from "@mailsvc/sdk/contract/facts";
 import { escapeFormula, joinTags } from "../import/cells.ts";
 import { formatCustomColumn } from "../import/columns.ts";
 import { formatLine } from "../import/csv.ts";

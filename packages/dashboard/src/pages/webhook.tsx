@@ -15,11 +15,12 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useList, useResource } from "../parts/resource.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
+import { splitList } from "../parts/split-list.ts";
 import { Status } from "../parts/status.tsx";
 import { serverNow, Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
-import { splitList, WebhookFields } from "./webhooks.tsx";
+import { WebhookFields } from "./webhooks.tsx";
 
 const FILTERS = ["state", "email"];
 const HOUR = 3_600_000;

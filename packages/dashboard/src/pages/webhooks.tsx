@@ -10,6 +10,7 @@ import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useList } from "../parts/resource.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
+import { splitList } from "../parts/split-list.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
@@ -86,9 +87,4 @@ export function WebhookFields({ webhook }: { readonly webhook?: Webhook }) {
       </Field>
     </>
   );
-}
-
-/** Values that a person has written with commas or spaces between them. */
-export function splitList(text: string): string[] {
-  return text.split(/[\s,]+/).filter((one) => one !== "");
 }

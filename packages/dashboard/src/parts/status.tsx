@@ -19,9 +19,11 @@ const TONES: Readonly<Record<string, string>> = {
     "paid",
     "up",
     "live",
+    "subscribed",
+    "member",
   ),
   ...of("busy", "queued", "sending", "scheduled", "pending", "running", "processing", "rescheduled", "ready"),
-  ...of("warn", "warn", "deferred", "paused", "held", "waiting", "retrying", "disabled", "unhandled", "test"),
+  ...of("warn", "warn", "deferred", "paused", "held", "waiting", "retrying", "disabled", "unhandled", "test", "unsubscribed"),
   ...of("bad", "bounced", "complained", "failed", "suppressed", "dead", "revoked", "rejected", "expired", "down", "fail"),
 };
 

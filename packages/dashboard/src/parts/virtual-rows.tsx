@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { RowWindow } from "./row-window.tsx";
 
 interface Props<Item> {
   readonly items: readonly Item[];
@@ -17,46 +18,15 @@ interface Props<Item> {
   readonly total: number | null;
 }
 
-// Rows above and below those in sight, so that a fast wheel does not meet empty space.
-const MARGIN = 8;
+// So many rows before the end of those that are loaded, the next ones are.
+const AHEAD = 8;
 
-/** Rows of equal height, of which only those in sight are in the document: a list of 100,000 scrolls as one of ten. */
-export function VirtualRows<Item>({ items, height, row, more, head, role, label, total }: Props<Item>) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 800 });
-  useEffect(() => {
-    const element = scroller.current;
-    if (!element) return;
-    const look = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener("scroll", look);
-    };
-  }, []);
-  const first = Math.max(0, Math.floor(view.top / height) - MARGIN);
-  const end = Math.min(items.length, Math.ceil((view.top + view.height) / height) + MARGIN);
-  const nearEnd = end >= items.length - MARGIN;
+/** A list that grows while it is scrolled. */
+export function VirtualRows<Item>({ items, row, more, ...rest }: Props<Item>) {
+  const [end, setEnd] = useState(0);
+  const nearEnd = end >= items.length - AHEAD;
   useEffect(() => {
     if (nearEnd && items.length > 0) more();
   }, [nearEnd, items.length]);
-  return (
-    <div
-      class="rows"
-      ref={scroller}
-      tabIndex={0}
-      role={role}
-      aria-label={label}
-      {...(role === "table" && { "aria-rowcount": total ?? -1 })}
-    >
-      {head}
-      <div class="space" role="presentation" style={{ height: `${items.length * height}px` }}>
-        <div class="window" role="presentation" style={{ transform: `translateY(${first * height}px)` }}>
-          {items.slice(first, end).map((item, i) => row(item, first + i))}
-        </div>
-      </div>
-    </div>
-  );
+  return <RowWindow {...rest} count={items.length} row={(index) => row(items[index] as Item, index)} seen={(_, last) => setEnd(last)} />;
 }

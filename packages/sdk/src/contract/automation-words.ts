@@ -1,5 +1,5 @@
 import type { AutomationTrigger } from "./automation-triggers.ts";
-import type { SegmentRule } from "./segment-rules.ts";
+import type { SegmentRule } from "./rule-fields.ts";
 
 /** What makes a contact enter, reaches the goal or ends a wait, in some words. */
 export function describeTrigger(trigger: AutomationTrigger): string {

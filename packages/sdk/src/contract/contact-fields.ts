@@ -43,6 +43,27 @@ export const CONTACT_TEXTS = {
   },
 } as const satisfies Record<string, ContactText>;
 
+/** Limits of a contact (docs/reference/limits.md). */
+export const CONTACT_LIMITS = {
+  name: CONTACT_TEXTS.firstName.maxLength,
+  phone: CONTACT_TEXTS.phone.maxLength,
+  tags: 50,
+  tag: 100,
+  /** Bytes of `customFields` as JSON. */
+  customBytes: 16 * 1024,
+  customKeys: 200,
+  customKey: 100,
+  /** Levels of nested objects and arrays in `customFields`. */
+  customDepth: 5,
+  /** Rows of one import request. */
+  importRows: 1000,
+  search: 200,
+} as const;
+
+/** The states of a contact (docs/contacts.md#status). Bounces and complaints set BOUNCED and COMPLAINED; the API cannot. */
+export const CONTACT_STATUSES = ["SUBSCRIBED", "UNSUBSCRIBED", "BOUNCED", "COMPLAINED"] as const;
+export type ContactStatus = (typeof CONTACT_STATUSES)[number];
+
 export type ContactTextField = keyof typeof CONTACT_TEXTS;
 
 export const CONTACT_TEXT_FIELDS = Object.keys(CONTACT_TEXTS) as ContactTextField[];

@@ -1,29 +1,8 @@
 import { EmailAddress } from "./address.ts";
-import { CONTACT_TEXTS, labelContactText, mapContactTexts } from "./contact-fields.ts";
+import { CONTACT_LIMITS, CONTACT_STATUSES, CONTACT_TEXTS, labelContactText, mapContactTexts } from "./contact-fields.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";
-
-/** Limits of a contact (docs/reference/limits.md). */
-export const CONTACT_LIMITS = {
-  name: CONTACT_TEXTS.firstName.maxLength,
-  phone: CONTACT_TEXTS.phone.maxLength,
-  tags: 50,
-  tag: 100,
-  /** Bytes of `customFields` as JSON. */
-  customBytes: 16 * 1024,
-  customKeys: 200,
-  customKey: 100,
-  /** Levels of nested objects and arrays in `customFields`. */
-  customDepth: 5,
-  /** Rows of one import request. */
-  importRows: 1000,
-  search: 200,
-} as const;
-
-/** The states of a contact (docs/contacts.md#status). Bounces and complaints set BOUNCED and COMPLAINED; the API cannot. */
-export const CONTACT_STATUSES = ["SUBSCRIBED", "UNSUBSCRIBED", "BOUNCED", "COMPLAINED"] as const;
-export type ContactStatus = (typeof CONTACT_STATUSES)[number];
 
 export const CONTACT_EVENT_TYPES = [
   "contact.created",
@@ -184,6 +163,8 @@ const filters = {
     .meta({ description: "Only contacts whose address, first or last name contains this text, case-insensitively" }),
   status: z.enum(CONTACT_STATUSES).optional().meta({ description: "Only contacts with this status" }),
   tag: z.string().max(CONTACT_LIMITS.tag).optional().meta({ description: "Only contacts with this tag, case-insensitively" }),
+  list: z.string().max(40).optional().meta({ description: "Only confirmed members of the list with this id" }),
+  segment: z.string().max(40).optional().meta({ description: "Only contacts in the segment with this id" }),
 };
 
 const read = { permission: "contacts:read" } as const;
@@ -205,6 +186,7 @@ export const contacts = {
     examples: [
       { summary: "The first page", query: {} },
       { summary: "Subscribed VIPs called Ada", query: { search: "ada", status: "SUBSCRIBED", tag: "vip" } },
+      { summary: "Those of a list who bounced", query: { list: "list_01jc3v2m9k8q4w6x0y5z7a1b2c", status: "BOUNCED" } },
     ],
   }),
   create: endpoint({

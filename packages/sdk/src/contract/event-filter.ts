@@ -1,4 +1,5 @@
-import { describeRules, listRuleErrors, type RuleFields, type RuleOperator } from "./segment-rules.ts";
+import type { RuleOperator } from "./rule-fields.ts";
+import { describeRules, listRuleErrors, type RuleFields } from "./segment-rules.ts";
 import * as z from "./zod.ts";
 
 const PROPERTIES = "properties.";

@@ -1,4 +1,4 @@
-import type { ContactStatus } from "./contacts.ts";
+import type { ContactStatus } from "./contact-fields.ts";
 import { CONTACT_EVENT_TYPES } from "./contacts.ts";
 import { EMAIL_EVENT_TYPES } from "./emails.ts";
 import { LIST_EVENT_TYPES } from "./lists.ts";

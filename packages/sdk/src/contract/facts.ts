@@ -1,5 +1,7 @@
 // What the contract says without its schemas. The command line's overview and its server load this alone, because zod and the
 // schemas take as long to load as everything else of theirs.
+export * from "./contact-fields.ts";
 export { DURATION, durationMs } from "./duration.ts";
 export { type Endpoint, isForAgents, paramNames } from "./endpoint.ts";
 export { ERRORS, type ErrorCode } from "./errors.ts";
+export * from "./rule-fields.ts";

@@ -132,6 +132,7 @@ export {
 } from "./recipients.ts";
 export * from "./relay-name.ts";
 export * from "./relays.ts";
+export * from "./rule-fields.ts";
 export * from "./scopes.ts";
 export * from "./segment-rules.ts";
 export * from "./segments.ts";

@@ -2,7 +2,8 @@ import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { ListDescription, ListName } from "./lists.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
-import { type SegmentRule, SegmentRuleSchema } from "./segment-rules.ts";
+import type { SegmentRule } from "./rule-fields.ts";
+import { SegmentRuleSchema } from "./segment-rules.ts";
 import * as z from "./zod.ts";
 
 /** BUILDING while contacts are compared with new rules. Reads evaluate the rules meanwhile, so they are right in both states. */

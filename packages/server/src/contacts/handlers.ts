@@ -10,7 +10,7 @@ import { listContacts } from "./list.ts";
 const ROWS_PER_TURN = 20;
 
 export const contactHandlers: Handlers<typeof contract.contacts, ContactDeps> = {
-  list: (input, { read, workspaceId }) => listContacts(read, workspaceId, input),
+  list: (input, { read, deps, workspaceId }) => listContacts(read, deps, workspaceId, input),
   create: async (input, { tx, deps, workspaceId }) => showContact(await createContact(tx, deps, workspaceId, input)),
   upsert: async (input, { tx, deps, workspaceId }) => {
     const { contact, created } = await upsertContact(tx, deps, workspaceId, input);
@@ -29,7 +29,7 @@ export const contactHandlers: Handlers<typeof contract.contacts, ContactDeps> = 
     },
     run: ({ mode, dryRun }, { tx, deps, workspaceId }, rows: ImportRow[]) => importContacts(tx, deps, workspaceId, rows, { mode, dryRun }),
   },
-  export: (input, { read, workspaceId }) => listContacts(read, workspaceId, { page: 1, ...input }),
+  export: (input, { read, deps, workspaceId }) => listContacts(read, deps, workspaceId, { page: 1, ...input }),
   get: async ({ id }, { read, deps, workspaceId }) => {
     const contact = await getContactRow(read, workspaceId, id);
     return { ...showContact(contact), ...(await deps.contactHooks.listMemberships(read, contact)) };

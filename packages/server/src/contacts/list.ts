@@ -3,6 +3,8 @@ import type { Reader } from "../db/db.ts";
 import { invalid } from "../lib/api-error.ts";
 import { showContact } from "./contacts.ts";
 import { ALL, BLOCK, type CountScope, countContacts, findOffset } from "./counters.ts";
+import type { ContactDeps } from "./deps.ts";
+import type { ContactSelection } from "./hooks.ts";
 import { tagKey, toSearchTerm } from "./normalize.ts";
 import { type SearchResult, searchContacts, TOP } from "./search.ts";
 import { type ContactSlice, readSlice } from "./slices.ts";
@@ -14,10 +16,17 @@ interface ContactQuery {
   search?: string | undefined;
   status?: ContactStatus | undefined;
   tag?: string | undefined;
+  list?: string | undefined;
+  segment?: string | undefined;
 }
 
 /** A page of contacts, newest first. Reads one row more than asked for, to know whether there are more. Throws ApiError validation_error. */
-export async function listContacts(read: Reader, workspaceId: string, input: ContactQuery): Promise<Page<Contact>> {
+export async function listContacts(
+  read: Reader,
+  { contactHooks }: Pick<ContactDeps, "contactHooks">,
+  workspaceId: string,
+  input: ContactQuery,
+): Promise<Page<Contact>> {
   const { page, limit, cursor, status } = input;
   const scope: CountScope = { workspaceId, tagKey: input.tag === undefined ? ALL : tagKey(input.tag), status };
   const text = toSearchTerm(input.search);
@@ -25,9 +34,10 @@ export async function listContacts(read: Reader, workspaceId: string, input: Con
     cursor === undefined
       ? { before: TOP, skip: (page - 1) * limit, limit: limit + 1 }
       : { before: decodeCursor(cursor), skip: 0, limit: limit + 1 };
-  const size = await countContacts(read, scope);
   const { rows, total, exact } =
-    text === "" ? await listAll(read, scope, slice, size) : await searchContacts(read, scope, text, slice, size);
+    input.list === undefined && input.segment === undefined
+      ? await listInScope(read, scope, text, slice)
+      : { ...(await contactHooks.listSelected(read, workspaceId, toSelection(input, text), slice)), exact: true };
   const hasMore = rows.length > limit;
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
@@ -43,6 +53,15 @@ export async function listContacts(read: Reader, workspaceId: string, input: Con
       ...(!exact && { totalIsMinimum: true as const }),
     },
   };
+}
+
+async function listInScope(read: Reader, scope: CountScope, text: string, slice: ContactSlice): Promise<SearchResult> {
+  const size = await countContacts(read, scope);
+  return text === "" ? listAll(read, scope, slice, size) : searchContacts(read, scope, text, slice, size);
+}
+
+function toSelection({ list, segment, status, tag }: ContactQuery, text: string): ContactSelection {
+  return { list, segment, status, tag, text };
 }
 
 function encodeCursor(seq: number): string {

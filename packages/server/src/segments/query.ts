@@ -1,13 +1,14 @@
 import type { Contact, Page, SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt, type SQL, sql } from "drizzle-orm";
-import { type ContactRow, showContact } from "../contacts/contacts.ts";
+import { type ContactRow, type ContactSelection, type ContactSlice, showContact } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateBySeq, type SeqSlice } from "../db/pagination.ts";
+import { invalid } from "../lib/api-error.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import type { RuleContext } from "./compile.ts";
 import type { SegmentDeps } from "./deps.ts";
-import { assertListsExist, countMembers, getSegmentRow } from "./segments.ts";
-import { pickSource, type Source } from "./source.ts";
+import { assertListsExist, countMembers, findSegmentRow, getSegmentRow } from "./segments.ts";
+import { pickMembers, pickSource, type Source } from "./source.ts";
 
 /** The context to compile rules of a workspace against, now. */
 export async function buildRuleContext(read: Reader, { clock }: Pick<SegmentDeps, "clock">, workspaceId: string): Promise<RuleContext> {
@@ -62,6 +63,39 @@ export async function listSegmentContacts(
     () => countMatches(context, source, deps),
     showContact,
   );
+}
+
+/**
+ * The contacts of a list, a segment or both that are wanted, newest first, and how many there are. Throws ApiError validation_error when
+ * there is no such list or segment.
+ */
+export async function listSelectedContacts(
+  read: Reader,
+  deps: SegmentDeps,
+  workspaceId: string,
+  selection: ContactSelection,
+  { before, skip, limit }: ContactSlice,
+): Promise<{ rows: ContactRow[]; total: number }> {
+  const context = await buildRuleContext(read, deps, workspaceId);
+  const source = await findSource(context, selection);
+  const seqs = await findSeqs(context, source, { below: before, offset: skip, limit }, deps);
+  return { rows: await loadContacts(read, seqs), total: await countMatches(context, source, deps) };
+}
+
+async function findSource(context: RuleContext, { list, segment, status, tag, text }: ContactSelection): Promise<Source> {
+  const { q, workspaceId, listSeqs } = context;
+  if (list !== undefined && !listSeqs.has(list)) throw invalid("list", "unknown_list", "There is no list with this id.");
+  const row = segment === undefined ? null : await findSegmentRow(q, workspaceId, segment);
+  if (segment !== undefined && row === null) throw invalid("segment", "unknown_segment", "There is no segment with this id.");
+  const members = row !== null && row.state === "READY" && !row.timed ? row : null;
+  const rules: SegmentRule[] = [
+    ...(list === undefined ? [] : [{ field: "lists", operator: "contains", value: list } as const]),
+    ...(tag === undefined ? [] : [{ field: "tags", operator: "contains", value: tag } as const]),
+    ...(status === undefined ? [] : [{ field: "status", operator: "equals", value: status } as const]),
+    ...(row === null || members !== null ? [] : [row.rules]),
+  ];
+  const found = text === "" ? undefined : q.sqlDialect.holds(q.t.contacts.searchText, text);
+  return members === null ? pickSource({ all: rules }, context, found) : pickMembers(members.seq, rules, context, found);
 }
 
 /** A slice of the contacts in a segment, newest first. */

@@ -35,9 +35,15 @@ export async function countMembers(q: Tx | Reader, id: string): Promise<number> 
 
 /** A segment that is not deleted. Throws ApiError not_found. */
 export async function getSegmentRow(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRow> {
-  const [row] = await findRows(q, q.t.segments, { workspaceId, id });
-  if (row?.deletedAt !== null) throw notFound("segment", id);
+  const row = await findSegmentRow(q, workspaceId, id);
+  if (row === null) throw notFound("segment", id);
   return row;
+}
+
+/** A segment; null if it does not exist or is deleted. */
+export async function findSegmentRow(q: Tx | Reader, workspaceId: string, id: string): Promise<SegmentRow | null> {
+  const [row] = await findRows(q, q.t.segments, { workspaceId, id });
+  return row?.deletedAt === null ? row : null;
 }
 
 export async function getSegment(q: Tx | Reader, workspaceId: string, id: string): Promise<Segment> {

@@ -1,5 +1,5 @@
 import type { SegmentRule } from "@mailsvc/sdk/contract";
-import { and, eq, exists, type SQL, sql } from "drizzle-orm";
+import { and, eq, exists, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { tagKey } from "../contacts/contacts.ts";
 import { compileRule, type RuleContext } from "./compile.ts";
 
@@ -21,8 +21,38 @@ export function pickAll({ q, workspaceId }: RuleContext): Source {
   return { from: sql`${c}`, seq: sql`${c.seq}`.mapWith(Number), scope: eq(c.workspaceId, workspaceId), rest: undefined, few: false };
 }
 
-/** Picks the index: that of a tag or list which every match has, if the rule requires one, else all contacts. */
-export function pickSource(rule: SegmentRule, context: RuleContext): Source {
+/** The stored members of a segment that match all of some rules, and a further condition on contacts. */
+export function pickMembers(segmentSeq: number, rules: readonly SegmentRule[], context: RuleContext, also?: SQL): Source {
+  const { segmentMembers: m } = context.q.t;
+  const compiled = and(...rules.map((rule) => compileRule(context, rule)), also);
+  return {
+    from: sql`${m}`,
+    seq: sql`${m.contactSeq}`.mapWith(Number),
+    scope: eq(m.segmentSeq, segmentSeq),
+    rest: ofContact(context, m.contactSeq, compiled),
+    few: false,
+  };
+}
+
+/** A condition on contacts as one on rows that name a contact. */
+function ofContact({ q }: RuleContext, seq: SQLWrapper, condition: SQL | undefined): SQL | undefined {
+  const { contacts: c } = q.t;
+  return (
+    condition &&
+    exists(
+      q
+        .select({ one: sql`1` })
+        .from(c)
+        .where(and(eq(c.seq, seq), condition)),
+    )
+  );
+}
+
+/**
+ * Picks the index: that of a tag or list which every match has, if the rule requires one, else all contacts. `also` is a further
+ * condition on contacts.
+ */
+export function pickSource(rule: SegmentRule, context: RuleContext, also?: SQL): Source {
   const { q, workspaceId, listSeqs } = context;
   const { contacts: c, contactTags: t, listMembers: m } = q.t;
   const rules = "all" in rule ? rule.all : [rule];
@@ -32,7 +62,7 @@ export function pickSource(rule: SegmentRule, context: RuleContext): Source {
         (r) => "field" in r && r.operator === "contains" && (r.field === "tags" || (r.field === "lists" && listSeqs.has(String(r.value)))),
       );
   const found = rules[at];
-  const compiled = and(...rules.filter((_, i) => i !== at).map((r) => compileRule(context, r)));
+  const compiled = and(...rules.filter((_, i) => i !== at).map((r) => compileRule(context, r)), also);
   if (found === undefined || !("field" in found))
     return {
       from: sql`${c}`,
@@ -41,27 +71,19 @@ export function pickSource(rule: SegmentRule, context: RuleContext): Source {
       rest: compiled,
       few: rules.some(comparesAddress),
     };
-  const joined = (seq: typeof t.contactSeq | typeof m.contactSeq): SQL | undefined =>
-    compiled &&
-    exists(
-      q
-        .select({ one: sql`1` })
-        .from(c)
-        .where(and(eq(c.seq, seq), compiled)),
-    );
   if (found.field === "tags")
     return {
       from: sql`${t}`,
       seq: sql`${t.contactSeq}`.mapWith(Number),
       scope: and(eq(t.workspaceId, workspaceId), eq(t.tagKey, tagKey(String(found.value)))),
-      rest: joined(t.contactSeq),
+      rest: ofContact(context, t.contactSeq, compiled),
       few: false,
     };
   return {
     from: sql`${m}`,
     seq: sql`${m.contactSeq}`.mapWith(Number),
     scope: and(eq(m.listSeq, listSeqs.get(String(found.value)) as number), eq(m.status, "MEMBER")),
-    rest: joined(m.contactSeq),
+    rest: ofContact(context, m.contactSeq, compiled),
     few: false,
   };
 }

@@ -1,0 +1,55 @@
+/** @jsxImportSource preact */
+import { api } from "../../api/client.ts";
+import { may } from "../../api/session.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
+import { useResource } from "../../parts/resource.ts";
+import { Status } from "../../parts/status.tsx";
+import { Time } from "../../parts/time.tsx";
+import { toHref } from "../../router.tsx";
+
+interface Props {
+  readonly email: string;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** What a person has agreed to: the texts of sign-up forms, and lists that they have confirmed or not. */
+export function SignUps({ email, names }: Props) {
+  const person = useResource(async (signal) => (may("people:read") ? api.people.get(email, {}, { signal }) : null), [email]);
+  if (!may("people:read")) return <p class="soft">Your role does not show this.</p>;
+  return (
+    <Loaded from={person}>
+      {(data) =>
+        data === null || (data.signUps.length === 0 && data.lists.length === 0) ? (
+          <Empty title="No consent is recorded">
+            <p>Sign-ups on landing pages are kept here with the text that the person agreed to, and lists with when they were joined.</p>
+          </Empty>
+        ) : (
+          <ul class="items card">
+            {data.signUps.map(({ id, consentText, listId, createdAt }) => (
+              <li key={id}>
+                <div class="what">
+                  <strong>Signed up on a landing page</strong>
+                  <Time at={createdAt} exactly />
+                </div>
+                <p class="said">“{consentText}”</p>
+                {listId === null ? null : <p class="soft">For the list {names.get(listId) ?? listId}</p>}
+              </li>
+            ))}
+            {data.lists.map(({ id, name, status, addedAt, joinedAt }) => (
+              <li key={id}>
+                <div class="what">
+                  <span>
+                    List <a href={toHref(`/lists/${id}`)}>{name}</a>{" "}
+                    {status === "PENDING" ? <Status status="pending" text="not confirmed" /> : <Status status="active" text="member" />}
+                  </span>
+                  <Time at={joinedAt ?? addedAt} exactly />
+                </div>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  );
+}

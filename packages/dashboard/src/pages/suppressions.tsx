@@ -1,0 +1,117 @@
+/** @jsxImportSource preact */
+import type { Suppression } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { optionsOf, REASON_WORDS, SCOPE_MEANING, SCOPE_WORDS, SOURCE_WORDS } from "../parts/audience/words.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Field } from "../parts/field.tsx";
+import { Filters, readFilters } from "../parts/filters.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { Page } from "../parts/page.tsx";
+import { count } from "../parts/plural.ts";
+import { useEvents, useList } from "../parts/resource.ts";
+import { splitList } from "../parts/split-list.ts";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+import { toHref } from "../router.tsx";
+
+const FILTERS = ["search", "reason", "scope", "source"];
+
+const COLUMNS: readonly Column<Suppression>[] = [
+  { head: "Address", width: "3 1 0", cell: ({ email }) => email },
+  {
+    head: "Blocks",
+    width: "0 0 8.5rem",
+    cell: ({ scope }) => <Status status={scope === "all" ? "suppressed" : "paused"} text={SCOPE_WORDS[scope]} />,
+  },
+  { head: "Reason", width: "0 0 8.5rem", wide: true, cell: ({ reason }) => REASON_WORDS[reason] },
+  { head: "Came from", width: "0 0 9.5rem", wide: true, cell: ({ source }) => <span class="soft">{SOURCE_WORDS[source]}</span> },
+  { head: "Note", width: "2 1 0", wide: true, cell: ({ note }) => <span class="soft">{note}</span> },
+  { head: "Since", width: "0 0 6.5rem", wide: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** Addresses that get no mail, or no marketing. */
+export default function Suppressions() {
+  const filters = readFilters(FILTERS);
+  const list = useList(
+    (cursor, signal) =>
+      api.suppressions.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.suppressions.list>[0], {
+        signal,
+      }),
+    [JSON.stringify(filters)],
+  );
+  useEvents(({ type }) => type.startsWith("suppression."), list.refresh);
+  const filtered = Object.keys(filters).length > 0;
+  return (
+    <Page
+      title="Suppressions"
+      about="Addresses that get no mail, whoever sends it and whether they are contacts or not."
+      actions={may("suppressions:write") ? <Add done={list.refresh} /> : null}
+    >
+      <Filters
+        fields={[
+          { name: "search", label: "Search", example: "Search: @example.com" },
+          { name: "scope", label: "Blocks", options: optionsOf(SCOPE_WORDS) },
+          { name: "reason", label: "Reason", options: optionsOf(REASON_WORDS) },
+          { name: "source", label: "Came from", options: optionsOf(SOURCE_WORDS) },
+        ]}
+      />
+      <DataTable
+        label="Suppressions"
+        list={list}
+        columns={COLUMNS}
+        href={({ id }) => toHref(`/suppressions/${id}`)}
+        empty={
+          <Empty title={filtered ? "No suppression fits these filters" : "No address is suppressed"}>
+            {filtered ? null : <p>Addresses that bounce, report spam or unsubscribe come here by themselves.</p>}
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+function Add({ done }: { readonly done: () => void }) {
+  const act = async (values: FormValues): Promise<void> => {
+    const more = { scope: values.text("scope") as Suppression["scope"], ...values.filled("note") };
+    const entries = splitList(values.text("emails")).map((email) => ({ email, reason: "manual" as const, ...more }));
+    const { created, widened, unchanged, failed } = await api.suppressions.import({ entries });
+    done();
+    const [first] = failed;
+    if (first) throw new Error(`${first.email}: ${first.message}${failed.length > 1 ? ` And ${failed.length - 1} more.` : ""}`);
+    toast(
+      `${count(created + widened, "address", "addresses")} suppressed${unchanged > 0 ? `, ${count(unchanged, "was", "were")} already` : ""}`,
+    );
+  };
+  return (
+    <FormButton label="Suppress addresses" title="Suppress addresses" submit="Suppress" primary act={act}>
+      <AddFields />
+    </FormButton>
+  );
+}
+
+function AddFields() {
+  const [scope, setScope] = useState<Suppression["scope"]>("all");
+  return (
+    <>
+      <Field label="Addresses" hint="One on each line, 1,000 at most.">
+        <textarea name="emails" rows={3} required placeholder="ada@example.com" spellcheck={false} />
+      </Field>
+      <Field label="Blocks" hint={`${SCOPE_MEANING[scope]} ${scope === "all" ? "" : "The contact becomes unsubscribed."}`}>
+        <select name="scope" value={scope} onChange={({ currentTarget }) => setScope(currentTarget.value as Suppression["scope"])}>
+          {optionsOf(SCOPE_WORDS).map(({ value, text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Note" hint="For you and your colleagues.">
+        <input name="note" maxLength={500} placeholder="asked by phone" autocomplete="off" />
+      </Field>
+    </>
+  );
+}

@@ -1,0 +1,161 @@
+/** @jsxImportSource preact */
+import type { List } from "@mailsvc/sdk/contract";
+import { useRef, useState } from "preact/hooks";
+import { asRequestError, type RequestError } from "../../api/request-error.ts";
+import { may } from "../../api/session.ts";
+import { ConfirmButton } from "../confirm-button.tsx";
+import { ErrorNote } from "../error-note.tsx";
+import { Field } from "../field.tsx";
+import { FormButton } from "../form-button.tsx";
+import { count, formatCount } from "../plural.ts";
+import { Progress } from "../progress.tsx";
+import { toast } from "../toast.tsx";
+import { actOnAll, addTag, addToList, type ContactFilters, deleteAll, listBatches, removeTag, type Tally, toBatches } from "./bulk.ts";
+import { toOptions } from "./groups.ts";
+import type { Selection } from "./selection.ts";
+
+interface Props {
+  readonly selection: Selection;
+  readonly filters: ContactFilters;
+  /** How many contacts the filters match. */
+  readonly total: number;
+  readonly isMinimum: boolean;
+  readonly lists: readonly List[];
+  readonly done: () => void;
+}
+
+interface Running {
+  readonly what: string;
+  readonly of: number | null;
+  readonly done: number;
+}
+
+/** What can be done with the contacts that are chosen, and how far it is. */
+export function BulkBar({ selection, filters, total, isMinimum, lists, done }: Props) {
+  const [running, setRunning] = useState<Running | null>(null);
+  const [error, setError] = useState<RequestError | null>(null);
+  const over = useRef(new AbortController());
+  const n = selection.all ? total : selection.chosen.size;
+  const run = async (what: string, act: Parameters<typeof actOnAll>[1], past: (changed: number) => string): Promise<void> => {
+    const { signal } = over.current;
+    setError(null);
+    setRunning({ what, of: selection.all && isMinimum ? null : n, done: 0 });
+    try {
+      const batches = selection.all ? listBatches(filters, signal) : toBatches([...selection.chosen.values()]);
+      const tally = await actOnAll(batches, act, signal, ({ done: so }) => setRunning((now) => now && { ...now, done: so }));
+      say(tally, past);
+      selection.clear();
+    } catch (cause) {
+      if (!signal.aborted) setError(asRequestError(cause));
+    } finally {
+      setRunning(null);
+      over.current = new AbortController();
+      done();
+    }
+  };
+  if (running !== null)
+    return (
+      <div class="bulk">
+        <Progress
+          label={running.what}
+          value={running.of === null ? null : running.done / Math.max(1, running.of)}
+          text={`${running.what}: ${formatCount(running.done)}${running.of === null ? "" : ` of ${formatCount(running.of)}`}`}
+        />
+        <button type="button" onClick={() => over.current.abort()}>
+          Stop
+        </button>
+      </div>
+    );
+  if (n === 0) return error === null ? null : <ErrorNote error={error} />;
+  const begin = (job: Promise<void>): Promise<void> => {
+    void job;
+    return Promise.resolve();
+  };
+  const { signal } = over.current;
+  return (
+    <div class="bulk" role="region" aria-label="Chosen contacts">
+      <strong>
+        {formatCount(n)}
+        {selection.all && isMinimum ? " or more" : ""} chosen
+      </strong>
+      <FormButton
+        label="Add a tag"
+        title={`Add a tag to ${count(n, "contact")}`}
+        submit="Add"
+        act={({ text }) => begin(run("Adding the tag", addTag(text("tag"), signal), (k) => `${count(k, "contact")} got the tag`))}
+      >
+        <TagField />
+      </FormButton>
+      <FormButton
+        label="Remove a tag"
+        title={`Remove a tag from ${count(n, "contact")}`}
+        submit="Remove"
+        act={({ text }) => begin(run("Removing the tag", removeTag(text("tag"), signal), (k) => `${count(k, "contact")} lost the tag`))}
+      >
+        <TagField />
+      </FormButton>
+      {may("lists:write") && lists.length > 0 ? (
+        <FormButton
+          label="Add to a list"
+          title={`Add ${count(n, "contact")} to a list`}
+          submit="Add"
+          act={({ text }) => begin(run("Adding to the list", addToList(text("list"), signal), (k) => `${count(k, "contact")} added`))}
+        >
+          <ListField lists={lists} />
+        </FormButton>
+      ) : null}
+      <ConfirmButton
+        label="Delete"
+        question={`Delete ${count(n, "contact")}${selection.all && isMinimum ? " or more" : ""}?`}
+        danger
+        act={() => begin(run("Deleting", deleteAll(signal), (k) => `${count(k, "contact")} deleted`))}
+      >
+        <p>
+          Their fields, tags and memberships go, and cannot be brought back. Suppressed addresses stay suppressed, and the mails that were
+          sent stay in the activity.
+        </p>
+      </ConfirmButton>
+      {selection.all ? null : (
+        <button type="button" class="link" onClick={selection.chooseAll}>
+          Choose all {formatCount(total)}
+          {isMinimum ? " or more" : ""}
+        </button>
+      )}
+      <button type="button" class="link" onClick={selection.clear}>
+        Choose none
+      </button>
+    </div>
+  );
+}
+
+function TagField() {
+  return (
+    <Field label="Tag">
+      <input name="tag" required maxLength={100} placeholder="vip" autocomplete="off" />
+    </Field>
+  );
+}
+
+function ListField({ lists }: { readonly lists: readonly List[] }) {
+  const [chosen, choose] = useState(toOptions(lists)[0]?.value ?? "");
+  const doubleOptIn = lists.find(({ id }) => id === chosen)?.doubleOptIn ?? false;
+  return (
+    <Field label="List" hint={doubleOptIn ? "Each gets an email that asks to confirm, and becomes a member then." : undefined}>
+      <select name="list" value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        {toOptions(lists).map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+function say({ done, unchanged, failed }: Tally, past: (changed: number) => string): void {
+  const changed = done - unchanged - failed.length;
+  const same = unchanged > 0 ? `, ${formatCount(unchanged)} unchanged` : "";
+  const [first] = failed;
+  if (first === undefined) toast(`${past(changed)}${same}`);
+  else toast(`${past(changed)}${same}, ${formatCount(failed.length)} not: ${first.contact}: ${first.message}`, { bad: true });
+}

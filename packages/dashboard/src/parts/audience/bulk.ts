@@ -1,0 +1,140 @@
+import type { Contact } from "@mailsvc/sdk/contract";
+import { CONTACT_LIMITS } from "@mailsvc/sdk/contract/facts";
+import { api } from "../../api/client.ts";
+import { RequestError } from "../../api/request-error.ts";
+import { pause } from "../../browser.ts";
+
+/** The filters of the list of contacts, as the address has them. */
+export type ContactFilters = Readonly<Record<string, string>>;
+
+type ListQuery = NonNullable<Parameters<typeof api.contacts.export>[0]>;
+
+// Contacts of one request.
+const BATCH = CONTACT_LIMITS.importRows;
+
+// Deletions under way at a time.
+const ABREAST = 6;
+
+const BUSY_MS = 1000;
+
+/** What was done to contacts so far. */
+export interface Tally {
+  readonly done: number;
+  /** Of these, how many were left as they were. */
+  readonly unchanged: number;
+  readonly failed: readonly { readonly contact: string; readonly message: string }[];
+}
+
+/** An action on up to 1,000 contacts. */
+type Act = (contacts: readonly Contact[]) => Promise<Tally>;
+
+/** All contacts that the filters match, newest first, up to 1,000 at a time. */
+export async function* listBatches(filters: ContactFilters, signal: AbortSignal): AsyncGenerator<Contact[]> {
+  let cursor: string | null = null;
+  do {
+    const query = { ...filters, limit: BATCH, ...(cursor !== null && { cursor }) } as ListQuery;
+    const page: Awaited<ReturnType<typeof api.contacts.export>> = await patiently(() => api.contacts.export(query, { signal }), signal);
+    yield page.data;
+    cursor = page.pagination.nextCursor;
+  } while (cursor !== null);
+}
+
+/** Contacts that were chosen one by one, in batches. */
+export async function* toBatches(contacts: readonly Contact[]): AsyncGenerator<readonly Contact[]> {
+  for (let at = 0; at < contacts.length; at += BATCH) yield contacts.slice(at, at + BATCH);
+}
+
+/** Does something to all contacts of `batches`, and says after each batch how far it is. Stops when the signal aborts. */
+export async function actOnAll(
+  batches: AsyncIterable<readonly Contact[]>,
+  act: Act,
+  signal: AbortSignal,
+  progress: (tally: Tally) => void,
+): Promise<Tally> {
+  let sum: Tally = { done: 0, unchanged: 0, failed: [] };
+  for await (const contacts of batches) {
+    if (signal.aborted) break;
+    const { done, unchanged, failed } = await act(contacts);
+    sum = { done: sum.done + done, unchanged: sum.unchanged + unchanged, failed: [...sum.failed, ...failed] };
+    progress(sum);
+  }
+  return sum;
+}
+
+/** Gives contacts a tag, which those who have it keep. */
+export function addTag(tag: string, signal: AbortSignal): Act {
+  return setTags((tags) => (hasTag(tags, tag) ? tags : [...tags, tag]), signal);
+}
+
+/** Takes a tag from contacts. */
+export function removeTag(tag: string, signal: AbortSignal): Act {
+  return setTags((tags) => (hasTag(tags, tag) ? tags.filter((one) => one.toLowerCase() !== tag.toLowerCase()) : tags), signal);
+}
+
+/** Adds contacts to a list. */
+export function addToList(listId: string, signal: AbortSignal): Act {
+  return async (contacts) => {
+    const body = { contacts: contacts.map(({ id }) => id) };
+    const { unchanged, failed } = await patiently(() => api.lists.add(listId, body, { signal }), signal);
+    return {
+      done: contacts.length,
+      unchanged,
+      failed: failed.map(({ index, message }) => ({ contact: contacts[index]?.email ?? "", message })),
+    };
+  };
+}
+
+/** Deletes contacts, each by a request of its own. */
+export function deleteAll(signal: AbortSignal): Act {
+  return async (contacts) => {
+    const failed: { contact: string; message: string }[] = [];
+    const rest = [...contacts];
+    let done = 0;
+    const work = async (): Promise<void> => {
+      for (let one = rest.pop(); one !== undefined && !signal.aborted; one = rest.pop()) {
+        const { id, email } = one;
+        try {
+          await patiently(() => api.contacts.delete(id, { signal }), signal);
+        } catch (cause) {
+          // One that somebody else has deleted meanwhile is gone as well.
+          if (!(cause instanceof RequestError && cause.status === 404)) failed.push({ contact: email, message: (cause as Error).message });
+        }
+        done += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: ABREAST }, work));
+    return { done, unchanged: 0, failed };
+  };
+}
+
+/** Calls again after a while when the key's limit of requests is reached. */
+export async function patiently<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (cause) {
+      if (!(cause instanceof RequestError && cause.status === 429) || signal.aborted) throw cause;
+      await pause(BUSY_MS, signal);
+    }
+  }
+}
+
+function setTags(change: (tags: string[]) => string[], signal: AbortSignal): Act {
+  return async (contacts) => {
+    const rows = contacts.flatMap(({ email, tags }) => {
+      const next = change(tags);
+      return next === tags ? [] : [{ email, tags: next }];
+    });
+    if (rows.length === 0) return { done: contacts.length, unchanged: contacts.length, failed: [] };
+    const { errors } = await patiently(() => api.contacts.import({ rows }, { signal }), signal);
+    return {
+      done: contacts.length,
+      unchanged: contacts.length - rows.length,
+      failed: errors.map(({ index, message }) => ({ contact: rows[index]?.email ?? "", message })),
+    };
+  };
+}
+
+function hasTag(tags: readonly string[], tag: string): boolean {
+  return tags.some((one) => one.toLowerCase() === tag.toLowerCase());
+}

@@ -1,0 +1,86 @@
+/** @jsxImportSource preact */
+import type { List, Sender } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
+import { may } from "../../api/session.ts";
+import { Field } from "../field.tsx";
+import type { FormValues } from "../form-button.tsx";
+import { useResource } from "../resource.ts";
+
+/** The settings of a list in a form. */
+export function ListFields({ list }: { readonly list?: List }) {
+  const [doubleOptIn, setDoubleOptIn] = useState(list?.doubleOptIn ?? false);
+  const senders = useResource(
+    async (signal) => (may("senders:read") ? (await api.senders.list({ limit: 100 }, { signal })).data : []),
+    [],
+  );
+  return (
+    <>
+      <Field label="Name">
+        <input name="name" required maxLength={200} placeholder="Newsletter" value={list?.name ?? ""} autocomplete="off" />
+      </Field>
+      <Field label="Description" hint="For you and your colleagues.">
+        <textarea name="description" rows={2} maxLength={1000} value={list?.description ?? ""} />
+      </Field>
+      <label class="check">
+        <input type="checkbox" name="public" checked={list?.public ?? true} />
+        <span>
+          Members see its name on their preference page
+          <span class="hint soft block">They reach it by the unsubscribe link, and can leave the list there.</span>
+        </span>
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          name="doubleOptIn"
+          checked={doubleOptIn}
+          onChange={({ currentTarget }) => setDoubleOptIn(currentTarget.checked)}
+        />
+        <span>
+          Double opt-in
+          <span class="hint soft block">
+            Who is added gets an email with a link, and becomes a member by confirming on its page. The link works for 7 days. Who is a member
+            already stays one.
+          </span>
+        </span>
+      </label>
+      {doubleOptIn ? (
+        <>
+          <Field label="Confirmation email from" hint={<SenderHint senders={senders.data ?? []} />}>
+            <input
+              name="confirmationFrom"
+              required
+              placeholder="Acme <hello@acme.example>"
+              value={list?.confirmationFrom ?? ""}
+              autocomplete="off"
+              spellcheck={false}
+            />
+          </Field>
+          <Field label="Its subject" hint="Without one: “Please confirm your subscription”, or the like.">
+            <input name="confirmationSubject" maxLength={998} value={list?.confirmationSubject ?? ""} autocomplete="off" />
+          </Field>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function SenderHint({ senders }: { readonly senders: readonly Sender[] }) {
+  const verified = senders.filter(({ status }) => status === "VERIFIED").map(({ value }) => value);
+  return <>{verified.length === 0 ? "Its address or domain must be a verified sender." : `Verified senders: ${verified.join(", ")}`}</>;
+}
+
+/** What a form says about a list. */
+export function readList(values: FormValues) {
+  const doubleOptIn = values.has("doubleOptIn");
+  return {
+    name: values.text("name"),
+    description: values.text("description") || null,
+    public: values.has("public"),
+    doubleOptIn,
+    ...(doubleOptIn && {
+      confirmationFrom: values.text("confirmationFrom"),
+      confirmationSubject: values.text("confirmationSubject") || null,
+    }),
+  };
+}

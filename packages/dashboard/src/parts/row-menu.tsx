@@ -1,0 +1,55 @@
+/** @jsxImportSource preact */
+import { useId, useRef, useState } from "preact/hooks";
+import { asRequestError } from "../api/request-error.ts";
+import { toast } from "./toast.tsx";
+
+interface Entry {
+  readonly label: string;
+  readonly act: () => Promise<void>;
+}
+
+interface Props {
+  /** What the button is for, for readers who do not see where it stands. */
+  readonly label: string;
+  readonly entries: readonly Entry[];
+}
+
+/** What can be done with one row of a table, behind a button. */
+export function RowMenu({ label, entries }: Props) {
+  const id = useId();
+  const menu = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const [busy, setBusy] = useState(false);
+  const place = (): void => {
+    const box = button.current?.getBoundingClientRect();
+    if (!box || !menu.current) return;
+    menu.current.style.top = `${box.bottom + 4}px`;
+    menu.current.style.right = `${document.documentElement.clientWidth - box.right}px`;
+  };
+  const run = async ({ act }: Entry): Promise<void> => {
+    menu.current?.hidePopover();
+    setBusy(true);
+    try {
+      await act();
+    } catch (cause) {
+      const { message, hint } = asRequestError(cause);
+      toast(hint === null ? message : `${message} ${hint}`, { bad: true });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <button ref={button} type="button" class="quiet more" aria-label={label} disabled={busy} popovertarget={id} onClick={place}>
+        ⋯
+      </button>
+      <div ref={menu} id={id} popover="auto" class="row-menu">
+        {entries.map((entry) => (
+          <button key={entry.label} type="button" onClick={() => void run(entry)}>
+            {entry.label}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}

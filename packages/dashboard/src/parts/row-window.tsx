@@ -1,0 +1,73 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+interface Props {
+  /** How many rows there are. */
+  readonly count: number;
+  /** Of each row, px. It must be that of the style sheet. */
+  readonly height: number;
+  readonly row: (index: number) => ComponentChildren;
+  /** Called with the places of the rows in the document when they change: the first, and the one after the last. */
+  readonly seen: (first: number, end: number) => void;
+  /** What stands above the rows and stays there, such as the heads of columns. */
+  readonly head?: ComponentChildren;
+  readonly role: "table" | "list";
+  readonly label: string;
+  /** How many there are in all, the head included. */
+  readonly total: number | null;
+}
+
+// Rows above and below those in sight, so that a fast wheel does not meet empty space.
+const MARGIN = 8;
+
+// Browsers cut off elements that are higher, Firefox at 17.8 million. Beyond it, a pixel of the scroll bar stands for several of the rows.
+const MAX_SPACE = 8_000_000;
+
+/** Rows of equal height, of which only those in sight are in the document: a list of 100,000 scrolls as one of ten. */
+export function RowWindow({ count, height, row, seen, head, role, label, total }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800, max: 0 });
+  const full = count * height;
+  const space = Math.min(full, MAX_SPACE);
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const look = (): void => {
+      const { scrollTop, clientHeight, scrollHeight } = element;
+      // Between two rows nothing changes, so nothing is rendered.
+      const top = full > space ? scrollTop : Math.floor(scrollTop / height) * height;
+      const next = { top, height: clientHeight, max: scrollHeight - clientHeight };
+      setView((now) => (now.top === next.top && now.height === next.height && now.max === next.max ? now : next));
+    };
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, [full, space, height]);
+  const top = full > space && view.max > 0 ? (view.top * (full - space + view.max)) / view.max : view.top;
+  const first = Math.max(0, Math.min(count, Math.floor(top / height)) - MARGIN);
+  const end = Math.min(count, Math.ceil((top + view.height) / height) + MARGIN);
+  useEffect(() => seen(first, end), [first, end, count]);
+  return (
+    <div
+      class="rows"
+      ref={scroller}
+      tabIndex={0}
+      role={role}
+      aria-label={label}
+      {...(role === "table" && { "aria-rowcount": total ?? -1 })}
+    >
+      {head}
+      <div class="space" role="presentation" style={{ height: `${space}px` }}>
+        <div class="window" role="presentation" style={{ transform: `translateY(${first * height + view.top - top}px)` }}>
+          {Array.from({ length: end - first }, (_, i) => row(first + i))}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,4 @@
+/** Values that a person has written with commas or spaces between them. */
+export function splitList(text: string): string[] {
+  return text.split(/[\s,]+/).filter((one) => one !== "");
+}
