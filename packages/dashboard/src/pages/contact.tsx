@@ -106,8 +106,8 @@ function Actions({ contact, reload }: { readonly contact: ContactDetail; readonl
       </FormButton>
       <ConfirmButton label="Delete" question={`Delete ${contact.email}?`} danger act={remove}>
         <p>
-          Fields, tags and memberships go. A suppression of the address stays, and so do the mails that were sent. To delete everything about
-          the person, erase them instead.
+          Fields, tags and memberships go. A suppression of the address stays, and so do the mails that were sent. To delete everything
+          about the person, erase them instead.
         </p>
       </ConfirmButton>
     </>

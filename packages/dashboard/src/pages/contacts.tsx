@@ -35,7 +35,10 @@ export default function Contacts() {
     [key],
   );
   const selection = useSelection(key);
-  useEvents(({ type }) => CHANGES.test(type), () => list.refresh());
+  useEvents(
+    ({ type }) => CHANGES.test(type),
+    () => list.refresh(),
+  );
   const create = async (values: FormValues): Promise<void> => {
     const { id } = await api.contacts.create({ email: values.text("email"), ...readContact(values) });
     go(`/contacts/${id}`);
@@ -101,7 +104,10 @@ function NoContacts() {
           Import a file
         </a>
       ) : null}
-      <CodeBlock label="A command that creates a contact" code="mailsvc contacts create --email ada@example.com --first-name Ada --tag vip" />
+      <CodeBlock
+        label="A command that creates a contact"
+        code="mailsvc contacts create --email ada@example.com --first-name Ada --tag vip"
+      />
     </Empty>
   );
 }

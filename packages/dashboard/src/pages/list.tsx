@@ -16,11 +16,11 @@ import { Page } from "../parts/page.tsx";
 import { count } from "../parts/plural.ts";
 import { useEvents, useList, useResource } from "../parts/resource.ts";
 import { RowMenu } from "../parts/row-menu.tsx";
+import { splitList } from "../parts/split-list.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
-import { splitList } from "../parts/split-list.ts";
 
 const FILTERS = ["search", "status"];
 
@@ -44,7 +44,10 @@ export default function ListPage({ params }: PageProps) {
     list.reload();
     members.refresh();
   };
-  useEvents(({ type, data }) => (type.startsWith("list.") && "listId" in data && data.listId === id) || type.startsWith("contact."), reload);
+  useEvents(
+    ({ type, data }) => (type.startsWith("list.") && "listId" in data && data.listId === id) || type.startsWith("contact."),
+    reload,
+  );
   const filtered = Object.keys(filters).length > 0;
   return (
     <Page
@@ -81,7 +84,9 @@ export default function ListPage({ params }: PageProps) {
               href={({ contact }) => toHref(`/contacts/${contact.id}`)}
               empty={
                 <Empty title={filtered ? "Nobody fits these filters" : "Nobody is on this list yet"}>
-                  {filtered ? null : <p>Add people here by their addresses, choose them among the contacts, or let a sign-up form add them.</p>}
+                  {filtered ? null : (
+                    <p>Add people here by their addresses, choose them among the contacts, or let a sign-up form add them.</p>
+                  )}
                 </Empty>
               }
             />
@@ -170,16 +175,20 @@ function Actions({ list, reload }: ActionProps) {
 }
 
 function toColumns(list: List, reload: () => void): readonly Column<Member>[] {
-  const remove = ({ contact }: Member) => async (): Promise<void> => {
-    await api.lists.removeOne(list.id, contact.id);
-    toast(`${contact.email} removed`);
-    reload();
-  };
-  const resend = ({ contact }: Member) => async (): Promise<void> => {
-    await api.lists.resend(list.id, contact.id);
-    toast("Another email is on its way; the link of the one before stops working");
-    reload();
-  };
+  const remove =
+    ({ contact }: Member) =>
+    async (): Promise<void> => {
+      await api.lists.removeOne(list.id, contact.id);
+      toast(`${contact.email} removed`);
+      reload();
+    };
+  const resend =
+    ({ contact }: Member) =>
+    async (): Promise<void> => {
+      await api.lists.resend(list.id, contact.id);
+      toast("Another email is on its way; the link of the one before stops working");
+      reload();
+    };
   return [
     { head: "Address", width: "3 1 0", cell: ({ contact }) => contact.email },
     { head: "Name", width: "2 1 0", wide: true, cell: ({ contact }) => formatContactName(contact) },

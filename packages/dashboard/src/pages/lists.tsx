@@ -16,7 +16,12 @@ import { go, toHref } from "../router.tsx";
 
 const COLUMNS: readonly Column<List>[] = [
   { head: "List", width: "3 1 0", cell: ({ name }) => name },
-  { head: "Opt-in", width: "0 0 7rem", wide: true, cell: ({ doubleOptIn }) => <span class="soft">{doubleOptIn ? "double" : "single"}</span> },
+  {
+    head: "Opt-in",
+    width: "0 0 7rem",
+    wide: true,
+    cell: ({ doubleOptIn }) => <span class="soft">{doubleOptIn ? "double" : "single"}</span>,
+  },
   {
     head: "Not confirmed",
     width: "0 0 7rem",

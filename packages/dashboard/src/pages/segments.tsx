@@ -1,1 +1,63 @@
-export default function X() { return null; }
+/** @jsxImportSource preact */
+import type { Segment } from "@mailsvc/sdk/contract";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Filters, readFilters } from "../parts/filters.tsx";
+import { Page } from "../parts/page.tsx";
+import { formatCount } from "../parts/plural.ts";
+import { useEvents, useList } from "../parts/resource.ts";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toHref } from "../router.tsx";
+
+const COLUMNS: readonly Column<Segment>[] = [
+  { head: "Segment", width: "3 1 0", cell: ({ name }) => name },
+  { head: "Description", width: "3 1 0", wide: true, cell: ({ description }) => <span class="soft">{description}</span> },
+  {
+    head: "People",
+    width: "0 0 6.5rem",
+    cell: ({ memberCount, state }) =>
+      state === "BUILDING" ? <Status status="processing" text="counting" /> : <span class="number">{formatCount(memberCount)}</span>,
+  },
+  { head: "Changed", width: "0 0 6.5rem", wide: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+];
+
+/** Groups of people by rules: who matches is in them. */
+export default function Segments() {
+  const filters = readFilters(["search"]);
+  const list = useList(
+    (cursor, signal) => api.segments.list({ ...filters, limit: 100, ...(cursor && { cursor }) }, { signal }),
+    [JSON.stringify(filters)],
+  );
+  useEvents(({ type }) => type.startsWith("segment."), list.refresh);
+  return (
+    <Page
+      title="Segments"
+      about="Groups of people by rules: they enter and leave by themselves."
+      actions={
+        may("segments:write") ? (
+          <a class="button primary" href={toHref("/segments/new")}>
+            Add a segment
+          </a>
+        ) : null
+      }
+    >
+      <Filters fields={[{ name: "search", label: "Search", example: "Search segments" }]} />
+      <DataTable
+        label="Segments"
+        list={list}
+        columns={COLUMNS}
+        href={({ id }) => toHref(`/segments/${id}`)}
+        empty={
+          <Empty title={filters["search"] ? "No segment has this in its name" : "No segments yet"}>
+            {filters["search"] ? null : (
+              <p>A segment finds people by what they did and what you know about them: tags, lists, opened mail, fields.</p>
+            )}
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}

@@ -16,10 +16,7 @@ const COLUMNS: readonly Column<Email>[] = [
 
 /** The emails to a person, the newest first. */
 export function ContactEmails({ email }: { readonly email: string }) {
-  const list = useList(
-    (cursor, signal) => api.emails.list({ to: email, limit: 100, ...(cursor && { cursor }) }, { signal }),
-    [email],
-  );
+  const list = useList((cursor, signal) => api.emails.list({ to: email, limit: 100, ...(cursor && { cursor }) }, { signal }), [email]);
   useEvents(({ to }) => to === email, list.refresh);
   return (
     <div class="framed">

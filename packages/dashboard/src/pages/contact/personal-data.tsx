@@ -30,9 +30,7 @@ async function downloadPerson(email: string): Promise<void> {
   for (let cursor: string | null = ""; cursor !== null; cursor = person.nextCursor) {
     const page: Person = await api.people.get(email, cursor === "" ? {} : { cursor });
     person =
-      person === null
-        ? page
-        : { ...page, emails: [...person.emails, ...page.emails], received: [...person.received, ...page.received] };
+      person === null ? page : { ...page, emails: [...person.emails, ...page.emails], received: [...person.received, ...page.received] };
   }
   download(`${email.replace(/[^\w.@-]/g, "_")}.json`, [`${JSON.stringify(person, null, 2)}\n`], "application/json");
 }
@@ -55,8 +53,8 @@ function Erase({ email }: { readonly email: string }) {
           <li>the mail that the person wrote, events, and their ways through automations</li>
         </ul>
         <p class="soft">
-          If the address is suppressed it stays so: a keyed hash is kept, from which the address cannot be read. Backups and your mail server
-          are up to you.
+          If the address is suppressed it stays so: a keyed hash is kept, from which the address cannot be read. Backups and your mail
+          server are up to you.
         </p>
         <Field label={`Write ${email} to confirm`}>
           <input value={typed} autocomplete="off" spellcheck={false} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />

@@ -20,16 +20,16 @@ export function StatusButton({ contact: { id, email, status }, done }: Props) {
     return (
       <ConfirmButton label="Unsubscribe" question={`Unsubscribe ${email}?`} act={set("UNSUBSCRIBED", "Unsubscribed")}>
         <p>
-          This stops marketing mail to {email}: campaigns and automations skip the person, and the address is suppressed for marketing, even if
-          the contact is deleted and added again. Receipts and other mail that must arrive can still be sent.
+          This stops marketing mail to {email}: campaigns and automations skip the person, and the address is suppressed for marketing, even
+          if the contact is deleted and added again. Receipts and other mail that must arrive can still be sent.
         </p>
       </ConfirmButton>
     );
   return (
     <ConfirmButton label="Subscribe again" question={`Subscribe ${email} again?`} act={set("SUBSCRIBED", "Subscribed again")}>
       <p>
-        Only if the person asked for it. Campaigns and automations are sent to {email} again, and the suppression for marketing is removed. An
-        address that bounced or reported spam has to be removed from the suppressions first.
+        Only if the person asked for it. Campaigns and automations are sent to {email} again, and the suppression for marketing is removed.
+        An address that bounced or reported spam has to be removed from the suppressions first.
       </p>
     </ConfirmButton>
   );

@@ -10,10 +10,7 @@ import { useResource } from "../resource.ts";
 /** The settings of a list in a form. */
 export function ListFields({ list }: { readonly list?: List }) {
   const [doubleOptIn, setDoubleOptIn] = useState(list?.doubleOptIn ?? false);
-  const senders = useResource(
-    async (signal) => (may("senders:read") ? (await api.senders.list({ limit: 100 }, { signal })).data : []),
-    [],
-  );
+  const senders = useResource(async (signal) => (may("senders:read") ? (await api.senders.list({ limit: 100 }, { signal })).data : []), []);
   return (
     <>
       <Field label="Name">
@@ -39,8 +36,8 @@ export function ListFields({ list }: { readonly list?: List }) {
         <span>
           Double opt-in
           <span class="hint soft block">
-            Who is added gets an email with a link, and becomes a member by confirming on its page. The link works for 7 days. Who is a member
-            already stays one.
+            Who is added gets an email with a link, and becomes a member by confirming on its page. The link works for 7 days. Who is a
+            member already stays one.
           </span>
         </span>
       </label>
@@ -56,7 +53,7 @@ export function ListFields({ list }: { readonly list?: List }) {
               spellcheck={false}
             />
           </Field>
-          <Field label="Its subject" hint="Without one: “Please confirm your subscription”, or the like.">
+          <Field label="Its subject" hint="Without one: Confirm your subscription to, and the name of the list.">
             <input name="confirmationSubject" maxLength={998} value={list?.confirmationSubject ?? ""} autocomplete="off" />
           </Field>
         </>

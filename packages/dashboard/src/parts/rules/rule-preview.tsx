@@ -1,0 +1,47 @@
+/** @jsxImportSource preact */
+import type { SegmentPreview } from "@mailsvc/sdk/contract";
+import { formatContactName } from "@mailsvc/sdk/contract/facts";
+import { toHref } from "../../router.tsx";
+import { STATUS_WORDS } from "../audience/words.ts";
+import { count, formatCount } from "../plural.ts";
+import { Status } from "../status.tsx";
+
+interface Props {
+  readonly preview: SegmentPreview | null;
+  readonly loading: boolean;
+  /** Whether the rule can be counted. */
+  readonly whole: boolean;
+}
+
+/** How many people match a rule, and the newest of them. */
+export function RulePreview({ preview, loading, whole }: Props) {
+  const shown = whole ? preview : null;
+  return (
+    <section class="card rule-preview" aria-busy={loading}>
+      <p role="status" class="matching">
+        {shown === null ? (
+          <span class="soft">{whole ? "Counting…" : "Complete the conditions to see who matches."}</span>
+        ) : (
+          <>
+            <strong class="number">{formatCount(shown.count)}</strong> {shown.count === 1 ? "person matches" : "people match"}
+          </>
+        )}
+      </p>
+      {shown === null || shown.contacts.length === 0 ? null : (
+        <ul class="items">
+          {shown.contacts.map((contact) => (
+            <li key={contact.id} class="what">
+              <span>
+                <a href={toHref(`/contacts/${contact.id}`)}>{contact.email}</a> <span class="soft">{formatContactName(contact)}</span>
+              </span>
+              <Status status={contact.status} text={STATUS_WORDS[contact.status]} />
+            </li>
+          ))}
+          {shown.count > shown.contacts.length ? (
+            <li class="soft">and {count(shown.count - shown.contacts.length, "more", "more")}</li>
+          ) : null}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,113 @@
+import type { FieldKind, RuleOperator, SegmentCondition } from "@mailsvc/sdk/contract";
+import { kindOfField, RULE_OPERATORS } from "@mailsvc/sdk/contract/facts";
+
+export type Value = SegmentCondition["value"];
+
+interface Part {
+  readonly field: string;
+  readonly operator: RuleOperator;
+  readonly value: Value;
+}
+
+/** What is entered for an operator. */
+export type Entry =
+  | "nothing"
+  | "text"
+  | "number"
+  | "date"
+  | "duration"
+  | "status"
+  | "list"
+  | "typed"
+  | "texts"
+  | "statuses"
+  | "lists"
+  | "typedTexts";
+
+/** What is entered for the operator of a field. */
+export function entryOf(field: string, operator: RuleOperator): Entry {
+  const kind = kindOfField(field);
+  switch (operator) {
+    case "exists":
+      return "nothing";
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte":
+      return "number";
+    case "before":
+    case "after":
+      return "date";
+    case "withinLast":
+    case "notWithinLast":
+    case "withinNext":
+      return "duration";
+    case "in":
+    case "notIn":
+      return kind === "status" ? "statuses" : field === "lists" ? "lists" : kind === "custom" ? "typedTexts" : "texts";
+    case "equals":
+    case "notEquals":
+      return kind === "status" ? "status" : kind === "custom" ? "typed" : "text";
+    default:
+      return field === "lists" ? "list" : "text";
+  }
+}
+
+const EMPTY: Readonly<Record<Entry, Value>> = {
+  nothing: true,
+  text: "",
+  number: undefined,
+  date: "",
+  duration: "30d",
+  status: "SUBSCRIBED",
+  list: "",
+  typed: "",
+  texts: [],
+  statuses: [],
+  lists: [],
+  typedTexts: [],
+};
+
+/** The condition with another field or operator: the value stays where it still fits. */
+export function changePart(part: Part, change: Partial<Pick<Part, "field" | "operator">>): Part {
+  const field = change.field ?? part.field;
+  const kind = kindOfField(field) ?? "custom";
+  const operators: readonly RuleOperator[] = RULE_OPERATORS[kind];
+  const wanted = change.operator ?? part.operator;
+  const operator = operators.includes(wanted) ? wanted : firstOperator(kind);
+  const [before, now] = [entryOf(part.field, part.operator), entryOf(field, operator)];
+  const sameKind = kindOfField(part.field) === kind && (kind !== "set" || part.field === field);
+  const value = before === now && sameKind ? part.value : EMPTY[now];
+  return { field, operator, value };
+}
+
+const FIRST: Readonly<Record<FieldKind, RuleOperator>> = {
+  text: "contains",
+  status: "equals",
+  instant: "withinLast",
+  set: "contains",
+  custom: "equals",
+};
+
+function firstOperator(kind: FieldKind): RuleOperator {
+  return FIRST[kind];
+}
+
+/** A new condition. */
+export function newCondition(): Part {
+  return { field: "tags", operator: "contains", value: "" };
+}
+
+/** Whether a condition has all that it needs; whether it is right, the server says. */
+export function isComplete({ field, operator, value }: Part): boolean {
+  if (field === "customFields.") return false;
+  const entry = entryOf(field, operator);
+  if (entry === "nothing") return true;
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== "";
+}
+
+/** The number and the unit of a duration such as `30d`; null for one of several units. */
+export function parseDuration(text: Value): { readonly n: string; readonly unit: string } | null {
+  const [, n, unit] = /^(\d*)([smhd])$/.exec(String(text)) ?? [];
+  return n === undefined || unit === undefined ? null : { n, unit };
+}
