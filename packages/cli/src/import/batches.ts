@@ -3,14 +3,8 @@ import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
 import { listFaults } from "../contract/validate.ts";
 import type { ImportKind } from "./kind.ts";
 import type { JsonRecord } from "./ndjson.ts";
+import type { Reject } from "./reject-lines.ts";
 import type { Row, RowFault } from "./rows.ts";
-
-/** A row that was not imported, and why. */
-export interface Reject {
-  line: number;
-  faults: readonly RowFault[];
-  source: Row["source"];
-}
 
 /** The rows of one request, in the order of the file. */
 export interface Batch {

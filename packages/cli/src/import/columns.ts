@@ -1,7 +1,7 @@
 import { type CliError, invalidInput, usageError } from "../runtime/errors.ts";
 import type { Fault } from "../types.ts";
 import { CELL_TYPES, type CellType } from "./cells.ts";
-import type { ImportKind } from "./kind.ts";
+import type { FileColumns } from "./file-columns.ts";
 
 /** What a column maps to. */
 export type ColumnTarget =
@@ -33,7 +33,7 @@ export interface ColumnResolver {
   checkMap(names: readonly string[]): void;
 }
 
-export function createColumnResolver(kind: ImportKind, flags: ColumnFlags): ColumnResolver {
+export function createColumnResolver(kind: FileColumns, flags: ColumnFlags): ColumnResolver {
   const mapped = flags.map.map((given) => {
     const [column, target] = splitMapping(given);
     return { column, given, target: parseTarget(kind, target, given), at: /^#(\d+)$/.exec(column)?.[1] };
@@ -97,12 +97,12 @@ function parseCustomKey(text: string): string {
   }
 }
 
-function listTargets(kind: ImportKind): string {
+function listTargets(kind: FileColumns): string {
   return [...kind.fields, ...(kind.custom ? ["custom.NAME"] : []), "- (ignore)"].join(", ");
 }
 
 /** Parses what follows `=` in --map. Throws CliError. */
-function parseTarget(kind: ImportKind, text: string, given: string): ColumnTarget {
+function parseTarget(kind: FileColumns, text: string, given: string): ColumnTarget {
   const target = text.trim();
   if (target === "-") return IGNORED;
   if (kind.custom && target === "customFields") return { to: "customFields" };

@@ -1,7 +1,6 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { usageError } from "../runtime/errors.ts";
-import type { Reject } from "./batches.ts";
-import { formatLine } from "./csv.ts";
+import { formatReject, formatRejectsHeader, type Reject } from "./reject-lines.ts";
 import type { Table } from "./table.ts";
 
 /** The errors file: failed rows with their reasons, to correct and import again. */
@@ -11,10 +10,6 @@ export interface RejectsFile {
   bytes(): number;
   close(): void;
 }
-
-// An import ignores columns whose names begin with `import.`.
-const LINE = "import.line";
-const PROBLEM = "import.problem";
 
 /** Opens the errors file in the format of the table and keeps the first `keep` bytes of an earlier run. Throws CliError. */
 export function openRejectsFile(path: string, table: Table, keep: number): RejectsFile {
@@ -29,31 +24,12 @@ export function openRejectsFile(path: string, table: Table, keep: number): Rejec
   const put = (text: string): void => {
     size += writeSync(file, text, size);
   };
-  if (keep === 0 && table.format === "csv") put(`\ufeff${formatLine([...table.names, LINE, PROBLEM], table.separator)}`);
+  if (keep === 0) put(formatRejectsHeader(table));
   return {
     write: (rejects) => {
-      if (rejects.length > 0) put(rejects.map((r) => (table.format === "csv" ? formatCsvLine(table, r) : formatJsonLine(r))).join(""));
+      if (rejects.length > 0) put(rejects.map((r) => formatReject(table, r)).join(""));
     },
     bytes: () => size,
     close: () => closeSync(file),
   };
-}
-
-function formatReason({ faults }: Reject): string {
-  return faults.map(({ column, message }) => (column === "" ? message : `${column}: ${message}`)).join(" ");
-}
-
-function formatCsvLine({ separator, names }: Table, reject: Reject): string {
-  const cells = "text" in reject.source ? [reject.source.text] : [...reject.source];
-  while (cells.length < names.length) cells.push("");
-  // Extra cells would shift the reason out of its column.
-  const more = cells.splice(names.length).filter((cell) => cell !== "");
-  const reason = more.length > 0 ? `${formatReason(reject)} Extra cells: ${more.join(separator)}` : formatReason(reject);
-  return formatLine([...cells, String(reject.line), reason], separator);
-}
-
-function formatJsonLine(reject: Reject): string {
-  const { source } = reject;
-  const given = "text" in source ? (source.value ?? { "import.text": source.text }) : {};
-  return `${JSON.stringify({ ...given, [LINE]: reject.line, [PROBLEM]: formatReason(reject) })}\n`;
 }

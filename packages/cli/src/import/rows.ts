@@ -1,7 +1,7 @@
 import { type CellValue, convertCell, type DetectableType, detectType, unescapeFormula } from "./cells.ts";
 import type { ColumnResolver, ColumnTarget } from "./columns.ts";
 import type { CsvRecord } from "./csv.ts";
-import type { ImportKind } from "./kind.ts";
+import type { FileColumns } from "./file-columns.ts";
 import type { JsonRecord } from "./ndjson.ts";
 
 /** A fault of a row: the column's name in the file, and the field it maps to. */
@@ -36,7 +36,7 @@ type Draft = ReturnType<typeof createDraft>;
 
 /** Parses rows of a table. An empty cell leaves a contact's field unchanged. */
 export function createTableReader(
-  kind: ImportKind,
+  kind: FileColumns,
   names: readonly string[],
   targets: readonly ColumnTarget[],
   flags: CellFlags,
@@ -84,7 +84,7 @@ export function createTableReader(
 }
 
 /** Parses JSON objects. Names are mapped as column names are; values keep their types. */
-export function createObjectReader(kind: ImportKind, resolver: ColumnResolver, flags: CellFlags): (record: JsonRecord) => Row {
+export function createObjectReader(kind: FileColumns, resolver: ColumnResolver, flags: CellFlags): (record: JsonRecord) => Row {
   const known = new Map<string, ColumnTarget>();
   const getTarget = (name: string): ColumnTarget => {
     let target = known.get(name);

@@ -6,6 +6,7 @@ import { decode, type Encoding } from "./decode.ts";
 import type { ImportKind } from "./kind.ts";
 import { parseNdjson } from "./ndjson.ts";
 import { type CellFlags, createObjectReader, createTableReader, type Row } from "./rows.ts";
+import { detectSeparator, SEPARATOR_LINE } from "./separator.ts";
 import type { Source } from "./source.ts";
 
 export const FORMATS = ["csv", "ndjson"] as const;
@@ -30,10 +31,7 @@ export interface Table {
   rows(): AsyncGenerator<Row[]>;
 }
 
-const SEPARATORS = [",", ";", "\t", "|"];
 const HEAD = 64 * 1024;
-
-const SEP_LINE = /^sep=(.)(?:\r\n|\n|\r)/i;
 
 /** Detects the format of a source and opens it as rows. Reads only its first lines. Throws CliError that names line and column. */
 export async function openTable(
@@ -56,7 +54,7 @@ export async function openTable(
     return { format, separator: "", names: [], targets: [], rows: () => mapBatches(parseNdjson(prepend(head, decoded)), [], read) };
   }
   // Excel reads and writes a first line such as `sep=;`.
-  const [line = "", named] = SEP_LINE.exec(head) ?? [];
+  const [line = "", named] = SEPARATOR_LINE.exec(head) ?? [];
   head = head.slice(line.length);
   const separator = text.separator ?? named ?? detectSeparator(head.trimStart(), resolver);
   const records = parseCsv(prepend(head, decoded), separator, line === "" ? 1 : 2);
@@ -78,19 +76,6 @@ export async function openTable(
   const below = text.header === undefined ? first.slice(1) : first;
   const targets = resolveColumns(resolver, first[0]?.line ?? 1, names, below[0]?.cells ?? []);
   return { format, separator, names, targets, rows: () => mapBatches(records, below, createTableReader(kind, names, targets, cells)) };
-}
-
-/** Picks the separator that gives the header an email column; otherwise the one that gives the most columns. */
-function detectSeparator(head: string, resolver: ColumnResolver): string {
-  const rated = SEPARATORS.map((separator) => {
-    const cells = parseFirstRecord(head, separator);
-    const email = cells.some((name, i) => {
-      const target = resolver.resolve(name, i);
-      return target.to === "field" && target.field === "email";
-    });
-    return { separator, score: (email ? 10_000 : 0) + cells.length };
-  });
-  return rated.reduce((best, next) => (next.score > best.score ? next : best)).separator;
 }
 
 function detectFormat(name: string, head: string): Format {

@@ -67,7 +67,7 @@ export default function Contacts() {
     >
       <Filters
         fields={[
-          { name: "search", label: "Search", example: "Search addresses and names" },
+          { name: "search", label: "Search", example: "Search people" },
           { name: "status", label: "Status", options: STATUS_OPTIONS },
           { name: "tag", label: "Tag", example: "Tag: vip" },
           ...(lists.length === 0 ? [] : [{ name: "list", label: "List", options: toOptions(lists) }]),

@@ -62,7 +62,7 @@ export default function ListPage({ params }: PageProps) {
             {data.doubleOptIn ? <OptIn list={data} /> : null}
             <Filters
               fields={[
-                { name: "search", label: "Search", example: "Search addresses and names" },
+                { name: "search", label: "Search", example: "Search people" },
                 ...(data.doubleOptIn || data.pendingCount > 0
                   ? [
                       {
@@ -197,7 +197,7 @@ function toColumns(list: List, reload: () => void): readonly Column<Member>[] {
     ...(may("lists:write")
       ? [
           {
-            head: "",
+            head: "More",
             width: "0 0 3rem",
             cell: (member: Member) => (
               <RowMenu

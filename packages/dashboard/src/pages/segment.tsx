@@ -72,7 +72,7 @@ function People({ id }: { readonly id: string }) {
   );
   return (
     <>
-      <Filters fields={[{ name: "search", label: "Search", example: "Search addresses and names" }]} />
+      <Filters fields={[{ name: "search", label: "Search", example: "Search people" }]} />
       <ContactTable
         list={list}
         name={key}

@@ -6,6 +6,7 @@ import { Loaded } from "../../parts/loaded.tsx";
 import type { Resource } from "../../parts/resource.ts";
 import { toTone } from "../../parts/status.tsx";
 import { Timeline } from "../../parts/timeline.tsx";
+import { toHref } from "../../router.tsx";
 
 interface Props {
   readonly explanation: Resource<Explanation>;
@@ -24,7 +25,7 @@ export function ContactTimeline({ explanation, names }: Props) {
             items={timeline.toReversed().map(({ at, what, why }) => ({
               at,
               what: <LinkedText text={what} names={names} />,
-              why: why === null ? null : <LinkedText text={why.replace(/^Its story: mailsvc why /, "")} names={names} />,
+              why: why === null ? null : <Cause text={why} names={names} />,
               tone: toneOf(what),
             }))}
           />
@@ -47,6 +48,11 @@ export function Why({ explanation, names, status }: Props & { readonly status: C
       )}
     </Loaded>
   );
+}
+
+function Cause({ text, names }: { readonly text: string; readonly names: ReadonlyMap<string, string> }) {
+  const email = /^Its story: mailsvc why (em_\w+)$/.exec(text)?.[1];
+  return email === undefined ? <LinkedText text={text} names={names} /> : <a href={toHref(`/activity/${email}`)}>Its story</a>;
 }
 
 function toneOf(what: string): string {

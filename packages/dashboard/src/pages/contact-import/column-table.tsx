@@ -1,0 +1,136 @@
+/** @jsxImportSource preact */
+import { CONTACT_TEXT_FIELDS, labelContactText } from "@mailsvc/sdk/contract/facts";
+import { CELL_TYPES, type CellType } from "../../../../cli/src/import/cells.ts";
+import type { ColumnTarget } from "../../../../cli/src/import/columns.ts";
+import type { OpenFile } from "./open-file.ts";
+
+interface Props {
+  readonly file: OpenFile;
+  readonly targets: readonly ColumnTarget[];
+  readonly change: (targets: ColumnTarget[]) => void;
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  email: "Email address",
+  ...Object.fromEntries(CONTACT_TEXT_FIELDS.map((field) => [field, labelContactText(field)])),
+  tags: "Tags",
+  status: "Status",
+};
+
+const TYPE_WORDS: Readonly<Record<CellType, string>> = {
+  text: "as text",
+  number: "as number",
+  boolean: "as yes or no",
+  date: "as date",
+  json: "as JSON",
+};
+
+/** The first rows of a file, and above each column what it becomes. */
+export function ColumnTable({ file, targets, change }: Props) {
+  const { names, sample, format } = file;
+  const set = (at: number, target: ColumnTarget): void => change(targets.map((one, i) => (i === at ? target : one)));
+  return (
+    <div class="sheet" tabIndex={0} role="region" aria-label="The first rows of the file">
+      <table>
+        <thead>
+          <tr>
+            {names.map((name, i) => (
+              <th key={`${i} ${name}`} scope="col" class={targets[i]?.to === "ignored" ? "left-out" : ""}>
+                <span class="column-name">{name || `Column ${i + 1}`}</span>
+                <Target
+                  name={name || `column ${i + 1}`}
+                  target={targets[i] ?? { to: "ignored" }}
+                  typed={format === "csv"}
+                  set={(target) => set(i, target)}
+                />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sample.map((cells, row) => (
+            <tr key={row}>
+              {names.map((_, i) => (
+                <td key={i} class={targets[i]?.to === "ignored" ? "left-out" : ""} title={cells[i]}>
+                  {cells[i]}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface TargetProps {
+  readonly name: string;
+  readonly target: ColumnTarget;
+  /** Whether the cells are texts, which can be read as something else. */
+  readonly typed: boolean;
+  readonly set: (target: ColumnTarget) => void;
+}
+
+function Target({ name, target, typed, set }: TargetProps) {
+  const choose = (value: string): void => {
+    if (value === "ignored" || value === "customFields") set({ to: value });
+    else if (value === "custom") set({ to: "custom", key: target.to === "custom" ? target.key : name, type: undefined });
+    else set({ to: "field", field: value });
+  };
+  return (
+    <>
+      <select
+        aria-label={`${name} becomes`}
+        value={target.to === "field" ? target.field : target.to}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        <option value="ignored">Do not import</option>
+        {Object.entries(FIELDS).map(([field, text]) => (
+          <option key={field} value={field}>
+            {text}
+          </option>
+        ))}
+        <option value="custom">Custom field</option>
+        <option value="customFields">Custom fields, as JSON</option>
+      </select>
+      {target.to === "custom" ? (
+        <span class="pair">
+          <input
+            aria-label={`Custom field of ${name}`}
+            value={target.key}
+            spellcheck={false}
+            onInput={({ currentTarget }) => set({ ...target, key: currentTarget.value })}
+          />
+          {typed ? (
+            <select
+              aria-label={`Type of ${name}`}
+              value={target.type ?? ""}
+              onChange={({ currentTarget }) => set({ ...target, type: (currentTarget.value || undefined) as CellType | undefined })}
+            >
+              <option value="">as it looks</option>
+              {CELL_TYPES.map((type) => (
+                <option key={type} value={type}>
+                  {TYPE_WORDS[type]}
+                </option>
+              ))}
+            </select>
+          ) : null}
+        </span>
+      ) : null}
+    </>
+  );
+}
+
+/** What is wrong with the columns; null when the file can be imported. */
+export function findColumnFault(names: readonly string[], targets: readonly ColumnTarget[]): string | null {
+  const keys = targets.map((target) =>
+    target.to === "field" ? target.field : target.to === "custom" ? `custom.${target.key.trim()}` : target.to,
+  );
+  if (!keys.includes("email")) return "Choose the column with the email address.";
+  if (keys.includes("custom.")) return "Give the custom field a name.";
+  const twice = keys.findIndex((key, i) => key !== "ignored" && keys.indexOf(key) !== i);
+  if (twice === -1) return null;
+  const first = keys.indexOf(keys[twice] ?? "");
+  const field = keys[twice] ?? "";
+  return `“${names[first]}” and “${names[twice]}” both become ${FIELDS[field] ?? field.replace(/^custom\./, "the custom field ")}. Leave one of them out.`;
+}

@@ -1,0 +1,147 @@
+/** @jsxImportSource preact */
+import { useEffect, useState } from "preact/hooks";
+import type { ColumnTarget } from "../../../../cli/src/import/columns.ts";
+import { asRequestError, type RequestError } from "../../api/request-error.ts";
+import { may } from "../../api/session.ts";
+import { toOptions, useGroups } from "../../parts/audience/groups.ts";
+import { Loading } from "../../parts/empty.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Field } from "../../parts/field.tsx";
+import { formatBytes } from "../../parts/time.tsx";
+import { ColumnTable, findColumnFault } from "./column-table.tsx";
+import { ENCODINGS, type Encoding } from "./file-text.ts";
+import type { ImportPlan } from "./importer.ts";
+import { guessTarget, type OpenFile, openFile } from "./open-file.ts";
+
+/** What a person has decided about a file. */
+export type Decision = Omit<ImportPlan, "id">;
+
+interface Props {
+  readonly file: File;
+  /** What was decided before, to be changed. */
+  readonly before: Decision | null;
+  readonly begin: (decision: Decision) => void;
+  readonly other: () => void;
+}
+
+/** The first rows of a file, and how it is imported. */
+export function Prepare({ file, before, begin, other }: Props) {
+  const [open, setOpen] = useState<OpenFile | null>(null);
+  const [error, setError] = useState<RequestError | null>(null);
+  const [targets, setTargets] = useState<readonly ColumnTarget[]>(before?.targets ?? []);
+  const [mode, setMode] = useState<"upsert" | "skip">(before?.mode ?? "upsert");
+  const [listId, setListId] = useState(before?.listId ?? "");
+  const [detectTypes, setDetectTypes] = useState(before?.detectTypes ?? true);
+  const groups = useGroups();
+  const look = (given: Parameters<typeof openFile>[1], keep: boolean): void => {
+    openFile(file, given).then(
+      (found) => {
+        setOpen(found);
+        setError(null);
+        if (!keep) setTargets(found.names.map(guessTarget));
+      },
+      (cause: unknown) => setError(asRequestError(cause)),
+    );
+  };
+  useEffect(() => look(before === null ? {} : { encoding: before.encoding, hasHeader: before.hasHeader }, before !== null), [file]);
+  if (open === null)
+    return error === null ? (
+      <Loading />
+    ) : (
+      <div class="scroll">
+        <ErrorNote error={error} />
+        <div class="buttons">
+          <button type="button" onClick={other}>
+            Choose another file
+          </button>
+        </div>
+      </div>
+    );
+  const fault = findColumnFault(open.names, targets);
+  const decide = (dryRun: boolean): void => {
+    const { sample: _, ...form } = open;
+    begin({ ...form, targets, detectTypes, mode, listId: listId || null, dryRun });
+  };
+  return (
+    <div class="scroll import">
+      <div class="what">
+        <p>
+          <strong>{file.name}</strong>{" "}
+          <span class="soft">
+            {formatBytes(file.size)} · {open.format === "csv" ? "CSV" : "NDJSON"}
+          </span>
+        </p>
+        <button type="button" class="link" onClick={other}>
+          Choose another file
+        </button>
+      </div>
+      <ColumnTable file={open} targets={targets} change={setTargets} />
+      {error === null ? null : <ErrorNote error={error} />}
+      {fault === null ? null : (
+        <p class="wrong" role="alert">
+          {fault}
+        </p>
+      )}
+      <div class="form card options">
+        <Field label="People who are contacts already" hint={mode === "upsert" ? "Empty cells leave their fields as they are." : undefined}>
+          <select value={mode} onChange={({ currentTarget }) => setMode(currentTarget.value === "skip" ? "skip" : "upsert")}>
+            <option value="upsert">get the values of the file</option>
+            <option value="skip">stay as they are</option>
+          </select>
+        </Field>
+        {may("lists:write") && (groups.data?.lists.length ?? 0) > 0 ? (
+          <Field label="Add everybody to a list" hint="A list with double opt-in asks each person by email first.">
+            <select value={listId} onChange={({ currentTarget }) => setListId(currentTarget.value)}>
+              <option value="">no list</option>
+              {toOptions(groups.data?.lists ?? []).map(({ value, text }) => (
+                <option key={value} value={value}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </Field>
+        ) : null}
+        <Field label="Encoding">
+          <select
+            value={open.encoding}
+            onChange={({ currentTarget }) => look({ encoding: currentTarget.value as Encoding, hasHeader: open.hasHeader }, false)}
+          >
+            {Object.entries(ENCODINGS).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {open.format === "csv" ? (
+          <>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={open.hasHeader}
+                onChange={({ currentTarget }) => look({ encoding: open.encoding, hasHeader: currentTarget.checked }, false)}
+              />
+              The first line names the columns
+            </label>
+            <label class="check">
+              <input type="checkbox" checked={detectTypes} onChange={({ currentTarget }) => setDetectTypes(currentTarget.checked)} />
+              Store numbers, dates, true and false in custom fields as such, not as text
+            </label>
+          </>
+        ) : null}
+      </div>
+      <p class="soft">
+        An import never subscribes anyone again who unsubscribed, bounced or complained. Until it is done, this browser keeps a copy of the
+        file, so that it can go on after the page was closed.
+      </p>
+      <div class="buttons">
+        <button type="button" class="primary" disabled={fault !== null} onClick={() => decide(false)}>
+          Import
+        </button>
+        <button type="button" disabled={fault !== null} onClick={() => decide(true)}>
+          Check without storing
+        </button>
+      </div>
+    </div>
+  );
+}
