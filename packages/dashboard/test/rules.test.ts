@@ -1,0 +1,80 @@
+import { RULE_FIELDS, RULE_LIMITS, RULE_OPERATORS, type SegmentRule, SegmentRuleSchema } from "@mailsvc/sdk/contract";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { buildRule, countLevels, type GroupNode, isWhole, mayNest, parseRule } from "../src/parts/rules/tree.ts";
+import { changePart } from "../src/parts/rules/values.ts";
+import { FIELD_CHOICES, FIELD_WORDS } from "../src/parts/rules/words.ts";
+
+const condition = fc.constantFrom<SegmentRule>(
+  { field: "tags", operator: "contains", value: "vip" },
+  { field: "status", operator: "in", value: ["BOUNCED"] },
+  { field: "customFields.orders", operator: "gte", value: 5 },
+);
+
+/** Rules of up to four levels. */
+const rules = fc.letrec<{ rule: SegmentRule }>((tie) => ({
+  rule: fc.oneof(
+    { maxDepth: 4, depthSize: "small" },
+    condition,
+    fc.record({ all: fc.array(tie("rule"), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ any: fc.array(tie("rule"), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ not: tie("rule") }),
+  ),
+})).rule;
+
+/** Whether a contact matches, for conditions that a set of values decides. */
+function matches(rule: SegmentRule, truths: ReadonlySet<string>): boolean {
+  if ("all" in rule) return rule.all.every((one) => matches(one, truths));
+  if ("any" in rule) return rule.any.some((one) => matches(one, truths));
+  return "not" in rule ? !matches(rule.not, truths) : truths.has(rule.field);
+}
+
+test("a rule that is opened and saved means the same, and is valid where it was", () => {
+  const sets = [[], ["tags"], ["status"], ["tags", "status"], ["customFields.orders"], ["tags", "customFields.orders"]].map(
+    (one) => new Set(one),
+  );
+  fc.assert(
+    fc.property(rules, (rule) => {
+      const { rule: built } = buildRule(parseRule(rule));
+      for (const truths of sets) expect(matches(built, truths)).toBe(matches(rule, truths));
+      expect(SegmentRuleSchema.safeParse(built).success).toBe(true);
+      expect(buildRule(parseRule(built)).rule).toEqual(built);
+    }),
+  );
+});
+
+test("every part of a rule is found by the path that the server names", () => {
+  const { places } = buildRule(
+    parseRule({
+      all: [{ field: "tags", operator: "contains", value: "" }, { not: { any: [{ all: [] }, { field: "email", operator: "exists" }] } }],
+    }),
+  );
+  expect([...places.keys()]).toEqual(["rules", "rules.all[0]", "rules.all[1]", "rules.all[1].not.any[0]", "rules.all[1].not.any[1]"]);
+});
+
+test("the fields and operators to choose from are those of the contract, and each change is complete or waits for a value", () => {
+  expect(FIELD_CHOICES.toSorted()).toEqual(Object.keys(RULE_FIELDS).toSorted());
+  expect(Object.values(FIELD_WORDS)).not.toContain("");
+  for (const [field, kind] of [...Object.entries(RULE_FIELDS), ["customFields.plan", "custom"] as const])
+    for (const operator of RULE_OPERATORS[kind]) {
+      const part = changePart({ field: "tags", operator: "contains", value: "vip" }, { field, operator });
+      expect(part).toMatchObject({ field, operator });
+      const whole = isWhole({ kind: "condition", id: 1, ...part });
+      const rule = { field: part.field, operator: part.operator, value: part.value };
+      // What needs no further value is a rule that the contract accepts, and what does is none yet.
+      expect(`${field} ${operator}: ${SegmentRuleSchema.safeParse(rule).success}`).toBe(`${field} ${operator}: ${whole}`);
+    }
+});
+
+test("groups can be nested as deep as the contract allows, and no deeper", () => {
+  const group: GroupNode = { kind: "group", id: 1, mode: "any", nodes: [] };
+  let depth = 0;
+  while (mayNest(group, depth)) depth += countLevels(group);
+  const nest = (levels: number): SegmentRule =>
+    levels === 0 ? { field: "tags", operator: "contains", value: "vip" } : { any: [nest(levels - 1)] };
+  expect(depth + 1).toBe(RULE_LIMITS.depth);
+  expect(SegmentRuleSchema.safeParse(nest(depth + 1)).success).toBe(true);
+  expect(SegmentRuleSchema.safeParse(nest(depth + 2)).success).toBe(false);
+  // A group with a negation takes two levels.
+  expect(mayNest({ ...group, mode: "none" }, RULE_LIMITS.depth - 2)).toBe(false);
+});
