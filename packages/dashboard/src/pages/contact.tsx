@@ -60,7 +60,7 @@ export default function ContactPage({ params }: PageProps) {
       back={back}
       about={
         <>
-          <Status status={data.status} text={STATUS_WORDS[data.status]} /> {data.email}
+          <Status status={data.status} text={STATUS_WORDS[data.status]} /> {nameOf(data) === data.email ? "" : data.email}
         </>
       }
       actions={may("contacts:write") ? <Actions contact={data} reload={reload} /> : null}

@@ -192,7 +192,7 @@ function toColumns(list: List, reload: () => void): readonly Column<Member>[] {
   return [
     { head: "Address", width: "3 1 0", cell: ({ contact }) => contact.email },
     { head: "Name", width: "2 1 0", wide: true, cell: ({ contact }) => formatContactName(contact) },
-    { head: "Membership", width: "0 0 8rem", cell: (member) => <Membership member={member} /> },
+    { head: "Membership", width: "0 0 7rem", cell: (member) => <Membership member={member} /> },
     { head: "Added", width: "0 0 6.5rem", wide: true, cell: ({ addedAt }) => <Time at={addedAt} /> },
     ...(may("lists:write")
       ? [

@@ -77,7 +77,14 @@ export default function Suppressions() {
 function Add({ done }: { readonly done: () => void }) {
   const act = async (values: FormValues): Promise<void> => {
     const more = { scope: values.text("scope") as Suppression["scope"], ...values.filled("note") };
-    const entries = splitList(values.text("emails")).map((email) => ({ email, reason: "manual" as const, ...more }));
+    const emails = splitList(values.text("emails"));
+    const [only] = emails;
+    if (only !== undefined && emails.length === 1) {
+      await api.suppressions.create({ email: only, ...more });
+      done();
+      return toast(`${only} is suppressed`);
+    }
+    const entries = emails.map((email) => ({ email, ...more }));
     const { created, widened, unchanged, failed } = await api.suppressions.import({ entries });
     done();
     const [first] = failed;

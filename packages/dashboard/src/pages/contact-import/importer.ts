@@ -99,7 +99,8 @@ export class Importer {
       const sums = { ...before.counts };
       for (const [name, n] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + n;
       const next = { batches: number, rows: before.rows + rows.length, bytes, failed: before.failed + rejects.length, counts: sums };
-      await this.#store?.save(next, rejects);
+      // Without it a resumed import sends this batch again, which changes nothing.
+      await this.#store?.save(next, rejects).catch(() => {});
       this.progress.value = next;
       if (rejects.length > 0) this.rejects.value = [...this.rejects.peek(), ...rejects].slice(0, MAX_REJECTS);
     }
@@ -121,7 +122,7 @@ export class Importer {
         if (!row) continue;
         const faults = errors
           .filter((error) => error.index === index)
-          .map(({ path, code, message }) => ({ column: row.columnOf(path), field: path, code, message }));
+          .map(({ path, code, message }) => ({ column: row.columnOf(path), field: path, code, message: withoutPath(message, path) }));
         rejects.push({ line: row.line, source: row.source, faults });
       }
       const people = good.flatMap(({ value }, i) => (refused.has(i) ? [] : [String(value["email"])]));
@@ -135,6 +136,11 @@ export class Importer {
     }
     return { counts, rejects: rejects.sort((a, b) => a.line - b.line) };
   }
+}
+
+/** The message of a field without its name in front, since the name of the column stands there. */
+function withoutPath(message: string, path: string): string {
+  return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }
 
 /** Rows in batches of one request each. The same file always gives the same batches. */

@@ -82,7 +82,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
         label="Add a tag"
         title={`Add a tag to ${count(n, "contact")}`}
         submit="Add"
-        act={({ text }) => begin(run("Adding the tag", addTag(text("tag"), signal), (k) => `${count(k, "contact")} got the tag`))}
+        act={(values) => begin(run("Adding the tag", addTag(values.text("tag"), signal), (k) => `${count(k, "contact")} got the tag`))}
       >
         <TagField />
       </FormButton>
@@ -90,7 +90,9 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
         label="Remove a tag"
         title={`Remove a tag from ${count(n, "contact")}`}
         submit="Remove"
-        act={({ text }) => begin(run("Removing the tag", removeTag(text("tag"), signal), (k) => `${count(k, "contact")} lost the tag`))}
+        act={(values) =>
+          begin(run("Removing the tag", removeTag(values.text("tag"), signal), (k) => `${count(k, "contact")} lost the tag`))
+        }
       >
         <TagField />
       </FormButton>
@@ -99,7 +101,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
           label="Add to a list"
           title={`Add ${count(n, "contact")} to a list`}
           submit="Add"
-          act={({ text }) => begin(run("Adding to the list", addToList(text("list"), signal), (k) => `${count(k, "contact")} added`))}
+          act={(values) => begin(run("Adding to the list", addToList(values.text("list"), signal), (k) => `${count(k, "contact")} added`))}
         >
           <ListField lists={lists} />
         </FormButton>
@@ -124,6 +126,7 @@ export function BulkBar({ selection, filters, total, isMinimum, lists, done }: P
       <button type="button" class="link" onClick={selection.clear}>
         Choose none
       </button>
+      {error === null ? null : <ErrorNote title="It was not done for all" error={error} />}
     </div>
   );
 }

@@ -24,7 +24,7 @@ export function ContactFields({ contact }: { readonly contact?: Contact }) {
             inputMode={CONTACT_TEXTS[field].input}
             maxLength={CONTACT_TEXTS[field].maxLength}
             autocomplete="off"
-            value={contact?.[field] ?? ""}
+            defaultValue={contact?.[field] ?? ""}
           />
         </Field>
       ))}

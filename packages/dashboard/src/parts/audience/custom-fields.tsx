@@ -83,11 +83,7 @@ function Value({ row: { name, type, text }, set }: { readonly row: Row; readonly
   return (
     <input
       aria-label={label}
-      {...(type === "number" && {
-        inputMode: "decimal" as const,
-        pattern: "\\s*-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?\\s*",
-        title: "A number",
-      })}
+      {...(type === "number" && { inputMode: "decimal" as const })}
       required={type !== "text"}
       value={text}
       spellcheck={false}

@@ -14,13 +14,13 @@ export function ListFields({ list }: { readonly list?: List }) {
   return (
     <>
       <Field label="Name">
-        <input name="name" required maxLength={200} placeholder="Newsletter" value={list?.name ?? ""} autocomplete="off" />
+        <input name="name" required maxLength={200} placeholder="Newsletter" defaultValue={list?.name ?? ""} autocomplete="off" />
       </Field>
       <Field label="Description" hint="For you and your colleagues.">
-        <textarea name="description" rows={2} maxLength={1000} value={list?.description ?? ""} />
+        <textarea name="description" rows={2} maxLength={1000} defaultValue={list?.description ?? ""} />
       </Field>
       <label class="check">
-        <input type="checkbox" name="public" checked={list?.public ?? true} />
+        <input type="checkbox" name="public" defaultChecked={list?.public ?? true} />
         <span>
           Members see its name on their preference page
           <span class="hint soft block">They reach it by the unsubscribe link, and can leave the list there.</span>
@@ -48,13 +48,13 @@ export function ListFields({ list }: { readonly list?: List }) {
               name="confirmationFrom"
               required
               placeholder="Acme <hello@acme.example>"
-              value={list?.confirmationFrom ?? ""}
+              defaultValue={list?.confirmationFrom ?? ""}
               autocomplete="off"
               spellcheck={false}
             />
           </Field>
           <Field label="Its subject" hint="Without one: Confirm your subscription to, and the name of the list.">
-            <input name="confirmationSubject" maxLength={998} value={list?.confirmationSubject ?? ""} autocomplete="off" />
+            <input name="confirmationSubject" maxLength={998} defaultValue={list?.confirmationSubject ?? ""} autocomplete="off" />
           </Field>
         </>
       ) : null}

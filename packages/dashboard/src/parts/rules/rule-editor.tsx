@@ -140,7 +140,7 @@ function usePreview(rule: SegmentRule | null): Preview {
       return;
     }
     const over = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
+    setState((before) => ({ ...before, error: null, loading: true }));
     const cancel = after(SETTLE_MS, () => {
       api.segments.preview({ rules: JSON.parse(key) as SegmentRule, limit: 5 }, { signal: over.signal }).then(
         (data) => over.signal.aborted || setState({ data, error: null, loading: false }),

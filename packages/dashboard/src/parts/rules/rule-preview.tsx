@@ -30,11 +30,12 @@ export function RulePreview({ preview, loading, whole }: Props) {
       {shown === null || shown.contacts.length === 0 ? null : (
         <ul class="items">
           {shown.contacts.map((contact) => (
-            <li key={contact.id} class="what">
-              <span>
-                <a href={toHref(`/contacts/${contact.id}`)}>{contact.email}</a> <span class="soft">{formatContactName(contact)}</span>
-              </span>
-              <Status status={contact.status} text={STATUS_WORDS[contact.status]} />
+            <li key={contact.id}>
+              <a href={toHref(`/contacts/${contact.id}`)}>{contact.email}</a>
+              <div class="what">
+                <span class="soft">{formatContactName(contact)}</span>
+                <Status status={contact.status} text={STATUS_WORDS[contact.status]} />
+              </div>
             </li>
           ))}
           {shown.count > shown.contacts.length ? (

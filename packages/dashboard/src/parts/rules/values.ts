@@ -1,5 +1,5 @@
 import type { FieldKind, RuleOperator, SegmentCondition } from "@mailsvc/sdk/contract";
-import { kindOfField, RULE_OPERATORS } from "@mailsvc/sdk/contract/facts";
+import { kindOfField } from "@mailsvc/sdk/contract/facts";
 
 export type Value = SegmentCondition["value"];
 
@@ -72,15 +72,14 @@ const EMPTY: Readonly<Record<Entry, Value>> = {
 export function changePart(part: Part, change: Partial<Pick<Part, "field" | "operator">>): Part {
   const field = change.field ?? part.field;
   const kind = kindOfField(field) ?? "custom";
-  const operators: readonly RuleOperator[] = RULE_OPERATORS[kind];
-  const wanted = change.operator ?? part.operator;
-  const operator = operators.includes(wanted) ? wanted : firstOperator(kind);
-  const [before, now] = [entryOf(part.field, part.operator), entryOf(field, operator)];
   const sameKind = kindOfField(part.field) === kind && (kind !== "set" || part.field === field);
+  const operator = change.operator ?? (sameKind ? part.operator : FIRST[kind]);
+  const [before, now] = [entryOf(part.field, part.operator), entryOf(field, operator)];
   const value = before === now && sameKind ? part.value : EMPTY[now];
   return { field, operator, value };
 }
 
+/** The operator that most people want of a kind of field. */
 const FIRST: Readonly<Record<FieldKind, RuleOperator>> = {
   text: "contains",
   status: "equals",
@@ -88,10 +87,6 @@ const FIRST: Readonly<Record<FieldKind, RuleOperator>> = {
   set: "contains",
   custom: "equals",
 };
-
-function firstOperator(kind: FieldKind): RuleOperator {
-  return FIRST[kind];
-}
 
 /** A new condition. */
 export function newCondition(): Part {
