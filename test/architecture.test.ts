@@ -49,7 +49,11 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
-  [/\/dashboard\/src\/(pages\/contact-import|parts\/audience)\//, /\/cli\/src\/(import|export)\//, "a file is read and written alike in the browser and in a terminal"],
+  [
+    /\/dashboard\/src\/(pages\/contact-import|parts\/audience)\//,
+    /\/cli\/src\/(import|export)\//,
+    "a file is read and written alike in the browser and in a terminal",
+  ],
   [/\/mcp\/schemas\.ts$/, /\/http\/json-schema\.ts$/, "the schemas of tools are those of the OpenAPI document"],
 ];
 

@@ -47,3 +47,8 @@ export function asRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   return new RequestError({ code: "error", message: error instanceof Error ? error.message : String(error) });
 }
+
+/** The message about a field without the field's path in front of it, for places that show where it belongs. */
+export function withoutPath(message: string, path: string): string {
+  return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
+}

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { Reject } from "../../../../cli/src/import/reject-lines.ts";
 import type { Row } from "../../../../cli/src/import/rows.ts";
 import { api } from "../../api/client.ts";
-import { asRequestError, RequestError } from "../../api/request-error.ts";
+import { asRequestError, RequestError, withoutPath } from "../../api/request-error.ts";
 import { pause } from "../../browser.ts";
 import type { ImportStore } from "./import-store.ts";
 import { type RowPlan, readRows } from "./open-file.ts";
@@ -138,11 +138,6 @@ export class Importer {
   }
 }
 
-/** The message of a field without its name in front, since the name of the column stands there. */
-function withoutPath(message: string, path: string): string {
-  return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
-}
-
 /** Rows in batches of one request each. The same file always gives the same batches. */
 async function* splitRows(
   pieces: AsyncIterable<{ readonly rows: readonly Row[]; readonly bytes: number }>,
@@ -151,8 +146,10 @@ async function* splitRows(
   let characters = 0;
   let bytes = 0;
   for await (const piece of pieces) {
-    bytes = piece.bytes;
-    for (const row of piece.rows) {
+    const from = bytes;
+    for (const [i, row] of piece.rows.entries()) {
+      // Where a row stands in its piece says how far it is in the file.
+      bytes = from + Math.round(((piece.bytes - from) * i) / piece.rows.length);
       const length = "text" in row.source ? row.source.text.length : row.source.reduce((sum, cell) => sum + cell.length, 0);
       if (held.length === CONTACT_LIMITS.importRows || (held.length > 0 && characters + length > MAX_CHARACTERS)) {
         yield { rows: held, bytes };
@@ -162,6 +159,7 @@ async function* splitRows(
       held.push(row);
       characters += length;
     }
+    bytes = piece.bytes;
   }
   if (held.length > 0) yield { rows: held, bytes };
 }

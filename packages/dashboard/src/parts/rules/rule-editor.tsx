@@ -2,7 +2,7 @@
 import type { SegmentPreview, SegmentRule } from "@mailsvc/sdk/contract";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
+import { asRequestError, type RequestError, withoutPath } from "../../api/request-error.ts";
 import { after } from "../../browser.ts";
 import { toOptions, useGroups } from "../audience/groups.ts";
 import { ErrorNote } from "../error-note.tsx";
@@ -78,7 +78,7 @@ export function RuleEditor({ rule, change, refused = null }: Props) {
         )}
       </Tabs>
       {error !== null && (error.status !== 400 || error.details.length === 0) ? <ErrorNote error={error} /> : null}
-      <RulePreview preview={preview.data} loading={preview.loading} whole={whole && error === null} />
+      <RulePreview preview={preview.data} loading={preview.loading} missing={error === null ? (whole ? null : "incomplete") : "wrong"} />
     </div>
   );
 }
@@ -161,7 +161,7 @@ function placeErrors(error: RequestError | null, places: ReadonlyMap<string, num
   for (const { path, message } of error?.details ?? []) {
     const at = [...places.keys()].filter((place) => path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`));
     const id = places.get(at.reduce((longest, one) => (one.length > longest.length ? one : longest), "rules"));
-    if (id !== undefined) placed.set(id, [placed.get(id), message].filter(Boolean).join(" "));
+    if (id !== undefined) placed.set(id, [placed.get(id), withoutPath(message, path)].filter(Boolean).join(" "));
   }
   return placed;
 }

@@ -9,18 +9,23 @@ import { Status } from "../status.tsx";
 interface Props {
   readonly preview: SegmentPreview | null;
   readonly loading: boolean;
-  /** Whether the rule can be counted. */
-  readonly whole: boolean;
+  /** Why the rule cannot be counted; null if it can. */
+  readonly missing: "incomplete" | "wrong" | null;
 }
 
+const MISSING = {
+  incomplete: "Complete the conditions to see who matches.",
+  wrong: "Correct what is marked to see who matches.",
+} as const;
+
 /** How many people match a rule, and the newest of them. */
-export function RulePreview({ preview, loading, whole }: Props) {
-  const shown = whole ? preview : null;
+export function RulePreview({ preview, loading, missing }: Props) {
+  const shown = missing === null ? preview : null;
   return (
     <section class="card rule-preview" aria-busy={loading}>
       <p role="status" class="matching">
         {shown === null ? (
-          <span class="soft">{whole ? "Counting…" : "Complete the conditions to see who matches."}</span>
+          <span class="soft">{missing === null ? "Counting…" : MISSING[missing]}</span>
         ) : (
           <>
             <strong class="number">{formatCount(shown.count)}</strong> {shown.count === 1 ? "person matches" : "people match"}
