@@ -7,12 +7,13 @@ import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
 import { startCluster } from "./support/cluster.ts";
+import { chooseSeed, countKills, type KillRecord, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { type SmtpSink, smtpSink } from "./support/smtp-sink.ts";
 import { type Ledger, newLedger, startTraffic, type Traffic } from "./support/traffic.ts";
 
-// A few kills for each run; CAMPAIGN_KILLS=50 CAMPAIGN_RECIPIENTS=20000 for a long one.
-const KILLS = Number(process.env.CAMPAIGN_KILLS ?? 3);
+// A few kills for each run; KILLS=50 CAMPAIGN_RECIPIENTS=20000 for a long one.
+const KILLS = countKills(3);
 const RECIPIENTS = Number(process.env.CAMPAIGN_RECIPIENTS ?? 800);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000 + RECIPIENTS * 30;
 /** Connections to the next hop, and so the messages one kill can leave in doubt. */
@@ -83,7 +84,7 @@ function startSingles(api: Api, ledger: Ledger, random: () => number): Traffic {
 }
 
 /** What was running when servers were killed. */
-interface Scene {
+interface Scene extends Pick<KillRecord, "database" | "seed"> {
   readonly campaignId: string;
   readonly ledger: Ledger;
   readonly sink: SmtpSink;
@@ -98,7 +99,7 @@ function countArrivals({ taken }: SmtpSink): Map<string, number> {
 
 /** Waits until all mail has left, and checks that each recipient got it, and nobody twice unless it is listed as in doubt. */
 async function checkEnd(api: Api, scene: Scene): Promise<void> {
-  const { campaignId, ledger, sink, whileSending } = scene;
+  const { campaignId, ledger, sink, whileSending, database, seed } = scene;
   const status = async (): Promise<string> => (await call<{ status: string }>(api, "GET", `/api/v1/campaigns/${campaignId}`)).status;
   const stats = async (): Promise<string> =>
     JSON.stringify((await call<{ recipients: unknown }>(api, "GET", `/api/v1/campaigns/${campaignId}/stats`)).recipients);
@@ -119,9 +120,17 @@ async function checkEnd(api: Api, scene: Scene): Promise<void> {
   const verified = await call(api, "GET", `/api/v1/campaigns/${campaignId}/verify`);
   expect(verified).toEqual({ correct: true, recipients: RECIPIENTS, differences: [] });
   const acknowledged = ledger.wishes.filter(({ promised }) => promised !== null).length;
-  console.log(
-    `${KILLS} kills, ${whileSending} while the campaign was sent: ${recipients.length} recipients, ${acknowledged} sends acknowledged, ${inDoubt} in doubt, ${doubles.length} doubles`,
-  );
+  recordKills({
+    suite: "a campaign and single sends",
+    database,
+    seed,
+    kills: KILLS,
+    acknowledged: mails.length,
+    missing: mails.filter(({ id }) => !times.has(id)).length,
+    repeated: doubles.length,
+    unlisted: doubles.filter((mail) => !mail.inDoubt).length,
+  });
+  console.log(`${whileSending} kills while the campaign was sent; ${acknowledged} sends acknowledged, ${inDoubt} mails in doubt`);
 }
 
 /** Asks again for the answers that were lost, lets all single mail leave, and checks that each send that was acknowledged had its effect once. */
@@ -158,7 +167,8 @@ function matches(mails: readonly SingleMail[] = [], promised: readonly string[] 
 test("a campaign and single mails whose server is killed again and again lose nobody, and double only what is listed as in doubt", {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const seed = chooseSeed();
+  const { fraction: random } = seededRandom(seed);
   const ledger = newLedger();
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-campaign-"));
   const sink = await smtpSink(() => random() * 8);
@@ -183,7 +193,7 @@ test("a campaign and single mails whose server is killed again and again lose no
       db.close();
       api = await start();
     }
-    await checkEnd(api, { campaignId, ledger, sink, whileSending });
+    await checkEnd(api, { campaignId, ledger, sink, whileSending, database: "SQLite", seed });
   } finally {
     await running?.kill("SIGKILL");
     await sink.close();
@@ -192,7 +202,8 @@ test("a campaign and single mails whose server is killed again and again lose no
 });
 
 test("two servers on Postgres share a campaign and single mails while one after the other is killed", { timeout: TIMEOUT_MS }, async () => {
-  const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const seed = chooseSeed();
+  const { fraction: random } = seededRandom(seed);
   const ledger = newLedger();
   const sink = await smtpSink(() => random() * 8);
   const cluster = await startCluster(2, [
@@ -214,7 +225,7 @@ test("two servers on Postgres share a campaign and single mails while one after 
       if (isSending(checkLaw(await cluster.query<Row>(LAW(campaignId))))) whileSending += 1;
       await cluster.replace(place);
     }
-    await checkEnd(api(1), { campaignId, ledger, sink, whileSending });
+    await checkEnd(api(1), { campaignId, ledger, sink, whileSending, database: "Postgres", seed });
   } finally {
     await cluster.stop();
     await sink.close();
@@ -224,7 +235,7 @@ test("two servers on Postgres share a campaign and single mails while one after 
 test("pause, resume and cancel at the same moment on two servers leave one state, and no mail goes out after a cancel", {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const { fraction: random } = seededRandom(chooseSeed());
   const sink = await smtpSink(() => random() * 8);
   const cluster = await startCluster(2, ["--trust-sender", "acme.example", "--smtp-url", `${sink.url}?pool=${POOL}&messages=1000`]);
   const api = (place: number): Api => cluster.members[place]?.api as Api;

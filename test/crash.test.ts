@@ -6,12 +6,13 @@ import { expect, test } from "vitest";
 import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
+import { chooseSeed, countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 import { newLedger, startTraffic } from "./support/traffic.ts";
 
-// CRASH_ROUNDS=56 and more look for what is rare.
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 16);
+// KILLS=56 and more look for what is rare.
+const ROUNDS = countKills(16);
 const CONNECTIONS = 40;
 /** Connections to the next hop, and so the messages one kill can leave in doubt. */
 const POOL = 8;
@@ -60,8 +61,7 @@ const drain = async (api: Api): Promise<void> => {
 test("a server killed at any moment under load loses nothing it acknowledged and sends nothing twice unsaid", {
   timeout: 240_000,
 }, async () => {
-  const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
-  console.log(`crash test: seed ${seed} (CRASH_SEED repeats its choices)`);
+  const seed = chooseSeed();
   const chance = seededRandom(seed);
   const random = chance.fraction;
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-crash-"));
@@ -130,15 +130,18 @@ test("a server killed at any moment under load loses nothing it acknowledged and
     const arrived = (email: EmailRow): number => arrivals.get(email.id) ?? 0;
     const doubted = new Set(listedInDoubt.map(({ id }) => id));
     const twice = emails.filter((email) => arrived(email) > 1);
-    console.log(
-      [
-        `crash test: ${ROUNDS} rounds (${rounds.capture} capture, ${rounds.smtp} SMTP, ${killedStarting} killed while starting)`,
-        `${acknowledged.length} requests acknowledged with ${acknowledged.reduce((sum, wish) => sum + wish.recipients, 0)} messages, ${missing.length} missing`,
-        `${doubted.size} in doubt, at most ${Math.max(...inDoubtPerKill)} by one kill`,
-        `${twice.length} arrived twice, ${twice.filter(({ id }) => !doubted.has(id)).length} of them unsaid`,
-        `${ledger.replayed} answers replayed`,
-      ].join("; "),
-    );
+    recordKills({
+      suite: "single sends",
+      database: "SQLite",
+      seed,
+      kills: ROUNDS,
+      acknowledged: acknowledged.reduce((sum, wish) => sum + wish.recipients, 0),
+      missing: missing.length,
+      repeated: twice.length,
+      unlisted: twice.filter(({ id }) => !doubted.has(id)).length,
+    });
+    const by = `${rounds.capture} rounds by capture, ${rounds.smtp} by SMTP, ${killedStarting} killed while starting`;
+    console.log(`${by}; ${doubted.size} in doubt, at most ${Math.max(...inDoubtPerKill)} by one kill; ${ledger.replayed} answers replayed`);
 
     expect(ledger.refused).toEqual([]);
     // There was traffic; a busy machine answers a tenth of what a quiet one does.

@@ -8,11 +8,12 @@ import { MAX_MARKED_AHEAD } from "../packages/server/src/delivery/marks.ts";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { startPostgres } from "../packages/server/test/postgres-server.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
+import { chooseSeed, countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 
-/** Kills on each database: a few in CI, and as many as DELIVERY_KILLS says elsewhere. */
-const KILLS = Number(process.env.DELIVERY_KILLS ?? 3);
+/** Kills on each database. */
+const KILLS = countKills(3);
 /** Connections to the next hop. */
 const POOL = 20;
 /** The mails that one kill can leave in doubt: those under way, and those that are marked ahead of them. */
@@ -88,7 +89,7 @@ test.each([
     timeout: 120_000 + KILLS * 20_000,
   },
   async (engine, open) => {
-    const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+    const seed = chooseSeed();
     const { fraction } = seededRandom(seed);
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-kills-"));
     const data = join(folder, "data");
@@ -148,9 +149,16 @@ test.each([
       const doubted = new Set((await list("/api/v1/emails?inDoubt=true")).filter(({ inDoubt }) => inDoubt).map(({ id }) => id));
       const arrived = ({ messageId, email }: (typeof emails)[number]): number => sink.takenFor.get(`${messageId} ${email}`) ?? 0;
       const twice = emails.filter((email) => arrived(email) > 1);
-      console.log(
-        `${engine}: ${KILLS} kills (seed ${seed}), ${promised.length} mails; in doubt ${doubted.size}, by one kill at most ${Math.max(...left.map(({ size }) => size))}; ${twice.length} arrived twice`,
-      );
+      recordKills({
+        suite: "mails to 50 recipients",
+        database: engine,
+        seed,
+        kills: KILLS,
+        acknowledged: promised.length,
+        missing: emails.filter((email) => arrived(email) === 0).length,
+        repeated: twice.length,
+        unlisted: twice.filter(({ id }) => !doubted.has(id)).length,
+      });
       expect(new Set(emails.map(({ id }) => id))).toEqual(new Set(promised));
       expect(sink.takenFor.size).toBe(promised.length);
       expect(emails.filter((email) => arrived(email) === 0 || email.status !== "sent")).toEqual([]);

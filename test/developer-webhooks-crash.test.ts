@@ -8,10 +8,10 @@ import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { type Receiver, receiver } from "../packages/server/test/receiver.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
 import { startCluster } from "./support/cluster.ts";
+import { chooseSeed, countKills, type KillRecord, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
-// A few kills for each run; WEBHOOK_KILLS=100 for a long one.
-const KILLS = Number(process.env.WEBHOOK_KILLS ?? 3);
+const KILLS = countKills(3);
 const TIMEOUT_MS = 120_000 + KILLS * 15_000;
 const RECIPIENTS = 300;
 const BATCH = 50;
@@ -47,7 +47,7 @@ async function sendMails(api: Api, name: string): Promise<void> {
 }
 
 /** Waits until all mails are sent and nothing waits for the webhook, and checks what arrived. */
-async function checkEnd(api: Api, { id, secret }: Sent, hook: Receiver, kills: number): Promise<void> {
+async function checkEnd(api: Api, { id, secret }: Sent, hook: Receiver, about: Pick<KillRecord, "database" | "seed">): Promise<void> {
   const open = async (): Promise<number> => {
     const mails = await Promise.all(["queued", "sending"].map((status) => total(api, `/api/v1/emails?status=${status}`)));
     const waiting = await Promise.all(
@@ -68,7 +68,7 @@ async function checkEnd(api: Api, { id, secret }: Sent, hook: Receiver, kills: n
   const bodies = Map.groupBy(hook.received, ({ event }) => event.id);
   expect(new Set(bodies.keys())).toEqual(new Set(events.map((event) => event.id)));
   for (const same of bodies.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
-  expect(hook.received.length - bodies.size).toBeLessThanOrEqual(kills * AGAIN);
+  expect(hook.received.length - bodies.size).toBeLessThanOrEqual(KILLS * AGAIN);
   // The events of one email arrive in their order.
   const first = [...bodies.values()].map(([one]) => one?.event as Event);
   for (const ofEmail of Map.groupBy(first, ({ emailId }) => emailId).values()) {
@@ -77,11 +77,13 @@ async function checkEnd(api: Api, { id, secret }: Sent, hook: Receiver, kills: n
   }
   const verifier = new StandardWebhook(secret);
   for (const { body, headers } of hook.received.slice(-50)) verifier.verify(body, headers as Record<string, string>);
-  console.log(`${kills} kills: ${events.length} events, ${hook.received.length - bodies.size} of them came again`);
+  const counts = { acknowledged: events.length, missing: 0, repeated: hook.received.length - bodies.size, unlisted: null };
+  recordKills({ suite: "events to a webhook", ...about, kills: KILLS, ...counts });
 }
 
 test("a developer's webhook gets every event of a server that is killed again and again", { timeout: TIMEOUT_MS }, async () => {
-  const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const seed = chooseSeed();
+  const { fraction: random } = seededRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-webhooks-"));
   await using hook = await slowReceiver(random);
   let running: ServerProcess | undefined;
@@ -106,7 +108,7 @@ test("a developer's webhook gets every event of a server that is killed again an
       api = await start();
     }
     await sendMails(api, "last");
-    await checkEnd(api, webhook, hook, KILLS);
+    await checkEnd(api, webhook, hook, { database: "SQLite", seed });
   } finally {
     await running?.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
@@ -114,7 +116,8 @@ test("a developer's webhook gets every event of a server that is killed again an
 });
 
 test("two servers share a developer's webhook while one after the other is killed", { timeout: TIMEOUT_MS }, async () => {
-  const { fraction: random } = seededRandom(Number(process.env.CRASH_SEED ?? 7));
+  const seed = chooseSeed();
+  const { fraction: random } = seededRandom(seed);
   await using hook = await slowReceiver(random);
   const cluster = await startCluster(2, ["--dev", "--rate-limit", "send=1000000"]);
   const api = (place: number): Api => cluster.members[place]?.api as Api;
@@ -133,7 +136,7 @@ test("two servers share a developer's webhook while one after the other is kille
       await cluster.members[place]?.process.kill("SIGKILL");
       await cluster.replace(place);
     }
-    await checkEnd(api(1), webhook, hook, KILLS);
+    await checkEnd(api(1), webhook, hook, { database: "Postgres", seed });
   } finally {
     await cluster.stop();
   }

@@ -9,11 +9,11 @@ import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { postfixDsn } from "../packages/server/test/bounce-samples.ts";
 import { deliverSmtp } from "../packages/server/test/smtp-client.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
+import { chooseSeed, countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 
-/** Kills; INBOUND_KILLS=100 for a thorough run. */
-const KILLS = Number(process.env.INBOUND_KILLS ?? 5);
+const KILLS = countKills(5);
 const EMAILS = 20 * KILLS;
 const DOMAIN = "in.acme.test";
 const SENDERS = 8;
@@ -31,8 +31,7 @@ const inboundPort = (server: ServerProcess): number => Number(/accepting bounces
 test("a bounce that was answered with 250 survives a kill, and one that comes again counts once", {
   timeout: 120_000 + 20_000 * KILLS,
 }, async () => {
-  const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
-  console.log(`inbound crash test: ${KILLS} kills, seed ${seed} (CRASH_SEED repeats its choices)`);
+  const seed = chooseSeed();
   const random = seededRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-inbound-"));
   const data = join(folder, "data");
@@ -103,6 +102,8 @@ test("a bounce that was answered with 250 survives a kill, and one that comes ag
     expect(await total(api, "/api/v1/emails?status=bounced")).toBe(EMAILS);
     expect(await total(api, "/api/v1/v1/events?type=email.bounced")).toBe(EMAILS);
     expect(await total(api, "/api/v1/suppressions?reason=bounce")).toBe(EMAILS);
+    const counts = { acknowledged: EMAILS, missing: 0, repeated: 0, unlisted: null };
+    recordKills({ suite: "bounces that come by SMTP", database: "SQLite", seed, kills: KILLS, ...counts });
   } finally {
     await server?.kill("SIGKILL");
     await sink.close();

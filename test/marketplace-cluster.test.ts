@@ -25,7 +25,7 @@ const start = (): Promise<CrashingServer> =>
 
 beforeAll(async () => {
   program = await buildCrashingProgram();
-  database = await (testDatabases.postgres as () => Promise<TestDatabase>)();
+  database = await testDatabases.postgres();
   hooks = await hook();
   [one, other] = await Promise.all([start(), start()]);
   await call(one.api, "POST", "/api/v1/marketplace/plan", { plan: "scale" });

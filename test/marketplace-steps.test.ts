@@ -28,16 +28,13 @@ const ROTATION = 'update "listings" set .*"next_secret"';
 const CLAIM = '^update "webhook_streams" set .*"claim".* in \\(select "stream_id"';
 const KEY_EVENT = '"type":"agent.activated"';
 
-describe.each(Object.keys(testDatabases))("a server killed at each step (%s)", (kind) => {
+describe.each(Object.entries(testDatabases))("a server killed at each step (%s)", (_name, open) => {
   let server: RestartableServer;
   let turn = 0;
   let slug = "";
   let secret = "";
   beforeAll(async () => {
-    server = await RestartableServer.open(
-      program.program,
-      await (testDatabases[kind] as () => ReturnType<(typeof testDatabases)[string]>)(),
-    );
+    server = await RestartableServer.open(program.program, await open());
   });
   afterAll(() => server.close());
   beforeEach(async () => {

@@ -5,11 +5,12 @@ import { expect, test } from "vitest";
 import { seededRandom } from "../packages/server/src/lib/random.ts";
 import { startPostgres } from "../packages/server/test/postgres-server.ts";
 import { type Api, all, call, total, until } from "./support/api.ts";
+import { chooseSeed, countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 import { smtpSink } from "./support/smtp-sink.ts";
 
-/** Kills on each database: a few in CI, and as many as RELAY_KILLS says elsewhere. */
-const KILLS = Number(process.env.RELAY_KILLS ?? 2);
+/** Kills on each database. */
+const KILLS = countKills(2);
 const MAILS = 200;
 const BATCH = 50;
 const OPEN = ["queued", "sending", "deferred"];
@@ -33,7 +34,8 @@ test.each([
   "%s: with a relay that goes out of service again and again, a server that is killed loses no mail, and no mail comes by two relays that is not listed as in doubt",
   { timeout: 180_000 + KILLS * 30_000 },
   async (engine, open) => {
-    const { fraction } = seededRandom(Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000));
+    const seed = chooseSeed();
+    const { fraction } = seededRandom(seed);
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-relay-kills-"));
     const store = await open();
     // The first relay takes forty mails of each server and refuses forty tries, so that the second one takes over. Fewer might all be
@@ -105,9 +107,17 @@ test.each([
       const arrived = ({ messageId }: EmailRow): number => (a.taken.get(messageId) ?? 0) + (b.taken.get(messageId) ?? 0);
       const byBoth = emails.filter(({ messageId }) => a.taken.has(messageId) && b.taken.has(messageId));
       const twice = emails.filter((email) => arrived(email) > 1);
-      console.log(
-        `${engine}: ${KILLS} kills, ${promised.length} mails; by the first relay ${a.taken.size}, by the second ${b.taken.size}; in doubt ${doubted.size}, twice ${twice.length}, by both ${byBoth.length}`,
-      );
+      recordKills({
+        suite: "mails by two relays",
+        database: engine,
+        seed,
+        kills: KILLS,
+        acknowledged: promised.length,
+        missing: emails.filter((email) => arrived(email) === 0).length,
+        repeated: twice.length,
+        unlisted: twice.filter(({ id }) => !doubted.has(id)).length,
+      });
+      console.log(`by the first relay ${a.taken.size}, by the second ${b.taken.size}, by both ${byBoth.length}; in doubt ${doubted.size}`);
       expect(new Set(emails.map(({ id }) => id))).toEqual(new Set(promised));
       expect(emails.filter((email) => arrived(email) === 0 || email.status !== "sent")).toEqual([]);
       expect(twice.filter(({ id }) => !doubted.has(id))).toEqual([]);

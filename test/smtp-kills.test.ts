@@ -5,10 +5,11 @@ import nodemailer from "nodemailer";
 import { expect, test } from "vitest";
 import { startPostgres } from "../packages/server/test/postgres-server.ts";
 import { type Api, all } from "./support/api.ts";
+import { countKills, recordKills } from "./support/kills.ts";
 import { type ServerProcess, startServer } from "./support/server.ts";
 
-/** Kills on each database: a few in CI, and as many as SMTP_KILLS says elsewhere. */
-const KILLS = Number(process.env.SMTP_KILLS ?? 3);
+/** Kills on each database. */
+const KILLS = countKills(3);
 const CONNECTIONS = 10;
 /** Mails that are acknowledged before each kill. */
 const ACKNOWLEDGED = 150;
@@ -70,7 +71,7 @@ test.each([
 ] as const)(
   "%s: a server killed while mail is submitted loses none that it answered with 250, and stores none twice under its key",
   { timeout: 120_000 + KILLS * 40_000 },
-  async (_engine, open) => {
+  async (database, open) => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-smtp-kills-"));
     const store = await open();
     const taken = new Map<string, string>();
@@ -107,6 +108,8 @@ test.each([
       expect(ids.has(id ?? "")).toBe(true);
       expect([...taken.values()].filter((one) => !ids.has(one))).toEqual([]);
       expect(new Set(stored.map(({ subject }) => subject)).size).toBe(stored.length);
+      const counts = { acknowledged: taken.size, missing: 0, repeated: 0, unlisted: 0 };
+      recordKills({ suite: "mails submitted by SMTP", database, seed: 0, kills: KILLS, ...counts });
     } finally {
       await running?.kill("SIGKILL");
       await store.dispose();

@@ -36,14 +36,11 @@ interface Shown {
   readonly downloadUrl: string;
 }
 
-describe.each(Object.keys(testDatabases))("a server killed while files come and go (%s)", (kind) => {
+describe.each(Object.entries(testDatabases))("a server killed while files come and go (%s)", (_name, open) => {
   let server: RestartableServer;
   let turn = 0;
   beforeAll(async () => {
-    server = await RestartableServer.open(
-      program.program,
-      await (testDatabases[kind] as () => ReturnType<(typeof testDatabases)[string]>)(),
-    );
+    server = await RestartableServer.open(program.program, await open());
     // Room for one of our files, and not a byte more.
     const { workspace } = await server.done<{ workspace: { id: string } }>("GET", "/api/v1/me");
     await server.database.query(

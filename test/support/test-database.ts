@@ -23,7 +23,7 @@ const TABLES = `select format('%I.%I', schemaname, tablename) as name from pg_ta
   where schemaname not in ('pg_catalog', 'information_schema')`;
 
 /** The databases by the name of their database. */
-export const testDatabases: Readonly<Record<string, () => Promise<TestDatabase>>> = { sqlite: onSqlite, postgres: onPostgres };
+export const testDatabases = { sqlite: onSqlite, postgres: onPostgres };
 
 /** Whether bytes hold a text as it is, in hexadecimal digits or in base 64. */
 export function containsText(bytes: Buffer, text: string): boolean {
