@@ -32,6 +32,7 @@ const GUIDE = {
     "docs/postgres.md",
     "docs/operations.md",
     "docs/scaling.md",
+    "docs/reliability.md",
     "docs/comparison.md",
     "docs/security.md",
   ],
