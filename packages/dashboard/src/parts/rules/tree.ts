@@ -45,8 +45,9 @@ export function buildRule(root: GroupNode): BuiltRule {
     const { mode, nodes } = node;
     const inner = INNER[mode];
     const [only] = nodes;
-    const negated = mode === "none" || mode === "notAll";
-    if (negated && only && nodes.length === 1) return { not: build(only, `${path}.not`) };
+    const negated = isNegated(node);
+    // A group within `not` would be read as the group that is negated.
+    if (negated && only && nodes.length === 1 && (only.kind === "condition" || isNegated(only))) return { not: build(only, `${path}.not`) };
     const at = negated ? `${path}.not` : path;
     const rules = nodes.map((one, i) => build(one, `${at}.${inner}[${i}]`));
     const group = inner === "all" ? { all: rules } : { any: rules };
@@ -100,8 +101,12 @@ export function listConditions(node: RuleNode): ConditionNode[] {
 }
 
 /** How many levels of a rule a group takes. */
-export function countLevels({ mode }: GroupNode): number {
-  return mode === "none" || mode === "notAll" ? 2 : 1;
+export function countLevels(group: GroupNode): number {
+  return isNegated(group) ? 2 : 1;
+}
+
+function isNegated({ mode }: GroupNode): boolean {
+  return mode === "none" || mode === "notAll";
 }
 
 /** Whether a group may hold another one; `depth` is its own level, from 0. */
