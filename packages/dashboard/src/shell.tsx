@@ -31,6 +31,11 @@ export function Shell({ session, children }: Props) {
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
   }, []);
+  const at = path.value;
+  useEffect(() => {
+    // On a phone the navigation is one long line.
+    document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [at]);
   const groups = NAVIGATION.map(({ group, entries }) => ({
     group,
     entries: entries.filter(({ permission, dev }) => (permission === "operator" ? mayOperate() : may(permission)) && (!dev || session.dev)),
