@@ -302,6 +302,8 @@ export interface MailsvcMethods {
     /**
      * Check the DNS record of a domain now.
      *
+     * The record of a verified domain is looked for again.
+     *
      * `POST /api/v1/inbound-domains/:id/verify`
      */
     verify(id: string, input?: Record<never, never>, options?: CallOptions): APIPromise<InboundDomain>;
@@ -374,8 +376,8 @@ export interface MailsvcMethods {
       subject?: string | null | undefined;
       /** Default sender; a send may override it */
       from?: string | null | undefined;
-      /** Reply-To address; auto to receive the replies here */
-      replyTo?: string | null | undefined;
+      /** Reply-To address, or up to ten; auto to receive the replies here */
+      replyTo?: string | string[] | null | undefined;
       /** HTML with Handlebars */
       html?: string | null | undefined;
       /** Plain text with Handlebars; generated from the HTML when absent */
@@ -674,7 +676,7 @@ export interface MailsvcMethods {
     /**
      * Check the DNS record of a domain now, or send the confirmation mail again.
      *
-     * `force` verifies it without proof, for your own server. Only the owner key may do that.
+     * The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that.
      *
      * `POST /api/v1/senders/:id/verify`
      */

@@ -603,8 +603,8 @@ export interface BatchEmail {
   variables?: Record<string, unknown> | undefined;
   /** Values per recipient, by address; they override variables */
   recipientVariables?: Record<string, Record<string, unknown>> | undefined;
-  /** Reply-To address; auto to receive the replies here */
-  replyTo?: string | undefined;
+  /** Reply-To address, or up to ten; auto to receive the replies here */
+  replyTo?: string | string[] | undefined;
   /** Custom headers, name to value */
   headers?: Record<string, string> | undefined;
   /** Your own tracking tags, name to value; not sent to the recipient */
@@ -746,7 +746,7 @@ export interface Campaign {
   subjectLine: string;
   fromEmail: string;
   fromName: string | null;
-  replyTo: string | null;
+  replyTo: string | string[] | null;
   previewText: string | null;
   templateId: string | null;
   recipientType: "all" | "segment" | "list" | "groups" | "resend";
@@ -791,7 +791,7 @@ export interface CampaignDetail {
   subjectLine: string;
   fromEmail: string;
   fromName: string | null;
-  replyTo: string | null;
+  replyTo: string | string[] | null;
   previewText: string | null;
   templateId: string | null;
   recipientType: "all" | "segment" | "list" | "groups" | "resend";
@@ -865,7 +865,7 @@ export interface CampaignPatch {
   html?: string | null | undefined;
   text?: string | null | undefined;
   fromName?: string | null | undefined;
-  replyTo?: string | null | undefined;
+  replyTo?: string | string[] | null | undefined;
   previewText?: string | null | undefined;
   /** Who gets it: all contacts, a segment, a list, several of both (groups), or recipients of an earlier campaign (resend) */
   recipientType?: "all" | "segment" | "list" | "groups" | "resend" | undefined;
@@ -1376,7 +1376,7 @@ export interface EmailDetail {
   sentAt: string | null;
   /** ISO 8601 instant */
   updatedAt: string;
-  replyTo: string | null;
+  replyTo: string | string[] | null;
   threadId: string;
   html: string | null;
   text: string | null;
@@ -1672,6 +1672,7 @@ export interface InboundDomain {
     priority: number | null;
   }>;
   lastError: string | null;
+  failingSince: string | null;
   /** ISO 8601 instant */
   createdAt: string;
   verifiedAt: string | null;
@@ -2094,8 +2095,8 @@ export interface NewCampaign {
   text?: string | undefined;
   /** Name of the sender */
   fromName?: string | undefined;
-  /** Reply-To address; auto to receive the replies here */
-  replyTo?: string | undefined;
+  /** Reply-To address, or up to ten; auto to receive the replies here */
+  replyTo?: string | string[] | undefined;
   /** Text that mail programs show next to the subject, up to 200 characters */
   previewText?: string | undefined;
   /** Who gets it: all contacts, a segment, a list, several of both (groups), or recipients of an earlier campaign (resend) */
@@ -2770,8 +2771,8 @@ export type SendRequest = {
   html?: string | undefined;
   /** Plain-text body */
   text?: string | undefined;
-  /** Reply-To address; auto to receive the replies here */
-  replyTo?: string | undefined;
+  /** Reply-To address, or up to ten; auto to receive the replies here */
+  replyTo?: string | string[] | undefined;
   /** Custom headers, name to value */
   headers?: Record<string, string> | undefined;
   /** Your own tracking tags, name to value; not sent to the recipient */
@@ -2811,6 +2812,7 @@ export interface Sender {
     value: string;
   } | null;
   lastError: string | null;
+  failingSince: string | null;
   relay: string | null;
   /** ISO 8601 instant */
   createdAt: string;
@@ -2840,8 +2842,8 @@ export interface SlugSendRequest {
   from?: string | undefined;
   /** Overrides the template's subject; may contain {{ variables }} */
   subject?: string | undefined;
-  /** Overrides the template's Reply-To address; auto to receive the replies here */
-  replyTo?: string | undefined;
+  /** Overrides the template's Reply-To address, or addresses; auto to receive the replies here */
+  replyTo?: string | string[] | undefined;
   /** Custom headers, name to value */
   headers?: Record<string, string> | undefined;
   /** Your own tracking tags, name to value; not sent to the recipient */
@@ -2986,7 +2988,7 @@ export interface TemplateDetail {
   publishedAt: string | null;
   shownVersion: number | null;
   from: string | null;
-  replyTo: string | null;
+  replyTo: string | string[] | null;
   layout: string | null;
   renderedFrom: TemplateOrigin | null;
   subject: string | null;
@@ -3020,8 +3022,8 @@ export interface TemplateInput {
   subject?: string | null | undefined;
   /** Default sender; a send may override it */
   from?: string | null | undefined;
-  /** Reply-To address; auto to receive the replies here */
-  replyTo?: string | null | undefined;
+  /** Reply-To address, or up to ten; auto to receive the replies here */
+  replyTo?: string | string[] | null | undefined;
   /** HTML with Handlebars */
   html?: string | null | undefined;
   /** Plain text with Handlebars; generated from the HTML when absent */
@@ -3076,8 +3078,8 @@ export interface TemplateSendRequest {
   from?: string | undefined;
   /** Overrides the template's subject; may contain {{ variables }} */
   subject?: string | undefined;
-  /** Overrides the template's Reply-To address; auto to receive the replies here */
-  replyTo?: string | undefined;
+  /** Overrides the template's Reply-To address, or addresses; auto to receive the replies here */
+  replyTo?: string | string[] | undefined;
   /** Custom headers, name to value */
   headers?: Record<string, string> | undefined;
   /** Your own tracking tags, name to value; not sent to the recipient */

@@ -78,7 +78,8 @@ import type { RunRecorder } from "./recording/recording.ts";
 import { type RelayParts, readRelayParts } from "./relay-parts.ts";
 import { mainMailer } from "./relays/main-mailer.ts";
 import { RelayRegistry } from "./relays/registry.ts";
-import { trustSenders } from "./senders/senders.ts";
+import { RECHECK_INBOUND_JOB } from "./received/domains.ts";
+import { RECHECK_JOB, trustSenders } from "./senders/senders.ts";
 import { VerifiedSenders } from "./senders/verified-senders.ts";
 import { stopWork } from "./shutdown.ts";
 import { SubmissionPorts } from "./submission/submission.ts";
@@ -311,6 +312,8 @@ async function startWorkers(deps: Deps): Promise<void> {
   await db.tx(async (tx) => {
     await queue.enqueue(tx, { kind: CLEANUP_JOB, payload: {}, runAt: clock.now() + RETENTION_MS, dedupeKey: CLEANUP_JOB });
     await queue.enqueue(tx, { kind: CLEAR_TEST_MAIL_JOB, payload: {}, runAt: clock.now() + DAY, dedupeKey: CLEAR_TEST_MAIL_JOB });
+    for (const kind of [RECHECK_JOB, RECHECK_INBOUND_JOB])
+      await queue.enqueue(tx, { kind, payload: {}, runAt: clock.now() + DAY, dedupeKey: kind });
     await scheduleNextSweep(tx, deps);
     await startRetention(tx, deps);
   });

@@ -83,7 +83,7 @@ import { cancelRuns } from "./marketplace/runs/sweep.ts";
 import { fireHeldWakeups, skipWakeups } from "./marketplace/wakeups/fire.ts";
 import { PERSON_DATA } from "./person-data.ts";
 import type { JobHandlers } from "./queue/queue.ts";
-import { CHECK_INBOUND_JOB, checkInboundDomain } from "./received/domains.ts";
+import { CHECK_INBOUND_JOB, checkedInboundDomains, checkInboundDomain, RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
 import { relayHandlers } from "./relays/handlers.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
@@ -92,7 +92,7 @@ import { listSelectedContacts } from "./segments/query.ts";
 import { CLEAR_SEGMENT_JOB, listSegmentsOfContact, REBUILD_JOB, recordEngagements, syncMembership } from "./segments/segments.ts";
 import { senderHandlers } from "./senders/handlers.ts";
 import { checkSender, sendConfirmation } from "./senders/jobs.ts";
-import { CHECK_JOB, CONFIRM_JOB } from "./senders/senders.ts";
+import { CHECK_JOB, CONFIRM_JOB, checkedSenders, RECHECK_JOB, recheckDomains } from "./senders/senders.ts";
 import { suppressionHandlers } from "./suppressions/handlers.ts";
 import { templateHandlers } from "./templates/handlers.ts";
 import { REQUESTS_JOB, recordHeldRequests, trackingPages, trackMails } from "./tracking/tracking.ts";
@@ -295,6 +295,8 @@ export function jobsOf(deps: Deps): JobHandlers {
     [REQUEUE_JOB]: requeueEmails(deps),
     [CHECK_JOB]: checkSender(deps),
     [CHECK_INBOUND_JOB]: checkInboundDomain(deps),
+    [RECHECK_JOB]: recheckDomains(deps, checkedSenders(deps)),
+    [RECHECK_INBOUND_JOB]: recheckDomains(deps, checkedInboundDomains(deps)),
     [CONFIRM_JOB]: sendConfirmation(deps),
     [FOLD_JOB]: foldCounts(deps),
     [CONFIRMATION_JOB]: sendConfirmations(deps),

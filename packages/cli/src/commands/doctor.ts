@@ -1,4 +1,4 @@
-import { contract, type DomainCheck, type MailsvcContract, type Output, type SmtpPort } from "@mailsvc/sdk/contract";
+import { contract, type DomainCheck, type InboundDomain, type MailsvcContract, type Output, type Sender, type SmtpPort } from "@mailsvc/sdk/contract";
 import { Command } from "commander";
 import { type Run, runAction } from "../runtime/action.ts";
 import { getConfigPath, isExposed, readConfigFile } from "../runtime/config-file.ts";
@@ -152,6 +152,7 @@ async function checkAccount(session: Session): Promise<Finding[]> {
       checkMailer(about),
       await checkSmtp(session),
       ...(await checkRelays(session)),
+      ...(await checkRecords(session)),
     ];
   } catch (error) {
     return [failed("key", toFailure(error)), skipped("mailer", "needs a valid key")];
@@ -193,6 +194,29 @@ async function checkRelays(session: Session): Promise<Finding[]> {
           exit: EXIT.partial,
           hint: `The operator sees each step: mailsvc relays test ${name}`,
         }),
+  );
+}
+
+/** A warning for each verified domain whose DNS record is missing, among the newest hundred; nothing for a key that may not read them. */
+async function checkRecords(session: Session): Promise<Finding[]> {
+  const page = { limit: 100 };
+  const list = async (call: ReturnType<typeof buildCall>): Promise<readonly unknown[]> => {
+    try {
+      return ((await session.send(call)).data as { readonly data: readonly unknown[] }).data;
+    } catch (error) {
+      if (toFailure(error).code === "forbidden") return [];
+      throw error;
+    }
+  };
+  const senders = (await list(buildCall(contract.senders.list, [], { ...page, status: "VERIFIED" }, undefined))) as Sender[];
+  const inbound = (await list(buildCall(contract.inboundDomains.list, [], page, undefined))) as InboundDomain[];
+  return [
+    ...senders.map(({ value, failingSince, id }) => ({ value, failingSince, see: `mailsvc senders get ${id}` })),
+    ...inbound.map(({ domain, failingSince, id }) => ({ value: domain, failingSince, see: `mailsvc inbound-domains get ${id}` })),
+  ].flatMap(({ value, failingSince, see }) =>
+    failingSince === null
+      ? []
+      : [warning("dns", `${value}: the record that proves that it is yours is missing since ${failingSince}`, `Publish it again: ${see}`)],
   );
 }
 

@@ -19,7 +19,7 @@ export interface TemplateFiles {
   kind: TemplateDetail["kind"];
   subject: string | null;
   from: string | null;
-  replyTo: string | null;
+  replyTo: string | string[] | null;
   layout: string | null;
   variables: unknown[];
   html: string | null;
@@ -50,7 +50,7 @@ export function normalize(given: {
   category?: string | null | undefined;
   subject?: string | null | undefined;
   from?: string | null | undefined;
-  replyTo?: string | null | undefined;
+  replyTo?: string | string[] | null | undefined;
   layout?: string | null | undefined;
   html?: string | null | undefined;
   text?: string | null | undefined;

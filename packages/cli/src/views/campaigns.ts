@@ -69,7 +69,7 @@ function one(c: CampaignDetail, { term: { out } }: Session): string {
       ["subject", c.subjectLine],
       ["preview text", c.previewText],
       ["from", c.fromName === null ? c.fromEmail : `${c.fromName} <${c.fromEmail}>`],
-      ["reply to", c.replyTo],
+      ["reply to", c.replyTo && [c.replyTo].flat().join(", ")],
       ["content", formatContent(c)],
       ["recipients", formatRecipients(c)],
       ["excluded", formatGroups(c.excluded, c.exclude)],

@@ -25,7 +25,7 @@ const senderColumns: Column<Sender>[] = [
   { title: "id", value: (s) => s.id },
   { title: "kind", value: (s) => s.kind },
   { title: "value", value: (s) => s.value, flexible: true },
-  { title: "status", value: (s) => s.status, paint: paintStatus },
+  { title: "status", value: (s) => (s.failingSince === null ? s.status : "VERIFIED, record missing"), paint: paintStatus },
   { title: "created (utc)", value: (s) => formatTimestamp(s.createdAt), paint: (s, t) => s.dim(t), priority: 1 },
 ];
 
@@ -137,7 +137,7 @@ function detail(email: EmailDetail, { term: { out: style, columns } }: Session):
   const blocks = [
     formatFields(email, style),
     ...(email.recipients.length > 1 ? [`${style.bold("Recipients")}\n${recipients}`] : []),
-    ...(email.replyTo ? [renderDetails([["reply to", email.replyTo]], style)] : []),
+    ...(email.replyTo ? [renderDetails([["reply to", [email.replyTo].flat().join(", ")]], style)] : []),
     ...(Object.keys(email.headers).length > 0
       ? [
           `${style.bold("Headers")}\n${renderDetails(
@@ -167,11 +167,12 @@ function formatSender(sender: Sender, { term: { out } }: Session): string {
         [sender.kind, sender.value],
         ["status", sender.status],
         ["verified", formatInstant(sender.verifiedAt)],
+        ["record missing since", formatInstant(sender.failingSince)],
         ["last error", sender.lastError],
       ],
       out,
     ),
-    ...(record && sender.status === "PENDING"
+    ...(record
       ? [
           `\n${out.bold("Publish this DNS record, then run: mailsvc senders verify")} ${safeText(sender.id)}\n${renderDetails(
             [

@@ -24,7 +24,7 @@ const files: Column<ReceivedAttachment>[] = [
 const domains: Column<InboundDomain>[] = [
   { title: "id", value: (d) => d.id },
   { title: "domain", value: (d) => d.domain, flexible: true },
-  { title: "status", value: (d) => d.status },
+  { title: "status", value: (d) => (d.failingSince === null ? d.status : "VERIFIED, record missing") },
   { title: "last error", value: (d) => d.lastError ?? "", flexible: true, priority: 1 },
 ];
 
@@ -81,6 +81,7 @@ function domain(d: InboundDomain, { term: { out } }: Session): string {
         ["id", d.id],
         ["domain", d.domain],
         ["status", d.status],
+        ["record missing since", formatInstant(d.failingSince)],
         ["last error", d.lastError],
       ],
       out,

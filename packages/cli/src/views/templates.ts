@@ -87,7 +87,7 @@ function detail(t: TemplateDetail, session: Session): string {
     renderDetails(
       [
         ["from", t.from],
-        ["reply to", t.replyTo],
+        ["reply to", t.replyTo && [t.replyTo].flat().join(", ")],
         ["subject", t.source.subject],
         ["layout", t.layout],
       ],

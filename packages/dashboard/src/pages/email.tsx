@@ -218,7 +218,7 @@ function listFacts(email: EmailDetail): (readonly [string, preact.ComponentChild
   const tags = Object.entries(email.tags);
   return [
     ["From", email.from],
-    ["Reply-To", email.replyTo],
+    ["Reply-To", email.replyTo && [email.replyTo].flat().join(", ")],
     ["Accepted", <Time key="accepted" at={email.createdAt} exactly />],
     ["Scheduled", email.scheduledAt && <Time key="scheduled" at={email.scheduledAt} exactly />],
     ["Next attempt", email.nextAttemptAt && <Time key="next" at={email.nextAttemptAt} exactly />],

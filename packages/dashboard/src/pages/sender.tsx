@@ -54,10 +54,10 @@ export default function SenderPage({ params }: PageProps) {
   );
 }
 
-function Actions({ sender: { id, kind, relay, status }, reload }: { readonly sender: Sender; readonly reload: () => void }) {
+function Actions({ sender: { id, kind, relay, status, failingSince }, reload }: { readonly sender: Sender; readonly reload: () => void }) {
   const verify = async (): Promise<void> => {
     const after = await api.senders.verify(id, {});
-    if (after.status === "VERIFIED") toast("Verified");
+    if (after.status === "VERIFIED" && after.failingSince === null) toast("Verified");
     else
       toast(kind === "address" ? "The confirmation mail was sent again" : (after.lastError ?? "The record was not found yet"), {
         bad: kind === "domain",
@@ -74,7 +74,7 @@ function Actions({ sender: { id, kind, relay, status }, reload }: { readonly sen
   };
   return (
     <>
-      {status === "PENDING" ? <ActionButton label={kind === "domain" ? "Verify now" : "Send the mail again"} primary act={verify} /> : null}
+      {status === "PENDING" || failingSince !== null ? <ActionButton label={kind === "domain" ? "Verify now" : "Send the mail again"} primary act={verify} /> : null}
       <FormButton label="Relay" title="The relay that takes its mail" submit="Save" act={change}>
         <Field label="Name" hint="Empty for the relay of the workspace. Your operator knows the names.">
           <input name="relay" value={relay ?? ""} spellcheck={false} />
@@ -87,7 +87,7 @@ function Actions({ sender: { id, kind, relay, status }, reload }: { readonly sen
   );
 }
 
-function Verification({ sender: { kind, status, dnsRecord, lastError, relay, verifiedAt } }: { readonly sender: Sender }) {
+function Verification({ sender: { kind, status, dnsRecord, lastError, failingSince, relay, verifiedAt } }: { readonly sender: Sender }) {
   return (
     <section class="card">
       <h2>Verification</h2>
@@ -95,7 +95,8 @@ function Verification({ sender: { kind, status, dnsRecord, lastError, relay, ver
         facts={[
           ["Verified", verifiedAt && <Time key="at" at={verifiedAt} exactly />],
           ["Relay", relay],
-          ["Last check", status === "PENDING" ? lastError : null],
+          ["Record missing since", failingSince && <Time key="missing" at={failingSince} exactly />],
+          ["Last check", lastError],
         ]}
       />
       {status === "PENDING" && kind === "address" ? <p class="soft">A mail with a link was sent to the address. Open it there.</p> : null}

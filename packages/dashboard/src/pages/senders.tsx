@@ -16,7 +16,11 @@ const COLUMNS: readonly Column<Sender>[] = [
   { head: "Sender", width: "3 1 0", cell: ({ value }) => value },
   { head: "Kind", width: "0 0 6rem", wide: true, cell: ({ kind }) => <span class="soft">{kind}</span> },
   { head: "Relay", width: "1 1 0", wide: true, cell: ({ relay }) => <span class="soft">{relay ?? "default"}</span> },
-  { head: "State", width: "0 0 7rem", cell: ({ status }) => <Status status={status} text={status.toLowerCase()} /> },
+  {
+    head: "State",
+    width: "0 0 8rem",
+    cell: ({ status, failingSince }) => <Status status={failingSince === null ? status : "FAILING"} text={failingSince === null ? status.toLowerCase() : "record missing"} />,
+  },
   { head: "Added", width: "0 0 6.5rem", wide: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 

@@ -122,14 +122,24 @@ export const MailboxText = z
 /** In place of a Reply-To address: an address of this server's own, made for each email, by which answers to it are received. */
 export const AUTO_REPLY_TO = "auto";
 
-/** A mailbox as in `MailboxText`, or `auto`. */
+/** How many addresses a Reply-To has at most. */
+const MAX_REPLY_TO = 10;
+
+/** A mailbox as in `MailboxText`, several, or `auto`. */
 export const ReplyTo = z
-  .string()
-  .max(640)
-  .superRefine((text, ctx) => {
-    if (text !== AUTO_REPLY_TO) checked(parseMailbox)(text, ctx);
-  })
-  .meta({ description: "Reply-To address; auto to receive the replies here", examples: ["auto"] });
+  .union([
+    z
+      .string()
+      .max(640)
+      .superRefine((text, ctx) => {
+        if (text !== AUTO_REPLY_TO) checked(parseMailbox)(text, ctx);
+      }),
+    z.array(MailboxText).min(1).max(MAX_REPLY_TO),
+  ])
+  .meta({ description: "Reply-To address, or up to ten; auto to receive the replies here", examples: ["auto"] });
+
+/** The same in responses, as it was given. */
+export const ShownReplyTo = z.union([z.string(), z.array(z.string())]).nullable();
 
 function fail(why: string): never {
   throw new AddressError(why);

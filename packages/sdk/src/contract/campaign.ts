@@ -8,6 +8,7 @@ import {
   Throttle,
   VARIANT_NAMES,
 } from "./campaign-fields.ts";
+import { ShownReplyTo } from "./address.ts";
 import { DeliveryError, EMAIL_STATUSES } from "./emails.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
@@ -22,7 +23,7 @@ export const Campaign = z
     subjectLine: z.string(),
     fromEmail: z.string(),
     fromName: z.string().nullable(),
-    replyTo: z.string().nullable(),
+    replyTo: ShownReplyTo,
     previewText: z.string().nullable(),
     templateId: z.string().nullable(),
     recipientType: z.enum(RECIPIENT_TYPES),

@@ -1,4 +1,4 @@
-import { EmailAddress, MailboxText, ReplyTo } from "./address.ts";
+import { EmailAddress, MailboxText, ReplyTo, ShownReplyTo } from "./address.ts";
 import { BatchEmail, BatchResponse, batchRequest } from "./batch.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -169,7 +169,7 @@ export type Email = z.infer<typeof Email>;
 
 export const EmailDetail = Email.extend({
   /** A mailbox, or auto: then each email has its own address, and replies to it are received. */
-  replyTo: z.string().nullable(),
+  replyTo: ShownReplyTo,
   /** The conversation: the id of its first mail, sent or received. */
   threadId: z.string(),
   html: z.string().nullable(),

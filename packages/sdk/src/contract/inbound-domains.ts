@@ -14,6 +14,8 @@ export const InboundDomain = z
     dnsRecords: z.array(z.object({ type: z.enum(["TXT", "MX"]), name: z.string(), value: z.string(), priority: z.int().nullable() })),
     /** Why the last check failed; null when it did not. */
     lastError: z.string().nullable(),
+    /** Since when its TXT record is missing, which is looked at once a day; null while it is there. Its mail is still received. */
+    failingSince: Instant.nullable(),
     createdAt: Instant,
     verifiedAt: Instant.nullable(),
   })
@@ -63,6 +65,7 @@ export const inboundDomains = {
     access: write,
     mailsTo: "nobody",
     summary: "Check the DNS record of a domain now",
+    description: "The record of a verified domain is looked for again.",
     body: z.strictObject({}),
     output: InboundDomain,
     errors: ["not_found", "conflict"],

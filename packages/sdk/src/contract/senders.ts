@@ -26,10 +26,12 @@ export const Sender = z
     /** The address or the domain, in lower case; domains in ASCII. */
     value: z.string(),
     status: z.enum(SENDER_STATUSES),
-    /** For a pending domain: the TXT record to publish. */
+    /** For a domain that is pending, or whose record is missing: the TXT record to publish. */
     dnsRecord: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }).nullable(),
     /** Why the last check failed; null when it did not. */
     lastError: z.string().nullable(),
+    /** Since when the record of a verified domain is missing, which is looked at once a day; null while it is there. It may still send. */
+    failingSince: Instant.nullable(),
     /** The relay of mail from it, where no campaign names another one; null for that of the workspace. */
     relay: z.string().nullable(),
     createdAt: Instant,
@@ -101,7 +103,7 @@ export const senders = {
     access: { permission: "senders:write" },
     mailsTo: "unknown",
     summary: "Check the DNS record of a domain now, or send the confirmation mail again",
-    description: "`force` verifies it without proof, for your own server. Only the owner key may do that.",
+    description: "The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that.",
     body: z.strictObject({ force: z.boolean().optional().meta({ description: "Verify it without proof; owner key only" }) }),
     output: Sender,
     errors: ["not_found", "forbidden"],

@@ -103,7 +103,7 @@ export const templateFields = {
   type: z.enum(TEMPLATE_TYPES).meta({ description: "Purpose of the template: transactional, marketing, layout or partial" }),
   subject: Line(TEMPLATE_LIMITS.subject).nullable().meta({ description: "Subject; may contain {{ variables }}" }),
   from: MailboxText.nullable().meta({ description: "Default sender; a send may override it" }),
-  replyTo: ReplyTo.nullable().meta({ description: "Reply-To address; auto to receive the replies here" }),
+  replyTo: ReplyTo.nullable().meta({ description: "Reply-To address, or up to ten; auto to receive the replies here" }),
   html: Source.nullable().meta({ description: "HTML with Handlebars" }),
   text: Source.nullable().meta({ description: "Plain text with Handlebars; generated from the HTML when absent" }),
   blocks: z

@@ -1,4 +1,4 @@
-import { EmailAddress, MailboxText } from "./address.ts";
+import { EmailAddress, MailboxText, ShownReplyTo } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import {
@@ -58,7 +58,7 @@ export const TemplateDetail = Template.extend({
   /** The version shown; null for the draft. */
   shownVersion: z.int().nullable(),
   from: z.string().nullable(),
-  replyTo: z.string().nullable(),
+  replyTo: ShownReplyTo,
   layout: z.string().nullable(),
   /** The files that the HTML was rendered from before it was stored; null when it was written by hand. */
   renderedFrom: TemplateOrigin.nullable(),

@@ -236,7 +236,7 @@ CREATE TABLE "campaigns" (
 	"subject_line" text NOT NULL,
 	"from_email" text NOT NULL,
 	"from_name" text,
-	"reply_to" text,
+	"reply_to" json,
 	"preview_text" text,
 	"template_id" text,
 	"html" text,
@@ -320,7 +320,7 @@ CREATE TABLE "contents" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"workspace_id" text NOT NULL,
 	"from_text" text NOT NULL,
-	"reply_to" text,
+	"reply_to" json,
 	"subject" text NOT NULL,
 	"html" text,
 	"text_body" text,
@@ -554,6 +554,8 @@ CREATE TABLE "inbound_domains" (
 	"status" text NOT NULL,
 	"token" text NOT NULL,
 	"last_error" text,
+	"checked_at" bigint,
+	"failing_since" bigint,
 	"created_at" bigint NOT NULL,
 	"verified_at" bigint
 );
@@ -929,6 +931,8 @@ CREATE TABLE "senders" (
 	"token" text NOT NULL,
 	"relay" text,
 	"last_error" text,
+	"checked_at" bigint,
+	"failing_since" bigint,
 	"created_at" bigint NOT NULL,
 	"verified_at" bigint
 );
@@ -953,7 +957,7 @@ CREATE TABLE "template_versions" (
 	"id" text NOT NULL,
 	"subject" text,
 	"from_text" text,
-	"reply_to" text,
+	"reply_to" json,
 	"html" text,
 	"text_body" text,
 	"blocks" json,

@@ -612,6 +612,8 @@ CREATE TABLE `inbound_domains` (
 	`status` text NOT NULL,
 	`token` text NOT NULL,
 	`last_error` text,
+	`checked_at` integer,
+	`failing_since` integer,
 	`created_at` integer NOT NULL,
 	`verified_at` integer
 );
@@ -1049,6 +1051,8 @@ CREATE TABLE `senders` (
 	`token` text NOT NULL,
 	`relay` text,
 	`last_error` text,
+	`checked_at` integer,
+	`failing_since` integer,
 	`created_at` integer NOT NULL,
 	`verified_at` integer
 );

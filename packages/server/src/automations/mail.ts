@@ -20,7 +20,7 @@ export type MailTemplate =
   | {
       readonly compiled: Compiled;
       readonly from: string | null;
-      readonly replyTo: string | null;
+      readonly replyTo: string | string[] | null;
       /** `slug@version`. */
       readonly name: string;
     }
@@ -30,7 +30,7 @@ export type MailTemplate =
 export type PreparedMail =
   | {
       readonly from: string;
-      readonly replyTo: string | null;
+      readonly replyTo: string | string[] | null;
       readonly content: { readonly subject: string; readonly html: string | null; readonly text: string | null };
       readonly name: string;
     }

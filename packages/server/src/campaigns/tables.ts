@@ -24,7 +24,7 @@ export function campaignTables(c: ColumnTypes) {
         subjectLine: c.text("subject_line").notNull(),
         fromEmail: c.text("from_email").notNull(),
         fromName: c.text("from_name"),
-        replyTo: c.text("reply_to"),
+        replyTo: c.json<string | string[]>("reply_to"),
         previewText: c.text("preview_text"),
         templateId: c.text("template_id"),
         html: c.text("html"),

@@ -26,7 +26,7 @@ export interface PendingMail {
   /** The Message-ID header with its angle brackets. */
   messageId: string;
   /** The Reply-To header: a mailbox, or null for none. */
-  replyTo: string | null;
+  replyTo: string | readonly string[] | null;
   subject: string;
   html: string | null;
   text: string | null;

@@ -2,7 +2,7 @@ import { type DomainCheck, type DomainFinding, parseAddress } from "@mailsvc/sdk
 import type { Reader } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
 import { findInboundDomain } from "../received/received.ts";
-import { isVerified } from "../senders/senders.ts";
+import { buildDnsRecord, findMissingRecord, isVerified } from "../senders/senders.ts";
 import { checkDkim } from "./check-dkim.ts";
 import { checkDmarc } from "./check-dmarc.ts";
 import { checkMx, checkNames, type InboundMx } from "./check-hosts.ts";
@@ -41,6 +41,12 @@ export async function checkDomain(read: Reader, deps: DomainDeps, workspaceId: s
 }
 
 async function checkSender(read: Reader, deps: DomainDeps, workspaceId: string, { domain, from }: Subject): Promise<DomainFinding> {
+  const missing = await findMissingRecord(read, workspaceId, domain);
+  if (missing !== null)
+    return finding("sender", "warn", `This workspace may send from ${domain}, but the record that proves it is missing since ${iso(missing.failingSince)}.`, {
+      record: buildDnsRecord(missing),
+      hint: "Publish it again. It is looked for every hour.",
+    });
   if (await isVerified(read, deps, workspaceId, parseAddress(from)))
     return finding("sender", "ok", `This workspace may send from ${domain}.`);
   return finding("sender", "warn", `${domain} is no verified sender of this workspace, so it cannot send from there yet.`, {

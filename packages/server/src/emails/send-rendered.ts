@@ -11,7 +11,7 @@ import { insertContents, insertEmails } from "./store.ts";
 /** What mails that go out together have in common. */
 interface RenderedMails {
   readonly from: string;
-  readonly replyTo: string | null;
+  readonly replyTo: string | string[] | null;
   /** The template they were rendered from, as `slug@version`. */
   readonly template: string;
   /** The automation that sends them. */

@@ -43,7 +43,7 @@ function contents(c: ColumnTypes) {
     id: c.counter("id"),
     workspaceId: c.text("workspace_id").notNull(),
     from: c.text("from_text").notNull(),
-    replyTo: c.text("reply_to"),
+    replyTo: c.json<string | string[]>("reply_to"),
     subject: c.text("subject").notNull(),
     html: c.text("html"),
     text: c.text("text_body"),

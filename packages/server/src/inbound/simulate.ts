@@ -17,7 +17,7 @@ export interface MailToAnswer {
   readonly from: string;
   /** The recipient, who answers. */
   readonly to: string;
-  readonly replyTo: string | null;
+  readonly replyTo: string | readonly string[] | null;
   readonly subject: string;
   readonly messageId: string;
   readonly references: string | null;
@@ -48,12 +48,8 @@ export interface SimulatedAnswer {
  * mail has no address that is received here, and limit_reached.
  */
 export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answer: SimulatedAnswer): Promise<ReceivedMail> {
-  const address = parseMailbox(mail.replyTo ?? mail.from).address;
-  const recipient = await findRecipient(deps, address);
-  if (recipient === null || !("mailbox" in recipient))
-    throw new ApiError("invalid_state", `Replies to this mail go to ${address}, which is not received here.`, {
-      hint: "Send it with replyTo auto, or add its domain: mailsvc inbound-domains create",
-    });
+  const addresses = [mail.replyTo ?? mail.from].flat().map((text) => parseMailbox(text).address);
+  const { address, recipient } = await findReceived(deps, addresses);
   const { mailbox } = recipient;
   const raw = await composeMime({
     ...answer,
@@ -83,6 +79,17 @@ export async function simulateReply(deps: InboundDeps, mail: MailToAnswer, answe
     });
   if (result !== "applied") throw new Error("A simulated reply was not received.");
   return getReceivedByMessageId(deps.db.read, mailbox, answer.messageId);
+}
+
+/** The first of the addresses that replies go to whose mail is received here. Throws ApiError invalid_state. */
+async function findReceived(deps: InboundDeps, addresses: readonly string[]) {
+  for (const address of addresses) {
+    const recipient = await findRecipient(deps, address);
+    if (recipient !== null && "mailbox" in recipient) return { address, recipient };
+  }
+  throw new ApiError("invalid_state", `Replies to this mail go to ${addresses.join(" and ")}, which ${addresses.length === 1 ? "is" : "are"} not received here.`, {
+    hint: "Send it with replyTo auto, or add its domain: mailsvc inbound-domains create",
+  });
 }
 
 /**

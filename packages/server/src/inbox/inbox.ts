@@ -97,13 +97,15 @@ export async function parseMail(row: Row): Promise<z.infer<typeof CapturedMailDe
 /** A captured mail as its recipient sees it, to be answered. */
 export async function toMailToAnswer(row: Row): Promise<MailToAnswer> {
   const { headers, text, from, to, subject } = await parseMail(row);
+  const { addressParser } = await import("postal-mime");
   const find = (name: string): string | null => headers.find((header) => header.name.toLowerCase() === name)?.value ?? null;
+  const replyTo = addressParser(find("reply-to") ?? "", { flatten: true }).flatMap(({ address }) => address ?? []);
   return {
     from,
     to,
     subject,
     text,
-    replyTo: find("reply-to"),
+    replyTo: replyTo.length > 0 ? replyTo : null,
     messageId: find("message-id") ?? "",
     references: find("references"),
     date: row.receivedAt,

@@ -169,7 +169,7 @@ export async function expectSameMail(raw: Uint8Array, mail: OutgoingMail): Promi
   expect(parsed.from).toMatchObject(mailbox(mail.from));
   expect(parsed.to ?? []).toMatchObject(mail.to.map(({ name, address }) => ({ name, address })));
   expect(parsed.cc ?? []).toMatchObject(mail.cc.map(({ name, address }) => ({ name, address })));
-  expect(parsed.replyTo ?? []).toMatchObject(mail.replyTo === null ? [] : [mailbox(mail.replyTo)]);
+  expect(parsed.replyTo ?? []).toMatchObject(mail.replyTo === null ? [] : [mail.replyTo].flat().map(mailbox));
   expect(parsed.messageId).toBe(mail.messageId);
   expect(parsed.date).toBe(new Date(mail.date).toISOString());
   if (mail.text !== null) expect(bodies(mail.text)).toContain(lines(parsed.text ?? ""));

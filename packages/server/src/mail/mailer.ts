@@ -25,7 +25,7 @@ export interface OutgoingMail {
   /** The To and Cc headers: the recipient, or all whom a mail to several recipients names. */
   to: readonly Addressee[];
   cc: readonly Addressee[];
-  replyTo: string | null;
+  replyTo: string | readonly string[] | null;
   subject: string;
   html: string | null;
   text: string | null;

@@ -33,7 +33,7 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   const texts = await encodeTexts(mail);
   const content = mail.attachments.length === 0 ? texts.whole : await addFiles(mail.attachments, texts, mail.html !== null);
   const head = [mailboxHeader("From", from), ...addresseeHeaders(mail)];
-  if (mail.replyTo !== null) head.push(mailboxHeader("Reply-To", parseMailbox(mail.replyTo)));
+  if (mail.replyTo !== null) head.push(mailboxHeader("Reply-To", ...[mail.replyTo].flat().map(parseMailbox)));
   head.push(
     textHeader("Subject", mail.subject),
     `Date: ${mailDate(mail.date)}`,

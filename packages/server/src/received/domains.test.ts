@@ -96,6 +96,25 @@ describe("an inbound domain", () => {
   });
 });
 
+test("the record of a verified inbound domain is looked for every day; its mail is received while it is missing", async () => {
+  const records: string[] = [];
+  const flags = { "inbound-domain": "bounces.acme.test" };
+  await using s = await start({ dev: false, flags, dns: { txt: async (name) => (name === "_mailsvc.in.acme.test" ? records : []) } });
+  const { sdk } = s.world;
+  const made = await sdk.inboundDomains.create({ domain: "in.acme.test" });
+  records.push(made.dnsRecords[0]?.value ?? "");
+  await s.world.clock.advance("10m");
+  const verified = await sdk.inboundDomains.get(made.id);
+  expect(verified).toMatchObject({ status: "VERIFIED", failingSince: null });
+  records.length = 0;
+  await s.world.clock.advance("1d");
+  const failing = await sdk.inboundDomains.get(made.id);
+  expect(failing).toMatchObject({ status: "VERIFIED", failingSince: expect.any(String), lastError: "There is no TXT record at _mailsvc.in.acme.test." });
+  expect(await s.deliver("sales@in.acme.test", write("Hello?"))).toBe(250);
+  records.push(made.dnsRecords[0]?.value ?? "");
+  expect(await sdk.inboundDomains.verify(made.id)).toEqual(verified);
+});
+
 test("of two workspaces that verify an inbound domain at once, one gets it and the other a conflict", async () => {
   const records: string[] = [];
   await using s = await start({ dev: false, flags: { "inbound-domain": "bounces.acme.test" }, dns: { txt: async () => records } });

@@ -1,5 +1,5 @@
 import { type InboundDomain, type Page, toDomain } from "@mailsvc/sdk/contract";
-import { and, eq, ne } from "drizzle-orm";
+import { and, asc, eq, isNotNull, lte, ne, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { findRows } from "../db/find.ts";
@@ -7,7 +7,7 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { buildDnsRecord, checkDomain } from "../senders/senders.ts";
+import { buildDnsRecord, type CheckedDomains, judgeLook, lookForRecord, type RecordLook } from "../senders/senders.ts";
 import type { ReceivedDeps } from "./deps.ts";
 import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
 
@@ -18,6 +18,8 @@ import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
  * | -------- | ----------------------------------------- | ------- |
  * | PENDING  | VERIFIED, unless another workspace has it | gone    |
  * | VERIFIED | –                                         | gone    |
+ *
+ * What becomes of a verified one whose record goes is in `senders/recheck.ts`.
  */
 
 /** What tells where this server is. */
@@ -27,6 +29,8 @@ type Row = ReceivedTables["inboundDomains"]["$inferSelect"];
 
 /** The kind of the job that looks for the record of a domain. */
 export const CHECK_INBOUND_JOB = "inboundDomains.check";
+/** The kind of the job that looks for the records of verified domains; one of it always waits. */
+export const RECHECK_INBOUND_JOB = "inboundDomains.recheck";
 
 // A record may be published late, so the check is repeated every five minutes for three days.
 const CHECK_EVERY = 5 * 60_000;
@@ -53,6 +57,8 @@ export async function addDomain(tx: Tx, deps: ReceivedDeps, workspaceId: string,
     status: deps.config.dev ? "VERIFIED" : "PENDING",
     token: Buffer.from(deps.random.bytes(24)).toString("hex"),
     lastError: null,
+    checkedAt: null,
+    failingSince: null,
     createdAt: now,
     verifiedAt: deps.config.dev ? now : null,
   };
@@ -92,11 +98,18 @@ export async function removeDomain(tx: Tx, deps: ReceivedDeps, workspaceId: stri
   return toInboundDomain(deps, row);
 }
 
-/** Stores the result of a check: `fault` is null if control is proven. Throws ApiError conflict when another workspace has the domain. */
-export async function recordCheck(tx: Tx, deps: ReceivedDeps, row: Row, fault: string | null): Promise<InboundDomain> {
-  if (row.status === "VERIFIED") return toInboundDomain(deps, row);
-  if (fault === null) await assertFree(tx, row);
-  const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
+/** Stores what a look for the record found: without a fault, control is proven. Throws ApiError conflict when another workspace has the domain. */
+export async function recordCheck(tx: Tx, deps: ReceivedDeps, row: Row, look: RecordLook): Promise<InboundDomain> {
+  const now = deps.clock.now();
+  // In dev mode nothing has to be proven.
+  if (row.status === "VERIFIED" && row.checkedAt === null) return toInboundDomain(deps, row);
+  if (row.status === "PENDING" && look.fault === null) await assertFree(tx, row);
+  const patch: Partial<Row> =
+    row.status === "VERIFIED"
+      ? judgeLook(row, look, now)
+      : look.fault === null
+        ? { status: "VERIFIED", verifiedAt: now, checkedAt: now, lastError: null }
+        : { lastError: look.fault };
   try {
     await tx.update(tx.t.inboundDomains).set(patch).where(eq(tx.t.inboundDomains.id, row.id));
   } catch (error) {
@@ -107,9 +120,27 @@ export async function recordCheck(tx: Tx, deps: ReceivedDeps, row: Row, fault: s
   return toInboundDomain(deps, { ...row, ...patch });
 }
 
-/** What is wrong with the record of a domain, as a sentence; null if it proves control, or nothing has to be proven. */
-export async function checkRecord(deps: ReceivedDeps, { status, domain, token }: Row): Promise<string | null> {
-  return status === "VERIFIED" ? null : checkDomain(deps, { value: domain, token });
+/** Looks for the record of a domain. */
+export function checkRecord(deps: ReceivedDeps, { domain, token }: Row): Promise<RecordLook> {
+  return lookForRecord(deps, { value: domain, token });
+}
+
+/** The verified inbound domains whose records are looked for. */
+export function checkedInboundDomains({ db }: Pick<ReceivedDeps, "db">): CheckedDomains {
+  return {
+    findDue: async ({ since, missingSince, limit }) => {
+      const { inboundDomains: t } = db.read.t;
+      const isDue = or(lte(t.checkedAt, since), and(isNotNull(t.failingSince), lte(t.checkedAt, missingSince)));
+      const rows = await db.read
+        .select()
+        .from(t)
+        .where(and(IS_VERIFIED, isNotNull(t.checkedAt), isDue))
+        .orderBy(asc(t.checkedAt))
+        .limit(limit);
+      return rows.map(({ domain, ...row }) => ({ ...row, value: domain }));
+    },
+    save: async (tx, id, state) => void (await tx.update(tx.t.inboundDomains).set(state).where(eq(tx.t.inboundDomains.id, id))),
+  };
 }
 
 /** Looks for the record of a domain until it is there. */
@@ -117,11 +148,11 @@ export function checkInboundDomain(deps: ReceivedDeps): JobHandler {
   return async ({ payload }) => {
     const [row] = await findRows(deps.db.read, deps.db.read.t.inboundDomains, { id: String(payload.domainId) });
     if (row?.status !== "PENDING") return {};
-    const found = await checkRecord(deps, row);
-    const fault = found ?? (await describeOwner(deps.db.read, row));
+    const look = await checkRecord(deps, row);
+    const fault = look.fault ?? (await describeOwner(deps.db.read, row));
     const next = deps.clock.now() + CHECK_EVERY;
     return {
-      commit: async (tx) => void (await recordCheck(tx, deps, row, fault)),
+      commit: async (tx) => void (await recordCheck(tx, deps, row, { ...look, fault })),
       ...(fault !== null && next < row.createdAt + CHECK_FOR && { again: next }),
     };
   };
@@ -139,6 +170,7 @@ export function toInboundDomain(deps: DomainPlace, row: Row): InboundDomain {
       { type: "MX", name: row.domain, value: findHost(deps), priority: MX_PRIORITY },
     ],
     lastError: row.lastError,
+    failingSince: row.failingSince === null ? null : iso(row.failingSince),
     createdAt: iso(row.createdAt),
     verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
   };

@@ -2,6 +2,7 @@ import type { contract } from "@mailsvc/sdk/contract";
 import { type DecodedAttachments, decodeAttachments } from "../emails/emails.ts";
 import type { Handlers } from "../http/handler.ts";
 import { answerReceived } from "./answer.ts";
+import type { RecordLook } from "../senders/senders.ts";
 import type { ReceivedDeps } from "./deps.ts";
 import { addDomain, checkRecord, getDomainRow, listDomains, recordCheck, removeDomain, toInboundDomain } from "./domains.ts";
 import { deleteReceived, getReceived, listAttachments, listReceived, readAttachment } from "./received.ts";
@@ -27,8 +28,8 @@ export const inboundDomainHandlers: Handlers<typeof contract.inboundDomains, Rec
   get: async ({ id }, { read, deps, workspaceId }) => toInboundDomain(deps, await getDomainRow(read, workspaceId, id)),
   verify: {
     prepare: async ({ id }, { read, deps, workspaceId }) => checkRecord(deps, await getDomainRow(read, workspaceId, id)),
-    run: async ({ id }, { tx, deps, workspaceId }, fault: string | null) =>
-      recordCheck(tx, deps, await getDomainRow(tx, workspaceId, id), fault),
+    run: async ({ id }, { tx, deps, workspaceId }, look: RecordLook) =>
+      recordCheck(tx, deps, await getDomainRow(tx, workspaceId, id), look),
   },
   delete: ({ id }, { tx, deps, workspaceId }) => removeDomain(tx, deps, workspaceId, id),
 };

@@ -145,6 +145,10 @@ function inboundDomains(c: ColumnTypes) {
       /** The secret in the TXT record that proves control. */
       token: c.text("token").notNull(),
       lastError: c.text("last_error"),
+      /** When its record was last looked for once it had been found; null in dev mode, where it is never looked for. */
+      checkedAt: c.instant("checked_at"),
+      /** Since when its record is missing; null while it is there. */
+      failingSince: c.instant("failing_since"),
       createdAt: c.instant("created_at").notNull(),
       verifiedAt: c.instant("verified_at"),
     },

@@ -2,6 +2,7 @@ import type { Db } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { DomainRecords } from "../lib/domain-records.ts";
 import type { Ids } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -14,6 +15,7 @@ export interface SenderDeps extends RelayNames {
   readonly db: Db;
   readonly dns: Pick<DomainRecords, "txt">;
   readonly ids: Ids;
+  readonly log: Log;
   readonly mailer: Mailer;
   readonly queue: Queue;
   readonly random: Random;

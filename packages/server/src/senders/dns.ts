@@ -10,16 +10,32 @@ export function buildDnsRecord({ value, token }: Pick<SenderRow, "value" | "toke
   };
 }
 
-/** Looks up the TXT record of a domain: null if it is there, else what is wrong, as a sentence. */
-export async function checkDomain(deps: Pick<SenderDeps, "dns">, row: Pick<SenderRow, "value" | "token">): Promise<string | null> {
+/** What a look for the TXT record of a domain found. */
+export interface RecordLook {
+  /** What is wrong, as a sentence; null if the record is there. */
+  readonly fault: string | null;
+  /** False if no name server answered, so that nobody knows whether it is there. */
+  readonly answered: boolean;
+}
+
+/** Looks up the TXT record of a domain. */
+export async function lookForRecord(deps: Pick<SenderDeps, "dns">, row: Pick<SenderRow, "value" | "token">): Promise<RecordLook> {
   const expected = buildDnsRecord(row);
   try {
     const found = await deps.dns.txt(expected.name);
-    if (found.some((text) => text.trim() === expected.value)) return null;
-    return found.length === 0
-      ? `There is no TXT record at ${expected.name} yet.`
-      : `The TXT record at ${expected.name} does not match: expected ${expected.value}.`;
+    if (found.some((text) => text.trim() === expected.value)) return { fault: null, answered: true };
+    const fault =
+      found.length === 0
+        ? `There is no TXT record at ${expected.name}.`
+        : `The TXT record at ${expected.name} does not match: expected ${expected.value}.`;
+    return { fault, answered: true };
   } catch (error) {
-    return `The name servers of ${row.value} did not answer (${String((error as { code?: string }).code ?? "error")}).`;
+    const fault = `The name servers of ${row.value} did not answer (${String((error as { code?: string }).code ?? "error")}).`;
+    return { fault, answered: false };
   }
+}
+
+/** Looks up the TXT record of a domain: null if it is there, else what is wrong, as a sentence. */
+export async function checkDomain(deps: Pick<SenderDeps, "dns">, row: Pick<SenderRow, "value" | "token">): Promise<string | null> {
+  return (await lookForRecord(deps, row)).fault;
 }

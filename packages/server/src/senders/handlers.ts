@@ -3,7 +3,7 @@ import type { Handlers } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { findAsker, renderConfirmedPage, renderConfirmPage } from "./confirmation.ts";
 import type { SenderDeps } from "./deps.ts";
-import { checkDomain } from "./dns.ts";
+import { lookForRecord, type RecordLook } from "./dns.ts";
 import {
   addSender,
   CONFIRM_JOB,
@@ -11,6 +11,7 @@ import {
   getSenderRow,
   getSenderRowByToken,
   listSenders,
+  recordLook,
   recordVerification,
   removeSender,
   toSender,
@@ -28,11 +29,12 @@ export const senderHandlers: Handlers<typeof contract.senders, SenderDeps> = {
           details: [{ path: "force", code: "owner_only", message: "Leave out force, or use the owner key." }],
         });
       const row = await getSenderRow(read, workspaceId, id);
-      return row.kind === "domain" && row.status === "PENDING" && !force ? checkDomain(deps, row) : null;
+      return row.kind === "domain" && !force ? lookForRecord(deps, row) : null;
     },
-    run: async ({ id, force }, { tx, deps, workspaceId }, fault: string | null) => {
+    run: async ({ id, force }, { tx, deps, workspaceId }, look: RecordLook | null) => {
       const row = await getSenderRow(tx, workspaceId, id);
-      if (row.kind === "domain" || force) return toSender(await recordVerification(tx, deps, row, fault));
+      if (look !== null) return toSender(await recordLook(tx, deps, row, look));
+      if (force) return toSender(await recordVerification(tx, deps, row, null));
       if (row.status === "PENDING")
         await deps.queue.enqueue(tx, { kind: CONFIRM_JOB, payload: { workspaceId, senderId: id }, dedupeKey: `${CONFIRM_JOB}:${id}` });
       return toSender(row);

@@ -3,8 +3,8 @@ import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildConfirmationMail, findAsker } from "./confirmation.ts";
 import type { SenderDeps } from "./deps.ts";
-import { checkDomain } from "./dns.ts";
-import { recordVerification, type SenderRow } from "./senders.ts";
+import { lookForRecord } from "./dns.ts";
+import { recordLook, recordVerification, type SenderRow } from "./senders.ts";
 
 // A record may be published late, so the check is repeated every five minutes for three days.
 const CHECK_EVERY = 5 * 60_000;
@@ -15,11 +15,11 @@ export function checkSender(deps: SenderDeps): JobHandler {
   return async ({ payload }) => {
     const row = await findPending(deps, payload.senderId);
     if (!row) return {};
-    const fault = await checkDomain(deps, row);
+    const look = await lookForRecord(deps, row);
     const next = deps.clock.now() + CHECK_EVERY;
     return {
-      commit: async (tx) => void (await recordVerification(tx, deps, row, fault)),
-      ...(fault !== null && next < row.createdAt + CHECK_FOR && { again: next }),
+      commit: async (tx) => void (await recordLook(tx, deps, row, look)),
+      ...(look.fault !== null && next < row.createdAt + CHECK_FOR && { again: next }),
     };
   };
 }

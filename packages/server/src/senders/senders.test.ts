@@ -1,5 +1,6 @@
 import { PERMISSIONS } from "@mailsvc/sdk/contract";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { acceptingMailer } from "../../test/accepting-mailer.ts";
 import { ask } from "../../test/scenario.ts";
 import { noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { keyFor } from "../../test/tenant.ts";
@@ -208,7 +209,7 @@ describe("a domain in production", () => {
     expect(dns.asked.length).toBe(13);
     expect(await world.sdk.senders.get(made.id)).toMatchObject({
       status: "PENDING",
-      lastError: "There is no TXT record at _mailsvc.acme.com yet.",
+      lastError: "There is no TXT record at _mailsvc.acme.com.",
     });
     dns.records.set("_mailsvc.acme.com", ["something=else", made.dnsRecord?.value as string]);
     await world.clock.advance("5m");
@@ -220,7 +221,8 @@ describe("a domain in production", () => {
     });
     const asked = dns.asked.length;
     await world.clock.advance("10d");
-    expect(dns.asked.length).toBe(asked);
+    // Once a day from then on.
+    expect(dns.asked.length - asked).toBe(9);
     expect((await sendFrom(world, "anyone@acme.com")).status).toBe(200);
   });
 
@@ -265,7 +267,83 @@ describe("a domain in production", () => {
     dns.records.set("_mailsvc.acme.com", [made.dnsRecord?.value as string]);
     await world.sdk.senders.verify(made.id);
     dns.records.clear();
-    expect(await world.sdk.senders.verify(made.id)).toMatchObject({ status: "VERIFIED" });
+    expect(await world.sdk.senders.verify(made.id)).toMatchObject({ status: "VERIFIED", failingSince: expect.any(String) });
+  });
+
+  test("has its record looked for every day: a missing one is shown, the operator is warned, and it may still send", async () => {
+    const dns = fakeDns();
+    const mailer = acceptingMailer();
+    await using world = await production({ dns, mailer });
+    const warned = vi.spyOn(world.app.deps.log, "warn");
+    const back = vi.spyOn(world.app.deps.log, "info");
+    const made = await world.sdk.senders.create({ domain: "acme.com" });
+    const record = made.dnsRecord?.value ?? "";
+    dns.records.set("_mailsvc.acme.com", [record]);
+    await world.clock.advance("10m");
+    const verified = await world.sdk.senders.get(made.id);
+    expect(verified).toMatchObject({ status: "VERIFIED", dnsRecord: null, failingSince: null, lastError: null });
+    const asked = dns.asked.length;
+    await world.clock.advance("3d");
+    expect(dns.asked.length - asked).toBe(3);
+    expect(await world.sdk.senders.get(made.id)).toEqual(verified);
+
+    // Name servers that do not answer say nothing about the record.
+    dns.broken = true;
+    await world.clock.advance("1d");
+    expect(await world.sdk.senders.get(made.id)).toMatchObject({ failingSince: null, lastError: expect.stringContaining("did not answer") });
+    dns.broken = false;
+    dns.records.clear();
+    await world.clock.advance("1d");
+    const failing = await world.sdk.senders.get(made.id);
+    expect(failing).toMatchObject({
+      status: "VERIFIED",
+      verifiedAt: verified.verifiedAt,
+      failingSince: expect.any(String),
+      lastError: "There is no TXT record at _mailsvc.acme.com.",
+      dnsRecord: { type: "TXT", name: "_mailsvc.acme.com", value: record },
+    });
+    expect(warned.mock.calls).toEqual([
+      ["the DNS record of a verified domain is missing", { id: made.id, workspaceId: world.workspaceId, reason: failing.lastError }],
+    ]);
+    await world.sdk.emails.send({ from: "hello@acme.com", to: "ada@example.com", subject: "Hi", text: "Hi" });
+    const { findings } = await world.sdk.domains.check({ domain: "acme.com" });
+    expect(findings[0]).toMatchObject({ check: "sender", status: "warn", record: { value: record }, hint: expect.stringContaining("Publish it again") });
+
+    // Looked for every hour until it is back.
+    await world.clock.advance("1d");
+    expect(await world.sdk.senders.get(made.id)).toMatchObject({ failingSince: failing.failingSince });
+    expect(warned).toHaveBeenCalledTimes(1);
+    dns.records.set("_mailsvc.acme.com", [record]);
+    await world.clock.advance("1h");
+    expect(await world.sdk.senders.get(made.id)).toEqual(verified);
+    expect(back.mock.calls).toContainEqual(["the DNS record of a verified domain is back", { id: made.id, workspaceId: world.workspaceId }]);
+  });
+
+  test("that was verified without proof is not looked for", async () => {
+    const dns = fakeDns();
+    await using world = await production({ dns });
+    const { id } = await world.sdk.senders.create({ domain: "acme.com" });
+    await world.sdk.senders.verify(id, { force: true });
+    const asked = dns.asked.length;
+    await world.clock.advance("3d");
+    await world.sdk.senders.verify(id);
+    expect(await world.sdk.senders.get(id)).toMatchObject({ status: "VERIFIED", failingSince: null, lastError: null });
+    expect(dns.asked.slice(asked + 1)).toEqual([]);
+  });
+
+  test("is one of many: all are looked for in a day, and none twice", async () => {
+    const dns = fakeDns();
+    await using world = await production({ dns });
+    const made = await Promise.all(Array.from({ length: 130 }, (_, i) => world.sdk.senders.create({ domain: `d${i}.com` })));
+    for (const { dnsRecord } of made) dns.records.set(dnsRecord?.name ?? "", [dnsRecord?.value ?? ""]);
+    await world.clock.advance("10m");
+    dns.asked.length = 0;
+    dns.records.delete("_mailsvc.d7.com");
+    await world.clock.advance("24h");
+    expect(dns.asked).toHaveLength(130);
+    expect(new Set(dns.asked).size).toBe(130);
+    const failing = (await world.sdk.senders.list({ limit: 100 }).toArray()).filter(({ failingSince }) => failingSince !== null);
+    expect(failing.map(({ value }) => value)).toEqual(["d7.com"]);
   });
 
   test("the confirmation link opens addresses only: a domain's token is for DNS", async () => {

@@ -1,5 +1,5 @@
 import { type Mailbox, type Page, parseAddress, type Sender, toDomain } from "@mailsvc/sdk/contract";
-import { and, eq } from "drizzle-orm";
+import { and, asc, eq, isNotNull, lte, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import { findRows } from "../db/find.ts";
@@ -8,14 +8,18 @@ import { ApiError, brokenLink, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import type { SenderDeps } from "./deps.ts";
-import { buildDnsRecord } from "./dns.ts";
+import { buildDnsRecord, type RecordLook } from "./dns.ts";
+import { type CheckedDomains, judgeLook } from "./recheck.ts";
 import type { SenderTables } from "./tables.ts";
 
-export { buildDnsRecord, checkDomain } from "./dns.ts";
+export { buildDnsRecord, checkDomain, lookForRecord, type RecordLook } from "./dns.ts";
+export { type CheckedDomains, type CheckState, judgeLook, recheckDomains } from "./recheck.ts";
 
 /** The kinds of the jobs that verify a sender; see `jobs.ts`. */
 export const CHECK_JOB = "senders.check";
 export const CONFIRM_JOB = "senders.confirm";
+/** The kind of the job that looks for the records of verified domains; one of it always waits. */
+export const RECHECK_JOB = "senders.recheck";
 
 export type SenderRow = SenderTables["senders"]["$inferSelect"];
 
@@ -26,8 +30,9 @@ export function toSender(row: SenderRow): Sender {
     kind: row.kind,
     value: row.value,
     status: row.status,
-    dnsRecord: row.kind === "domain" && row.status === "PENDING" ? buildDnsRecord(row) : null,
+    dnsRecord: row.kind === "domain" && (row.status === "PENDING" || row.failingSince !== null) ? buildDnsRecord(row) : null,
     lastError: row.lastError,
+    failingSince: row.failingSince === null ? null : iso(row.failingSince),
     relay: row.relay,
     createdAt: iso(row.createdAt),
     verifiedAt: row.verifiedAt === null ? null : iso(row.verifiedAt),
@@ -52,6 +57,8 @@ export async function addSender(
     status: deps.config.dev ? "VERIFIED" : "PENDING",
     token: makeToken(deps),
     lastError: null,
+    checkedAt: null,
+    failingSince: null,
     relay: null,
     createdAt: now,
     verifiedAt: deps.config.dev ? now : null,
@@ -114,10 +121,47 @@ export async function trustSenders(tx: Tx, deps: SenderDeps, workspaceId: string
   }
 }
 
-/** Stores the result of a check: `fault` is null if control is proven. A verified sender stays verified. */
+/** Stores the proof of a sender without DNS, or with `fault` why there is none. A verified sender stays verified. */
 export async function recordVerification(tx: Tx, deps: SenderDeps, row: SenderRow, fault: string | null): Promise<SenderRow> {
   if (row.status === "VERIFIED") return row;
-  const patch = fault === null ? { status: "VERIFIED" as const, verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault };
+  return store(tx, row, fault === null ? { status: "VERIFIED", verifiedAt: deps.clock.now(), lastError: null } : { lastError: fault });
+}
+
+/** Stores what a look for the record of a domain found. A verified domain stays verified; one that was verified without DNS is left alone. */
+export async function recordLook(tx: Tx, deps: SenderDeps, row: SenderRow, look: RecordLook): Promise<SenderRow> {
+  const now = deps.clock.now();
+  if (row.status === "VERIFIED") return row.checkedAt === null ? row : store(tx, row, judgeLook(row, look, now));
+  return store(tx, row, look.fault === null ? { status: "VERIFIED", verifiedAt: now, checkedAt: now, lastError: null } : { lastError: look.fault });
+}
+
+/** A verified domain of a workspace whose record is missing; null if there is none with this name. */
+export async function findMissingRecord(
+  read: Reader,
+  workspaceId: string,
+  domain: string,
+): Promise<(Pick<SenderRow, "value" | "token"> & { readonly failingSince: number }) | null> {
+  const [row] = await findRows(read, read.t.senders, { workspaceId, value: domain, status: "VERIFIED" });
+  return row?.failingSince == null ? null : { value: row.value, token: row.token, failingSince: row.failingSince };
+}
+
+/** The verified sender domains whose records are looked for. */
+export function checkedSenders({ db }: Pick<SenderDeps, "db">): CheckedDomains {
+  return {
+    findDue: ({ since, missingSince, limit }) => {
+      const { senders: t } = db.read.t;
+      const isDue = or(lte(t.checkedAt, since), and(isNotNull(t.failingSince), lte(t.checkedAt, missingSince)));
+      return db.read
+        .select()
+        .from(t)
+        .where(and(eq(t.status, "VERIFIED"), isNotNull(t.checkedAt), isDue))
+        .orderBy(asc(t.checkedAt))
+        .limit(limit);
+    },
+    save: async (tx, id, state) => void (await tx.update(tx.t.senders).set(state).where(eq(tx.t.senders.id, id))),
+  };
+}
+
+async function store(tx: Tx, row: SenderRow, patch: Partial<SenderRow>): Promise<SenderRow> {
   await tx.update(tx.t.senders).set(patch).where(eq(tx.t.senders.id, row.id));
   return { ...row, ...patch };
 }

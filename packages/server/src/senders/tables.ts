@@ -16,6 +16,10 @@ export function senderTables(c: ColumnTypes) {
         /** The relay of mail from it; null for that of the workspace. */
         relay: c.text("relay"),
         lastError: c.text("last_error"),
+        /** When its record was last looked for once it had been found; null for one that was verified without DNS, which is never looked for. */
+        checkedAt: c.instant("checked_at"),
+        /** Since when its record is missing; null while it is there. */
+        failingSince: c.instant("failing_since"),
         createdAt: c.instant("created_at").notNull(),
         verifiedAt: c.instant("verified_at"),
       },

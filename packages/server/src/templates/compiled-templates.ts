@@ -5,7 +5,7 @@ import type { Compiled } from "./engine/engine.ts";
 export interface CompiledVersion {
   readonly compiled: Compiled;
   readonly from: string | null;
-  readonly replyTo: string | null;
+  readonly replyTo: string | string[] | null;
 }
 
 // Characters of sources; compiled, they take about ten times as much memory.

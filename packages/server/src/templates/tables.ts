@@ -45,7 +45,7 @@ export function templateTables(c: ColumnTypes) {
         id: c.text("id").notNull(),
         subject: c.text("subject"),
         from: c.text("from_text"),
-        replyTo: c.text("reply_to"),
+        replyTo: c.json<string | string[]>("reply_to"),
         html: c.text("html"),
         text: c.text("text_body"),
         blocks: c.json<Blocks>("blocks"),

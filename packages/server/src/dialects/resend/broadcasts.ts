@@ -23,8 +23,7 @@ const Broadcast = z.object({
 });
 type Broadcast = z.output<typeof Broadcast>;
 
-const NOTE =
-  "reply_to takes one address; topic_id is that of segment_id, or stands alone; variables other than those of contacts are left as they are";
+const NOTE = "topic_id is that of segment_id, or stands alone; variables other than those of contacts are left as they are";
 
 /** Broadcasts: campaigns to a list. */
 export const broadcastOperations: readonly Operation[] = [
@@ -149,13 +148,12 @@ function findList({ segment_id, audience_id, topic_id }: Broadcast): string | nu
 /** The fields of a campaign that are given. Throws ApiError for what is not here. */
 function toFields({ name, from, subject, reply_to, preview_text, html, text }: Broadcast, fallbacks: ReadonlyMap<string, string | number>) {
   const replyTo = typeof reply_to === "string" ? [reply_to] : (reply_to ?? []);
-  if (replyTo.length > 1) throw invalid("replyTo", "too_big", "reply_to: a broadcast can have one address here.");
   return {
     ...(from && toSender(from)),
     ...drop({
       name: name || null,
       subjectLine: subject && toOwnVariables(subject, fallbacks),
-      replyTo: replyTo[0],
+      replyTo: replyTo.length > 1 ? replyTo : replyTo[0],
       previewText: preview_text || null,
       html: html && toOwnVariables(html, fallbacks),
       text: text && toOwnVariables(text, fallbacks),
@@ -207,7 +205,7 @@ function showBroadcast(campaign: Shown) {
     ...showListed(campaign),
     from: fromName === null ? fromEmail : `${fromName} <${fromEmail}>`,
     subject: subjectLine,
-    reply_to: replyTo === null ? null : [replyTo],
+    reply_to: replyTo === null ? null : [replyTo].flat(),
     preview_text: previewText,
     html,
     text,

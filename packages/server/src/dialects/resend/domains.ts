@@ -92,9 +92,10 @@ function assertPossible({ open_tracking, click_tracking }: z.output<typeof Setti
     throw new ApiError("not_implemented", "Domains have no tracking here.", { hint: "Send with tracking through /api/v1/send." });
 }
 
-function showListed({ id, value, status, createdAt }: Sender) {
+function showListed({ id, value, status: state, failingSince, createdAt }: Sender) {
   const capabilities = { sending: "enabled", receiving: "disabled" };
-  return { id, name: value, status: status === "VERIFIED" ? "verified" : "pending", created_at: createdAt, region: "local", capabilities };
+  const status = state === "PENDING" ? "pending" : failingSince === null ? "verified" : "temporary_failure";
+  return { id, name: value, status, created_at: createdAt, region: "local", capabilities };
 }
 
 function showDomain(sender: Sender) {

@@ -45,9 +45,11 @@ describe("a program of Resend's runs unchanged", () => {
       to: ["a@example.com", "b@example.com"],
       cc: "c@example.com",
       bcc: ["d@example.com"],
+      replyTo: ["help@acme.com", "Sales <sales@acme.com>"],
     });
     const got = await server.resend.emails.get(sent.data?.id ?? "");
     expect(got.data).toMatchObject({ to: ["a@example.com", "b@example.com"], cc: ["c@example.com"], bcc: ["d@example.com"] });
+    expect(got.data?.reply_to).toEqual(["help@acme.com", "Sales <sales@acme.com>"]);
   });
 
   test("mail to the test mailboxes at resend.dev is delivered, or bounces", async () => {

@@ -115,7 +115,7 @@ function showDetail(email: EmailDetail, now: number) {
   return {
     object: "email",
     ...shown,
-    reply_to: email.replyTo === null ? null : [email.replyTo],
+    reply_to: email.replyTo === null ? null : [email.replyTo].flat(),
     html: email.html,
     text: email.text,
     last_event: email.status === "delivered" && engaged !== null ? engaged : shown.last_event,

@@ -7,7 +7,7 @@ import { FileContent, fetchAttachment, toBase64 } from "../files.ts";
 import type { Reads } from "../operation.ts";
 
 /** What of an email is not here. */
-export const SEND_NOTE = "reply_to takes one address; topic_id is not here";
+export const SEND_NOTE = "topic_id is not here";
 
 const Addresses = z.union([z.string(), z.array(z.string()).max(50)]);
 
@@ -55,7 +55,6 @@ export async function toContractEmail(email: ResendEmail, calls: Reads, at = "")
       hint: "Send a broadcast to the topic, or ask contacts.topics.list before you send.",
     });
   const [to, cc, bcc, replyTo] = [email.to, email.cc, email.bcc, email.reply_to].map(listTexts) as [string[], string[], string[], string[]];
-  if (replyTo.length > 1) throw invalid(`${at}replyTo`, "too_big", `${at}reply_to: one address can be given here.`);
   const files = await Promise.all((attachments ?? []).map((file, i) => toFile(file, `${at}attachments[${i}]`, calls)));
   const fields = {
     to: to.length === 1 ? (to[0] as string) : to,
@@ -64,7 +63,7 @@ export async function toContractEmail(email: ResendEmail, calls: Reads, at = "")
       bcc: bcc.length > 0 ? bcc : undefined,
       // Recipients of one call get one mail.
       together: to.length > 1 || undefined,
-      replyTo: replyTo[0],
+      replyTo: replyTo.length > 1 ? replyTo : replyTo[0],
       headers,
       tags: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
       attachments: files.length > 0 ? files : undefined,

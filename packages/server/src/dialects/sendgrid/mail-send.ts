@@ -106,8 +106,7 @@ function toEmail(mail: Mail, personalization: Personalization, template: string 
   const { to, cc, bcc, substitutions, dynamic_template_data: variables } = personalization;
   const from = personalization.from ?? mail.from;
   if (!from) throw invalid("from", "required", "from is required.");
-  const [replyTo, more] = mail.reply_to ? [mail.reply_to] : (mail.reply_to_list ?? []);
-  if (more) throw invalid("reply_to_list", "too_big", "reply_to_list: one address can be given here.");
+  const replyTo = mail.reply_to ? [mail.reply_to] : (mail.reply_to_list ?? []);
   const fill = (text: string | null | undefined): string | undefined => (text ? substitute(text, substitutions ?? {}) : undefined);
   const sendAt = personalization.send_at ?? mail.send_at;
   const [only, second] = to;
@@ -122,7 +121,7 @@ function toEmail(mail: Mail, personalization: Personalization, template: string 
       ...(template === undefined && toContent(mail, fill)),
       template,
       variables: template === undefined ? undefined : variables,
-      replyTo: replyTo && toText(replyTo),
+      replyTo: replyTo.length > 1 ? replyTo.map(toText) : replyTo[0] && toText(replyTo[0]),
       headers: mail.headers || personalization.headers ? { ...mail.headers, ...personalization.headers } : undefined,
       tags: toTags(mail, personalization),
       attachments: mail.attachments?.map(({ content, filename, type, disposition, content_id }) => ({
