@@ -1,4 +1,12 @@
-import { contract, type DomainCheck, type InboundDomain, type MailsvcContract, type Output, type Sender, type SmtpPort } from "@mailsvc/sdk/contract";
+import {
+  contract,
+  type DomainCheck,
+  type InboundDomain,
+  type MailsvcContract,
+  type Output,
+  type Sender,
+  type SmtpPort,
+} from "@mailsvc/sdk/contract";
 import { Command } from "commander";
 import { type Run, runAction } from "../runtime/action.ts";
 import { getConfigPath, isExposed, readConfigFile } from "../runtime/config-file.ts";

@@ -74,7 +74,9 @@ function Actions({ sender: { id, kind, relay, status, failingSince }, reload }: 
   };
   return (
     <>
-      {status === "PENDING" || failingSince !== null ? <ActionButton label={kind === "domain" ? "Verify now" : "Send the mail again"} primary act={verify} /> : null}
+      {status === "PENDING" || failingSince !== null ? (
+        <ActionButton label={kind === "domain" ? "Verify now" : "Send the mail again"} primary act={verify} />
+      ) : null}
       <FormButton label="Relay" title="The relay that takes its mail" submit="Save" act={change}>
         <Field label="Name" hint="Empty for the relay of the workspace. Your operator knows the names.">
           <input name="relay" value={relay ?? ""} spellcheck={false} />

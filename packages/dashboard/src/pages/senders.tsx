@@ -19,7 +19,9 @@ const COLUMNS: readonly Column<Sender>[] = [
   {
     head: "State",
     width: "0 0 8rem",
-    cell: ({ status, failingSince }) => <Status status={failingSince === null ? status : "FAILING"} text={failingSince === null ? status.toLowerCase() : "record missing"} />,
+    cell: ({ status, failingSince }) => (
+      <Status status={failingSince === null ? status : "FAILING"} text={failingSince === null ? status.toLowerCase() : "record missing"} />
+    ),
   },
   { head: "Added", width: "0 0 6.5rem", wide: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

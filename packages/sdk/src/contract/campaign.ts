@@ -1,3 +1,4 @@
+import { ShownReplyTo } from "./address.ts";
 import {
   AbTest,
   CAMPAIGN_STATUSES,
@@ -8,7 +9,6 @@ import {
   Throttle,
   VARIANT_NAMES,
 } from "./campaign-fields.ts";
-import { ShownReplyTo } from "./address.ts";
 import { DeliveryError, EMAIL_STATUSES } from "./emails.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";

@@ -103,7 +103,8 @@ export const senders = {
     access: { permission: "senders:write" },
     mailsTo: "unknown",
     summary: "Check the DNS record of a domain now, or send the confirmation mail again",
-    description: "The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that.",
+    description:
+      "The record of a verified domain is looked for again. `force` verifies it without proof, for your own server. Only the owner key may do that.",
     body: z.strictObject({ force: z.boolean().optional().meta({ description: "Verify it without proof; owner key only" }) }),
     output: Sender,
     errors: ["not_found", "forbidden"],

@@ -31,7 +31,9 @@ const fields = {
   recipientVariables,
   from: MailboxText.optional().meta({ description: "Overrides the template's sender" }),
   subject: Subject.optional().meta({ description: "Overrides the template's subject; may contain {{ variables }}" }),
-  replyTo: ReplyTo.optional().meta({ description: "Overrides the template's Reply-To address, or addresses; auto to receive the replies here" }),
+  replyTo: ReplyTo.optional().meta({
+    description: "Overrides the template's Reply-To address, or addresses; auto to receive the replies here",
+  }),
   headers: Headers.optional(),
   tags: Tags.optional(),
   attachments: Attachments.optional(),

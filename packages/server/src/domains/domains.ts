@@ -43,10 +43,15 @@ export async function checkDomain(read: Reader, deps: DomainDeps, workspaceId: s
 async function checkSender(read: Reader, deps: DomainDeps, workspaceId: string, { domain, from }: Subject): Promise<DomainFinding> {
   const missing = await findMissingRecord(read, workspaceId, domain);
   if (missing !== null)
-    return finding("sender", "warn", `This workspace may send from ${domain}, but the record that proves it is missing since ${iso(missing.failingSince)}.`, {
-      record: buildDnsRecord(missing),
-      hint: "Publish it again. It is looked for every hour.",
-    });
+    return finding(
+      "sender",
+      "warn",
+      `This workspace may send from ${domain}, but the record that proves it is missing since ${iso(missing.failingSince)}.`,
+      {
+        record: buildDnsRecord(missing),
+        hint: "Publish it again. It is looked for every hour.",
+      },
+    );
   if (await isVerified(read, deps, workspaceId, parseAddress(from)))
     return finding("sender", "ok", `This workspace may send from ${domain}.`);
   return finding("sender", "warn", `${domain} is no verified sender of this workspace, so it cannot send from there yet.`, {

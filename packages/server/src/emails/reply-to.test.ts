@@ -16,7 +16,14 @@ async function readHeader(world: TestWorld, to = ADA): Promise<string | undefine
 
 /** A published template whose mail has these Reply-To addresses. */
 async function createTemplate({ sdk }: TestWorld, replyTo: string | string[]): Promise<string> {
-  const { id } = await sdk.templates.create({ name: "Hi", slug: "hi", subject: "Hi", text: "{{unsubscribeUrl}}", from: mail.from, replyTo });
+  const { id } = await sdk.templates.create({
+    name: "Hi",
+    slug: "hi",
+    subject: "Hi",
+    text: "{{unsubscribeUrl}}",
+    from: mail.from,
+    replyTo,
+  });
   await sdk.templates.publish(id);
   return id;
 }
@@ -29,7 +36,12 @@ describe("several Reply-To addresses", () => {
     const { id } = await world.sdk.emails.send({ ...mail, replyTo: SEVERAL });
     expect(await readHeader(world)).toBe(HEADER);
     expect((await world.sdk.emails.get(id)).replyTo).toEqual(SEVERAL);
-    await world.sdk.emails.sendBatch({ emails: [{ ...mail, to: "bob@example.com", replyTo: SEVERAL }, { ...mail, replyTo: "one@acme.test" }] });
+    await world.sdk.emails.sendBatch({
+      emails: [
+        { ...mail, to: "bob@example.com", replyTo: SEVERAL },
+        { ...mail, replyTo: "one@acme.test" },
+      ],
+    });
     expect(await readHeader(world, "bob@example.com")).toBe(HEADER);
     expect(await readHeader(world)).toBe("one@acme.test");
   });
@@ -51,7 +63,13 @@ describe("several Reply-To addresses", () => {
   test("are in the mail of campaigns and automations", async () => {
     await using world = await createWorld();
     await world.sdk.contacts.create({ email: ADA });
-    const campaign = await world.sdk.campaigns.create({ name: "C", subjectLine: "C", fromEmail: "news@acme.test", text: "C", replyTo: SEVERAL });
+    const campaign = await world.sdk.campaigns.create({
+      name: "C",
+      subjectLine: "C",
+      fromEmail: "news@acme.test",
+      text: "C",
+      replyTo: SEVERAL,
+    });
     expect((await world.sdk.campaigns.get(campaign.id)).replyTo).toEqual(SEVERAL);
     await world.sdk.campaigns.send(campaign.id);
     expect(await readHeader(world)).toBe(HEADER);
@@ -70,7 +88,10 @@ describe("several Reply-To addresses", () => {
   test("are answered at the first one that is received here", async () => {
     await using world = await createWorld();
     await world.sdk.inboundDomains.create({ domain: "in.acme.test" });
-    const { id } = await world.sdk.emails.send({ ...mail, replyTo: ["Elsewhere <x@elsewhere.test>", '"Help, please" <help@in.acme.test>'] });
+    const { id } = await world.sdk.emails.send({
+      ...mail,
+      replyTo: ["Elsewhere <x@elsewhere.test>", '"Help, please" <help@in.acme.test>'],
+    });
     await world.settle();
     expect(await world.reply(ADA, { text: "Yes" })).toMatchObject({ to: "help@in.acme.test", emailId: id });
     await world.sdk.emails.send({ ...mail, replyTo: ["x@elsewhere.test", "y@elsewhere.test"] });

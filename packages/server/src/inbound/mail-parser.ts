@@ -9,7 +9,7 @@ import type { ReadResult } from "./read-mail.ts";
 
 /** What the thread may use, and how much may wait for it. */
 export interface ParserLimits {
-  /** For one mail, of real time, ms. Within `MAIL_LIMITS` a mail takes 1 to 200 ms. */
+  /** For one mail, of real time, ms. Within `MAIL_LIMITS` a mail takes 1 to 200 ms, and the start of a thread a second or, on a busy machine, several. */
   readonly timeMs: number;
   /** The heap of the thread while it reads a mail, in megabytes. */
   readonly heapMb: number;
@@ -22,7 +22,7 @@ export interface ParserLimits {
 }
 
 // A thread starts with 13 MB; a mail of a megabyte of text takes 25 MB more, and leaves half of them as garbage.
-const LIMITS: ParserLimits = { timeMs: 5000, heapMb: 64, reuseMb: 24, waiting: 100, idleMs: 10_000 };
+const LIMITS: ParserLimits = { timeMs: 10_000, heapMb: 64, reuseMb: 24, waiting: 100, idleMs: 10_000 };
 
 // The youngest objects; without a limit of their own they may take a quarter of the machine.
 const YOUNG_MB = 8;

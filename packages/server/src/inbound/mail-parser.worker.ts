@@ -1,8 +1,11 @@
 import { getHeapStatistics } from "node:v8";
 import { parentPort, type Transferable } from "node:worker_threads";
+import { JoinedBytes } from "./joined-bytes.ts";
 import type { ParserTask, ThreadAnswer } from "./mail-parser.ts";
 import { parseMail } from "./parse-mail.ts";
 import { readMail } from "./read-mail.ts";
+
+Object.assign(globalThis, { Blob: JoinedBytes });
 
 // The thread of `MailParser`: it gets one mail at a time and answers what the mail says. An error ends the thread.
 parentPort?.on("message", async (task: ParserTask) => {

@@ -87,9 +87,13 @@ async function findReceived(deps: InboundDeps, addresses: readonly string[]) {
     const recipient = await findRecipient(deps, address);
     if (recipient !== null && "mailbox" in recipient) return { address, recipient };
   }
-  throw new ApiError("invalid_state", `Replies to this mail go to ${addresses.join(" and ")}, which ${addresses.length === 1 ? "is" : "are"} not received here.`, {
-    hint: "Send it with replyTo auto, or add its domain: mailsvc inbound-domains create",
-  });
+  throw new ApiError(
+    "invalid_state",
+    `Replies to this mail go to ${addresses.join(" and ")}, which ${addresses.length === 1 ? "is" : "are"} not received here.`,
+    {
+      hint: "Send it with replyTo auto, or add its domain: mailsvc inbound-domains create",
+    },
+  );
 }
 
 /**

@@ -109,7 +109,11 @@ test("the record of a verified inbound domain is looked for every day; its mail 
   records.length = 0;
   await s.world.clock.advance("1d");
   const failing = await sdk.inboundDomains.get(made.id);
-  expect(failing).toMatchObject({ status: "VERIFIED", failingSince: expect.any(String), lastError: "There is no TXT record at _mailsvc.in.acme.test." });
+  expect(failing).toMatchObject({
+    status: "VERIFIED",
+    failingSince: expect.any(String),
+    lastError: "There is no TXT record at _mailsvc.in.acme.test.",
+  });
   expect(await s.deliver("sales@in.acme.test", write("Hello?"))).toBe(250);
   records.push(made.dnsRecords[0]?.value ?? "");
   expect(await sdk.inboundDomains.verify(made.id)).toEqual(verified);

@@ -152,7 +152,11 @@ export function checkInboundDomain(deps: ReceivedDeps): JobHandler {
     const fault = look.fault ?? (await describeOwner(deps.db.read, row));
     const next = deps.clock.now() + CHECK_EVERY;
     return {
-      commit: async (tx) => void (await recordCheck(tx, deps, row, { ...look, fault })),
+      // It may have been removed, or verified, while the name servers were asked.
+      commit: async (tx) => {
+        const [now] = await findRows(tx, tx.t.inboundDomains, { id: row.id });
+        if (now?.status === "PENDING") await recordCheck(tx, deps, now, { ...look, fault });
+      },
       ...(fault !== null && next < row.createdAt + CHECK_FOR && { again: next }),
     };
   };

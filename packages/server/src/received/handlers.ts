@@ -1,8 +1,8 @@
 import type { contract } from "@mailsvc/sdk/contract";
 import { type DecodedAttachments, decodeAttachments } from "../emails/emails.ts";
 import type { Handlers } from "../http/handler.ts";
-import { answerReceived } from "./answer.ts";
 import type { RecordLook } from "../senders/senders.ts";
+import { answerReceived } from "./answer.ts";
 import type { ReceivedDeps } from "./deps.ts";
 import { addDomain, checkRecord, getDomainRow, listDomains, recordCheck, removeDomain, toInboundDomain } from "./domains.ts";
 import { deleteReceived, getReceived, listAttachments, listReceived, readAttachment } from "./received.ts";

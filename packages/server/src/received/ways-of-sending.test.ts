@@ -8,7 +8,14 @@ const mail = { from: "Acme <hello@acme.test>", to: ADA, subject: "Hi", text: "Hi
 type ReplyTo = { readonly replyTo?: "auto" };
 
 async function createTemplate({ sdk }: TestWorld, given: ReplyTo): Promise<string> {
-  const { id } = await sdk.templates.create({ name: "Hi", slug: "hi", subject: "Hi", text: "{{unsubscribeUrl}}", from: mail.from, ...given });
+  const { id } = await sdk.templates.create({
+    name: "Hi",
+    slug: "hi",
+    subject: "Hi",
+    text: "{{unsubscribeUrl}}",
+    from: mail.from,
+    ...given,
+  });
   await sdk.templates.publish(id);
   return id;
 }
@@ -21,7 +28,13 @@ const WAYS: Readonly<Record<string, (world: TestWorld, given: ReplyTo) => Promis
     await clock.advance("2d");
   },
   "one mail to several": ({ sdk }, given) => sdk.emails.send({ ...mail, ...given, cc: "bob@example.com", bcc: "eve@example.com" }),
-  "a batch": ({ sdk }, given) => sdk.emails.sendBatch({ emails: [{ ...mail, to: "bob@example.com", ...given }, { ...mail, ...given }] }),
+  "a batch": ({ sdk }, given) =>
+    sdk.emails.sendBatch({
+      emails: [
+        { ...mail, to: "bob@example.com", ...given },
+        { ...mail, ...given },
+      ],
+    }),
   "a scheduled batch": async ({ sdk, clock }, given) => {
     await sdk.emails.sendBatch({ emails: [{ ...mail, ...given, scheduledAt: "2026-01-02T00:00:00Z" }] });
     await clock.advance("2d");
@@ -74,7 +87,9 @@ async function expectAnswered(world: TestWorld, contactId: string): Promise<void
   const { campaignId } = await world.sdk.emails.get(emailId);
   expect(reply).toMatchObject({ emailId, contactId, campaignId, autoReply: null });
   expect(reply.to).toMatch(/^reply\+[0-9a-z]{26}-[0-9a-f]{20}@reply\.mailsvc\.test$/);
-  expect(await world.events.all({ type: "email.received" })).toMatchObject([{ emailId, contactId, to: ADA, data: { receivedId: reply.id } }]);
+  expect(await world.events.all({ type: "email.received" })).toMatchObject([
+    { emailId, contactId, to: ADA, data: { receivedId: reply.id } },
+  ]);
 }
 
 describe.each(Object.keys(WAYS))("the answer to %s", (way) => {

@@ -18,7 +18,11 @@ export function checkSender(deps: SenderDeps): JobHandler {
     const look = await lookForRecord(deps, row);
     const next = deps.clock.now() + CHECK_EVERY;
     return {
-      commit: async (tx) => void (await recordLook(tx, deps, row, look)),
+      // It may have been verified without DNS, or removed, while the name servers were asked.
+      commit: async (tx) => {
+        const [now] = await findRows(tx, tx.t.senders, { id: row.id });
+        if (now?.status === "PENDING") await recordLook(tx, deps, now, look);
+      },
       ...(look.fault !== null && next < row.createdAt + CHECK_FOR && { again: next }),
     };
   };

@@ -63,7 +63,9 @@ export function recheckDomains(deps: Pick<SenderDeps, "clock" | "dns" | "log">, 
     return {
       commit: async (tx) => {
         for (const { row, state } of looks) await domains.save(tx, row.id, state);
-        tx.afterCommit(() => looks.forEach((look) => warn(deps, look)));
+        tx.afterCommit(() => {
+          for (const look of looks) warn(deps, look);
+        });
       },
       again: next,
     };
@@ -74,5 +76,6 @@ function warn({ log }: Pick<SenderDeps, "log">, { row, state }: { readonly row: 
   const { id, workspaceId } = row;
   if (row.failingSince === null && state.failingSince !== null)
     log.warn("the DNS record of a verified domain is missing", { id, workspaceId, reason: state.lastError });
-  if (row.failingSince !== null && state.failingSince === null) log.info("the DNS record of a verified domain is back", { id, workspaceId });
+  if (row.failingSince !== null && state.failingSince === null)
+    log.info("the DNS record of a verified domain is back", { id, workspaceId });
 }

@@ -290,7 +290,10 @@ describe("a domain in production", () => {
     // Name servers that do not answer say nothing about the record.
     dns.broken = true;
     await world.clock.advance("1d");
-    expect(await world.sdk.senders.get(made.id)).toMatchObject({ failingSince: null, lastError: expect.stringContaining("did not answer") });
+    expect(await world.sdk.senders.get(made.id)).toMatchObject({
+      failingSince: null,
+      lastError: expect.stringContaining("did not answer"),
+    });
     dns.broken = false;
     dns.records.clear();
     await world.clock.advance("1d");
@@ -307,7 +310,12 @@ describe("a domain in production", () => {
     ]);
     await world.sdk.emails.send({ from: "hello@acme.com", to: "ada@example.com", subject: "Hi", text: "Hi" });
     const { findings } = await world.sdk.domains.check({ domain: "acme.com" });
-    expect(findings[0]).toMatchObject({ check: "sender", status: "warn", record: { value: record }, hint: expect.stringContaining("Publish it again") });
+    expect(findings[0]).toMatchObject({
+      check: "sender",
+      status: "warn",
+      record: { value: record },
+      hint: expect.stringContaining("Publish it again"),
+    });
 
     // Looked for every hour until it is back.
     await world.clock.advance("1d");
@@ -316,7 +324,10 @@ describe("a domain in production", () => {
     dns.records.set("_mailsvc.acme.com", [record]);
     await world.clock.advance("1h");
     expect(await world.sdk.senders.get(made.id)).toEqual(verified);
-    expect(back.mock.calls).toContainEqual(["the DNS record of a verified domain is back", { id: made.id, workspaceId: world.workspaceId }]);
+    expect(back.mock.calls).toContainEqual([
+      "the DNS record of a verified domain is back",
+      { id: made.id, workspaceId: world.workspaceId },
+    ]);
   });
 
   test("that was verified without proof is not looked for", async () => {

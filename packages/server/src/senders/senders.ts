@@ -131,7 +131,11 @@ export async function recordVerification(tx: Tx, deps: SenderDeps, row: SenderRo
 export async function recordLook(tx: Tx, deps: SenderDeps, row: SenderRow, look: RecordLook): Promise<SenderRow> {
   const now = deps.clock.now();
   if (row.status === "VERIFIED") return row.checkedAt === null ? row : store(tx, row, judgeLook(row, look, now));
-  return store(tx, row, look.fault === null ? { status: "VERIFIED", verifiedAt: now, checkedAt: now, lastError: null } : { lastError: look.fault });
+  return store(
+    tx,
+    row,
+    look.fault === null ? { status: "VERIFIED", verifiedAt: now, checkedAt: now, lastError: null } : { lastError: look.fault },
+  );
 }
 
 /** A verified domain of a workspace whose record is missing; null if there is none with this name. */
