@@ -14,6 +14,7 @@ import { fsync } from "./figures/fsync.ts";
 import { lists, listsOnPostgres } from "./figures/lists.ts";
 import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
+import { receiving } from "./figures/receiving.ts";
 import { runs } from "./figures/runs.ts";
 import { sdk } from "./figures/sdk.ts";
 import { segments } from "./figures/segments.ts";
@@ -32,6 +33,7 @@ export const benches: readonly Bench[] = [
   accept,
   submission,
   batch,
+  receiving,
   fsync,
   tail,
   start,

@@ -1,6 +1,5 @@
 import { contract, type Template, type TemplateDetail } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { invalid } from "../../lib/api-error.ts";
 import { findTemplateBySlug } from "../../templates/templates.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, writeOperation } from "../operation.ts";
@@ -24,14 +23,11 @@ const Fields = z.object({
 });
 type Fields = z.output<typeof Fields>;
 
-const NOTE = "reply_to takes one address";
-
 /** Templates, by id or alias, which is their slug. */
 export const templateOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
     path: "/templates",
-    note: NOTE,
     body: Fields.extend({ name: z.string(), html: z.string() }),
     status: 201,
     prepare: ({ name, ...fields }, { prepare }) => prepare(contract.templates.create, { ...toOwnFields(fields), name }),
@@ -53,7 +49,6 @@ export const templateOperations: readonly Operation[] = [
   writeOperation({
     method: "PATCH",
     path: "/templates/:id",
-    note: NOTE,
     body: Fields,
     prepare: async ({ id: named, ...fields }, calls) => {
       const { id } = await getTemplate(named, calls);
@@ -98,9 +93,8 @@ async function getTemplate(named: string, { read, rows, workspaceId }: Reads): P
 
 function toOwnFields({ name, alias, from, subject, reply_to, html, text, variables }: Fields) {
   const replyTo = typeof reply_to === "string" ? [reply_to] : (reply_to ?? []);
-  if (replyTo.length > 1) throw invalid("replyTo", "too_big", "reply_to: a template can have one address here.");
   return drop({
-    ...{ name, slug: alias, from, replyTo: replyTo[0] },
+    ...{ name, slug: alias, from, replyTo: replyTo.length > 1 ? replyTo : replyTo[0] },
     ...{ subject: subject && toOwnSource(subject), html: html && toOwnSource(html), text: text && toOwnSource(text) },
     variables: variables?.map(({ key, type, fallback_value }) => ({
       ...{ name: key, type },
@@ -121,7 +115,7 @@ function showTemplate(template: TemplateDetail) {
   const { from, replyTo, source, hasUnpublishedChanges, createdAt, updatedAt } = template;
   return {
     ...showListed(template),
-    ...{ from, reply_to: replyTo === null ? null : [replyTo] },
+    ...{ from, reply_to: replyTo === null ? null : [replyTo].flat() },
     subject: source.subject && toForeignSource(source.subject),
     html: source.html && toForeignSource(source.html),
     text: source.text && toForeignSource(source.text),

@@ -81,3 +81,31 @@ test("it sees nothing without the scope, and nothing of a person who is erased",
   await world.sdk.people.erase(ADA);
   expect((await agent.call("GET", "/replies")).body.data).toEqual([]);
 });
+
+test("it learns nothing of a recipient by bcc: not from the answers of others, nor from that recipient's own", async () => {
+  await using world = await createWorld();
+  const agent = await createTestAgent(world, { permissions: SCOPES });
+  const unseen = "unseen@hidden.example";
+  const { id } = await sendFor(world, agent.activationId, { cc: "bob@example.com", bcc: `Unseen Person <${unseen}>` });
+  await world.reply(ADA, { text: "From Ada." });
+  await world.reply(unseen, { text: `From me, ${unseen}.` });
+  const listed = (await agent.call("GET", "/replies")).body.data;
+  expect(listed.map(({ text }: { text: string }) => text).sort()).toEqual(["From Ada.", "From me, [address]."]);
+  const events = await listEvents(world, agent.activationId);
+  expect(events.filter(({ type }) => type === "reply.received")).toHaveLength(2);
+  expect(JSON.stringify([listed, events])).not.toMatch(/unseen|hidden\.example|bcc/i);
+
+  // The answer of another recipient, as the brand got it: what is said of it, and what Ada's program wrote.
+  const { data } = await world.sdk.received.list();
+  const ada = data.find(({ from }) => from === ADA);
+  expect(data.map(({ from }) => from).sort()).toEqual([ADA, unseen]);
+  const outputs = [
+    await world.sdk.received.get(ada?.id ?? ""),
+    await world.sdk.explanations.get(ada?.id ?? ""),
+    Buffer.from(await world.sdk.received.raw(ada?.id ?? "")).toString(),
+    (await world.events.all({ type: "email.received" })).filter(({ to }) => to === ADA),
+  ];
+  expect(outputs.at(-1)).toHaveLength(1);
+  expect(JSON.stringify(outputs)).not.toMatch(/unseen|hidden\.example/i);
+  expect(ada?.threadId).toBe(id);
+});
