@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { toPlainText } from "../html/plain-text.ts";
 import { cutQuotedHtml, cutQuotedText } from "./quoted-text.ts";
 
 const lines = (...all: string[]): string => all.join("\r\n");
@@ -51,7 +52,7 @@ test.each([
   ["Outlook for Windows", '<p>Yes.</p><div style="border:none;border-top:solid #E1E1E1 1.0pt"><p><b>From:</b> Acme</p></div><p>Tea?</p>'],
   ["Thunderbird", '<p>Yes.</p><div class="moz-cite-prefix">On 31.01.26 Acme wrote:</div><blockquote type="cite">Tea?</blockquote>'],
   ["Apple Mail", '<div>Yes.<br><blockquote type="cite"><div>On Jan 31 Acme wrote:</div>Tea?</blockquote></div>'],
-])("a mail of %s that has only HTML is cut, too", (_program, html) => expect(cutQuotedHtml(html)).toBe("Yes."));
+])("a mail of %s that has only HTML is cut, too", (_program, html) => expect(cutQuotedHtml(html, toPlainText(html))).toBe("Yes."));
 
 const HOSTILE = [
   "On 1 ",
@@ -77,7 +78,7 @@ test("a megabyte of anything is read in time that rises with its length", () => 
   const cpu = (text: string): number => {
     const before = process.cpuUsage();
     cutQuotedText(text);
-    cutQuotedHtml(text);
+    cutQuotedHtml(text, toPlainText(text));
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;
   };

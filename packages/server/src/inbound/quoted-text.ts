@@ -51,10 +51,10 @@ export function cutQuotedText(text: string): string {
 const QUOTING_HTML =
   /<(?:div|blockquote|section|hr)\b[^<>]{0,500}(?:class\s*=\s*["']?[^"'<>]{0,200}\b(?:gmail_quote|gmail_extra|yahoo_quoted|protonmail_quote|moz-cite-prefix|OutlookMessageHeader)|id\s*=\s*["']?(?:divRplyFwdMsg|appendonsend|OLK_SRC_BODY_SECTION|isForwardContent)|type\s*=\s*["']?cite|border-top:\s*solid\s+#(?:E1E1E1|B5C4DF))/i;
 
-/** The same of a mail that has only HTML. */
-export function cutQuotedHtml(html: string): string {
+/** The same of a mail that has only HTML, whose plain text is given: making it takes a millisecond for 30 kB. */
+export function cutQuotedHtml(html: string, text: string): string {
   const at = html.search(QUOTING_HTML);
-  return cutQuotedText(toPlainText(at === -1 ? html : html.slice(0, at)));
+  return cutQuotedText(at === -1 ? text : toPlainText(html.slice(0, at)));
 }
 
 /** Whether the fields of a quoted mail begin here, perhaps after a rule. */

@@ -56,7 +56,7 @@ export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadRe
       headers: mail.headers.map(({ originalKey, value }) => ({ name: storable(originalKey), value: storable(value) })),
       text,
       html,
-      reply: mail.text === undefined && html !== null ? cutQuotedHtml(html) : cutQuotedText(text),
+      reply: mail.text === undefined && html !== null ? cutQuotedHtml(html, text) : cutQuotedText(text),
       autoReply: findAutoReply({ headers: mail.headers, from }),
       files: mail.attachments.map((file, i) => toFile(file, i + 1, restore)),
       truncated: start.length < skeleton.length || [mail.text, mail.html].some((one) => (one?.length ?? 0) > maxText),
