@@ -13,6 +13,7 @@ import {
 } from "./data-subjects/erasure.ts";
 import { exportContact, exportEmails, exportEvents, exportSuppression } from "./data-subjects/exports.ts";
 import type { Reader, Tx } from "./db/db.ts";
+import { deleteLabels } from "./emails/emails.ts";
 import { listMembershipsOfContact, removeFromLists } from "./lists/lists.ts";
 import { forgetSignUps, listSignUpsOfContact } from "./marketplace/landing-pages/signups.ts";
 import { eraseReceived, exportReceived } from "./received/received.ts";
@@ -32,6 +33,7 @@ const IN_EVENTS = { none: "The events email.opened and email.clicked of the emai
 export const PERSON_DATA: PersonDataByTable = {
   campaignReactions: { email: "emailId", erase: eraseRecipients, export: IN_EVENTS },
   campaignLinkClicks: { email: "emailId", erase: { with: "campaignReactions" }, export: IN_EVENTS },
+  emailLabels: { email: "emailId", erase: eraseLabels, export: { with: "emails" } },
   emails: {
     address: "toKey",
     erase: eraseEmails,
@@ -41,7 +43,6 @@ export const PERSON_DATA: PersonDataByTable = {
   contents: { email: "id", erase: eraseContents, export: { with: "emails" }, stays: "What a campaign or another email shares." },
   attachments: { email: "contentsId", erase: { with: "contents" }, export: { with: "emails" } },
   attachmentParts: { email: "contentsId", erase: { with: "contents" }, export: { with: "emails" } },
-  emailLabels: { email: "emailId", erase: "delete", export: { with: "emails" } },
   engagements: { email: "emailId", erase: "delete", export: IN_EVENTS },
   heldRequests: { email: "emailId", erase: "delete", export: { none: "Becomes an event of the email within seconds." } },
   events: {
@@ -174,6 +175,10 @@ async function eraseRecipients(tx: Tx, { workspaceId, emails }: ErasedSubject, d
     emails.map(({ id }) => id),
   );
   return emails.length;
+}
+
+async function eraseLabels(tx: Tx, { workspaceId, emails }: ErasedSubject): Promise<number> {
+  return deleteLabels(tx, workspaceId, emails);
 }
 
 async function eraseTargets(tx: Tx, subject: ErasedSubject, { tracker }: DataSubjectDeps): Promise<number> {

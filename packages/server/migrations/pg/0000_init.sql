@@ -329,6 +329,7 @@ CREATE TABLE "contents" (
 	"attachments" integer NOT NULL,
 	"files_of" bigint,
 	"template" text,
+	"automation_id" text,
 	"bypass_unsubscribe" boolean DEFAULT false NOT NULL,
 	"tracking" json,
 	"traceparent" text,
@@ -1141,7 +1142,6 @@ CREATE INDEX "credit_entries_refund" ON "credit_entries" USING btree ("refund_of
 CREATE UNIQUE INDEX "dashboard_sessions_hash" ON "dashboard_sessions" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "dashboard_sessions_workspace" ON "dashboard_sessions" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "developer_webhooks_workspace" ON "developer_webhooks" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "email_labels_email" ON "email_labels" USING btree ("email_id");--> statement-breakpoint
 CREATE INDEX "emails_status" ON "emails" USING btree ("workspace_id","status","id","unlisted","mail_id") WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX "emails_to" ON "emails" USING btree ("workspace_id","to_key","id","unlisted") WHERE "emails"."unlisted" is null;--> statement-breakpoint
 CREATE INDEX "emails_unlisted" ON "emails" USING btree ("workspace_id","unlisted","id","to_key") WHERE "emails"."unlisted" is not null;--> statement-breakpoint

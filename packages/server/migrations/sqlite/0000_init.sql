@@ -359,6 +359,7 @@ CREATE TABLE `contents` (
 	`attachments` integer NOT NULL,
 	`files_of` integer,
 	`template` text,
+	`automation_id` text,
 	`bypass_unsubscribe` integer DEFAULT false NOT NULL,
 	`tracking` text,
 	`traceparent` text,
@@ -448,7 +449,6 @@ CREATE TABLE `email_labels` (
 	PRIMARY KEY(`workspace_id`, `label`, `email_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `email_labels_email` ON `email_labels` (`email_id`);--> statement-breakpoint
 CREATE TABLE `emails` (
 	`workspace_id` text NOT NULL,
 	`id` text NOT NULL,

@@ -30,7 +30,7 @@ import {
 
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export type { Engagement, EngagementHooks } from "./hooks.ts";
-export { toLabelOfTag } from "./labels.ts";
+export { deleteLabels, toLabelOfTag } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";

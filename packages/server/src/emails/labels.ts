@@ -1,4 +1,6 @@
+import { and, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
 import type { ContentsRow, EmailRow } from "./store.ts";
 
 /** What an email is listed by besides its own columns: a tag, the template it was rendered from, the automation that sent it. */
@@ -17,24 +19,49 @@ export function toAutomationLabel(id: string): Label {
   return `automation:${id}`;
 }
 
+/** What the labels of an email follow from. */
+type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId">>;
+
 /**
  * Stores the labels of emails that share contents. They are rows of a table of their own, so that an email without any pays nothing for
  * them. Emails of campaigns have none: they are found by their campaign.
  */
-export async function insertLabels(
-  tx: Tx,
-  emails: readonly Pick<EmailRow, "workspaceId" | "id">[],
-  { tags, template }: Pick<ContentsRow, "tags" | "template">,
-  automationId: string | null,
-): Promise<void> {
-  const labels: Label[] = Object.entries(tags).map(([name, value]) => toLabelOfTag(`${name}=${value}`));
-  // A stored name is `slug@version`.
-  if (template !== null) labels.push(toTemplateLabel(template.slice(0, template.lastIndexOf("@"))));
-  if (automationId !== null) labels.push(toAutomationLabel(automationId));
+export async function insertLabels(tx: Tx, emails: readonly Pick<EmailRow, "workspaceId" | "id">[], contents: Labelled): Promise<void> {
+  const labels = listLabels(contents);
   if (labels.length === 0) return;
   await tx.insertAll(
     tx.t.emailLabels,
     emails.flatMap(({ workspaceId, id }) => labels.map((label) => ({ workspaceId, label, emailId: id }))),
     { newKeys: true },
   );
+}
+
+/**
+ * Deletes the labels of emails whose contents are still there, and returns how many there were. They follow from the contents, so that no
+ * index has to find them by their email: it took a seventh of what SQLite does for a send with two tags.
+ */
+export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly Pick<EmailRow, "id" | "contentsId">[]): Promise<number> {
+  const { contents: c, emailLabels: t } = tx.t;
+  const labelsOf = new Map<number, Label[]>();
+  for (const ids of splitIntoChunks([...new Set(emails.map(({ contentsId }) => contentsId))])) {
+    const { id, tags, template, automationId } = c;
+    const found = await tx.select({ id, tags, template, automationId }).from(c).where(inArray(id, ids));
+    for (const contents of found) labelsOf.set(contents.id, listLabels(contents));
+  }
+  const labelled = emails.flatMap(({ id, contentsId }) => (labelsOf.get(contentsId) ?? []).map((label) => ({ label, id })));
+  let deleted = 0;
+  for (const [label, own] of Map.groupBy(labelled, (one) => one.label))
+    for (const chunk of splitIntoChunks(own.map(({ id }) => id))) {
+      const rows = and(eq(t.workspaceId, workspaceId), eq(t.label, label), inArray(t.emailId, chunk));
+      deleted += (await tx.delete(t).where(rows).returning({ id: t.emailId })).length;
+    }
+  return deleted;
+}
+
+function listLabels({ tags, template, automationId }: Labelled): Label[] {
+  const labels: Label[] = Object.entries(tags).map(([name, value]) => toLabelOfTag(`${name}=${value}`));
+  // A stored name is `slug@version`.
+  if (template !== null) labels.push(toTemplateLabel(template.slice(0, template.lastIndexOf("@"))));
+  if (automationId) labels.push(toAutomationLabel(automationId));
+  return labels;
 }

@@ -51,6 +51,7 @@ export async function sendRendered(
     attachments: 0,
     filesOf: null,
     template,
+    automationId,
     bypassUnsubscribe: false,
     tracking: null,
     traceparent: deps.tracing?.current() ?? null,
@@ -70,7 +71,7 @@ export async function sendRendered(
     contactId: contact.id,
   }));
   await insertEmails(tx, emails);
-  await insertLabels(tx, emails, { tags: {}, template }, automationId);
+  await insertLabels(tx, emails, { tags: {}, template, automationId });
   const bytes = Math.max(0, ...accepted.map(({ content }) => measureMessage(content, [])));
   await scheduleEmails(tx, deps, { workspaceId, emailIds: emails.map(({ id }) => id), bytes });
   const ids = new Map(accepted.map((mail, i) => [mail, emails[i]?.id ?? null]));

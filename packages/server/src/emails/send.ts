@@ -111,7 +111,7 @@ async function sendToEach(tx: Tx, deps: EmailDeps, send: AcceptedSend): Promise<
   const build = buildEmails(deps, send);
   const emails = accepted.map((recipient) => build(recipient, idOf.get(messageOf(recipient.box.key)) as number));
   await insertEmails(tx, emails);
-  await insertLabels(tx, emails, { tags: request.tags ?? {}, template: template?.name ?? null }, null);
+  await insertLabels(tx, emails, { tags: request.tags ?? {}, template: template?.name ?? null });
   for (const { id, toKey } of emails) {
     if (scheduledAt !== null) await recordQueued(tx, deps, { workspaceId, id, createdAt: now });
     const bytes = measureMessage(messageOf(toKey), files);
@@ -135,7 +135,7 @@ async function sendTogether(tx: Tx, deps: EmailDeps, send: AcceptedSend): Promis
     return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, nextAttemptAt: null, unlisted: null } : own;
   });
   await insertEmails(tx, emails);
-  await insertLabels(tx, emails, { tags: request.tags ?? {}, template: template?.name ?? null }, null);
+  await insertLabels(tx, emails, { tags: request.tags ?? {}, template: template?.name ?? null });
   const open = emails.filter(({ toKey }) => !suppressed.has(toKey));
   if (scheduledAt !== null) for (const { id } of open) await recordQueued(tx, deps, { workspaceId, id, createdAt: now });
   const refused = emails.filter(({ toKey }) => suppressed.has(toKey));

@@ -54,8 +54,8 @@ export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: stri
   return found;
 }
 
-export type NewContents = Omit<ContentsRow, "id" | "addressees" | "threadId" | "asIs" | "messageId"> &
-  Partial<Pick<ContentsRow, "addressees" | "asIs" | "messageId">>;
+export type NewContents = Omit<ContentsRow, "id" | "automationId" | "addressees" | "threadId" | "asIs" | "messageId"> &
+  Partial<Pick<ContentsRow, "automationId" | "addressees" | "asIs" | "messageId">>;
 
 /** Inserts contents and returns their ids, in the same order. */
 export async function insertContents(tx: Tx, rows: readonly NewContents[]): Promise<number[]> {

@@ -55,6 +55,8 @@ function contents(c: ColumnTypes) {
     filesOf: c.reference("files_of"),
     /** The template it was rendered from, as `slug@version`. */
     template: c.text("template"),
+    /** The automation that sent it. */
+    automationId: c.text("automation_id"),
     /** True if it may go to people who unsubscribed. */
     bypassUnsubscribe: c.flag("bypass_unsubscribe").notNull().default(false),
     /** What is tracked; null for nothing. */
@@ -176,6 +178,6 @@ function emailLabels(c: ColumnTypes) {
       label: c.text("label").notNull(),
       emailId: c.text("email_id").notNull(),
     },
-    (t) => [c.primaryKey({ columns: [t.workspaceId, t.label, t.emailId] }), c.index("email_labels_email").on(t.emailId)],
+    (t) => [c.primaryKey({ columns: [t.workspaceId, t.label, t.emailId] })],
   );
 }

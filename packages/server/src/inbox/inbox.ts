@@ -209,7 +209,7 @@ function hasTag(read: Reader, tag: string): SQL {
     read
       .select({ id: t.emailId })
       .from(t)
-      .where(and(eq(t.emailId, inbox.emailId), eq(t.label, toLabelOfTag(tag)))),
+      .where(and(eq(t.workspaceId, inbox.workspaceId), eq(t.label, toLabelOfTag(tag)), eq(t.emailId, inbox.emailId))),
   );
 }
 
