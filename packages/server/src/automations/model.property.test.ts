@@ -61,7 +61,8 @@ class Model {
       const step = entry.definition.steps.find(({ id }) => id === entry.stepId);
       const filter = step?.type === "wait_for_event" && step.event.type === "event" ? step.event.filter : undefined;
       const least = filter && "value" in filter ? Number(filter.value) : 0;
-      if (entry.waits === "event" && value >= least) Object.assign(entry, { waits: "met", dueAt: this.now });
+      // What comes after the timeout comes too late, also if the entry still stands there because of a pause.
+      if (entry.waits === "event" && value >= least && this.now < entry.dueAt) Object.assign(entry, { waits: "met", dueAt: this.now });
       if (this.active) entry.goal = true;
     }
     this.run();
