@@ -1,4 +1,4 @@
-import { EMAIL_STATUSES, type Email, type Page } from "@mailsvc/sdk/contract";
+import { EMAIL_STATUSES, type Email, type EmailStatus, type Page } from "@mailsvc/sdk/contract";
 import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateById, type Slice, type Total, toIdCursor } from "../db/pagination.ts";
@@ -97,7 +97,7 @@ async function selectLabelled(
   return rows.map(({ id }) => id);
 }
 
-/** The index of a campaign starts with the status, so the newest of each are merged. */
+/** The index of a campaign starts with the status, so the newest of each are merged: all in one statement. */
 async function selectOfCampaign(
   read: Reader,
   campaignId: string,
@@ -106,17 +106,21 @@ async function selectOfCampaign(
 ): Promise<string[]> {
   const { emails } = read.t;
   const within = and(before === null ? undefined : lt(emails.id, before), since === undefined ? undefined : gte(emails.id, since));
-  const found: string[] = [];
-  for (const one of status === undefined ? EMAIL_STATUSES : [status]) {
-    const rows = await read
+  const selectNewest = (one: EmailStatus) => {
+    const newest = read
       .select({ id: emails.id })
       .from(emails)
       .where(and(OF_CAMPAIGN, eq(emails.campaignId, campaignId), eq(emails.status, one), within))
       .orderBy(desc(emails.id))
-      .limit(limit);
-    found.push(...rows.map(({ id }) => id));
-  }
-  return found.sort((a, b) => (a < b ? 1 : -1)).slice(0, limit);
+      .limit(limit)
+      .as("newest");
+    return read.select({ id: newest.id }).from(newest);
+  };
+  if (status !== undefined) return (await selectNewest(status)).map(({ id }) => id);
+  const [first, ...others] = EMAIL_STATUSES.map(selectNewest);
+  const merged = others.reduce((all, one) => all.unionAll(one) as typeof all, first as ReturnType<typeof selectNewest>);
+  const rows = await merged.orderBy(sql`id desc`).limit(limit);
+  return rows.map(({ id }) => id);
 }
 
 /** Those of the candidates that match all conditions, newest first. */

@@ -115,13 +115,39 @@ test("pages follow each other to the end, also where few of many emails match", 
   expect(new Set(tagged).size).toBe(100);
 });
 
-test("an erased person leaves no tags", async () => {
+test("an erased person leaves no tag, template or automation in the lists, and others keep theirs", async () => {
   await using world = await createWorld();
-  await send(world, { tags: { who: "ada@example.com" } });
+  const { id: templateId } = await world.sdk.templates.create({
+    name: "Hi",
+    slug: "hi",
+    subject: "Hi",
+    html: "<p>Hi</p>",
+    from: hello.from,
+  });
+  await world.sdk.templates.publish(templateId);
+  const { id: automation } = await world.sdk.automations.create({
+    name: "Welcome",
+    trigger: { type: "contact.created" },
+    steps: [{ id: "mail", type: "send_email", templateId }],
+    connections: [{ from: "trigger", to: "mail" }],
+  });
+  await world.sdk.automations.activate(automation);
+  await world.sdk.contacts.create({ email: "ada@example.com" });
+  const tags = { who: "ada", kind: "both" };
+  await send(world, { tags });
+  await world.sdk.emails.send({ ...hello, to: ["ada@example.com", "grace@example.com"], tags });
+  await world.sdk.templates.send("hi", { to: "ada@example.com", from: hello.from });
   await world.settle();
-  await world.sdk.people.erase("ada@example.com");
   const { read } = world.app.deps.db;
-  expect(await read.select().from(read.t.emailLabels)).toEqual([]);
+  const labels = async () =>
+    (await read.select({ label: read.t.emailLabels.label }).from(read.t.emailLabels)).map((row) => row.label).sort();
+  const ofGrace = ["tag:kind=both", "tag:who=ada"];
+  expect(await labels()).toEqual([
+    ...[`automation:${automation}`, "tag:kind=both", "tag:kind=both", "tag:kind=both", "tag:who=ada", "tag:who=ada", "tag:who=ada"],
+    ...["template:hi", "template:hi"],
+  ]);
+  await world.sdk.people.erase("ada@example.com");
+  expect(await labels()).toEqual(ofGrace);
 });
 
 for (const [query, path] of [
