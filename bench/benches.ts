@@ -16,6 +16,7 @@ import { memory } from "./figures/memory.ts";
 import { postgres } from "./figures/postgres.ts";
 import { receiving } from "./figures/receiving.ts";
 import { runs } from "./figures/runs.ts";
+import { scaling } from "./figures/scaling.ts";
 import { sdk } from "./figures/sdk.ts";
 import { segments } from "./figures/segments.ts";
 import { sizing } from "./figures/sizing.ts";
@@ -43,6 +44,7 @@ export const benches: readonly Bench[] = [
   deliveries,
   followers,
   postgres,
+  scaling,
   world,
   cli,
   binary,

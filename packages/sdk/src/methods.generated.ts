@@ -1380,7 +1380,7 @@ export interface MailsvcMethods {
     /**
      * Count all recipients and events of a campaign anew and compare.
      *
-     * Reads everything: some seconds for a million recipients. While the campaign is being sent, differences may be changes between two reads.
+     * Reads everything: some seconds for a million recipients. While the campaign is being sent, differences may be changes between two reads. A campaign whose mail or events the server may have deleted since (`--keep`) is refused.
      *
      * `GET /api/v1/campaigns/:id/verify`
      */

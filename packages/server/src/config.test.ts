@@ -39,12 +39,20 @@ test("a secret key is 32 bytes, or it is refused without being repeated", () => 
 
 test("how long records are kept is said by kind, and logs go no later than their runs", () => {
   const kept = (keep?: string) => readConfig({ flags: keep === undefined ? {} : { keep }, env: {}, dev: false }).keepDays;
-  expect(kept()).toEqual({ logs: 30, runs: 365, deliveries: 90, stats: 730, events: null, received: null });
-  expect(kept("logs=7, deliveries=forever")).toEqual({ logs: 7, runs: 365, deliveries: null, stats: 730, events: null, received: null });
+  expect(kept()).toEqual({ logs: 30, runs: 365, deliveries: 90, stats: 730, events: null, received: null, emails: null });
+  expect(kept("logs=7, deliveries=forever")).toEqual({
+    logs: 7,
+    runs: 365,
+    deliveries: null,
+    stats: 730,
+    events: null,
+    received: null,
+    emails: null,
+  });
   expect(kept("runs=10d")).toMatchObject({ logs: 10, runs: 10 });
   expect(kept("runs=forever,logs=forever")).toMatchObject({ logs: null, runs: null });
   expect(kept("logs=forever")).toMatchObject({ logs: 365 });
-  for (const wrong of ["", "emails=3", "logs=", "logs=-1", "logs=x", "logs=0", "logs=40000"]) expect(() => kept(wrong)).toThrow(/^--keep /);
+  for (const wrong of ["", "mails=3", "logs=", "logs=-1", "logs=x", "logs=0", "logs=40000"]) expect(() => kept(wrong)).toThrow(/^--keep /);
 });
 
 test.each(["data", "host", "port", "database-url"] as const)("an empty --%s is refused", (name) => {

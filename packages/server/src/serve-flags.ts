@@ -131,7 +131,7 @@ export const SERVE_FLAGS = [
     value: "WHAT=DAYS",
     env: "MAILSVC_KEEP",
     summary:
-      "how many days records are kept: logs=30, runs=365, deliveries=90, stats=730, events=forever (these unless said); several with commas",
+      "how many days records are kept: logs=30, runs=365, deliveries=90, stats=730, emails=forever, events=forever, received=forever (these unless said); several with commas",
   },
   {
     name: "late-campaigns",

@@ -163,7 +163,11 @@ function migrated(): Promise<string> {
 }
 
 async function recycle(name: string): Promise<void> {
-  await (await cleanerOf(name)).query(EMPTY);
+  const cleaner = await cleanerOf(name);
+  // One whose tables were divided by months is not as it was made.
+  const { rows } = await cleaner.query<{ divided: boolean }>("select exists(select from pg_class where relkind = 'p') as divided");
+  if (rows[0]?.divided) return drop(name);
+  await cleaner.query(EMPTY);
   lent.delete(await databaseUrl(name));
   spare.push(name);
 }

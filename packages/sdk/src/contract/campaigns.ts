@@ -292,9 +292,9 @@ export const campaigns = {
     access: { permission: "campaigns:read" },
     summary: "Count all recipients and events of a campaign anew and compare",
     description:
-      "Reads everything: some seconds for a million recipients. While the campaign is being sent, differences may be changes between two reads.",
+      "Reads everything: some seconds for a million recipients. While the campaign is being sent, differences may be changes between two reads. A campaign whose mail or events the server may have deleted since (`--keep`) is refused.",
     output: CampaignVerification,
-    errors: ["not_found"],
+    errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Verify", params: id }],
   }),
 };

@@ -469,7 +469,7 @@ CREATE TABLE "event_numbers" (
 	"workspace_id" text NOT NULL,
 	"position" bigint NOT NULL,
 	"event_key" bigint NOT NULL,
-	CONSTRAINT "event_numbers_workspace_id_position_pk" PRIMARY KEY("workspace_id","position")
+	CONSTRAINT "event_numbers_workspace_id_position_event_key_pk" PRIMARY KEY("workspace_id","position","event_key")
 );
 --> statement-breakpoint
 CREATE TABLE "event_streams" (
@@ -1148,7 +1148,7 @@ CREATE INDEX "emails_unlisted" ON "emails" USING btree ("workspace_id","unlisted
 CREATE INDEX "emails_mail" ON "emails" USING btree ("workspace_id","mail_id","id") WHERE mail_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_in_doubt" ON "emails" USING btree ("workspace_id","in_doubt","id") WHERE in_doubt;--> statement-breakpoint
 CREATE INDEX "emails_scheduled" ON "emails" USING btree ("workspace_id","id","scheduled_at") WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint
-CREATE UNIQUE INDEX "emails_campaign_address" ON "emails" USING btree ("campaign_id","to_key") WHERE campaign_id is not null;--> statement-breakpoint
+CREATE INDEX "emails_campaign_address" ON "emails" USING btree ("campaign_id","to_key") WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_campaign_status" ON "emails" USING btree ("campaign_id","status","id") WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_campaign_waiting" ON "emails" USING btree ("campaign_id","variant","scheduled_at","id") WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
 CREATE UNIQUE INDEX "event_numbers_event" ON "event_numbers" USING btree ("event_key");--> statement-breakpoint
@@ -1256,3 +1256,7 @@ ALTER TABLE "rate_buckets" SET UNLOGGED;
 -- changes: that of the search costs 100 µs, because its trigrams are computed again. Each contact that is compared with the rules of
 -- segments is written, to lock it: 8 instead of 105 µs. The rows take twice as much of the disk, 270 bytes more for each contact.
 ALTER TABLE "contacts" SET (fillfactor = 50);
+--> statement-breakpoint
+-- Which emails have contents of a month that is to be dropped. Both are stored in the order of time, so a page of this index says it of
+-- millions of emails, and a send pays nothing for it.
+CREATE INDEX "emails_contents" ON "emails" USING brin ("contents_id");

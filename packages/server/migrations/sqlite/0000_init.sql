@@ -482,7 +482,7 @@ CREATE INDEX `emails_unlisted` ON `emails` (`workspace_id`,`unlisted`,`id`,`to_k
 CREATE INDEX `emails_mail` ON `emails` (`workspace_id`,`mail_id`,`id`) WHERE mail_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_in_doubt` ON `emails` (`workspace_id`,`in_doubt`,`id`) WHERE in_doubt;--> statement-breakpoint
 CREATE INDEX `emails_scheduled` ON `emails` (`workspace_id`,`id`,`scheduled_at`) WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint
-CREATE UNIQUE INDEX `emails_campaign_address` ON `emails` (`campaign_id`,`to_key`) WHERE campaign_id is not null;--> statement-breakpoint
+CREATE INDEX `emails_campaign_address` ON `emails` (`campaign_id`,`to_key`) WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_campaign_status` ON `emails` (`campaign_id`,`status`,`id`) WHERE campaign_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_campaign_waiting` ON `emails` (`campaign_id`,`variant`,`scheduled_at`,`id`) WHERE campaign_id is not null and next_attempt_at is null and status in ('queued', 'deferred');--> statement-breakpoint
 CREATE TABLE `engagement` (
@@ -514,7 +514,7 @@ CREATE TABLE `event_numbers` (
 	`workspace_id` text NOT NULL,
 	`position` integer NOT NULL,
 	`event_key` integer NOT NULL,
-	PRIMARY KEY(`workspace_id`, `position`)
+	PRIMARY KEY(`workspace_id`, `position`, `event_key`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `event_numbers_event` ON `event_numbers` (`event_key`);--> statement-breakpoint

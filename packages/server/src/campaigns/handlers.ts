@@ -43,7 +43,7 @@ export const campaignHandlers: Handlers<typeof contract.campaigns, CampaignDeps>
   winner: (input, { tx, deps, workspaceId }) => decideWinner(tx, deps, workspaceId, input),
   recipients: (input, { read, workspaceId }) => listRecipients(read, workspaceId, input),
   stats: (input, { read, deps, workspaceId }) => getStats(read, deps, workspaceId, input),
-  verify: ({ id }, { read, workspaceId }) => verifyCampaign(read, workspaceId, id),
+  verify: ({ id }, { read, deps, workspaceId }) => verifyCampaign(read, deps, workspaceId, id),
 };
 
 // Loaded before the transaction begins: inside it, only queries may be awaited.

@@ -1,6 +1,7 @@
 import type { InferInsertModel, InferSelectModel, sql } from "drizzle-orm";
 import type { PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 import type { SqlDialect } from "./dialect.ts";
+import type { Months } from "./months.ts";
 import type { FindSearchIndex, SearchedText } from "./search-index.ts";
 
 /** The tables of the product by name. `schema.ts` composes them from all features and declares them here (module augmentation). */
@@ -108,6 +109,8 @@ export interface TxOptions {
 export interface Db {
   readonly engine: "sqlite" | "postgres";
   readonly read: Reader;
+  /** Divides tables by months; null where rows can only be deleted. */
+  readonly months: Months | null;
   /**
    * Runs `fn` in a transaction. The promise settles only after COMMIT (durable) or rollback. `fn` may run twice, when another
    * transaction of the same commit fails or after a conflict, so it must do nothing but its queries.

@@ -12,10 +12,12 @@ interface Table {
 
 const PREFIX = "mailsvc_snapshot_";
 
-// Without the registry of running processes and the queue's record of its own migrations.
-const TABLES = `select schemaname as schema, tablename as name from pg_tables
-  where (schemaname = current_schema() and tablename <> 'workers')
-    or (schemaname = '${QUEUE_SCHEMA}' and tablename in ('_private_jobs', '_private_tasks', '_private_job_queues'))
+// Without the registry of running processes and the queue's record of its own migrations. The parts of a table that is divided by
+// months are copied with it.
+const TABLES = `select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p') and not c.relispartition and (
+    (n.nspname = current_schema() and c.relname <> 'workers')
+    or (n.nspname = '${QUEUE_SCHEMA}' and c.relname in ('_private_jobs', '_private_tasks', '_private_job_queues')))
   order by 1, 2`;
 
 const COLUMNS = `select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns from information_schema.columns
@@ -25,6 +27,7 @@ const COLUMNS = `select string_agg(quote_ident(column_name), ', ' order by ordin
 const COUNTERS = `select c.table_schema as schema, c.table_name as name, c.column_name as column,
     pg_get_serial_sequence(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name), c.column_name) as sequence
   from information_schema.columns c where c.table_schema in (current_schema(), '${QUEUE_SCHEMA}')
+    and pg_get_serial_sequence(quote_ident(c.table_schema) || '.' || quote_ident(c.table_name), c.column_name) is not null
     and (c.is_identity = 'YES' or c.column_default like 'nextval(%')`;
 
 const STORED = `select n.nspname as schema, obj_description(n.oid) as taken,

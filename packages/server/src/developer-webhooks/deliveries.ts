@@ -1,5 +1,5 @@
 import type { AgentEventState, EventType, Page, WebhookDelivery, WebhookDeliveryDetail } from "@mailsvc/sdk/contract";
-import { and, desc, eq, inArray, isNotNull, isNull, or } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../db/pagination.ts";
@@ -100,21 +100,43 @@ const CHUNK = 100;
 
 /** Deletes the deliveries of events that were deleted, with what receivers answered: it may name a person. */
 export async function forgetDeliveries(tx: Tx, eventKeys: readonly number[]): Promise<void> {
-  const { webhookDeliveries: e, webhookAttempts: a } = tx.t;
+  const { webhookDeliveries: e } = tx.t;
   for (let i = 0; i < eventKeys.length; i += CHUNK) {
     const ofEvents = eventKeys.slice(i, i + CHUNK).map((key) => tx.sqlDialect.startsKey(e.id, toDeliveryPrefix(key)));
-    const deleted = await tx
-      .delete(e)
-      .where(or(...ofEvents))
-      .returning({ id: e.id, streamId: e.streamId });
-    const ids = deleted.map(({ id }) => id);
-    if (ids.length === 0) continue;
-    await tx.delete(a).where(inArray(a.eventId, ids));
-    await deleteAsideStreams(
-      tx,
-      deleted.map(({ streamId }) => streamId),
-    );
+    await deleteDeliveries(tx, or(...ofEvents));
   }
+}
+
+/** Deletes some of the deliveries of events with keys below one, oldest first. Returns how many that were; 0 when none are left. */
+export async function forgetDeliveriesBelow(tx: Tx, eventKey: number): Promise<number> {
+  const { webhookDeliveries: e } = tx.t;
+  const old = await tx
+    .select({ id: e.id })
+    .from(e)
+    .where(lt(e.id, toDeliveryPrefix(eventKey)))
+    .orderBy(asc(e.id))
+    .limit(CHUNK);
+  if (old.length > 0)
+    await deleteDeliveries(
+      tx,
+      inArray(
+        e.id,
+        old.map(({ id }) => id),
+      ),
+    );
+  return old.length;
+}
+
+async function deleteDeliveries(tx: Tx, which: SQL | undefined): Promise<void> {
+  const { webhookDeliveries: e, webhookAttempts: a } = tx.t;
+  const deleted = await tx.delete(e).where(which).returning({ id: e.id, streamId: e.streamId });
+  const ids = deleted.map(({ id }) => id);
+  if (ids.length === 0) return;
+  await tx.delete(a).where(inArray(a.eventId, ids));
+  await deleteAsideStreams(
+    tx,
+    deleted.map(({ streamId }) => streamId),
+  );
 }
 
 async function showPage(read: Reader, webhook: WebhookRow, { data, pagination }: Page<EventRow>): Promise<Page<WebhookDelivery>> {

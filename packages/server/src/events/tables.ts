@@ -47,7 +47,8 @@ export function eventTables(c: ColumnTypes) {
         /** The key of the event. */
         eventKey: c.reference("event_key").notNull(),
       },
-      (t) => [c.primaryKey({ columns: [t.workspaceId, t.position] }), c.uniqueIndex("event_numbers_event").on(t.eventKey)],
+      // The key of the event is by what Postgres divides the table into months, which have to be part of each unique key.
+      (t) => [c.primaryKey({ columns: [t.workspaceId, t.position, t.eventKey] }), c.uniqueIndex("event_numbers_event").on(t.eventKey)],
     ),
     /** The keys of events that were recorded together and have no numbers yet. */
     eventArrivals: c.table("event_arrivals", {

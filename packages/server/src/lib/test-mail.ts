@@ -9,6 +9,11 @@ export function toTestId(emailId: string): string {
   return TEST_PREFIX + emailId.slice(TEST_PREFIX.length);
 }
 
+/** The id that an email of a test key would have without it: it tells when the email was accepted. */
+export function toPlainId(emailId: string): string {
+  return isTestMail(emailId) ? `em_0${emailId.slice(TEST_PREFIX.length)}` : emailId;
+}
+
 /** Whether an email, by its id, was sent with a test key. */
 export function isTestMail(emailId: string | null | undefined): boolean {
   return emailId?.startsWith(TEST_PREFIX) === true;

@@ -6,6 +6,7 @@ import { MisplacedQuery, StorageUnavailable } from "../errors.ts";
 import { currentScope } from "../scope.ts";
 import { type Listener, type ListenerEvents, openListener } from "./listener.ts";
 import { assertMigrated, COPY_TABLE, migratePostgres } from "./migrate.ts";
+import { PostgresMonths } from "./months.ts";
 import { openingError } from "./opening-error.ts";
 import { CONNECTIONS, clientOptions, openPool } from "./pool.ts";
 import type { Raw } from "./query.ts";
@@ -92,6 +93,7 @@ interface PostgresParts {
 class PostgresDatabase implements PostgresDb {
   readonly engine = "postgres";
   readonly read: PostgresDb["read"];
+  readonly months: PostgresMonths;
   readonly groups: PostgresDb["groups"];
   readonly #parts: PostgresParts;
   readonly #transactions: Transactions;
@@ -117,12 +119,13 @@ class PostgresDatabase implements PostgresDb {
 
   constructor(parts: PostgresParts) {
     this.#parts = parts;
-    const { pool, schema } = parts;
+    const { pool, schema, url } = parts;
     const statements = new TableStatements();
     this.#transactions = new Transactions(pool, schema, statements);
     this.#shared = new SharedCommits({ pool, tables: schema.tables, statements, transactions: this.#transactions });
     this.groups = this.#shared.stats;
     this.read = this.#openReader(statements);
+    this.months = new PostgresMonths(url, this.read.raw);
   }
 
   health(): DbHealth {

@@ -1,6 +1,7 @@
 /**
  * How many days records are kept after they end; null keeps them forever. Runs and wakeups under way, events
- * that no webhook has acknowledged, and everything people wrote, paid or signed are kept however old they are.
+ * that no webhook has acknowledged, mail that is still to be sent, and everything people wrote, paid or signed are kept however old they
+ * are.
  */
 export interface RetentionPolicy {
   /** Logs of runs; never longer than the runs themselves. */
@@ -15,6 +16,16 @@ export interface RetentionPolicy {
   readonly events: number | null;
   /** Received mail with its files. */
   readonly received: number | null;
+  /** Mail that was sent, with its contents and files. */
+  readonly emails: number | null;
 }
 
-export const DEFAULT_RETENTION: RetentionPolicy = { logs: 30, runs: 365, deliveries: 90, stats: 730, events: null, received: null };
+export const DEFAULT_RETENTION: RetentionPolicy = {
+  logs: 30,
+  runs: 365,
+  deliveries: 90,
+  stats: 730,
+  events: null,
+  received: null,
+  emails: null,
+};

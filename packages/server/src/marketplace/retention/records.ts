@@ -10,6 +10,7 @@ import { deleteAsideStreams } from "../../webhooks/webhooks.ts";
 import type { PageTables } from "../landing-pages/tables.ts";
 import type { RunTables } from "../runs/tables.ts";
 import type { WakeupTables } from "../wakeups/tables.ts";
+import { deleteOldMail, listOldMail } from "./mail.ts";
 import type { RetentionPolicy } from "./policy.ts";
 
 /** The key of a row. */
@@ -36,8 +37,10 @@ type KeyColumn = Exclude<SourceTable, SourceTables["events"]>["id"] | SourceTabl
 /** A kind of record that expires. */
 export interface Records {
   readonly policy: keyof RetentionPolicy;
-  /** The table to walk. Its keys rise with the creation time of the rows, so the walk needs no further index. */
-  source(t: SourceTables): { table: SourceTable; key: KeyColumn; createdAt: CreatedColumn };
+  /** The next rows after a key, oldest first; those that were created before an instant (ms) at least. */
+  list(read: Reader, after: Key | null, limit: number, before: number): Promise<readonly { key: Key; createdAt: number }[]>;
+  /** True if sweeping once a day is never too often: the next row to expire cannot be told. */
+  readonly daily?: boolean;
   /**
    * Deletes the records of rows with these keys that ended before an instant (ms). Returns "more" when it did not delete all of
    * them; the same keys come again then. The conditions avoid the state columns: the planner would take their index, which leads
@@ -46,10 +49,13 @@ export interface Records {
   deleteExpired(tx: Tx, keys: readonly Key[], before: number): Promise<"more" | undefined>;
 }
 
+/** The table to walk. Its keys rise with the creation time of the rows, so the walk needs no further index. */
+type Source = (t: SourceTables) => { table: SourceTable; key: KeyColumn; createdAt: CreatedColumn };
+
 /** Logs of runs that have ended. */
 const logs: Records = {
   policy: "logs",
-  source: ({ runLogs: l }) => ({ table: l, key: l.id, createdAt: l.at }),
+  list: walk(({ runLogs: l }) => ({ table: l, key: l.id, createdAt: l.at })),
   deleteExpired: async (tx, keys: readonly number[], before) => {
     const { runLogs: l, runs: r } = tx.t;
     const active = tx
@@ -63,7 +69,7 @@ const logs: Records = {
 /** Runs that have ended. Their logs are gone already, since those are never kept longer. */
 const runs: Records = {
   policy: "runs",
-  source: ({ runs: r }) => ({ table: r, key: r.id, createdAt: r.startedAt }),
+  list: walk(({ runs: r }) => ({ table: r, key: r.id, createdAt: r.startedAt })),
   deleteExpired: async (tx, keys: readonly string[], before) => {
     const { runs: r } = tx.t;
     await tx.delete(r).where(and(inArray(r.id, keys), lt(r.finishedAt, before)));
@@ -73,7 +79,7 @@ const runs: Records = {
 /** Wakeups that have ended. */
 const wakeups: Records = {
   policy: "runs",
-  source: ({ wakeups: w }) => ({ table: w, key: w.id, createdAt: w.createdAt }),
+  list: walk(({ wakeups: w }) => ({ table: w, key: w.id, createdAt: w.createdAt })),
   deleteExpired: async (tx, keys: readonly string[], before) => {
     const { wakeups: w } = tx.t;
     await tx.delete(w).where(and(inArray(w.id, keys), lt(w.fireAt, before), ne(w.status, "SCHEDULED")));
@@ -86,7 +92,7 @@ const wakeups: Records = {
  */
 const deliveries: Records = {
   policy: "deliveries",
-  source: ({ webhookEvents: e }) => ({ table: e, key: e.id, createdAt: e.at }),
+  list: walk(({ webhookEvents: e }) => ({ table: e, key: e.id, createdAt: e.at })),
   deleteExpired: async (tx, keys: readonly string[], before) => {
     const { webhookEvents: e, webhookAttempts: d, activations: a } = tx.t;
     const paused = tx
@@ -106,7 +112,7 @@ const deliveries: Records = {
 /** The same of developers' webhooks. */
 const developerDeliveries: Records = {
   policy: "deliveries",
-  source: ({ webhookDeliveries: e }) => ({ table: e, key: e.id, createdAt: e.at }),
+  list: walk(({ webhookDeliveries: e }) => ({ table: e, key: e.id, createdAt: e.at })),
   deleteExpired: async (tx, keys: readonly string[], before) => {
     const { webhookDeliveries: e, webhookAttempts: d } = tx.t;
     const deleted = await tx
@@ -125,7 +131,7 @@ const developerDeliveries: Records = {
 /** Events, with their deliveries to developers' webhooks: those could not be sent any more. */
 const events: Records = {
   policy: "events",
-  source: ({ events: e }) => ({ table: e, key: e.sequence, createdAt: e.at }),
+  list: walk(({ events: e }) => ({ table: e, key: e.sequence, createdAt: e.at })),
   deleteExpired: async (tx, keys: readonly number[], before) => {
     const { events: e } = tx.t;
     // One without a number is still to be delivered.
@@ -139,7 +145,7 @@ const DAYS = 10;
 /** Daily counts of landing pages, found through their pages, which stay. */
 const stats: Records = {
   policy: "stats",
-  source: ({ landingPages: p }) => ({ table: p, key: p.id, createdAt: p.createdAt }),
+  list: walk(({ landingPages: p }) => ({ table: p, key: p.id, createdAt: p.createdAt })),
   deleteExpired: async (tx, keys: readonly string[], before) => {
     const { landingPageDays: d, landingPageReferrers: r } = tx.t;
     const old = await tx
@@ -162,7 +168,7 @@ const MAILS = 10;
 /** Received mail. */
 const received: Records = {
   policy: "received",
-  source: ({ received: m }) => ({ table: m, key: m.id, createdAt: m.receivedAt }),
+  list: walk(({ received: m }) => ({ table: m, key: m.id, createdAt: m.receivedAt })),
   deleteExpired: async (tx, keys: readonly string[], before) => {
     const { received: m } = tx.t;
     const old = await tx
@@ -178,14 +184,19 @@ const received: Records = {
   },
 };
 
-/** All records that expire, in the order in which a sweep deletes them. */
-export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, developerDeliveries, stats, events, received];
+/** Mail that was sent. */
+const emails: Records = { policy: "emails", list: listOldMail, deleteExpired: deleteOldMail, daily: true };
 
-/** The next rows of a table after a key, oldest first. */
-export function listRowsAfter(read: Reader, { source: walk }: Records, after: Key | null, limit: number) {
-  const { table, key, createdAt } = walk(read.t);
-  const above = after === null ? undefined : gt(key, after);
-  return read.select({ key, createdAt }).from(table).where(above).orderBy(asc(key)).limit(limit);
+/** All records that expire, in the order in which a sweep deletes them. */
+export const RECORDS: readonly Records[] = [logs, runs, wakeups, deliveries, developerDeliveries, stats, events, received, emails];
+
+/** Lists the rows of a table. */
+function walk(source: Source): Records["list"] {
+  return async (read, after, limit) => {
+    const { table, key, createdAt } = source(read.t);
+    const above = after === null ? undefined : gt(key, after);
+    return read.select({ key, createdAt }).from(table).where(above).orderBy(asc(key)).limit(limit);
+  };
 }
 
 /** YYYY-MM-DD, UTC. */

@@ -171,12 +171,13 @@ test("rows of a chunk are found by their keys, however many rows there are", asy
         },
       };
     }) as unknown as Tx["delete"];
-    for (const records of RECORDS) await records.deleteExpired(watched, ["1", "2"], world.clock.now());
+    for (const { policy, deleteExpired } of RECORDS)
+      await deleteExpired(watched, policy === "emails" ? ["ws_1 em_1", "ws_1 em_2"] : ["1", "2"], world.clock.now());
   });
   const plans = await (db as SqliteDb).exclusive((connection) =>
     statements.map(({ sql, params }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[]),
   );
-  expect(plans).toHaveLength(6);
+  expect(plans).toHaveLength(7);
   for (const { detail } of plans.flat()) expect(detail).toMatch(/PRIMARY KEY|autoindex|SUBQUERY|event_numbers_event|json_each/);
 });
 

@@ -1,8 +1,9 @@
 import type { Tx } from "../../db/db.ts";
-import { DAY } from "../../lib/units.ts";
+import { DAY, SECOND } from "../../lib/units.ts";
 import type { JobHandler, NewJob } from "../../queue/queue.ts";
 import type { RetentionDeps } from "./deps.ts";
-import { type Key, listRowsAfter, RECORDS, type Records } from "./records.ts";
+import { findCutoff, hasMonths, tendMonths } from "./months.ts";
+import { type Key, RECORDS, type Records } from "./records.ts";
 
 /** Deletes records at the end of their retention. One such job is always scheduled or running. */
 export const RETENTION_JOB = "marketplace.retention";
@@ -10,6 +11,9 @@ export const RETENTION_JOB = "marketplace.retention";
 // Rows examined in one transaction: 1 ms of deleting on SQLite, during which other writers wait, and 5 ms on Postgres. Five
 // million rows take a minute.
 const CHUNK = 200;
+
+// Until it is tried again to change tables that others use.
+const LOCKED_MS = SECOND;
 
 /** The progress of a sweep: which records, and the last key examined. */
 interface Position {
@@ -35,8 +39,10 @@ export function sweepRecords(deps: RetentionDeps): JobHandler {
       return { commit: (tx) => scheduleSweep(tx, deps, at) };
     }
     const now = deps.clock.now();
-    const before = now - getRetentionMs(deps, records);
-    const rows = await listRowsAfter(deps.db.read, records, after, CHUNK);
+    if (step === 0 && after === null && !(await tendMonths(deps)))
+      return { commit: (tx) => deps.queue.enqueue(tx, sweepJob(deps, START, now + LOCKED_MS)).then(() => {}) };
+    const before = findCutoff(deps, records.policy);
+    const rows = before > 0 ? await records.list(deps.db.read, after, CHUNK, before) : [];
     const old = rows.filter(({ createdAt }) => createdAt < before).map(({ key }) => key);
     const nextPosition: Position = old.length === CHUNK ? { step, after: old.at(-1) ?? null } : { step: step + 1, after: null };
     return {
@@ -80,10 +86,12 @@ function getRetentionMs({ config }: RetentionDeps, { policy: keep }: Records): n
 async function getNextSweepAt(deps: RetentionDeps): Promise<number> {
   const now = deps.clock.now();
   const due = await Promise.all(
-    RECORDS.map(async (records) => {
-      const [oldest] = await listRowsAfter(deps.db.read, records, null, 1);
+    RECORDS.filter(({ policy }) => deps.config.keepDays[policy] !== null).map(async (records) => {
+      if (records.daily) return now;
+      const [oldest] = await records.list(deps.db.read, null, 1, now);
       return (oldest?.createdAt ?? now) + getRetentionMs(deps, records);
     }),
   );
+  if (hasMonths(deps)) due.push(now);
   return Math.min(Math.max(now + DAY, Math.min(...due)), now + 365 * DAY);
 }

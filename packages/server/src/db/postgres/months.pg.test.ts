@@ -1,0 +1,164 @@
+import pg from "pg";
+import { afterAll, expect, test } from "vitest";
+import { createDatabase, dropDatabases, type TestDatabase } from "../../../test/postgres.ts";
+import { firstIdAt } from "../../lib/ids.ts";
+import { startOfMonth } from "../../lib/month.ts";
+import { TEST_MAIL_FROM } from "../../lib/test-mail.ts";
+import { createWorld, type TestWorld } from "../../testing.ts";
+import type { MonthlyTables } from "../months.ts";
+import type { PostgresDb } from "./database.ts";
+
+afterAll(dropDatabases);
+
+const hello = { from: "hello@acme.example", to: "ada@mail.example", subject: "Hello", text: "Hello" };
+const flags = { keep: "emails=30,events=30" };
+
+interface OnPostgres extends AsyncDisposable {
+  readonly world: TestWorld;
+  readonly database: TestDatabase;
+  readonly db: PostgresDb;
+  /** The parts of a table, with how many rows each has. */
+  parts(table: string): Promise<Record<string, number>>;
+}
+
+async function start(options: Parameters<typeof createWorld>[0] = {}): Promise<OnPostgres> {
+  const database = await createDatabase();
+  const world = await createWorld({ flags, databaseUrl: database.url, ...options });
+  const db = world.app.deps.db as PostgresDb;
+  return {
+    world,
+    database,
+    db,
+    parts: async (table) => {
+      const names = await db.read.raw<{ name: string }>(
+        "select inhrelid::regclass::text as name from pg_inherits where inhparent = $1::regclass",
+        [table],
+      );
+      const rows = names.map(async ({ name }) => [
+        name,
+        Number((await db.read.raw<{ n: string }>(`select count(*) as n from ${name}`))[0]?.n),
+      ]);
+      return Object.fromEntries((await Promise.all(rows)).sort());
+    },
+    [Symbol.asyncDispose]: async () => {
+      await world.dispose();
+      await database.drop();
+    },
+  };
+}
+
+test("mail and events are dropped with their month, together with all that is theirs", async () => {
+  await using on = await start();
+  const { sdk, clock } = on.world;
+  await sdk.emails.send({ ...hello, tags: { kind: "welcome" } });
+  await on.world.settle();
+  expect(await on.parts("emails")).toEqual({});
+  await clock.advance("1d");
+  expect(await on.parts("emails")).toEqual({ emails_apart: 0, emails_open: 0, emails_until_2026_02: 1 });
+  clock.control.freeze(Date.parse("2026-01-31T00:00:00.000Z"));
+  await clock.advance("4d");
+  await sdk.emails.send({ ...hello, subject: "February" });
+  await on.world.settle();
+  expect(await on.parts("emails")).toMatchObject({ emails_until_2026_02: 1, emails_until_2026_03: 1 });
+  expect(await on.parts("events")).toMatchObject({ events_until_2026_02: 3, events_until_2026_03: 3 });
+  expect(await on.parts("event_numbers")).toMatchObject({ event_numbers_until_2026_02: 3, event_numbers_until_2026_03: 3 });
+  expect((await sdk.emails.list()).data.map(({ subject }) => subject)).toEqual(["February", "Hello"]);
+
+  clock.control.freeze(Date.parse("2026-03-05T00:00:00.000Z"));
+  // The counters were behind, so what is divided by their numbers goes a day later.
+  await clock.advance("3d");
+  for (const table of ["emails", "contents", "events", "event_numbers", "email_labels"]) {
+    const parts = await on.parts(table);
+    expect(parts).toHaveProperty(`${table}_rest`, 0);
+    expect(parts).not.toHaveProperty(`${table}_until_2026_02`);
+  }
+  expect((await sdk.emails.list()).data.map(({ subject }) => subject)).toEqual(["February"]);
+  const { id } = await sdk.emails.send({ ...hello, subject: "March" });
+  await on.world.settle();
+  expect((await sdk.emails.get(id)).status).toBe("delivered");
+  expect((await sdk.events.list({ email: id })).data).toHaveLength(3);
+});
+
+test("no insert fails when the clock is advanced by years, and what came meanwhile is dropped in its turn", async () => {
+  await using on = await start();
+  const { sdk, clock } = on.world;
+  await clock.advance("1d");
+  clock.control.freeze(Date.parse("2029-01-10T00:00:00.000Z"));
+  const { id } = await sdk.emails.send(hello);
+  await on.world.settle();
+  expect((await sdk.emails.get(id)).status).toBe("delivered");
+  await clock.advance("1d");
+  expect(Object.values(await on.parts("emails")).reduce((sum, n) => sum + n, 0)).toBe(1);
+  clock.control.freeze(Date.parse("2029-04-10T00:00:00.000Z"));
+  await clock.advance("3d");
+  expect((await sdk.emails.list()).data).toEqual([]);
+  expect(await on.db.read.$count(on.db.read.t.contents)).toBe(0);
+});
+
+test("a month is not dropped while a transaction uses the tables, and is when it has ended", async () => {
+  await using on = await start();
+  const { sdk, clock } = on.world;
+  await sdk.emails.send(hello);
+  await on.world.settle();
+  const { months, read } = on.db;
+  const group: MonthlyTables = {
+    tables: [{ table: read.t.emails, key: read.t.emails.id }],
+    firstKey: (ms) => firstIdAt("em", startOfMonth(ms)),
+    apart: TEST_MAIL_FROM,
+    counted: false,
+  };
+  expect(await months.prepare(group, clock.now())).toBe("done");
+  const end = await months.findEnd(group, Date.parse("2026-02-10T00:00:00.000Z"));
+  expect(end).toBe(group.firstKey(Date.parse("2026-02-01T00:00:00.000Z")));
+  expect(await months.findEnd(group, Date.parse("2026-01-31T00:00:00.000Z"))).toBeNull();
+  const client = new pg.Client({ connectionString: on.database.url });
+  await client.connect();
+  await client.query("begin");
+  await client.query("select * from emails");
+  expect(await months.drop(group, end ?? "", [])).toBe("locked");
+  expect(await on.parts("emails")).toMatchObject({ emails_until_2026_02: 1 });
+  await client.query("commit");
+  await client.end();
+  expect(await months.drop(group, end ?? "", [])).toBe("done");
+  expect(await on.parts("emails")).toEqual({ emails_apart: 0, emails_open: 0, emails_rest: 0 });
+  // Of a month that is gone there is room for what is late.
+  await sdk.emails.send(hello);
+  await on.world.settle();
+  expect(await on.parts("emails")).toMatchObject({ emails_rest: 1 });
+  expect(await months.findEnd(group, Date.parse("2026-02-10T00:00:00.000Z"))).toBeNull();
+});
+
+test("a person is exported and erased from all months, and a snapshot restores them", async () => {
+  await using on = await start();
+  const { sdk, clock } = on.world;
+  await sdk.emails.send(hello);
+  await clock.advance("1d");
+  clock.control.freeze(Date.parse("2026-02-03T00:00:00.000Z"));
+  await sdk.emails.send({ ...hello, subject: "February" });
+  await on.world.settle();
+  const before = await on.parts("emails");
+  await sdk.world.snapshot({ name: "two-months" });
+  const person = await sdk.people.get("ada@mail.example");
+  expect(person.emails.map(({ subject }) => subject).sort()).toEqual(["February", "Hello"]);
+  expect(await sdk.people.erase("ada@mail.example")).toMatchObject({ emails: 2 });
+  expect(await on.db.read.$count(on.db.read.t.contents)).toBe(0);
+  await sdk.world.restore({ name: "two-months" });
+  expect(await on.parts("emails")).toEqual(before);
+  expect((await sdk.emails.list()).data.map(({ subject }) => subject)).toEqual(["February", "Hello"]);
+});
+
+test("servers that share a database drop a month once, and send while it goes", async () => {
+  await using on = await start();
+  const { sdk, clock } = on.world;
+  await sdk.emails.send(hello);
+  await clock.advance("1d");
+  expect(await on.parts("emails")).toMatchObject({ emails_until_2026_02: 1 });
+  await using other = await createWorld({ flags, databaseUrl: on.database.url, seed: 2, now: "2026-03-05T00:00:00.000Z" });
+  clock.control.freeze(Date.parse("2026-03-05T00:00:00.000Z"));
+  const sends = Promise.all(Array.from({ length: 40 }, () => other.sdk.withOptions({ apiKey: on.world.apiKey }).emails.send(hello)));
+  await clock.advance("1d");
+  expect(await sends).toHaveLength(40);
+  await clock.advance("2d");
+  expect(await on.parts("emails")).not.toHaveProperty("emails_until_2026_02");
+  expect((await sdk.emails.list({ limit: 100 })).data).toHaveLength(40);
+});

@@ -1,0 +1,206 @@
+import { and, asc, eq, exists, gt, gte, inArray, isNotNull, lt, not, or, type SQL } from "drizzle-orm";
+import type { Reader, Tx } from "../../db/db.ts";
+import { type EmailRow, OPEN } from "../../emails/emails.ts";
+import { splitIntoChunks } from "../../lib/chunks.ts";
+import { firstIdAt, timeOfId } from "../../lib/ids.ts";
+import { isTestMail, TEST_MAIL_FROM, toPlainId, toTestId } from "../../lib/test-mail.ts";
+import { MINUTE, SECOND } from "../../lib/units.ts";
+import type { Key } from "./records.ts";
+
+// The ids of all recipients of a send are made in one go.
+const SEND_MS = SECOND;
+// The contents of a send get their numbers one after the other, among those of sends at the same time.
+const SEND_NUMBERS = 100_000;
+
+/** A deleted email, as far as what belongs to it needs it. */
+type Deleted = Pick<EmailRow, "id" | "contentsId" | "campaignId">;
+
+/** The next emails made before an instant (ms), by workspace, with those that stay. */
+export async function listOldMail(read: Reader, after: Key | null, limit: number, before: number) {
+  const found: { key: string; createdAt: number }[] = [];
+  const [afterWorkspace = "", afterId = ""] = String(after ?? "").split(" ");
+  const { emails: e } = read.t;
+  for (let workspaceId = after === null ? await findWorkspaceAfter(read, "") : afterWorkspace; workspaceId !== null; ) {
+    const from = workspaceId === afterWorkspace ? afterId : "";
+    for (const range of listRanges(read, before)) {
+      const rows = await read
+        .select({ id: e.id, createdAt: e.createdAt })
+        .from(e)
+        .where(and(eq(e.workspaceId, workspaceId), gt(e.id, from), range))
+        .orderBy(asc(e.id))
+        .limit(limit - found.length);
+      for (const { id, createdAt } of rows) found.push({ key: `${workspaceId} ${id}`, createdAt });
+      if (found.length === limit) return found;
+    }
+    workspaceId = await findWorkspaceAfter(read, workspaceId);
+  }
+  return found;
+}
+
+/** Ids made before an instant: those of test mail sort after all others. */
+function listRanges({ t: { emails: e } }: Reader, before: number): (SQL | undefined)[] {
+  const end = firstIdAt("em", before);
+  return [lt(e.id, end), and(gte(e.id, TEST_MAIL_FROM), lt(e.id, toTestId(end)))];
+}
+
+async function findWorkspaceAfter(read: Reader, after: string): Promise<string | null> {
+  const { workspaces: w } = read.t;
+  const [next] = await read.select({ id: w.id }).from(w).where(gt(w.id, after)).orderBy(asc(w.id)).limit(1);
+  return next?.id ?? null;
+}
+
+/** Deletes those of these emails that were made before an instant (ms) and are settled, with everything that is only theirs. */
+export async function deleteOldMail(tx: Tx, keys: readonly Key[], before: number): Promise<undefined> {
+  const { emails: e } = tx.t;
+  const byWorkspace = Map.groupBy(
+    keys.map((key) => String(key).split(" ")),
+    ([workspaceId = ""]) => workspaceId,
+  );
+  for (const [workspaceId, own] of byWorkspace) {
+    const ids = own.map(([, id = ""]) => id);
+    const deleted = await tx
+      .delete(e)
+      .where(and(eq(e.workspaceId, workspaceId), inArray(e.id, ids), lt(e.createdAt, before), not(isStaying(tx))))
+      .returning({ id: e.id, contentsId: e.contentsId, campaignId: e.campaignId });
+    if (deleted.length === 0) continue;
+    await deleteBelongings(tx, workspaceId, deleted);
+    await deleteContents(tx, workspaceId, deleted);
+  }
+}
+
+/** The condition that an email stays however old it is: it is still to be sent, or in doubt, or its campaign is not over. */
+function isStaying(q: Tx | Reader): SQL {
+  const { emails: e, campaigns: c } = q.t;
+  const current = q
+    .select({ id: c.id })
+    .from(c)
+    .where(and(eq(c.id, e.campaignId), inArray(c.status, ["SENDING", "PAUSED"])));
+  const ofCurrent = and(isNotNull(e.campaignId), exists(current));
+  return or(inArray(e.status, [...OPEN]), eq(e.inDoubt, true), ofCurrent) as SQL;
+}
+
+/** Deletes what else is known by the ids of emails. Their events stay for as long as those are kept. */
+async function deleteBelongings(tx: Tx, workspaceId: string, deleted: readonly Deleted[]): Promise<void> {
+  const { emailLabels: l, engagements: g, campaignReactions: r, campaignLinkClicks: c } = tx.t;
+  const ids = deleted.map(({ id }) => id);
+  await tx.delete(l).where(and(eq(l.workspaceId, workspaceId), inArray(l.emailId, ids)));
+  await tx.delete(g).where(and(eq(g.workspaceId, workspaceId), inArray(g.emailId, ids)));
+  const campaigns = [...new Set(deleted.flatMap(({ campaignId }) => campaignId ?? []))];
+  if (campaigns.length === 0) return;
+  await tx.delete(r).where(and(inArray(r.campaignId, campaigns), inArray(r.emailId, ids)));
+  await tx.delete(c).where(and(inArray(c.campaignId, campaigns), inArray(c.emailId, ids)));
+}
+
+/**
+ * Deletes the contents of deleted emails, with their files, when no email of the same send is left. Those of a campaign stay with it.
+ * The contents of a send may share files, which the first of them owns, so they go together.
+ */
+async function deleteContents(tx: Tx, workspaceId: string, deleted: readonly Deleted[]): Promise<void> {
+  const { contents: c, attachments: a, attachmentParts: p } = tx.t;
+  const own = deleted.filter(({ campaignId }) => campaignId === null);
+  if (own.length === 0) return;
+  const rows = await tx
+    .select({ id: c.id, filesOf: c.filesOf, attachments: c.attachments })
+    .from(c)
+    .where(inArray(c.id, [...new Set(own.map(({ contentsId }) => contentsId))]));
+  const used = await listUsed(
+    tx,
+    workspaceId,
+    own,
+    rows.map(({ id, filesOf }) => filesOf ?? id),
+  );
+  const free = rows.filter(({ id, filesOf }) => !used.has(filesOf ?? id));
+  const owners = [...new Set(free.filter(({ attachments }) => attachments > 0).map(({ id, filesOf }) => filesOf ?? id))];
+  if (owners.length > 0) {
+    await tx.delete(p).where(inArray(p.contentsId, owners));
+    await tx.delete(a).where(inArray(a.contentsId, owners));
+    const near = and(gte(c.id, Math.min(...owners)), lt(c.id, Math.max(...owners) + SEND_NUMBERS));
+    await tx.delete(c).where(and(near, or(inArray(c.id, owners), inArray(c.filesOf, owners))));
+  }
+  const others = free.filter(({ attachments }) => attachments === 0).map(({ id }) => id);
+  if (others.length > 0) await tx.delete(c).where(inArray(c.id, others));
+}
+
+/** Those of these contents that emails of the same sends still have, themselves or by the files. */
+async function listUsed(tx: Tx, workspaceId: string, deleted: readonly Deleted[], owners: readonly number[]): Promise<Set<number>> {
+  const { emails: e, contents: c } = tx.t;
+  const used = new Set<number>();
+  for (const same of [false, true]) {
+    const times = deleted.filter(({ id }) => isTestMail(id) === same).map(({ id }) => timeOfId(toPlainId(id)));
+    if (times.length === 0) continue;
+    const [from, to] = [firstIdAt("em", Math.min(...times) - SEND_MS), firstIdAt("em", Math.max(...times) + SEND_MS)].map((id) =>
+      same ? toTestId(id) : id,
+    );
+    const rows = await tx
+      .selectDistinct({ id: c.id, filesOf: c.filesOf })
+      .from(e)
+      .innerJoin(c, eq(c.id, e.contentsId))
+      .where(
+        and(
+          eq(e.workspaceId, workspaceId),
+          gte(e.id, from as string),
+          lt(e.id, to as string),
+          or(inArray(c.id, [...owners]), inArray(c.filesOf, [...owners])),
+        ),
+      );
+    for (const { id, filesOf } of rows) used.add(filesOf ?? id);
+  }
+  return used;
+}
+
+// More than these are deleted one by one instead: they would be copied while others wait.
+const MOST_STAYING = 10_000;
+// Whoever sends an email in this time may have looked at it already.
+const SOON = 10 * MINUTE;
+
+/** The emails before an id that stay; null if there are too many of them, or some that are about to be sent or belong to a campaign that is. */
+export async function listStayingMail(
+  read: Reader,
+  to: string,
+  now: number,
+): Promise<Pick<EmailRow, "workspaceId" | "id" | "campaignId">[] | null> {
+  const { emails: e } = read.t;
+  const rows = await read
+    .select({ workspaceId: e.workspaceId, id: e.id, campaignId: e.campaignId, status: e.status, nextAttemptAt: e.nextAttemptAt })
+    .from(e)
+    .where(and(lt(e.id, to), isStaying(read)))
+    .limit(MOST_STAYING + 1);
+  const isMoving = rows.some(
+    ({ status, nextAttemptAt, campaignId }) =>
+      campaignId !== null ||
+      status === "sending" ||
+      (OPEN.includes(status as (typeof OPEN)[number]) && nextAttemptAt !== null && nextAttemptAt <= now + SOON),
+  );
+  return isMoving || rows.length > MOST_STAYING ? null : rows;
+}
+
+/** The contents with numbers below one that emails or campaigns still have; null if there are too many. */
+export async function listStayingContents(read: Reader, to: number): Promise<number[] | null> {
+  const { emails: e, campaignContents: cc, contents: c } = read.t;
+  const ofMail = await read
+    .selectDistinct({ id: e.contentsId })
+    .from(e)
+    .where(lt(e.contentsId, to))
+    .limit(MOST_STAYING + 1);
+  const ofCampaigns = await read
+    .select({ id: cc.contentsId })
+    .from(cc)
+    .where(lt(cc.contentsId, to))
+    .limit(MOST_STAYING + 1);
+  const ids = [...new Set([...ofMail, ...ofCampaigns].map(({ id }) => id))];
+  if (ids.length > MOST_STAYING) return null;
+  const owners: number[] = [];
+  for (const chunk of splitIntoChunks(ids))
+    for (const { filesOf } of await read
+      .select({ filesOf: c.filesOf })
+      .from(c)
+      .where(and(inArray(c.id, chunk), isNotNull(c.filesOf))))
+      if (filesOf !== null) owners.push(filesOf);
+  // Of a send at the end of the month, whose other contents have numbers of the next one.
+  for (const { filesOf } of await read
+    .selectDistinct({ filesOf: c.filesOf })
+    .from(c)
+    .where(and(gte(c.id, to), lt(c.id, to + SEND_NUMBERS), lt(c.filesOf, to))))
+    if (filesOf !== null) owners.push(filesOf);
+  return [...new Set([...ids, ...owners])];
+}
