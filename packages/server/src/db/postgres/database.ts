@@ -32,6 +32,7 @@ export interface PostgresOptions {
 export interface PostgresDb extends Db {
   readonly engine: "postgres";
   readonly read: Reader & { readonly raw: Raw };
+  readonly months: PostgresMonths;
   tx<T>(fn: (tx: PgTx) => Promise<T>, options?: TxOptions): Promise<T>;
   /** How many connections all processes together may open, and how many are open; the pool of this process is counted whole. */
   connectionBudget(): Promise<ConnectionBudget>;
