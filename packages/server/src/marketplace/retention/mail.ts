@@ -1,6 +1,6 @@
 import { and, asc, eq, exists, gt, gte, inArray, isNotNull, lt, not, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import { type EmailRow, OPEN } from "../../emails/emails.ts";
+import { deleteLabels, type EmailRow, OPEN } from "../../emails/emails.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import { firstIdAt, timeOfId } from "../../lib/ids.ts";
 import { isTestMail, TEST_MAIL_FROM, toPlainId, toTestId } from "../../lib/test-mail.ts";
@@ -81,9 +81,9 @@ function isStaying(q: Tx | Reader): SQL {
 
 /** Deletes what else is known by the ids of emails. Their events stay for as long as those are kept. */
 async function deleteBelongings(tx: Tx, workspaceId: string, deleted: readonly Deleted[]): Promise<void> {
-  const { emailLabels: l, engagements: g, campaignReactions: r, campaignLinkClicks: c } = tx.t;
+  const { engagements: g, campaignReactions: r, campaignLinkClicks: c } = tx.t;
   const ids = deleted.map(({ id }) => id);
-  await tx.delete(l).where(and(eq(l.workspaceId, workspaceId), inArray(l.emailId, ids)));
+  await deleteLabels(tx, workspaceId, deleted);
   await tx.delete(g).where(and(eq(g.workspaceId, workspaceId), inArray(g.emailId, ids)));
   const campaigns = [...new Set(deleted.flatMap(({ campaignId }) => campaignId ?? []))];
   if (campaigns.length === 0) return;
