@@ -29,9 +29,10 @@ export async function buildDashboard(options) {
 }
 
 /**
- * The scripts that a browser loads for the first view, and for each route in addition, in bytes after gzip.
+ * The scripts that a browser loads for the first view, for each route in addition, and for parts that a page loads when it needs them, in
+ * bytes after gzip.
  *
- * @returns {Promise<{ first: number, routes: Record<string, number> }>}
+ * @returns {Promise<{ first: number, routes: Record<string, number>, parts: Record<string, number> }>}
  */
 export async function measureDashboard() {
   const { files, outputs } = await bundle();
@@ -44,11 +45,14 @@ export async function measureDashboard() {
   };
   const entry = [...outputs].find(([, { entryPoint }]) => entryPoint?.endsWith("main.tsx"))?.[0] ?? "";
   const base = closure(entry);
-  const routes = [...outputs].flatMap(([name, { entryPoint }]) => {
-    const route = /src\/pages\/(.+)\.tsx$/.exec(entryPoint ?? "")?.[1];
-    return route === undefined ? [] : [[route, size(closure(name).difference(base))]];
-  });
-  return { first: size(base), routes: Object.fromEntries(routes) };
+  const sizes = (folder) =>
+    Object.fromEntries(
+      [...outputs].flatMap(([name, { entryPoint }]) => {
+        const part = new RegExp(`^src/${folder}/(.+)\\.tsx?$`).exec(entryPoint ?? "")?.[1];
+        return part === undefined ? [] : [[part, size(closure(name).difference(base))]];
+      }),
+    );
+  return { first: size(base), routes: sizes("pages"), parts: sizes("parts") };
 }
 
 /** Texts by name, and what each script imports. */
@@ -99,7 +103,8 @@ const pack = (name, content) => {
 };
 
 if (resolve(process.argv[1] ?? "") === fileURLToPath(import.meta.url)) {
-  const { first, routes } = await measureDashboard();
+  const { first, routes, parts } = await measureDashboard();
   console.log(`first view  ${(first / 1000).toFixed(1)} kB`);
-  for (const [route, bytes] of Object.entries(routes)) console.log(`${route.padEnd(11)} ${(bytes / 1000).toFixed(1)} kB more`);
+  for (const [route, bytes] of Object.entries({ ...routes, ...parts }))
+    console.log(`${route.padEnd(11)} ${(bytes / 1000).toFixed(1)} kB more`);
 }

@@ -20,6 +20,7 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
     entries: [
       { name: "Activity", path: "/activity", permission: "transactional:read" },
       { name: "Inbox", path: "/inbox", permission: "transactional:read" },
+      { name: "Received", path: "/received", permission: "received:read" },
     ],
   },
   {
@@ -30,6 +31,10 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
       { name: "Segments", path: "/segments", permission: "segments:read" },
       { name: "Suppressions", path: "/suppressions", permission: "suppressions:read" },
     ],
+  },
+  {
+    group: "Content",
+    entries: [{ name: "Templates", path: "/templates", permission: "templates:read" }],
   },
   {
     group: "Agents",
@@ -67,6 +72,7 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
     group: "Settings",
     entries: [
       { name: "Senders", path: "/senders", permission: "senders:read" },
+      { name: "Inbound domains", path: "/inbound-domains", permission: "received:read" },
       { name: "People signed in", path: "/people", permission: "keys:read" },
     ],
   },
@@ -88,6 +94,12 @@ export const ROUTES: readonly Route[] = [
   { path: "/segments/:id", load: () => import("./pages/segment.tsx") },
   { path: "/suppressions", load: () => import("./pages/suppressions.tsx") },
   { path: "/suppressions/:id", load: () => import("./pages/suppression.tsx") },
+  { path: "/received", load: () => import("./pages/received.tsx") },
+  { path: "/received/:id", load: () => import("./pages/thread.tsx") },
+  { path: "/inbound-domains", load: () => import("./pages/inbound-domains.tsx") },
+  { path: "/templates", load: () => import("./pages/templates.tsx") },
+  { path: "/templates/:id", load: () => import("./pages/template.tsx") },
+  { path: "/templates/:id/versions/:version", load: () => import("./pages/template-version.tsx") },
   { path: "/approvals", load: () => import("./pages/approvals.tsx") },
   { path: "/agents", load: () => import("./pages/agents.tsx") },
   { path: "/agents/:id", load: () => import("./pages/agent.tsx") },

@@ -22,7 +22,7 @@ export function Shell({ session, children }: Props) {
   const keys = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.composedPath()[0])) return;
       if (event.key === "?") keys.current?.showModal();
       else if (event.key === "/") document.querySelector<HTMLElement>("[data-search]")?.focus();
       else return;
@@ -170,6 +170,6 @@ function BecomeOperator() {
   );
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | undefined): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { measureDashboard } from "../build.mjs";
+import { buildDashboard, measureDashboard } from "../build.mjs";
 
 // Script that a browser loads, kB after gzip: for every first view, and for a page in addition.
 const FIRST = 30;
+// What a page loads when it needs it, while it is shown already.
+const PARTS: Readonly<Record<string, number>> = { "audience/contact-export": 4, "editor/code-mirror": 120 };
 const PAGES: Readonly<Record<string, number>> = {
   activity: 6,
   agent: 13,
@@ -19,6 +21,7 @@ const PAGES: Readonly<Record<string, number>> = {
   email: 10,
   event: 4,
   events: 6,
+  "inbound-domains": 5,
   inbox: 9,
   keys: 7,
   list: 11,
@@ -35,9 +38,14 @@ const PAGES: Readonly<Record<string, number>> = {
   segment: 18,
   segments: 6,
   sender: 6,
+  received: 5,
   senders: 5,
   suppression: 6,
   suppressions: 8,
+  template: 16,
+  "template-version": 6,
+  templates: 7,
+  thread: 7,
   webhook: 10,
   "webhook-delivery": 5,
   webhooks: 6,
@@ -45,13 +53,20 @@ const PAGES: Readonly<Record<string, number>> = {
 };
 
 test("the first view and each page keep their budgets", async () => {
-  const { first, routes } = await measureDashboard();
+  const { first, routes, parts } = await measureDashboard();
   expect(first / 1000).toBeLessThan(FIRST);
   expect(Object.keys(routes).sort()).toEqual(Object.keys(PAGES).sort());
   for (const [name, most] of Object.entries(PAGES)) expect.soft((routes[name] ?? Number.NaN) / 1000, name).toBeLessThan(most);
+  expect(Object.keys(parts).sort()).toEqual(Object.keys(PARTS).sort());
+  for (const [name, most] of Object.entries(PARTS)) expect.soft((parts[name] ?? Number.NaN) / 1000, name).toBeLessThan(most);
 });
 
 test("no page takes the first view over 80 kB", async () => {
   const { first, routes } = await measureDashboard();
   expect(first + Math.max(...Object.values(routes))).toBeLessThan(80_000);
+});
+
+test("what a server holds in memory of the dashboard, once somebody has looked at it, is small", async () => {
+  const files = [...(await buildDashboard()).values()];
+  expect(files.reduce((sum, { brotli }) => sum + brotli.length, 0)).toBeLessThan(500_000);
 });

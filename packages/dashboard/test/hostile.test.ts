@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { EXECUTED, VECTORS } from "./vectors.ts";
+import { follow, watch as watchStage } from "./watching.ts";
 
 /** Where others can put a text that the dashboard shows. */
 const PLACES = {
@@ -20,6 +21,7 @@ const PLACES = {
 const MAILS = Object.entries(PLACES).flatMap(([place, put]) => VECTORS.map((vector) => ({ place, put, vector })));
 
 let stage: Stage;
+const watch = (path: string, bypassCSP: boolean) => watchStage(stage, path, bypassCSP);
 const mails: { readonly id: string; readonly captured: string }[] = [];
 
 beforeAll(async () => {
@@ -60,32 +62,8 @@ async function answerWith(text: string): Promise<string> {
   return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
 }
 
-/** Opens a page of the dashboard, and counts what is executed in it or in any of its frames, and what is loaded from elsewhere. */
-async function watch(path: string, bypassCSP: boolean) {
-  const { page, faults } = await stage.open(path, { bypassCSP });
-  const seen = { executed: 0, elsewhere: [] as string[] };
-  page.context().on("console", (message) => {
-    if (message.text() === EXECUTED) seen.executed += 1;
-  });
-  await page.context().route(/^https?:/, async (route) => {
-    const url = route.request().url();
-    if (url.startsWith(stage.server.url)) return route.continue();
-    seen.elsewhere.push(url);
-    return route.abort();
-  });
-  return { page, faults, seen };
-}
-
 /** The tab of an email that shows what stands in a place, for places that are not in sight at once. */
 const TABS: Readonly<Record<string, string>> = { header: "Headers", file: "Attachments", to: "Recipients" };
-
-/** Goes to a page of the dashboard as a link in it does. */
-async function follow(page: Page, path: string): Promise<void> {
-  await page.evaluate((to) => {
-    history.pushState(null, "", to);
-    dispatchEvent(new PopStateEvent("popstate"));
-  }, path);
-}
 
 /** Looks at an email: all that is in sight at once, and the tab that shows what is hostile. */
 async function lookAt(page: Page, id: string, place: string): Promise<void> {

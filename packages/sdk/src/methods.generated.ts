@@ -147,6 +147,8 @@ export interface MailsvcMethods {
       campaign?: string | undefined;
       /** Only emails that this automation has sent (its id) */
       automation?: string | undefined;
+      /** Only answers that continue this conversation (its threadId) */
+      thread?: string | undefined;
       /** Only emails accepted at this instant or later */
       since?: string | Date | undefined;
       /** Only emails accepted before this instant */

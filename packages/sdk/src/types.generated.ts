@@ -2945,6 +2945,7 @@ export interface Template {
   status: "ACTIVE" | "INACTIVE";
   version: number | null;
   hasUnpublishedChanges: boolean;
+  uses: string[];
   revision: number;
   /** ISO 8601 instant */
   createdAt: string;
@@ -2980,6 +2981,7 @@ export interface TemplateDetail {
   status: "ACTIVE" | "INACTIVE";
   version: number | null;
   hasUnpublishedChanges: boolean;
+  uses: string[];
   revision: number;
   /** ISO 8601 instant */
   createdAt: string;

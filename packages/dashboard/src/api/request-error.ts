@@ -1,10 +1,19 @@
+/** What is wrong with one field, and where in it. */
+interface Detail {
+  readonly path: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
 interface Facts {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  readonly details?: readonly { readonly path: string; readonly message: string }[] | undefined;
+  readonly details?: readonly Detail[] | undefined;
 }
 
 /** A request that failed, in the words of the API. */
@@ -16,7 +25,7 @@ export class RequestError extends Error {
   readonly status: number;
   /** By which the server's log names the request. */
   readonly requestId: string | null;
-  readonly details: readonly { readonly path: string; readonly message: string }[];
+  readonly details: readonly Detail[];
 
   constructor({ code, message, hint, status, requestId, details }: Facts) {
     super(message);

@@ -20,6 +20,7 @@ import { formatBytes, learnTime, serverNow, Time } from "../parts/time.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { toast } from "../parts/toast.tsx";
 import { type PageProps, toHref } from "../router.tsx";
+import { Replies } from "./email/replies.tsx";
 import { Simulate } from "./email/simulate.tsx";
 import { EmailWebhooks } from "./email/webhooks.tsx";
 
@@ -84,6 +85,7 @@ export default function EmailPage({ params }: PageProps) {
             <Why explanation={explanation.data} />
           )}
           {session.value?.dev && data.recipients.some(({ status }) => status === "delivered") ? <Simulate email={data} /> : null}
+          {may("received:read") ? <Replies id={id} /> : null}
           <section class="card">
             <h2>Facts</h2>
             <Facts facts={listFacts(data)} />

@@ -314,6 +314,7 @@ export const emails = {
       template: z.string().max(100).optional().meta({ description: "Only emails of this template (its slug), without those of campaigns" }),
       campaign: z.string().max(100).optional().meta({ description: "Only emails of this campaign (its id)" }),
       automation: z.string().max(100).optional().meta({ description: "Only emails that this automation has sent (its id)" }),
+      thread: z.string().max(100).optional().meta({ description: "Only answers that continue this conversation (its threadId)" }),
       since: Instant.optional().meta({ description: "Only emails accepted at this instant or later" }),
       until: Instant.optional().meta({ description: "Only emails accepted before this instant" }),
       test: z.stringbool().default(false).meta({ description: "Emails of test keys, instead of all others; always so with a test key" }),

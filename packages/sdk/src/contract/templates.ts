@@ -44,6 +44,8 @@ export const Template = z
     version: z.int().nullable(),
     /** Whether the draft differs from the published version. */
     hasUnpublishedChanges: z.boolean(),
+    /** The slugs of the layout and the partials that its draft or its published version uses. */
+    uses: z.array(z.string()),
     /** Increases with every change. Send it with a change, and the change is refused if the template was changed in the meantime. */
     revision: z.int(),
     createdAt: Instant,

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { renderMailHtml } from "./mail-view.ts";
 
 const mail = { from: "Acme <hello@acme.example>", to: "ada@example.com", subject: "Hello" };
 const get = (world: TestWorld, path: string): Promise<Response> => world.fetch(`${world.url}${path}`);
@@ -134,4 +136,55 @@ describe("a campaign in a frame", () => {
     const foreign = await get(world, `/dashboard/frame/campaigns/${id}?${new URLSearchParams({ workspace: other.workspaceId })}`);
     expect(foreign.status).toBe(404);
   });
+});
+
+describe("the page that previews are shown in", () => {
+  test("runs its own script only, has no origin, and shows what it is sent without scripts", async () => {
+    await using world = await createWorld();
+    const page = await get(world, "/dashboard/frame/canvas");
+    const policy = (page.headers.get("content-security-policy") ?? "").split("; ");
+    expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "img-src data:", "form-action 'none'", "frame-ancestors 'self'"]));
+    expect(policy[0]).toBe("sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox");
+    const html = await page.text();
+    const script = /<script>([\s\S]*)<\/script>/.exec(html)?.[1] ?? "";
+    expect(policy).toContain(`script-src 'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+    expect(html).toContain('sandbox="allow-popups allow-popups-to-escape-sandbox"');
+  });
+});
+
+describe("a received mail", () => {
+  const receive = async (world: TestWorld, html: string, attachments: { filename: string; content: string }[] = []): Promise<string> => {
+    await world.sdk.emails.send({ ...mail, text: "text", replyTo: "auto" });
+    const sent = (await world.inbox.all()).at(-1)?.id as string;
+    return (await world.sdk.inbox.reply(sent, { text: "text", html, attachments })).id;
+  };
+
+  test("is shown in a frame under the policy of mail, and its files are saved and never shown", async () => {
+    await using world = await createWorld();
+    const id = await receive(world, "<p>Hello</p><script>1</script>", [{ filename: "a.html", content: "aGk=" }]);
+    const query = new URLSearchParams({ workspace: world.workspaceId });
+    const shown = await get(world, `/dashboard/frame/received/${id}?${query}`);
+    expect(shown.headers.get("content-security-policy")).toMatch(/^sandbox allow-popups.*default-src 'none'; img-src data:;/);
+    expect(await shown.text()).toContain("<p>Hello</p>");
+    const file = await get(world, `/dashboard/frame/received/${id}/attachments/1?${query}`);
+    expect([file.headers.get("content-type"), await file.text()]).toEqual(["application/octet-stream", "hi"]);
+    for (const path of [`${id}/attachments/2`, `${id}/attachments/x`, "rcv_unknown"])
+      expect((await get(world, `/dashboard/frame/received/${path}?${query}`)).status, path).toBe(404);
+  });
+
+  test("of another workspace is not found", async () => {
+    await using world = await createWorld();
+    const id = await receive(world, "<p>Hello</p>");
+    const { workspaceId } = await world.createWorkspace("Other");
+    expect((await get(world, `/dashboard/frame/received/${id}?workspace=${workspaceId}`)).status).toBe(404);
+  });
+});
+
+test("a mail that names one picture a hundred thousand times is answered with some of them", () => {
+  const picture = { contentId: "<a>", mimeType: "image/png", content: Buffer.alloc(300_000) };
+  const html = '<img src="cid:a">'.repeat(100_000);
+  const shown = renderMailHtml({ html, attachments: [picture] });
+  expect(shown.length).toBeLessThan(40 * 1024 * 1024);
+  expect(shown).toContain("data:image/png;base64,AAAA");
+  expect(shown).toContain('src="cid:a"');
 });

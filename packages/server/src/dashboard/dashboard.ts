@@ -1,4 +1,5 @@
 import type { PublicPage } from "../http/public/public-pages.ts";
+import { canvasPage } from "./canvas.ts";
 import { type FrameParts, framePages } from "./frame.ts";
 import { type SignInParts, signInPages } from "./sign-in.ts";
 
@@ -14,7 +15,7 @@ const ICON =
 
 /** The pages of the dashboard: its files, signing in and out, mail in frames, and the way to it from the address of the server alone. */
 export function signedInPages(parts: SignInParts & FrameParts): readonly PublicPage[] {
-  return [home, ...signInPages(parts), ...framePages(parts), ...parts.deps.dashboardFiles.pages()];
+  return [home, ...signInPages(parts), ...framePages(parts), canvasPage, ...parts.deps.dashboardFiles.pages()];
 }
 
 const home: PublicPage = {

@@ -5,9 +5,10 @@ import { getEmail } from "../emails/emails.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import { getMail } from "../inbox/inbox.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { getReceived, readAttachment } from "../received/received.ts";
 import type { BrowserAccess } from "./access.ts";
 import type { DashboardDeps } from "./deps.ts";
-import { applyScheme, buildContentDisposition, buildMailPolicy, getAttachment, renderMailHtml } from "./mail-view.ts";
+import { applyScheme, buildContentDisposition, buildMailPolicy, getAttachment, isReferenced, renderMailHtml } from "./mail-view.ts";
 
 /** What can be looked at before it is sent. Features connect theirs, so that this room does not know them. */
 export interface DraftSource {
@@ -38,6 +39,8 @@ export function framePages(parts: FrameParts): readonly PublicPage[] {
         serve: (request) => showDraft(parts, source, request),
       }),
     ),
+    { path: "/dashboard/frame/received/:id", methods: ["GET"], serve: (request) => showReceived(parts, request) },
+    { path: "/dashboard/frame/received/:id/attachments/:number", methods: ["GET"], serve: (request) => saveReceivedFile(parts, request) },
   ];
 }
 
@@ -59,8 +62,36 @@ async function showDraft(parts: FrameParts, { permission, render }: DraftSource,
   return show(request, renderMailHtml({ html: html ?? "", attachments: [] }));
 }
 
+/** The HTML of a received mail with its images. */
+async function showReceived(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
+  const workspaceId = await admit(parts, request, "received:read");
+  const { read } = parts.deps.db;
+  const { id, html, attachments } = await getReceived(read, workspaceId, request.params["id"] ?? "");
+  const images = attachments.filter(({ contentId }) => contentId !== null && isReferenced(html ?? "", contentId));
+  const inline = images.map(async ({ number, contentId, contentType }) => ({
+    contentId: contentId ?? "",
+    mimeType: contentType,
+    content: await readAttachment(read, workspaceId, id, String(number)),
+  }));
+  return show(request, renderMailHtml({ html, attachments: await Promise.all(inline) }));
+}
+
+async function saveReceivedFile(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
+  const workspaceId = await admit(parts, request, "received:read");
+  const { read } = parts.deps.db;
+  const { id, attachments } = await getReceived(read, workspaceId, request.params["id"] ?? "");
+  const wanted = request.params["number"] ?? "";
+  const bytes = await readAttachment(read, workspaceId, id, wanted);
+  return save(attachments.find(({ number }) => String(number) === wanted)?.filename || "attachment", bytes);
+}
+
 async function saveAttachment(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
   const { filename, bytes } = getAttachment(await parseCaptured(parts, request), request.params["position"] ?? "");
+  return save(filename, bytes);
+}
+
+/** A file for the disk: it is never shown. */
+function save(filename: string, bytes: Uint8Array): PageResponse {
   return {
     status: 200,
     headers: [
@@ -81,7 +112,7 @@ async function parseCaptured(parts: FrameParts, request: PageRequest): Promise<E
   return PostalMime.parse((await getMail(db.read, request.params["id"] ?? "", config.dev ? undefined : workspaceId)).raw);
 }
 
-/** The workspace of the browser, which may read its mail. In dev mode the address names it, because a frame sends no headers of ours. */
+/** The workspace of the browser, which may read the mail. In dev mode the address names it, because a frame sends no headers of ours. */
 async function admit(
   { deps, access }: FrameParts,
   { method, header, peer, query }: PageRequest,

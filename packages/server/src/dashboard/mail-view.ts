@@ -4,10 +4,30 @@ import { ApiError } from "../lib/api-error.ts";
 // Images that run nothing; SVG in an <img> runs no scripts either.
 const IMAGE_TYPE = /^image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)$/;
 
-const BASE = '<base target="_blank">';
+/** What makes links open in new tabs. */
+export const BASE = '<base target="_blank">';
+
+/** How a mail is shown in one color scheme: its rules for that scheme always apply, those for the other never. */
+export const SCHEMES = {
+  pattern: String.raw`\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)`,
+  always: "(min-width: 0)",
+  never: "(max-width: 0)",
+  /** For a mail that has rules for the dark scheme. */
+  dark: '<meta name="color-scheme" content="dark">',
+} as const;
+
+// A mail of a megabyte can name an image a hundred thousand times. What is inlined beyond this many characters is left out.
+const MAX_INLINED = 32 * 1024 * 1024;
+
+interface ShownMail {
+  readonly html?: string | null | undefined;
+  readonly attachments: readonly ShownFile[];
+}
+
+type ShownFile = Pick<Attachment, "contentId" | "mimeType" | "content">;
 
 /** The HTML of a mail for a frame, with its images inlined. Throws ApiError not_found when it has none. */
-export function renderMailHtml({ html, attachments }: Pick<Email, "html" | "attachments">): string {
+export function renderMailHtml({ html, attachments }: ShownMail): string {
   if (!html) throw new ApiError("not_found", "This mail has no HTML part.");
   return openLinksInNewTabs(inlineImages(html, attachments));
 }
@@ -18,9 +38,13 @@ export function renderMailHtml({ html, attachments }: Pick<Email, "html" | "atta
  * which a sender learns that the mail was opened.
  */
 export function buildMailPolicy(remote: boolean): string {
+  return ["sandbox allow-popups allow-popups-to-escape-sandbox", ...buildDocumentPolicy(remote)].join("; ");
+}
+
+/** What a document with the HTML of a mail may load and do, without its sandbox. */
+export function buildDocumentPolicy(remote: boolean): string[] {
   const from = remote ? "data: http: https:" : "data:";
   return [
-    "sandbox allow-popups allow-popups-to-escape-sandbox",
     "default-src 'none'",
     `img-src ${from}`,
     `media-src ${from}`,
@@ -29,18 +53,15 @@ export function buildMailPolicy(remote: boolean): string {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'self'",
-  ].join("; ");
+  ];
 }
 
-/**
- * A mail as a program in the light or the dark scheme shows it: its rules for that scheme always apply, those for the other never. A frame
- * cannot be told its scheme in all browsers.
- */
+/** A mail as a program in the light or the dark scheme shows it. A frame cannot be told its scheme in all browsers. */
 export function applyScheme(html: string, scheme: "light" | "dark"): string {
-  const chosen = html.replace(/\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi, (_, wanted: string) =>
-    wanted.toLowerCase() === scheme ? "(min-width: 0)" : "(max-width: 0)",
+  const chosen = html.replace(new RegExp(SCHEMES.pattern, "gi"), (_, wanted: string) =>
+    wanted.toLowerCase() === scheme ? SCHEMES.always : SCHEMES.never,
   );
-  return scheme === "dark" && chosen !== html ? chosen.replace(BASE, `${BASE}<meta name="color-scheme" content="dark">`) : chosen;
+  return scheme === "dark" && chosen !== html ? chosen.replace(BASE, `${BASE}${SCHEMES.dark}`) : chosen;
 }
 
 /** An attachment by its position, from 0. Throws ApiError not_found. */
@@ -57,17 +78,31 @@ export function buildContentDisposition(filename: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
-function toBytes({ content }: Attachment): Buffer {
-  return typeof content === "string"
-    ? Buffer.from(content)
-    : Buffer.from(content instanceof ArrayBuffer ? new Uint8Array(content) : content);
+/** Whether the HTML of a mail shows the file with this Content-ID. */
+export function isReferenced(html: string, contentId: string): boolean {
+  return html.toLowerCase().includes(`cid:${toCid(contentId).toLowerCase()}`);
+}
+
+function toCid(contentId: string): string {
+  return contentId.replace(/^<|>$/g, "");
+}
+
+function toBytes({ content }: Pick<Attachment, "content">): Buffer {
+  if (typeof content === "string") return Buffer.from(content);
+  return content instanceof ArrayBuffer ? Buffer.from(content) : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
 }
 
 /** Replaces `cid:` references to attached images by `data:` URLs. */
-function inlineImages(html: string, attachments: readonly Attachment[]): string {
+function inlineImages(html: string, attachments: readonly ShownFile[]): string {
+  const urls = new Map<ShownFile, string>();
+  let left = MAX_INLINED;
   return html.replace(/cid:([^"'\s)>]+)/gi, (whole, id: string) => {
-    const found = attachments.find((a) => a.contentId?.replace(/^<|>$/g, "") === id && IMAGE_TYPE.test(a.mimeType));
-    return found ? `data:${found.mimeType};base64,${toBytes(found).toString("base64")}` : whole;
+    const found = attachments.find(({ contentId, mimeType }) => contentId && toCid(contentId) === id && IMAGE_TYPE.test(mimeType));
+    if (!found) return whole;
+    const url = urls.get(found) ?? `data:${found.mimeType};base64,${toBytes(found).toString("base64")}`;
+    urls.set(found, url);
+    left -= url.length;
+    return left < 0 ? whole : url;
   });
 }
 

@@ -9,7 +9,7 @@ import { firstIdAt } from "../lib/ids.ts";
 import { toTestId } from "../lib/test-mail.ts";
 import type { EmailDeps } from "./deps.ts";
 import { listExamined } from "./examine.ts";
-import { toAutomationLabel, toLabelOfTag, toTemplateLabel } from "./labels.ts";
+import { toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "./labels.ts";
 import { buildDeliveryJob, buildMailJob, cancelScheduledJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { showDetails, showEmail } from "./show.ts";
 import { moveEmails, OPEN, WAITING } from "./states.ts";
@@ -30,7 +30,7 @@ import {
 
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export type { Engagement, EngagementHooks } from "./hooks.ts";
-export { deleteLabels, toLabelOfTag } from "./labels.ts";
+export { deleteLabels, joinThread, toLabelOfTag } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
@@ -54,7 +54,6 @@ export {
   insertContents,
   isTest,
   isTo,
-  joinThread,
   listIdsTo,
   updateEmails,
 } from "./store.ts";
@@ -93,6 +92,8 @@ interface EmailQuery extends PageInput {
   template?: string | undefined;
   campaign?: string | undefined;
   automation?: string | undefined;
+  /** The conversation that an email continues. */
+  thread?: string | undefined;
   since?: string | undefined;
   until?: string | undefined;
 }
@@ -104,16 +105,17 @@ export async function listEmails(
   workspaceId: string,
   { to, status, inDoubt, test, ...query }: EmailQuery,
 ): Promise<Page<Email>> {
-  const { from, subject, tag, template, campaign, automation, since, until, ...page } = query;
+  const { from, subject, tag, template, campaign, automation, thread, since, until, ...page } = query;
   const toKey = to === undefined ? undefined : parseAddress(to).key;
   const ofStatus = status === "scheduled" ? { scheduledAfter: clock.now() } : { status };
   const filter = { ...ofStatus, test, inDoubt, toKey };
-  if ([from, subject, tag, template, campaign, automation, since, until].some((one) => one !== undefined)) {
+  if ([from, subject, tag, template, campaign, automation, thread, since, until].some((one) => one !== undefined)) {
     const examined = {
       ...filter,
       since: since === undefined ? undefined : firstIdSince(since, test),
       before: until === undefined ? undefined : firstIdSince(until, test),
       labels: [
+        ...(thread === undefined ? [] : [toThreadLabel(thread)]),
         ...(tag === undefined ? [] : [toLabelOfTag(tag)]),
         ...(automation === undefined ? [] : [toAutomationLabel(automation)]),
         ...(template === undefined ? [] : [toTemplateLabel(template)]),

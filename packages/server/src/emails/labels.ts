@@ -1,10 +1,10 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
-import type { ContentsRow, EmailRow } from "./store.ts";
+import { type ContentsRow, type EmailRow, findEmailRows } from "./store.ts";
 
-/** What an email is listed by besides its own columns: a tag, the template it was rendered from, the automation that sent it. */
-export type Label = `tag:${string}` | `template:${string}` | `automation:${string}`;
+/** What an email is listed by besides its own columns: a tag, its template, the automation that sent it, the conversation it continues. */
+export type Label = `tag:${string}` | `template:${string}` | `automation:${string}` | `thread:${string}`;
 
 /** The label of a tag that a filter names as `name=value`. */
 export function toLabelOfTag(tag: string): Label {
@@ -19,8 +19,21 @@ export function toAutomationLabel(id: string): Label {
   return `automation:${id}`;
 }
 
+export function toThreadLabel(threadId: string): Label {
+  return `thread:${threadId}`;
+}
+
+/** Puts an email whose contents are its own into a conversation, by which it is found. */
+export async function joinThread(tx: Tx, workspaceId: string, emailId: string, threadId: string): Promise<void> {
+  const { contents, emailLabels } = tx.t;
+  const [email] = await findEmailRows(tx, workspaceId, [emailId]);
+  if (!email) return;
+  await tx.update(contents).set({ threadId }).where(eq(contents.id, email.contentsId));
+  await tx.insert(emailLabels).values({ workspaceId, label: toThreadLabel(threadId), emailId });
+}
+
 /** What the labels of an email follow from. */
-type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId">>;
+type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId" | "threadId">>;
 
 /**
  * Stores the labels of emails that share contents. They are rows of a table of their own, so that an email without any pays nothing for
@@ -44,8 +57,8 @@ export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly
   const { contents: c, emailLabels: t } = tx.t;
   const labelsOf = new Map<number, Label[]>();
   for (const ids of splitIntoChunks([...new Set(emails.map(({ contentsId }) => contentsId))])) {
-    const { id, tags, template, automationId } = c;
-    const found = await tx.select({ id, tags, template, automationId }).from(c).where(inArray(id, ids));
+    const { id, tags, template, automationId, threadId } = c;
+    const found = await tx.select({ id, tags, template, automationId, threadId }).from(c).where(inArray(id, ids));
     for (const contents of found) labelsOf.set(contents.id, listLabels(contents));
   }
   const labelled = emails.flatMap(({ id, contentsId }) => (labelsOf.get(contentsId) ?? []).map((label) => ({ label, id })));
@@ -58,10 +71,11 @@ export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly
   return deleted;
 }
 
-function listLabels({ tags, template, automationId }: Labelled): Label[] {
+function listLabels({ tags, template, automationId, threadId }: Labelled): Label[] {
   const labels: Label[] = Object.entries(tags).map(([name, value]) => toLabelOfTag(`${name}=${value}`));
   // A stored name is `slug@version`.
   if (template !== null) labels.push(toTemplateLabel(template.slice(0, template.lastIndexOf("@"))));
   if (automationId) labels.push(toAutomationLabel(automationId));
+  if (threadId) labels.push(toThreadLabel(threadId));
   return labels;
 }

@@ -163,13 +163,6 @@ export async function measureAttachments(
     .where(eq(attachments.contentsId, filesOf ?? id));
 }
 
-/** Puts an email whose contents are its own into a conversation. */
-export async function joinThread(tx: Tx, workspaceId: string, emailId: string, threadId: string): Promise<void> {
-  const { contents: t } = tx.t;
-  const [email] = await findEmailRows(tx, workspaceId, [emailId]);
-  if (email) await tx.update(t).set({ threadId }).where(eq(t.id, email.contentsId));
-}
-
 /** The columns of an email that change. */
 type Mutable = Pick<
   EmailRow,

@@ -159,6 +159,8 @@ describe("an answer to a received mail", () => {
       "Reply-To": expect.stringMatching(/^reply\+/),
     });
     expect(await s.world.sdk.emails.get(answer.id)).toMatchObject({ threadId: first.id });
+    expect((await s.world.sdk.emails.list({ thread: first.id })).data.map(({ id }) => id)).toEqual([answer.id]);
+    expect((await s.world.sdk.emails.list({ thread: answer.id })).data).toEqual([]);
     expect(await s.world.sdk.emails.get(first.id)).toMatchObject({ threadId: first.id });
     // Ada's next mail joins it, too: by its address, or by its headers alone.
     await s.deliver(headers["Reply-To"] ?? "", write("Good.", { "Message-ID": "<2@mail.example.com>" }));

@@ -16,6 +16,7 @@ export function showTemplate(row: TemplateRow): Template {
     status: row.status,
     version: row.version,
     hasUnpublishedChanges: row.draftHash !== row.publishedHash,
+    uses: [...new Set([...row.draftUses, ...(row.publishedUses ?? [])])].sort(),
     revision: row.revision,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),

@@ -44,6 +44,18 @@ test("a null is no value for a declared variable: its default applies, and a req
 });
 
 describe("a template's life", () => {
+  test("tells which layouts and partials its draft and its published version use", async () => {
+    await using world = await createWorld();
+    await world.sdk.templates.create({ name: "Footer", type: "partial", html: "<p>Acme</p>", publish: true });
+    await world.sdk.templates.create({ name: "Frame", type: "layout", html: "{{{body}}}{{> footer}}", publish: true });
+    const { id } = await create(world, { html: "<p>Hi {{> footer}}</p>", publish: true });
+    expect(await world.sdk.templates.get(id)).toMatchObject({ uses: ["footer"] });
+    expect(await world.sdk.templates.update(id, { html: "<p>Hi</p>", layout: "frame" })).toMatchObject({ uses: ["footer", "frame"] });
+    expect(await world.sdk.templates.update(id, { layout: null, publish: true })).toMatchObject({ uses: [] });
+    const { data } = await world.sdk.templates.list({ type: "layout" });
+    expect(data).toMatchObject([{ slug: "frame", uses: ["footer"] }]);
+  });
+
   test("begins as a draft with a slug made of its name, and is sent only once it is published", async () => {
     await using world = await createWorld();
     const made = await create(world, { name: "Größe & Maß: Übersicht!", slug: undefined });

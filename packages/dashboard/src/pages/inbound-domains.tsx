@@ -1,0 +1,117 @@
+/** @jsxImportSource preact */
+import type { InboundDomain } from "@mailsvc/sdk/contract";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { ActionButton } from "../parts/action-button.tsx";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { Empty, Loading } from "../parts/empty.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Field } from "../parts/field.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { Page } from "../parts/page.tsx";
+import { useList } from "../parts/resource.ts";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+
+/** Domains whose mail is received, with the DNS records that lead it here. */
+export default function InboundDomains() {
+  const list = useList((cursor, signal) => api.inboundDomains.list({ limit: 100, ...(cursor && { cursor }) }, { signal }), []);
+  const { items, loading, error, total, more, refresh } = list;
+  const add = async (values: FormValues): Promise<void> => {
+    await api.inboundDomains.create({ domain: values.text("domain") });
+    refresh();
+  };
+  return (
+    <Page
+      title="Inbound domains"
+      about="Mail to every address of these domains is received."
+      actions={
+        may("received:write") ? (
+          <FormButton label="Add a domain" title="Add a domain" submit="Add" primary act={add}>
+            <Field label="Domain" hint="Best a subdomain: its MX record leads all of its mail to this server.">
+              <input name="domain" required placeholder="in.acme.example" autocomplete="off" spellcheck={false} />
+            </Field>
+          </FormButton>
+        ) : null
+      }
+    >
+      <div class="scroll">
+        {error === null ? null : <ErrorNote title="The list could not be loaded" error={error} retry={refresh} />}
+        {items.length === 0 && error === null ? loading ? <Loading /> : <NoDomain /> : null}
+        {items.map((domain) => (
+          <Domain key={domain.id} domain={domain} done={refresh} />
+        ))}
+        {total !== null && items.length < total ? (
+          <button type="button" onClick={more}>
+            Load more
+          </button>
+        ) : null}
+      </div>
+    </Page>
+  );
+}
+
+function NoDomain() {
+  return (
+    <Empty title="No inbound domains yet">
+      <p>Answers to mail with Reply-To auto are received without one.</p>
+    </Empty>
+  );
+}
+
+function Domain({
+  domain: { id, domain, status, dnsRecords, lastError, verifiedAt },
+  done,
+}: {
+  readonly domain: InboundDomain;
+  readonly done: () => void;
+}) {
+  const verify = async (): Promise<void> => {
+    const after = await api.inboundDomains.verify(id, {});
+    if (after.status === "VERIFIED") toast("Verified");
+    else toast(after.lastError ?? "The record was not found yet", { bad: true });
+    done();
+  };
+  const remove = async (): Promise<void> => {
+    await api.inboundDomains.delete(id);
+    done();
+  };
+  return (
+    <section class="card stack">
+      <div class="what">
+        <h2>
+          {domain} <Status status={status} />
+        </h2>
+        {may("received:write") ? (
+          <div class="buttons">
+            {status === "PENDING" ? <ActionButton label="Verify now" primary act={verify} /> : null}
+            <ConfirmButton label="Remove" question={`Remove ${domain}?`} danger act={remove}>
+              <p>Later mail to it is refused. Mail that was received stays.</p>
+            </ConfirmButton>
+          </div>
+        ) : null}
+      </div>
+      <Facts
+        facts={[
+          ["Verified", verifiedAt && <Time key="at" at={verifiedAt} exactly />],
+          ["Last check", status === "PENDING" ? lastError : null],
+        ]}
+      />
+      {dnsRecords.map(({ type, name, value, priority }) => (
+        <div key={type} class="stack">
+          <Facts
+            facts={[
+              ["Type", type],
+              ["Name", <code key="name">{name}</code>],
+              ["Priority", priority],
+            ]}
+          />
+          <CodeBlock label={`The value of the ${type} record ${name}`} code={value} />
+        </div>
+      ))}
+    </section>
+  );
+}

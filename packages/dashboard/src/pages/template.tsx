@@ -1,0 +1,211 @@
+/** @jsxImportSource preact */
+import type { Template, TemplateDetail } from "@mailsvc/sdk/contract";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { ActionButton } from "../parts/action-button.tsx";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { Loading } from "../parts/empty.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Field } from "../parts/field.tsx";
+import { FormButton, type FormValues } from "../parts/form-button.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { useResource } from "../parts/resource.ts";
+import { Tabs } from "../parts/tabs.tsx";
+import { isPart, loadAllTemplates } from "../parts/templates/all.ts";
+import { Conflict } from "../parts/templates/conflict.tsx";
+import { TemplateContent } from "../parts/templates/content.tsx";
+import { type Editing, useEditing } from "../parts/templates/editing.ts";
+import { Kept } from "../parts/templates/kept.ts";
+import { TemplateSettings } from "../parts/templates/settings.tsx";
+import { SourceFiles } from "../parts/templates/source-files.tsx";
+import { TemplateState } from "../parts/templates/state.tsx";
+import { TemplateVariables } from "../parts/templates/variables.tsx";
+import { TemplateVersions } from "../parts/templates/versions.tsx";
+import { toast } from "../parts/toast.tsx";
+import { go, type PageProps, query, setQuery, toHref } from "../router.tsx";
+
+const BACK = { href: toHref("/templates"), name: "Templates" };
+
+/** One template: its editor with a preview that follows, its variables, settings and versions. */
+export default function TemplatePage({ params }: PageProps) {
+  const id = params["id"] ?? "";
+  const template = useResource((signal) => api.templates.get(id, {}, { signal }), [id]);
+  // While another template is loaded, the data are still those of the one before.
+  if (template.data?.id !== id)
+    return (
+      <Page title="Template" back={BACK}>
+        <Loaded from={template}>{() => <Loading />}</Loaded>
+      </Page>
+    );
+  return <Editor key={id} loaded={template.data} />;
+}
+
+function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
+  const editing = useEditing(loaded);
+  const { base, draft, isChanged, theirs, refused } = editing;
+  const all = useResource(loadAllTemplates, [base.revision]);
+  const report = useResource(
+    async (signal) =>
+      base.kind === "HTML" && (base.source.html ?? base.source.text) !== null ? api.lint.check({ template: base.id }, { signal }) : null,
+    [base.id, base.revision],
+  );
+  const chosen = query.value.get("tab") ?? "content";
+  const users = (all.data ?? []).filter(({ uses, slug }) => uses.includes(base.slug) && slug !== base.slug);
+  const tabs = [
+    { name: "content", label: "Content" },
+    { name: "variables", label: "Variables" },
+    { name: "settings", label: "Settings" },
+    ...(base.renderedFrom === null ? [] : [{ name: "files", label: "Files", count: Object.keys(base.renderedFrom.files).length }]),
+    { name: "versions", label: "Versions" },
+  ];
+  // What the engine says of a line stands there.
+  const isAtLine = refused?.details.some(({ line }) => line !== undefined) ?? false;
+  return (
+    <Page
+      title={draft.name || base.slug}
+      back={BACK}
+      about={
+        <>
+          <TemplateState template={base} /> {base.type}
+          {isChanged ? " · changes are not saved" : ""}
+          {users.length === 0 ? null : <Users users={users} />}
+        </>
+      }
+      actions={<Actions editing={editing} users={users} />}
+    >
+      {theirs === null ? null : <Conflict editing={editing} theirs={theirs} />}
+      {refused === null || isAtLine ? null : <ErrorNote error={refused} />}
+      <Tabs label="The template" tabs={tabs} chosen={chosen} choose={(tab) => setQuery({ tab: tab === "content" ? "" : tab })}>
+        {chosen === "content" ? (
+          base.kind === "HTML" ? (
+            <TemplateContent editing={editing} report={report.data} />
+          ) : (
+            <Blocks template={base} />
+          )
+        ) : null}
+        {chosen === "variables" ? <TemplateVariables editing={editing} /> : null}
+        {chosen === "settings" ? <TemplateSettings editing={editing} all={all.data} /> : null}
+        {chosen === "files" && base.renderedFrom !== null ? <SourceFiles slug={base.slug} renderedFrom={base.renderedFrom} /> : null}
+        {chosen === "versions" ? <TemplateVersions id={base.id} version={base.version} /> : null}
+      </Tabs>
+    </Page>
+  );
+}
+
+/** The templates that use a layout or a partial. */
+function Users({ users }: { readonly users: readonly Template[] }) {
+  const [first, ...others] = users;
+  if (!first) return null;
+  return (
+    <>
+      {" "}
+      · used by <a href={toHref(`/templates/${first.id}`)}>{first.name}</a>
+      {others.length === 0 ? "" : ` and ${others.length} more`}
+    </>
+  );
+}
+
+function Blocks({ template: { source } }: { readonly template: TemplateDetail }) {
+  return (
+    <div class="scroll">
+      <p class="soft">A template of blocks is kept for the editor that made them. It is not rendered here, and cannot be sent.</p>
+      <CodeBlock label="Blocks" code={JSON.stringify(source.blocks, null, 2)} />
+    </div>
+  );
+}
+
+function Actions({ editing, users }: { readonly editing: Editing; readonly users: readonly Template[] }) {
+  const { base, isChanged, theirs, save, discard } = editing;
+  const canPublish = theirs === null && (isChanged || base.hasUnpublishedChanges);
+  const sends = !isPart(base) && base.kind === "HTML" && base.status === "ACTIVE" && may("transactional:send");
+  const canWrite = may("templates:write");
+  if (!canWrite) return sends ? <TestSend editing={editing} /> : null;
+  return (
+    <>
+      {isChanged ? <ActionButton label="Discard changes" act={async () => discard()} /> : null}
+      {sends ? <TestSend editing={editing} /> : null}
+      <ActionButton
+        label="Save"
+        disabled={!isChanged || theirs !== null}
+        act={async () => {
+          if (await save()) toast("Saved. Sends use the published version until you publish this one.");
+        }}
+      />
+      <ActionButton
+        label="Publish"
+        primary
+        disabled={!canPublish}
+        act={async () => {
+          if (await save({ publish: true })) toast("Published");
+        }}
+      />
+      <Archive editing={editing} />
+      <Delete template={base} users={users} />
+    </>
+  );
+}
+
+function Archive({ editing: { base, replace } }: { readonly editing: Editing }) {
+  const act = async (): Promise<void> => {
+    const head = base.status === "ACTIVE" ? await api.templates.archive(base.id) : await api.templates.unarchive(base.id);
+    replace({ ...base, ...head });
+    toast(head.status === "INACTIVE" ? "Archived" : "Active again");
+  };
+  if (base.status === "INACTIVE") return <ActionButton label="Activate" act={act} />;
+  return (
+    <ConfirmButton label="Archive" question="Archive this template?" act={act}>
+      <p>It is kept, and cannot be sent until you activate it again.</p>
+    </ConfirmButton>
+  );
+}
+
+function Delete({ template, users }: { readonly template: TemplateDetail; readonly users: readonly Template[] }) {
+  const act = async (): Promise<void> => {
+    await api.templates.delete(template.id);
+    new Kept(template.id).forget();
+    toast("Deleted");
+    go("/templates", { replace: true });
+  };
+  return (
+    <ConfirmButton label="Delete" question={`Delete ${template.name}?`} danger act={act}>
+      {users.length === 0 ? (
+        <p>All of its versions are deleted. Queued emails are sent as they were accepted. This cannot be undone.</p>
+      ) : (
+        <>
+          <p>These templates use it. Take it out of them and publish them first:</p>
+          <ul class="items">
+            {users.map(({ id, name }) => (
+              <li key={id}>
+                <a href={toHref(`/templates/${id}`)}>{name}</a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </ConfirmButton>
+  );
+}
+
+function TestSend({ editing: { base, isChanged, samples, save } }: { readonly editing: Editing }) {
+  const act = async (values: FormValues): Promise<void> => {
+    const to = values
+      .text("to")
+      .split(/[\s,;]+/)
+      .filter((one) => one !== "");
+    if (isChanged && may("templates:write") && !(await save())) throw new Error("The changes could not be saved.");
+    await api.templates.test(base.id, { to, variables: samples, ...values.filled("from") });
+    toast(to.length === 1 ? `Sent to ${to[0]}` : `Sent to ${to.length} addresses`);
+  };
+  return (
+    <FormButton label="Send a test" title="Send a test" submit={isChanged && may("templates:write") ? "Save and send" : "Send"} act={act}>
+      <Field label="Addresses" hint="At most 5. The draft is sent, with the values of the preview.">
+        <input name="to" required placeholder="you@example.com" autocomplete="email" spellcheck={false} />
+      </Field>
+      <Field label="From" hint={base.from === null ? "The template names no sender." : `Without one: ${base.from}`}>
+        <input name="from" required={base.from === null} placeholder="Acme <hello@acme.example>" spellcheck={false} />
+      </Field>
+    </FormButton>
+  );
+}

@@ -1,0 +1,130 @@
+/** @jsxImportSource preact */
+import type { ReceivedMailDetail } from "@mailsvc/sdk/contract";
+import { useState } from "preact/hooks";
+import { api } from "../api/client.ts";
+import { asRequestError, type RequestError } from "../api/request-error.ts";
+import { may } from "../api/session.ts";
+import { ConfirmButton } from "../parts/confirm-button.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Field } from "../parts/field.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { Page } from "../parts/page.tsx";
+import { OurMail, TheirMail } from "../parts/received/messages.tsx";
+import { loadThread, type Thread } from "../parts/received/thread.ts";
+import { nameSender } from "../parts/received/words.ts";
+import { useEvents, useResource } from "../parts/resource.ts";
+import { formatBytes } from "../parts/time.tsx";
+import { toast } from "../parts/toast.tsx";
+import { go, type PageProps, toHref } from "../router.tsx";
+
+/** A conversation: theirs and ours in their order, and the answer. */
+export default function ThreadPage({ params }: PageProps) {
+  const id = params["id"] ?? "";
+  const thread = useResource((signal) => loadThread(id, signal), [id]);
+  const { data, reload } = thread;
+  // A new mail of the conversation, or news of one of ours.
+  useEvents(({ type }) => type.startsWith("email."), reload);
+  return (
+    <Page
+      title={data === null ? "Conversation" : data.opened.subject || "(no subject)"}
+      back={{ href: toHref("/received"), name: "Received" }}
+      about={data === null ? null : <>with {nameSender(data.opened)}</>}
+      actions={data !== null && may("received:write") ? <Delete mail={data.opened} /> : null}
+    >
+      <Loaded from={thread}>
+        {(shown) => (
+          <div class="columns content-first">
+            <div class="column conversation">
+              {shown.isLong ? <p class="soft">Older mails are left out.</p> : null}
+              {shown.mails.map(({ theirs, ours }) =>
+                theirs ? <TheirMail key={theirs.id} mail={theirs} /> : <OurMail key={ours.id} mail={ours} />,
+              )}
+              <Answer key={shown.opened.id} thread={shown} done={reload} />
+            </div>
+            <aside class="column" aria-label="About the mail">
+              <section class="card">
+                <h2>About the mail</h2>
+                <Facts facts={listFacts(shown.opened)} />
+              </section>
+            </aside>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function listFacts({ from, to, emailId, contactId, campaignId, threadId, id, size }: ReceivedMailDetail) {
+  const link = (path: string, text: string) => (
+    <a key={path} href={toHref(path)}>
+      {text}
+    </a>
+  );
+  return [
+    ["From", from === null ? null : link(`/received?from=${encodeURIComponent(from)}`, from)],
+    ["To", to],
+    ["Answers", emailId === null ? null : link(`/activity/${emailId}`, "an email of yours")],
+    ["Contact", contactId === null ? null : link(`/contacts/${contactId}`, "the person")],
+    ["Campaign", campaignId === null ? null : link(`/campaigns/${campaignId}`, "the campaign")],
+    ["Size", formatBytes(size)],
+    ["Conversation", <code key="thread">{threadId}</code>],
+    ["Id", <code key="id">{id}</code>],
+  ] as const;
+}
+
+function Delete({ mail: { id } }: { readonly mail: ReceivedMailDetail }) {
+  const act = async (): Promise<void> => {
+    await api.received.delete(id);
+    toast("Deleted");
+    go("/received", { replace: true });
+  };
+  return (
+    <ConfirmButton label="Delete" question="Delete this mail?" danger act={act}>
+      <p>The mail and its files are deleted; the rest of the conversation stays.</p>
+    </ConfirmButton>
+  );
+}
+
+/** The answer to the newest mail of the conversation that a person wrote. */
+function Answer({ thread: { mails }, done }: { readonly thread: Thread; readonly done: () => void }) {
+  const [text, setText] = useState("");
+  const [error, setError] = useState<RequestError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const mail = mails.findLast(({ theirs }) => theirs && theirs.autoReply === null && theirs.replyTo !== null)?.theirs;
+  if (!may("transactional:send")) return null;
+  if (!mail) return <p class="soft">Mail by programs is not answered, so that two programs never write to each other.</p>;
+  const send = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await api.received.reply(mail.id, { text });
+      setText("");
+      toast(`Sent to ${mail.replyTo}`);
+      done();
+    } catch (cause) {
+      setError(asRequestError(cause));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      class="form card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <Field label={`Answer ${nameSender(mail)}`} hint={`Goes to ${mail.replyTo}, into the same conversation.`}>
+        <textarea rows={5} required value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+      </Field>
+      {error === null ? null : <ErrorNote error={error} />}
+      <div class="buttons">
+        <button type="submit" class="primary" disabled={busy || text.trim() === ""}>
+          Send the answer
+        </button>
+      </div>
+    </form>
+  );
+}

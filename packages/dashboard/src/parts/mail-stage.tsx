@@ -1,0 +1,57 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+/** How a mail is looked at. */
+export interface MailLook {
+  readonly scheme: "light" | "dark";
+  /** Whether content of other servers may be loaded. */
+  readonly remote: boolean;
+}
+
+interface Props {
+  readonly html: string;
+  /** The frame that shows the mail. */
+  readonly children: (look: MailLook) => ComponentChildren;
+}
+
+const REMOTE =
+  /(?:src|srcset|background|poster|href)\s*=\s*["']?\s*(?:https?:)?\/\/[^"'\s>]+\.(?:png|jpe?g|gif|webp|svg|css|avif)|<(?:img|video|audio|source|link)[^>]+(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i;
+
+/** What stands around the frame of a mail: how wide and in which colors it is shown, and whether it may load from other servers. */
+export function MailStage({ html, children }: Props) {
+  const [width, setWidth] = useState<"desktop" | "phone">("desktop");
+  const [scheme, setScheme] = useState<"light" | "dark">("light");
+  const [remote, setRemote] = useState(false);
+  const hasRemote = REMOTE.test(html);
+  const toggle = (text: string, on: boolean, set: () => void) => (
+    <button type="button" aria-pressed={on} onClick={set}>
+      {text}
+    </button>
+  );
+  return (
+    <div class={`mail-frame ${width} ${scheme}`}>
+      <div class="bar">
+        <fieldset class="toggles">
+          <legend class="hidden">Width</legend>
+          {toggle("Desktop", width === "desktop", () => setWidth("desktop"))}
+          {toggle("Phone", width === "phone", () => setWidth("phone"))}
+        </fieldset>
+        <fieldset class="toggles">
+          <legend class="hidden">Colors of the mail program</legend>
+          {toggle("Light", scheme === "light", () => setScheme("light"))}
+          {toggle("Dark", scheme === "dark", () => setScheme("dark"))}
+        </fieldset>
+        {hasRemote && !remote ? (
+          <span class="remote">
+            Content from other servers is blocked.{" "}
+            <button type="button" class="link" onClick={() => setRemote(true)}>
+              Load it
+            </button>
+          </span>
+        ) : null}
+      </div>
+      <div class="stage">{children({ scheme, remote })}</div>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { EmailDetail, ReceivedMailDetail } from "@mailsvc/sdk/contract";
+import { api } from "../../api/client.ts";
+import { may } from "../../api/session.ts";
+
+/** One mail of a conversation: one that was received, or one of ours. */
+export type ThreadMail =
+  | { readonly at: string; readonly theirs: ReceivedMailDetail; readonly ours?: never }
+  | { readonly at: string; readonly ours: EmailDetail; readonly theirs?: never };
+
+export interface Thread {
+  readonly opened: ReceivedMailDetail;
+  /** Oldest first. */
+  readonly mails: readonly ThreadMail[];
+  /** There are more, which are older. */
+  readonly isLong: boolean;
+}
+
+// Of each side. A conversation by people is shorter.
+const MAX_SHOWN = 50;
+
+/** The conversation that a received mail belongs to. Throws RequestError. */
+export async function loadThread(id: string, signal: AbortSignal): Promise<Thread> {
+  const opened = await api.received.get(id, { signal });
+  const { threadId } = opened;
+  const [theirs, ours] = await Promise.all([
+    api.received.list({ thread: threadId, limit: MAX_SHOWN }, { signal }),
+    listOurs(threadId, signal),
+  ]);
+  const mails: ThreadMail[] = [
+    ...(await Promise.all(
+      theirs.data.map(async (one) => ({
+        at: one.receivedAt,
+        theirs: one.id === id ? opened : await api.received.get(one.id, { signal }),
+      })),
+    )),
+    ...ours.map((one) => ({ at: one.createdAt, ours: one })),
+  ];
+  // One that was opened by its address and is older than those listed belongs to them all the same.
+  if (!mails.some(({ theirs: one }) => one?.id === id)) mails.push({ at: opened.receivedAt, theirs: opened });
+  return { opened, mails: mails.sort((one, other) => Date.parse(one.at) - Date.parse(other.at)), isLong: theirs.pagination.hasMore };
+}
+
+/** The email that began the conversation, and our answers in it. */
+async function listOurs(threadId: string, signal: AbortSignal): Promise<EmailDetail[]> {
+  if (!may("transactional:read")) return [];
+  const { data } = await api.emails.list({ thread: threadId, limit: MAX_SHOWN }, { signal });
+  const ids = data.map(({ id }) => id);
+  if (threadId.startsWith("em_")) ids.push(threadId);
+  // What a person had erased is gone from the conversation, too.
+  const found = await Promise.all(ids.map((id) => api.emails.get(id, { signal }).catch(() => null)));
+  return found.filter((one) => one !== null);
+}

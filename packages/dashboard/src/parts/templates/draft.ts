@@ -1,0 +1,44 @@
+import type { TemplateDetail } from "@mailsvc/sdk/contract";
+
+/** What of a template can be edited. */
+export type Draft = Pick<TemplateDetail, "name" | "slug" | "description" | "category" | "from" | "replyTo" | "layout"> &
+  Pick<TemplateDetail["source"], "subject" | "html" | "text" | "variables">;
+
+/** A variable as the author declares it. */
+export type Declaration = Draft["variables"][number];
+
+/** A variable of a template: declared, or found in its texts. */
+export type Variable = TemplateDetail["variables"][number];
+
+/** The draft of a template as it is stored. */
+export function toDraft({ name, slug, description, category, from, replyTo, layout, source }: TemplateDetail): Draft {
+  const { subject, html, text, variables } = source;
+  return { name, slug, description, category, from, replyTo, layout, subject, html, text, variables };
+}
+
+/** The fields of a draft that differ from those of another. */
+export function listChanges(draft: Draft, before: Draft): Partial<Draft> {
+  const names = Object.keys(draft) as (keyof Draft)[];
+  return Object.fromEntries(
+    names.filter((name) => JSON.stringify(draft[name]) !== JSON.stringify(before[name])).map((name) => [name, draft[name]]),
+  );
+}
+
+/** What differs between two drafts, in words. */
+export function nameChanges(draft: Draft, before: Draft): string[] {
+  return Object.keys(listChanges(draft, before)).map((name) => WORDS[name as keyof Draft]);
+}
+
+const WORDS: Readonly<Record<keyof Draft, string>> = {
+  name: "name",
+  slug: "slug",
+  description: "description",
+  category: "category",
+  from: "sender",
+  replyTo: "Reply-To",
+  layout: "layout",
+  subject: "subject",
+  html: "HTML",
+  text: "text",
+  variables: "variables",
+};

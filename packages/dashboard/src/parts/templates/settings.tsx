@@ -1,0 +1,60 @@
+/** @jsxImportSource preact */
+import type { Template } from "@mailsvc/sdk/contract";
+import { may } from "../../api/session.ts";
+import { Field } from "../field.tsx";
+import type { Draft } from "./draft.ts";
+import type { Editing } from "./editing.ts";
+
+interface Props {
+  readonly editing: Editing;
+  /** All templates of the workspace, for the choice of a layout; null before they are known. */
+  readonly all: readonly Template[] | null;
+}
+
+type Line = "name" | "slug" | "description" | "category" | "from" | "replyTo";
+
+/** What a template is called, who its mail is from, and what stands around it. */
+export function TemplateSettings({ editing: { base, draft, change, refused }, all }: Props) {
+  const canWrite = may("templates:write");
+  const isPart = base.type === "layout" || base.type === "partial";
+  const layouts = (all ?? []).filter(({ type, slug }) => type === "layout" && slug !== base.slug).map(({ slug }) => slug);
+  const wrong = (name: keyof Draft): string | undefined => refused?.details.find(({ path }) => path === name)?.message;
+  const line = (name: Line, label: string, hint?: string, example?: string) => (
+    <Field label={label} hint={hint} error={wrong(name)}>
+      <input
+        value={draft[name] ?? ""}
+        placeholder={example}
+        readOnly={!canWrite}
+        aria-invalid={wrong(name) !== undefined}
+        spellcheck={name === "name" || name === "description"}
+        onInput={({ currentTarget: { value } }) => change({ [name]: value === "" && name !== "name" && name !== "slug" ? null : value })}
+      />
+    </Field>
+  );
+  return (
+    <div class="scroll">
+      <div class="card form">
+        {line("name", "Name")}
+        {line("slug", "Slug", isPart ? `Other templates use it by {{> ${draft.slug}}}.` : "Programs send it by this name.")}
+        {line("description", "Description")}
+        {line("category", "Category", "To sort templates by.")}
+        {isPart ? null : line("from", "From", "A send may name another sender.", "Acme <hello@acme.example>")}
+        {isPart ? null : line("replyTo", "Reply-To", "An address, or auto: then replies are received here.", "auto")}
+        {isPart ? null : (
+          <Field label="Layout" hint="What stands around the content." error={wrong("layout")}>
+            <select
+              value={draft.layout ?? ""}
+              disabled={!canWrite}
+              onChange={({ currentTarget }) => change({ layout: currentTarget.value || null })}
+            >
+              <option value="">none</option>
+              {[...new Set([...layouts, ...(draft.layout === null ? [] : [draft.layout])])].map((slug) => (
+                <option key={slug}>{slug}</option>
+              ))}
+            </select>
+          </Field>
+        )}
+      </div>
+    </div>
+  );
+}

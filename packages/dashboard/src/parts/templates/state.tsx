@@ -1,0 +1,14 @@
+/** @jsxImportSource preact */
+import type { Template } from "@mailsvc/sdk/contract";
+import { Status } from "../status.tsx";
+
+/** Whether sends use a template, and whether its draft says something else. */
+export function TemplateState({ template: { status, version, hasUnpublishedChanges } }: { readonly template: Template }) {
+  if (status === "INACTIVE") return <Status status="archived" />;
+  if (version === null) return <Status status="draft" />;
+  return hasUnpublishedChanges ? (
+    <Status status="warn" text={`v${version}, draft differs`} />
+  ) : (
+    <Status status="published" text={`v${version}`} />
+  );
+}

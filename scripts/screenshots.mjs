@@ -1,0 +1,10 @@
+// Makes the pictures of the dashboard that the documentation shows: docs/pictures. It needs a Chromium, as the tests of the dashboard do.
+import { spawnSync } from "node:child_process";
+import { createRequire } from "node:module";
+
+const vitest = createRequire(import.meta.url).resolve("vitest/vitest.mjs");
+const { status } = spawnSync(process.execPath, [vitest, "run", "--project", "unit", "packages/dashboard/test/pictures.test.ts"], {
+  stdio: "inherit",
+  env: { ...process.env, PICTURES: process.argv[2] ?? "all" },
+});
+process.exitCode = status ?? 1;
