@@ -18,6 +18,8 @@ export interface Config {
   readonly host: string;
   /** Folder of the SQLite database. */
   readonly data: string;
+  /** Whether that folder is deleted with the end of the server, so that nothing in it needs to survive a power cut. */
+  readonly temporary: boolean;
   readonly databaseUrl: string | null;
   /** The size of the pool on Postgres. */
   readonly databaseConnections: number;
@@ -125,11 +127,13 @@ export function readConfig({
   env,
   dev,
   project = null,
+  temporary = false,
 }: {
   flags: FlagValues;
   env: Readonly<Record<string, string | undefined>>;
   dev: boolean;
   project?: string | null;
+  temporary?: boolean;
 }): Config {
   const table = [...SERVE_FLAGS, ...DEV_FLAGS];
   const value = (name: (typeof table)[number]["name"]): string | undefined => {
@@ -151,6 +155,7 @@ export function readConfig({
     port: integer("port", value("port") ?? String(DEFAULT_PORT), 0, 65_535),
     host,
     data: value("data") ?? (dev ? DEV_FOLDER : "mailsvc-data"),
+    temporary,
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
     databaseConnections: integer("database-connections", value("database-connections") ?? "16", 2, 500),
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),

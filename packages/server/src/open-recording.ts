@@ -1,7 +1,5 @@
 import { InFlightRequests } from "./http/in-flight.ts";
-import { mountDevPages } from "./http/public/dev-pages.ts";
 import { errorResponse } from "./http/response.ts";
-import { createRoutes } from "./http/routes.ts";
 import { listen } from "./http/server.ts";
 import { systemClock } from "./lib/clock.ts";
 import { makeIds } from "./lib/ids.ts";
@@ -25,6 +23,8 @@ const GRACE_MS = 500;
  */
 export async function serveRecording(file: string, { host, port }: { host: string; port: number }, log: Log): Promise<OpenRecording> {
   const pages = recordingPages(await readRecording(file));
+  // Loaded only here: with it come libraries that a server loads at its first request.
+  const [{ createRoutes }, { mountDevPages }] = await Promise.all([import("./http/routes.ts"), import("./http/public/dev-pages.ts")]);
   const { real } = systemClock;
   const ids = makeIds(systemClock, secureRandom());
   const routes = createRoutes([], (request, _method, error) => request.respond(errorResponse(error, ids("req"), [])));

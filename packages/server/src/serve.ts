@@ -258,8 +258,11 @@ async function createPayments(config: Config, baseUrl: () => string): Promise<Pa
 }
 
 /** Postgres and its libraries are loaded only when they are used. */
-async function openBackend({ databaseUrl, databaseConnections, data }: Config, log: Log): Promise<Backend> {
-  if (databaseUrl === null) return sqliteBackend(data, { onFatal: (error) => exitAfterDiskFailure(error, log) });
+async function openBackend({ databaseUrl, databaseConnections, data, temporary }: Config, log: Log): Promise<Backend> {
+  if (databaseUrl === null) {
+    const synchronous = temporary ? "OFF" : "FULL";
+    return sqliteBackend(data, { synchronous, onFatal: (error) => exitAfterDiskFailure(error, log) });
+  }
   const { postgresBackend } = await import("./backend.pg.ts");
   return postgresBackend(databaseUrl, { connections: databaseConnections, log });
 }

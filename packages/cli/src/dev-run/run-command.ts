@@ -52,7 +52,8 @@ export async function runBesideServer(session: Session, flags: Flags, { table, a
   const unwatch = host.onParentExit(() => parentGone.abort());
   try {
     // Other programs of the folder must not find a server that ends with its command.
-    const { server, recorder } = await startServer(session, given, { table, dev: true, project: null, command: argv });
+    const temporary = data.temporary !== null;
+    const { server, recorder } = await startServer(session, given, { table, dev: true, project: null, temporary, command: argv });
     try {
       session.out.note(`${session.term.err.dim("dev server")} ${server.url}`);
       const run = recorder && new DevRun(session, options, recorder);

@@ -20,6 +20,8 @@ export interface StartOptions {
   readonly dev: boolean;
   /** The folder whose commands find this server; null for none. */
   readonly project: string | null;
+  /** Whether the data is deleted when the server ends. */
+  readonly temporary?: boolean;
   /** The command that runs beside it; empty without one. */
   readonly command: readonly string[];
 }
@@ -32,11 +34,12 @@ export interface StartedServer {
 }
 
 /** Starts a server in this process. Throws CliError. */
-export async function startServer(session: Session, flags: Flags, { table, dev, project, command }: StartOptions): Promise<StartedServer> {
+export async function startServer(session: Session, flags: Flags, options: StartOptions): Promise<StartedServer> {
+  const { table, dev, project, temporary = false, command } = options;
   const { env, now, version } = session.host;
   try {
     const { jsonLog, RunRecorder, readConfig, serve } = await import("@mailsvc/server");
-    const config = readConfig({ flags: readFlags(table, flags), env, dev, project });
+    const config = readConfig({ flags: readFlags(table, flags), env, dev, project, temporary });
     const log = createLog(session, jsonLog, command.length > 0);
     const recorder = dev ? new RunRecorder({ version, command, now }) : null;
     const server = await (recorder ? serve(config, recorder.log(log.log), recorder) : serve(config, log.log));

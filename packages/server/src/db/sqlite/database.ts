@@ -12,7 +12,7 @@ import { Writer, type WriterConnection, type WriterOptions } from "./writer.ts";
 export type { RawConnection };
 
 export interface SqliteOptions extends WriterOptions {
-  /** `FULL` (the default): a transaction ends only when its rows survive a power cut. `OFF` is for tests. */
+  /** `FULL` (the default): a transaction ends only when its rows survive a power cut. `OFF` is for data that is thrown away. */
   synchronous?: "FULL" | "OFF";
   /** How the log is flushed; tests look at what each flush covers. */
   sync?: Sync;
