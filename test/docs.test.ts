@@ -6,13 +6,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT_MEANING } from "../packages/cli/src/runtime/exit.ts";
-import { readConfig, SERVE_FLAGS } from "../packages/server/src/config.ts";
+import { SERVE_FLAGS } from "../packages/server/src/config.ts";
 import { RESEND_OPERATIONS } from "../packages/server/src/dialects/resend/resend.ts";
-import { silentLog } from "../packages/server/src/lib/log.ts";
 import { SIMULATOR } from "../packages/server/src/mail/simulator.ts";
-import { type RunningServer, serve } from "../packages/server/src/serve.ts";
+import type { RunningServer } from "../packages/server/src/serve.ts";
 import { HELPERS } from "../packages/server/src/templates/engine/builtins.ts";
-import { emptyDatabase } from "../packages/server/src/testing/empty-database.ts";
 import { createDatabase, type TestDatabase } from "../packages/server/test/postgres.ts";
 import { PROOFS } from "./config-files.ts";
 import { cleanEnvironment, until } from "./dev-server.ts";
@@ -20,6 +18,7 @@ import { anchorsOf, type Block, blocksOf, linksOf, tableUnder, usageOf } from ".
 import { type CliServer, startCliServer } from "./support/cli-server.ts";
 import { ONE_CHECKER } from "./support/compiler.ts";
 import { freePort } from "./support/free-port.ts";
+import { listVariables, npxScript, startPageServer } from "./support/page-server.ts";
 import { QUICKSTARTS } from "./support/quickstart-pages.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -63,18 +62,6 @@ let folder = "";
 let cliServer: CliServer;
 const started: ChildProcess[] = [];
 
-/**
- * Runs an installed program as npx does, without loading npm, which takes a third of a second for each of the hundreds of commands. That
- * npx itself finds the programs is tested by `newcomer.test.ts`. Calls of the service are made by the command line in this process: that
- * they work from the installed program is tested by `quickstarts.test.ts`.
- */
-const npx = (cliServer: CliServer): string => `#!/bin/sh
-case "$1" in -*) echo "npx $1 is not run here" >&2; exit 2 ;; esac
-case "$1 $2" in "mailsvc "serve | "mailsvc "dev | "mailsvc "agent | "mailsvc "backup | "mailsvc "migrate) ;; "mailsvc "*)
-${cliServer.script};; esac
-exec "$@"
-`;
-
 /** Leaves out the commands that install packages: they are installed here, and `quickstarts.test.ts` runs those commands. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
 const NPM = '#!/bin/sh\n[ "$1" = install ] || PATH=${PATH#*:} exec npm "$@"\n';
@@ -89,7 +76,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailsvc-docs-"));
   mkdirSync(join(folder, "bin"));
   cliServer = await startCliServer(join(folder, "cli"));
-  writeFileSync(join(folder, "bin/npx"), npx(cliServer), { mode: 0o755 });
+  writeFileSync(join(folder, "bin/npx"), npxScript(cliServer), { mode: 0o755 });
   writeFileSync(join(folder, "bin/npm"), NPM, { mode: 0o755 });
   objections = await checkScripts();
   verdicts = await runTests();
@@ -229,13 +216,6 @@ const judge = (page: string, block: Block): void => {
   if (isTested(block)) expect(verdicts.get(place), "all its tests pass").toBeNull();
 };
 
-/** Starts the server of a page in this process, which costs a quarter of a separate process: pages that start one start the program. */
-const startServer = async (data: string): Promise<RunningServer> => {
-  mkdirSync(data);
-  writeFileSync(join(data, "mailsvc.db"), await emptyDatabase());
-  return serve(readConfig({ flags: { data, port: "0" }, env: {}, dev: true }), silentLog);
-};
-
 describe.each(RUN)("%s", (page) => {
   const blocks = blocksOf(join(root, page));
   const env: Record<string, string> = {};
@@ -249,16 +229,8 @@ describe.each(RUN)("%s", (page) => {
       database = await createDatabase("empty");
       env.DATABASE_URL = database.url;
     }
-    server = await startServer(join(folder, `${placeOf(page)}.data`));
-    const { apiKey, operatorKey, profiles } = server;
-    const keys = { MAILSVC_API_KEY: apiKey, MAILSVC_BUILDER_API_KEY: profiles?.builder.apiKey, MAILSVC_OPERATOR_KEY: operatorKey };
-    Object.assign(env, {
-      PORT: `${await freePort()}`,
-      MAILSVC_URL: server.url,
-      SMTP_URL: `${server.smtpUrl}`,
-      ...keys,
-      MAILSVC_CONFIG: join(cwd, "config.json"),
-    });
+    server = await startPageServer(join(folder, `${placeOf(page)}.data`));
+    Object.assign(env, { PORT: `${await freePort()}`, ...listVariables(server), MAILSVC_CONFIG: join(cwd, "config.json") });
   });
   afterAll(async () => {
     await server?.close();

@@ -126,7 +126,8 @@ describe("listen", () => {
     const wrong = await beside.mailsvc(["listen", "--route", "email.bouncd=3000"]);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("Did you mean email.bounced?")]);
     expect((await beside.mailsvc(["listen"])).code).toBe(2);
-    expect((await beside.mailsvc(["listen", "--forward-to", "http://"])).stderr).toContain("is no URL");
+    for (const url of ["http://", "ftp://127.0.0.1/x"])
+      expect((await beside.mailsvc(["listen", "--forward-to", url])).stderr).toContain("is no http URL");
   });
 
   test("events wait while nothing listens, and come in their order when something does", async () => {

@@ -33,7 +33,7 @@ export function expectNoneCommand(run: Run): Command {
     const { now, next } = clock;
     await out.data({ none: mails.length === 0, now, next, mails }, () =>
       mails.length === 0
-        ? `${term.out.green("none")} until ${formatInstant(now)}${next === null ? ", and nothing is planned" : `; next: ${safeText(next.name)} at ${formatInstant(next.at)}`}`
+        ? `${term.out.green("none")} until ${formatInstant(now)}${next === null ? ", and nothing is planned" : ""}`
         : [
             term.out.red("mail was sent"),
             ...mails.map(({ id, to, subject }) => `  ${safeText(id)}  to ${safeText(to)}: ${safeText(subject)}`),

@@ -150,7 +150,8 @@ async function listRules({ out, term }: Session): Promise<void> {
 function formatReports(checked: readonly Checked[], { term: { out } }: Session): string {
   const blocks = checked.map(({ target, findings, omitted, errors, warnings, rendered }) => {
     const lines = findings.flatMap(({ severity, part, line, column, message, rule, fix }) => {
-      const place = line === null ? part : `${part === "html" && !rendered ? safeText(target) : part}:${line}:${column}`;
+      const file = part === "html" && !rendered ? safeText(target) : part;
+      const place = line === null ? file : `${file}:${line}:${column}`;
       return [`${place}  ${paint(severity, out)}  ${safeText(message)}  ${out.dim(rule)}`, out.dim(`  ${fix}`)];
     });
     const more = omitted === 0 ? [] : [out.dim(`and ${omitted} more`)];

@@ -2,6 +2,7 @@ import { type ClockState, contract, type MailsvcContract, type Output, type Queu
 import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
+import { formatInstant } from "../views/time.ts";
 
 /** Why mail waits, and the command after which it goes on. */
 export interface Obstacle {
@@ -17,12 +18,15 @@ export interface Obstacle {
 export async function findObstacle(session: Session, recipients: readonly string[] | null): Promise<Obstacle | null> {
   try {
     const { server } = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as Output<MailsvcContract["me"]["get"]>;
-    if (server.pausedAt !== null) return { reason: `All sending is paused since ${server.pausedAt}.`, next: "mailsvc queue resume" };
+    if (server.pausedAt !== null)
+      return { reason: `All sending is paused since ${formatInstant(server.pausedAt)}.`, next: "mailsvc queue resume" };
     const held = await findHold(session, recipients);
     if (held) return { reason: `Mail to ${safeText(held)} is held.`, next: `mailsvc queue release --domain ${safeText(held)}` };
     if (server.mailerFault !== null) return { reason: safeText(server.mailerFault), next: "mailsvc doctor" };
     const frozen = server.dev ? await findFrozenTime(session) : null;
-    return frozen === null ? null : { reason: `The clock is frozen at ${frozen}: what is due later waits.`, next: "mailsvc clock thaw" };
+    return frozen === null
+      ? null
+      : { reason: `The clock is frozen at ${formatInstant(frozen)}: what is due later waits.`, next: "mailsvc clock thaw" };
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { isForAgents, parseMailbox } from "@mailsvc/sdk/contract";
+import { ERRORS, type ErrorCode, isForAgents, parseMailbox } from "@mailsvc/sdk/contract";
 import { NO_SUCH_PATH } from "../runtime/errors.ts";
 import { shellQuote } from "../runtime/request.ts";
 import type { Call, CommandSpec, Failure } from "../types.ts";
@@ -23,7 +23,8 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
       return { ...failure, hint: "Captured mail is named by its id.", next: `mailsvc inbox list --to ${shellQuote(id)}` };
     // A list below an activation or a listing: the wrong id is that of the activation or listing.
     const owner = /\/marketplace\/(activations|listings)\/:\w+\//.exec(spec.endpoint.path)?.[1];
-    return spec.words.length === 2 ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;
+    // What the server says of this very case may name a command already.
+    return spec.words.length === 2 && !failure.hint?.includes("mailsvc ") ? { ...failure, next: `mailsvc ${owner ?? noun} list` } : failure;
   }
   // The question has its own options, and the message lists them.
   if (failure.code === "validation_error" && spec?.id === "messages.answer" && spec.fixed) {
@@ -40,6 +41,8 @@ export function advise(failure: Failure, spec: CommandSpec | undefined, call: Ca
     };
   }
   if (["invalid_state", "conflict", "id_reused", "limit_reached", "already_refunded"].includes(failure.code ?? "") && spec) {
+    // What the server says of this very case is better than the advice to look at the object.
+    if (failure.hint !== undefined && failure.hint !== ERRORS[failure.code as ErrorCode].hint) return failure;
     const next = buildGetCommand(spec, call);
     return next === undefined ? failure : { ...failure, hint: undefined, next };
   }

@@ -69,7 +69,9 @@ function parseRoute(text: string, types: readonly string[]): Route {
 /** A URL; `3000/webhook` and `localhost:3000` are taken for http on this machine. */
 export function parseTarget(text: string, flag: string): string {
   const full = /^https?:\/\//.test(text) ? text : `http://${/^:?\d+(?:\/|$)/.test(text) ? `127.0.0.1:${text.replace(/^:/, "")}` : text}`;
-  if (!URL.canParse(full))
-    throw usageError(`${flag}: ${JSON.stringify(text)} is no URL.`, { hint: "For example: http://127.0.0.1:3000/webhook" });
+  // Otherwise ftp://host would be taken for a host called ftp.
+  const isOther = /^[a-z][a-z\d+.-]*:\/\//i.test(text) && full !== text;
+  if (isOther || !URL.canParse(full))
+    throw usageError(`${flag}: ${JSON.stringify(text)} is no http URL.`, { hint: "For example: http://127.0.0.1:3000/webhook" });
   return new URL(full).href;
 }

@@ -128,7 +128,10 @@ function isErrorCode(code: string): code is ErrorCode {
 
 function fromApiError(error: ApiErrorLike, flagOf: FlagOf): Failure {
   const advice = isErrorCode(error.code) ? HINTS[error.code] : undefined;
-  const hint = advice?.hint ?? error.hint ?? undefined;
+  // What the server says of this very case is better than advice for all of its kind.
+  const given = error.hint ?? undefined;
+  const special = isErrorCode(error.code) && given !== ERRORS[error.code].hint ? given : undefined;
+  const hint = special ?? advice?.hint ?? given;
   return {
     code: error.code,
     message: error.message,

@@ -38,5 +38,5 @@ export async function createJqFilter(host: Pick<Host, "pipe">, expression: strin
 
 function wrong(stderr: string): CliError {
   const [first = ""] = stderr.split("\n");
-  return usageError(`--jq: ${first.replace(/^jq: (?:error(?: \(at [^)]*\))?: )?/, "").replace(/\.$/, "")}.`);
+  return usageError(`--jq: ${first.replace(/^jq: (?:error(?: \(at [^)]*\))?: )?/, "").replace(/[.:]$/, "")}.`);
 }

@@ -2,6 +2,7 @@ import type { DomainCheck, DomainFinding, MailsvcContract, Output } from "@mails
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
+import { wrapText } from "./table.ts";
 import type { View } from "./view.ts";
 
 export const domainViews: Readonly<Record<string, View>> = {
@@ -9,26 +10,32 @@ export const domainViews: Readonly<Record<string, View>> = {
   "me.checkRelays": { object: renderRelayChecks },
 };
 
-// The width of a status and of the name of a check, with the blanks after them.
-const INDENT = 18;
+// The widths of a status and of the name of a check, each with the blanks after it.
+const STATUS = 9;
+const CHECK = 11;
 
 /** The findings about a domain, each record to publish on a line of its own, to be copied. */
-export function renderDomainCheck({ domain, relay, returnPathDomain, findings, ok }: DomainCheck, { term: { out } }: Session): string {
+export function renderDomainCheck({ domain, relay, returnPathDomain, findings, ok }: DomainCheck, { term }: Session): string {
+  const { out } = term;
   const way = relay === null ? "no relay takes its mail" : `its mail takes the relay ${relay}`;
   const returns = returnPathDomain === domain ? "" : `, bounces come back to ${returnPathDomain}`;
-  const verdict = ok ? out.green("all checks passed") : out.red("some checks failed");
+  const skipped = findings.filter(({ status }) => status === "skipped").length;
+  const left = skipped === 0 ? "" : out.dim(`, ${skipped} skipped`);
+  const verdict = (ok ? out.green(skipped === 0 ? "all checks passed" : "no check failed") : out.red("some checks failed")) + left;
   return [
     out.bold(safeText(domain)) + out.dim(safeText(`  ${way}${returns}`)),
-    ...findings.map((one) => renderFinding(one, out)),
+    ...findings.map((one) => renderFinding(one, term)),
     verdict,
   ].join("\n");
 }
 
-function renderFinding({ status, check, message, record, hint }: DomainFinding, out: Session["term"]["out"]): string {
-  const indent = " ".repeat(INDENT);
-  const lines = [`${paintStatus(out, status)}${" ".repeat(8 - status.length)}${out.bold(check.padEnd(9))} ${safeText(message)}`];
+function renderFinding({ status, check, message, record, hint }: DomainFinding, { out, columns }: Session["term"]): string {
+  const indent = " ".repeat(STATUS + CHECK);
+  const wrapped = (text: string): string => wrapText(safeText(text), Math.max(20, columns - indent.length)).replaceAll("\n", `\n${indent}`);
+  const lines = [`${paintStatus(out, status)}${" ".repeat(STATUS - status.length)}${out.bold(check.padEnd(CHECK))}${wrapped(message)}`];
+  // Records are copied, so they are not wrapped.
   if (record) lines.push(`${indent}${record.type} ${safeText(record.name)}`, `${indent}${safeText(record.value)}`);
-  if (hint !== null) lines.push(indent + out.dim(safeText(hint)));
+  if (hint !== null) lines.push(indent + out.dim(wrapped(hint)));
   return lines.join("\n");
 }
 

@@ -1,6 +1,7 @@
 import type { BatchResponse, Email, EmailDetail, MailsvcContract, Output, Sender } from "@mailsvc/sdk/contract";
 import { safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
+import { describeFields } from "./events.ts";
 import { formatReply } from "./reply.ts";
 import { paintStatus } from "./status.ts";
 import { type Column, renderDetails, renderTable } from "./table.ts";
@@ -114,7 +115,7 @@ function detail(email: EmailDetail, { term: { out: style, columns } }: Session):
       { title: "when (utc)", value: (e) => formatTimestamp(e.at), paint: (s, t) => s.dim(t) },
       { title: "event", value: (e) => e.type },
       ...(email.recipients.length > 1 ? [{ title: "recipient", value: (e: EmailEvent) => e.recipient.email, flexible: true }] : []),
-      { title: "data", value: (e) => (Object.keys(e.data).length > 0 ? e.data : ""), flexible: true },
+      { title: "data", value: (e) => describeFields(e.data), flexible: true },
     ],
     style,
     columns,

@@ -49,8 +49,14 @@ function describeSubject({ to, contactId, campaignId, automationId }: Event): st
 }
 
 function describeData({ data, machine }: Event): string {
-  const fields = Object.entries(data).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return [...(machine ? ["machine"] : []), ...fields].join(" ");
+  return [...(machine ? ["machine"] : []), describeFields(data)].filter(Boolean).join(" ");
+}
+
+/** The fields of an event's data on one line. */
+export function describeFields(data: object): string {
+  return Object.entries(data)
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" ");
 }
 
 function one(event: Event, { term: { out } }: Session): string {

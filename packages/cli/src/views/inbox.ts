@@ -17,10 +17,29 @@ export const inboxViews: Readonly<Record<string, View>> = {
   "inbox.list": { columns, empty: "No mail yet. Emails that this server sends are captured here." },
   "inbox.get": { object: mail },
   "inbox.wait": { object: mail },
+  "inbox.delete": { object: deleted },
+  "inbox.release": { object: released },
+  "inbox.report": { object: reported },
   "testInbox.list": { columns, empty: "No mail of test keys. Make one: mailsvc keys create --help" },
   "testInbox.get": { object: testMail },
   "testInbox.wait": { object: testMail },
+  "testInbox.delete": { object: deleted },
+  "testInbox.release": { object: released },
 };
+
+function deleted({ id, to, subject }: CapturedMail, { term: { out } }: Session): string {
+  return `${out.green("deleted")} ${safeText(id)}  ${out.dim(safeText(`to ${to}: ${subject}`))}`;
+}
+
+function reported({ id, emailId, to, subject }: Output<MailsvcContract["inbox"]["report"]>, { term: { out } }: Session): string {
+  const next = out.dim(safeText(`What came of it: mailsvc why ${emailId}`));
+  return `${out.green("reported")} ${safeText(id)}  ${out.dim(safeText(`to ${to}: ${subject}`))}\n${next}`;
+}
+
+/** Who got it; whom the mail server refused is told as a failure. */
+function released({ released: taken }: Output<MailsvcContract["inbox"]["release"]>, { term: { out } }: Session): string {
+  return taken.map(({ to, response }) => `${out.green("released")} ${safeText(to)}  ${out.dim(safeText(response))}`).join("\n");
+}
 
 type Mail = Output<MailsvcContract["inbox"]["get"]>;
 

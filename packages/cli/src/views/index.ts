@@ -17,6 +17,7 @@ import { messageViews } from "./messages.ts";
 import { pageViews } from "./pages.ts";
 import { providerViews } from "./providers.ts";
 import { receivedViews } from "./received.ts";
+import { relayViews } from "./relays.ts";
 import { runViews } from "./runs.ts";
 import { segmentViews } from "./segments.ts";
 import { serverViews } from "./server.ts";
@@ -30,6 +31,7 @@ import { worldViews } from "./world.ts";
 export const VIEWS: Readonly<Record<string, View>> = {
   ...emailViews,
   ...domainViews,
+  ...relayViews,
   ...receivedViews,
   ...eventViews,
   ...explanationViews,

@@ -31,6 +31,7 @@ const domains: Column<InboundDomain>[] = [
 export const receivedViews: Readonly<Record<string, View>> = {
   "received.list": { columns, empty: "No mail was received yet. Send with replyTo auto, or add a domain: mailsvc inbound-domains create" },
   "received.get": { object: mail },
+  "inbox.reply": { object: arrived },
   "received.attachments": { columns: files, empty: "This mail has no files." },
   "inboundDomains.list": { columns: domains, empty: "No domain receives mail yet: mailsvc inbound-domains create" },
   "inboundDomains.get": { object: domain },
@@ -69,6 +70,14 @@ function describeSender({ spf, dkim, dmarc, signers, policy, reason }: MailAuthe
   const results = `DMARC ${dmarc ?? "not known"} (SPF ${spf ?? "not checked"}, DKIM ${dkim}${signers.length > 0 ? ` by ${signers.join(", ")}` : ""})`;
   const asked = dmarc === "fail" && policy !== null && policy !== "none" ? `; its domain asks to ${policy} such mail` : "";
   return `${results}${asked}${reason === null ? "" : `. ${reason}`}`;
+}
+
+/** What a recipient wrote in dev mode. */
+function arrived({ id, from, emailId, subject }: ReceivedMail, { term: { out } }: Session): string {
+  return [
+    `${out.green("received")} ${safeText(id)}  ${out.dim(safeText(`from ${from ?? ""}: ${subject}`))}`,
+    ...(emailId === null ? [] : [out.dim(safeText(`It answers ${emailId}. Read it: mailsvc received get ${id}`))]),
+  ].join("\n");
 }
 
 function domain(d: InboundDomain, { term: { out } }: Session): string {

@@ -23,6 +23,13 @@ const jobColumns: Column<Job>[] = [
   { title: "last error", value: (j) => j.lastError, flexible: true },
 ];
 
+type Link = Output<MailsvcContract["dashboard"]["link"]>;
+
+/** The address on a line of its own, to be clicked or copied. */
+function link({ url, role, expiresAt }: Link, { term: { out } }: Session): string {
+  return `${out.bold(safeText(url))}\n${out.dim(`Signs one browser in as ${role}, once, until ${formatInstant(expiresAt)}.`)}`;
+}
+
 type Workspace = Output<MailsvcContract["workspaces"]["update"]>;
 
 const workspaceColumns: Column<Workspace>[] = [
@@ -37,6 +44,7 @@ export const serverViews: Readonly<Record<string, View>> = {
   "keys.revoke": { object: formatKey },
   "jobs.list": { columns: jobColumns },
   "me.get": { object: me },
+  "dashboard.link": { object: link },
   "workspaces.list": { columns: workspaceColumns },
   "workspaces.create": { object: createdWorkspace },
 };

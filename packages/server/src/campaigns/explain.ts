@@ -1,8 +1,7 @@
 import type { CampaignStats, Explanation, SkipReason } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import { iso } from "../lib/clock.ts";
-import { type Action, buildExplanation, count, type Findings, joinSentences, type Moment, quote } from "../lib/explanation.ts";
+import { type Action, buildExplanation, count, type Findings, joinSentences, type Moment, quote, sayInstant } from "../lib/explanation.ts";
 import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { getStats } from "./stats.ts";
@@ -68,7 +67,7 @@ function findState(row: CampaignRow, stats: CampaignStats): Pick<Findings, "summ
       };
     case "SCHEDULED":
       return {
-        summary: `It is scheduled for ${iso(row.scheduledAt ?? 0)}. Its sender, template and audience are checked again then.`,
+        summary: `It is scheduled for ${sayInstant(row.scheduledAt ?? 0)}. Its sender, template and audience are checked again then.`,
         next: { at: row.scheduledAt, what: "Sending starts." },
       };
     case "PAUSED":

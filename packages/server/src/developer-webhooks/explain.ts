@@ -3,7 +3,7 @@ import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
-import { buildExplanation, type Findings, joinSentences, type Present } from "../lib/explanation.ts";
+import { buildExplanation, type Findings, joinSentences, type Present, sayInstant } from "../lib/explanation.ts";
 import { DAY } from "../lib/units.ts";
 import { describeAttempts, explainAttempt, explainDelivery } from "../webhooks/webhooks.ts";
 import { getDelivery, listDeliveries } from "./deliveries.ts";
@@ -104,7 +104,7 @@ function findState({ id, status, failingSince, lastError }: WebhookRow): Pick<Fi
       return failingSince === null
         ? { summary: "It works: the last attempt arrived, or none has been made yet.", actions: [test] }
         : {
-            summary: joinSentences(`Every attempt since ${iso(failingSince)} has failed.`, cause),
+            summary: joinSentences(`Every attempt since ${sayInstant(failingSince)} has failed.`, cause),
             next: { at: failingSince + WEBHOOK_LIMITS.disabledAfterDays * DAY, what: "It is disabled if it still fails then." },
             actions: [test, { what: "See the deliveries", command: `mailsvc webhooks deliveries ${id}` }],
           };

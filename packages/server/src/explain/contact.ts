@@ -4,7 +4,7 @@ import { type ContactRow, findContactByEmail, getContactRow } from "../contacts/
 import type { Reader } from "../db/db.ts";
 import { listEmails } from "../emails/emails.ts";
 import { type EventRow, listContactEvents } from "../events/events.ts";
-import { notFound } from "../lib/api-error.ts";
+import { ApiError } from "../lib/api-error.ts";
 import { type Action, buildExplanation, joinSentences, type Moment, quote } from "../lib/explanation.ts";
 import { findSuppressions, type SuppressionRow } from "../suppressions/suppressions.ts";
 import type { ExplainDeps } from "./deps.ts";
@@ -35,7 +35,8 @@ async function explainPerson(read: Reader, deps: ExplainDeps, workspaceId: strin
   const key = addressKey(address);
   const suppression = (await findSuppressions(read, workspaceId, [key])).get(key) ?? null;
   const emails = (await listEmails(read, deps, workspaceId, { test: false, to: address, page: 1, limit: EMAILS })).data;
-  if (contact === null && suppression === null && emails.length === 0) throw notFound("contact", address);
+  if (contact === null && suppression === null && emails.length === 0)
+    throw new ApiError("not_found", `Nothing is known of ${address}: it is no contact, got no mail and is not suppressed.`);
   const events = contact === null ? [] : (await listContactEvents(read, contact.id)).slice(-EVENTS);
   return buildExplanation(
     {

@@ -1,8 +1,7 @@
 import type { QueueHold } from "@mailsvc/sdk/contract";
 import type { CampaignRow } from "../campaigns/campaigns.ts";
 import type { EmailRow } from "../emails/emails.ts";
-import { iso } from "../lib/clock.ts";
-import { type Action, count, type Findings, joinSentences, quote } from "../lib/explanation.ts";
+import { type Action, count, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
 import { explainRefusal } from "../mail/refusals.ts";
 import type { JobRow } from "../queue/queue.ts";
 import type { SuppressionRow } from "../suppressions/suppressions.ts";
@@ -74,7 +73,7 @@ function findObstacle(email: Email, { pause, hold, campaign, deadJob, mailerFaul
     };
   if (pause !== null)
     return {
-      summary: `It waits: all sending is paused since ${iso(pause.at)}${because(pause.reason)}.`,
+      summary: `It waits: all sending is paused since ${sayInstant(pause.at)}${because(pause.reason)}.`,
       next: { at: null, what: "It goes out when sending is resumed." },
       actions: [{ what: "Resume sending, with the operator key", command: "mailsvc queue resume" }],
     };
@@ -128,7 +127,7 @@ function describeWait(email: Email, now: number): Outcome {
   }
   if (scheduledAt !== null && scheduledAt > now)
     return {
-      summary: `It is scheduled for ${iso(scheduledAt)}.`,
+      summary: `It is scheduled for ${sayInstant(scheduledAt)}.`,
       next: { at: scheduledAt, what: "It goes out." },
       actions: [{ what: "Do not send it", command: `mailsvc emails cancel ${id}` }],
     };

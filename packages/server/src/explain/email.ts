@@ -6,8 +6,7 @@ import { listHolds } from "../delivery/delivery.ts";
 import { type ContentsRow, type EmailRow, findMail, readDeliveryJob } from "../emails/emails.ts";
 import { listEventsOfEmails } from "../events/events.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
-import { iso } from "../lib/clock.ts";
-import { buildExplanation, type Findings, joinSentences, quote } from "../lib/explanation.ts";
+import { buildExplanation, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { JobRow } from "../queue/queue.ts";
 import { findSuppressions } from "../suppressions/suppressions.ts";
@@ -82,7 +81,7 @@ async function explainRecipient(read: Reader, deps: ExplainDeps, full: FullEmail
 function describeOrigin({ email, contents }: FullEmail, campaign: string | undefined): string {
   if (email.campaignId !== null) return `Made for a contact of the campaign ${quote(campaign ?? email.campaignId)}`;
   const template = contents.template === null ? "" : `, from the template ${contents.template}`;
-  return `Accepted${template}${email.scheduledAt === null ? "" : `, to be sent at ${iso(email.scheduledAt)}`}`;
+  return `Accepted${template}${email.scheduledAt === null ? "" : `, to be sent at ${sayInstant(email.scheduledAt)}`}`;
 }
 
 async function findSurroundings(read: Reader, deps: ExplainDeps, { email }: FullEmail): Promise<Surroundings> {

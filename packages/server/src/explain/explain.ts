@@ -44,7 +44,8 @@ export async function explain<Deps extends ExplainDeps>(
   question: Question,
 ): Promise<Explanation> {
   const { id } = question;
-  const all = explainers[findKind(id, explainers)];
+  const kind = findKind(id, explainers);
+  const all = explainers[kind];
   if (!all) throw invalid("id", "unknown_kind", `Nothing can be explained by ${JSON.stringify(id.slice(0, 100))}.`);
   const allowed = all.filter(({ permission }) => asker.owner || asker.permissions.has(permission));
   let missing: ApiError | null = null;
@@ -57,7 +58,15 @@ export async function explain<Deps extends ExplainDeps>(
     }
   }
   const lacking = all.find((one) => !allowed.includes(one));
-  throw lacking === undefined ? missing : lacks(lacking.permission);
+  if (lacking !== undefined) throw lacks(lacking.permission);
+  throw kind === "run" && !id.startsWith("run_") ? nothingHas(id) : missing;
+}
+
+/** Of an id without a prefix nobody knows what it was meant to name. */
+function nothingHas(id: string): ApiError {
+  return new ApiError("not_found", `Nothing in this workspace has the id ${JSON.stringify(id.slice(0, 100))}.`, {
+    hint: "Give an id, such as em_… of an email, or an address.",
+  });
 }
 
 function findKind(id: string, explainers: Explainers<never>): string {

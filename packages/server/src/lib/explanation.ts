@@ -1,6 +1,6 @@
 import type { Explanation } from "@mailsvc/sdk/contract";
 import { iso } from "./clock.ts";
-import { SECOND } from "./units.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "./units.ts";
 
 /** Something that happened, at an instant in ms. */
 export interface Moment {
@@ -42,7 +42,7 @@ export function buildExplanation(findings: Findings, { now, dev }: Present): Exp
     next: next && { at: next.at === null ? null : iso(next.at), what: next.what },
     actions: [
       ...actions,
-      ...(dev && waits !== null ? [{ what: "Do not wait for it", command: `mailsvc clock advance ${Math.ceil(waits / SECOND)}s` }] : []),
+      ...(dev && waits !== null ? [{ what: "Do not wait for it", command: `mailsvc clock advance ${formatDuration(waits)}` }] : []),
     ],
     related: [...new Set(related)].filter((one) => typeof one === "string").filter((one) => one !== id),
     explainedAt: iso(now),
@@ -54,6 +54,29 @@ export function quote(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return `"${line.length > 100 ? `${line.slice(0, 99)}…` : line}"`;
 }
+
+/** An instant in words: `2026-01-31 09:00:00 UTC`. */
+export function sayInstant(ms: number): string {
+  return `${iso(ms).slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** A duration as the clock takes it, rounded up to seconds: `1d9h`. */
+function formatDuration(ms: number): string {
+  let left = Math.ceil(ms / SECOND) * SECOND;
+  const parts = UNITS.map(([unit, name]) => {
+    const n = Math.floor(left / unit);
+    left -= n * unit;
+    return n === 0 ? "" : `${n}${name}`;
+  });
+  return parts.join("");
+}
+
+const UNITS: readonly (readonly [ms: number, name: string])[] = [
+  [DAY, "d"],
+  [HOUR, "h"],
+  [MINUTE, "m"],
+  [SECOND, "s"],
+];
 
 /** `1 attempt`, `2 attempts`. */
 export function count(n: number, noun: string): string {

@@ -34,5 +34,5 @@ export function checkUnsubscribe(document: MailDocument, findings: Findings): vo
 }
 
 function findSpam(text: string, offset: number, part: "subject" | "html" | "text", findings: Findings): void {
-  for (const { 0: phrase, index } of text.matchAll(SPAM)) findings.add("spam-words", part, offset + index, `“${phrase}”`);
+  for (const { 0: phrase, index } of text.matchAll(SPAM)) findings.add("spam-words", part, offset + index, `“${phrase}” reads like spam.`);
 }

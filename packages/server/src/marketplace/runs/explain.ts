@@ -123,7 +123,7 @@ function findState(run: Run, viewer: "brand" | "agent"): Pick<Findings, "summary
             ? `It failed, because the agent sent no heartbeat for ${RUN_LIMITS.windowMinutes} minutes: it died, hangs, or does not log while it works. The agent was told by run_force_failed.`
             : joinSentences(
                 "The agent reported that it failed.",
-                error && `${error.code}: ${quote(error.message)}.`,
+                error && `${error.code}: ${quote(error.message)}`,
                 run.summary && quote(run.summary),
               ),
         actions: viewer === "brand" ? [{ what: "Read its log", command: `mailsvc runs logs ${activationId} ${runId}` }] : [],
