@@ -172,7 +172,7 @@ const TASKS: Readonly<Record<string, Readonly<Record<string, Task>>>> = {
     },
     "keeps a recording of a run that fails": {
       page: "recipes/ci.md",
-      headings: ["When a test fails"],
+      headings: ["When a test fails", "What is in a recording"],
       check: ({ printed, path }) => {
         expect(gunzipSync(readFileSync(path("run.ndjson.gz"))).toString()).toContain("bounced@simulator.mailsvc.test");
         expect(printed).toContain("The mailbox does not exist.");
