@@ -132,7 +132,7 @@ describe("what an error says", () => {
         status: 429,
         requestId: "req_1",
         details: [],
-        hint: "Wait and try again.",
+        hint: "Hint.",
         retryable: true,
         retryAfterMs: 7000,
       },

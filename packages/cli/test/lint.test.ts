@@ -24,7 +24,7 @@ test("a file is checked without a server: exit 1 for errors, each with file, lin
   expect([code, stdout]).toEqual([
     1,
     `mail.html
-mail.html:3:6  warning  “Act now”  spam-words
+mail.html:3:6  warning  “Act now” reads like spam.  spam-words
   Say it in your own words.
 mail.html:4:3  warning  The link to /offer has no text.  link-no-text
   Write a text in it, an image with alt, or aria-label.

@@ -75,6 +75,11 @@ export async function retell(file: string, surroundings: Surroundings & { readon
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, contents);
   }
+  const ids = new Map<string, string>();
+  const nameId = (id: string): string => {
+    if (!ids.has(id)) ids.set(id, String(ids.size + 1).padStart(id.length, "0"));
+    return ids.get(id) as string;
+  };
   let told = "";
   let end = 0;
   for (const { 0: block, 1: text = "", index } of page.matchAll(TRANSCRIPT)) {
@@ -82,7 +87,9 @@ export async function retell(file: string, surroundings: Surroundings & { readon
     for (const entry of readEntries(text, file, 0)) {
       const printed = await shell.run(entry);
       const lines =
-        printed === null ? [] : [nameVolatile(printed.text, surroundings.folder), printed.code === 0 ? "" : `(exit ${printed.code})`];
+        printed === null
+          ? []
+          : [nameVolatile(printed.text, surroundings.folder, nameId), printed.code === 0 ? "" : `(exit ${printed.code})`];
       told += [`$ ${entry.command}`, ...lines].filter((one) => one !== "").join("\n");
       told += "\n";
     }
@@ -95,13 +102,19 @@ export async function retell(file: string, surroundings: Surroundings & { readon
 /** How a sign of waiting is taken away from a terminal. */
 const CLEAR_LINE = "\u001b[2K";
 
-/** Gives names to what differs from run to run: ports, durations, folders, names of recordings. Signs of waiting are gone when they are read. */
-function nameVolatile(text: string, folder: string): string {
+/**
+ * Gives names to what differs from run to run: ports, durations, folders, names of recordings; and to ids, whose numbers depend on how often
+ * a command asked whether something was done. Signs of waiting are gone when they are read.
+ */
+function nameVolatile(text: string, folder: string, nameId: (id: string) => string): string {
   const seen = text.split("\n").map((line) => line.split(CLEAR_LINE).at(-1)?.replace(/^\r/, "") ?? "");
   return (
     seen
       .join("\n")
       .replaceAll(folder, "FOLDER")
+      .replaceAll(/(?<=_)[0-9a-z]{26}\b/g, nameId)
+      .replaceAll(/(?<=reply\+)([0-9a-z]{26})-[0-9a-f]{20}/g, (_all, id: string) => `${nameId(id)}-SIGNATURE`)
+      .replaceAll(/(?<=\+)[0-9a-f]{8}(?=@)/g, "_RANDOM_")
       // As long as what it stands for, so that columns stay below each other.
       .replaceAll(/(?<=127\.0\.0\.1:|\bport )\d{5}\b/g, "_PORT")
       .replaceAll(/\b\d+ ms\b/g, "N ms")
@@ -181,12 +194,15 @@ class TranscriptShell {
   #bash(line: string, interrupted: boolean): Promise<{ printed: string; code: number }> {
     const { folder = ".", program = "" } = this.#surroundings;
     const env = { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" };
-    const script = `exec 2>&1; mailsvc() { "${process.execPath}" "${program}" "$@"; }; ${line}`;
-    const child = spawn("bash", ["-uc", script], { cwd: folder, env, detached: true, stdio: ["ignore", "pipe", "inherit"] });
+    const mailsvc = `"${process.execPath}" "${program}"`;
+    // In place of the shell, so that a signal reaches the program alone.
+    const command = interrupted ? line.replace(/^mailsvc /, `exec ${mailsvc} `) : line;
+    const script = `exec 2>&1; mailsvc() { ${mailsvc} "$@"; }; ${command}`;
+    const child = spawn("bash", ["-uc", script], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
     let printed = "";
     child.stdout.setEncoding("utf8").on("data", (part: string) => {
       printed += part;
-      if (interrupted && printed.includes("\n")) process.kill(-(child.pid as number), "SIGINT");
+      if (interrupted && printed.includes("\n")) child.kill("SIGINT");
     });
     return new Promise((done) => child.on("close", (code) => done({ printed, code: code ?? 1 })));
   }

@@ -126,13 +126,13 @@ test("an email that waits says for what: a pause, a held domain, its hour, a job
   const operator = (path: string, body: object) => ask(world, { path: `/api/v1/queue/${path}`, key: world.operatorKey, body });
   const scheduled = await send(world, { scheduledAt: "2026-01-01T01:00:00Z" });
   expect(await world.sdk.explanations.get(scheduled)).toMatchObject({
-    summary: "It is scheduled for 2026-01-01T01:00:00.000Z.",
+    summary: "It is scheduled for 2026-01-01 01:00:00 UTC.",
     next: { at: "2026-01-01T01:00:00.000Z" },
-    actions: [{ command: `mailsvc emails cancel ${scheduled}` }, { command: "mailsvc clock advance 3600s" }],
+    actions: [{ command: `mailsvc emails cancel ${scheduled}` }, { command: "mailsvc clock advance 1h" }],
   });
   await operator("pause", { reason: "the relay moves" });
   const paused = await world.sdk.explanations.get(await send(world));
-  expect(paused.summary).toBe('It waits: all sending is paused since 2026-01-01T00:00:00.000Z ("the relay moves").');
+  expect(paused.summary).toBe('It waits: all sending is paused since 2026-01-01 00:00:00 UTC ("the relay moves").');
   expect(commandsOf(paused)).toEqual(["mailsvc queue resume"]);
   await operator("resume", {});
   await operator("hold", { domain: "slow.example" });
