@@ -58,12 +58,15 @@ fi
 function hostOf(pid: string, stop: AbortSignal): Host {
   const words = (file: string): string[] => readFileSync(`/proc/${pid}/${file}`, "utf8").split("\0").slice(0, -1);
   const argv = words("cmdline");
+  const stdin = createReadStream(`/proc/${pid}/fd/0`);
+  // A command that reads nothing may have ended before the file is opened.
+  stdin.on("error", () => {});
   const env = Object.fromEntries(words("environ").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
   return {
     ...processHost,
     argv: argv.slice(argv.indexOf("mailsvc") + 1),
     env,
-    stdin: createReadStream(`/proc/${pid}/fd/0`) as unknown as In,
+    stdin: stdin as unknown as In,
     home: env["HOME"] ?? processHost.home,
     cwd: readlinkSync(`/proc/${pid}/cwd`),
     onSignal: (fire) => {
