@@ -356,6 +356,13 @@ export interface AutomationEntry {
   path: EntryStep[];
 }
 
+export interface AutomationGraph {
+  /** The steps, each with an id */
+  steps: AutomationStep[];
+  /** What follows what: { from, to, branch }. The first one begins at trigger */
+  connections: AutomationConnection[];
+}
+
 export type AutomationOccurrence = {
   type: "contact.created";
 } | {
@@ -1284,7 +1291,7 @@ export interface DomainFinding {
 
 export interface DryRun {
   contactId: string;
-  version: number;
+  version: number | null;
   mayEnter: boolean;
   entryReason: string | null;
   status: "COMPLETED" | "EXITED" | "FAILED";

@@ -1,3 +1,4 @@
+import { AutomationGraph } from "./automation-definition.ts";
 import { AUTOMATION_LIMITS, ENTRY_STATUSES } from "./automation-fields.ts";
 import { STEP_TYPES } from "./automation-steps.ts";
 import { trackedEventFields } from "./events.ts";
@@ -57,6 +58,9 @@ const { contact: _contact, ...eventFields } = trackedEventFields;
 export const NewDryRun = z.strictObject({
   contact: z.string().min(1).max(320).meta({ description: "Address or id of the contact" }),
   version: z.int().min(1).optional().meta({ description: "A version of the definition; the newest when absent" }),
+  definition: AutomationGraph.optional().meta({
+    description: "Steps and connections that are not saved, in place of a version: { steps, connections }",
+  }),
   at: Instant.optional().meta({ description: "When the contact enters; now when absent" }),
   event: z.strictObject(eventFields).optional().meta({
     description: "The event of yours by which the contact enters, for templates that use it: { name, value, currency, properties }",
@@ -94,7 +98,8 @@ export type DryRunStep = z.infer<typeof DryRunStep>;
 export const DryRun = z
   .object({
     contactId: z.string(),
-    version: z.int(),
+    /** The version that was tried; null for a definition that is not saved. */
+    version: z.int().nullable(),
     /** Whether the contact could enter; `entryReason` says why not. The path is shown all the same. */
     mayEnter: z.boolean(),
     entryReason: z.string().nullable(),

@@ -1,4 +1,5 @@
 import { AutomationConnection } from "./automation-connection.ts";
+import { definitionFields } from "./automation-definition.ts";
 import { AUTOMATION_DEFAULTS, AUTOMATION_LIMITS, AUTOMATION_STATUSES, ENTRY_STATUSES } from "./automation-fields.ts";
 import { listDefinitionFaults } from "./automation-graph.ts";
 import { AutomationStats, AutomationVersion, DryRun, NewDryRun } from "./automation-reports.ts";
@@ -105,11 +106,7 @@ const fields = {
   name: line(AUTOMATION_LIMITS.name).meta({ description: "Name" }),
   description: z.string().max(AUTOMATION_LIMITS.description).nullable().optional().meta({ description: "What it is for" }),
   trigger: AutomationTrigger.meta({ description: 'What makes a contact enter: { "type": "contact.created" }' }),
-  steps: z.array(AutomationStep).max(AUTOMATION_LIMITS.steps).meta({ description: "The steps, each with an id" }),
-  connections: z
-    .array(AutomationConnection)
-    .max(AUTOMATION_LIMITS.steps * 3)
-    .meta({ description: "What follows what: { from, to, branch }. The first one begins at trigger" }),
+  ...definitionFields,
   goal: AutomationOccurrence.nullable().optional().meta({ description: "What counts as success, while a contact is inside" }),
   currency: Currency.optional().meta({ description: `Currency of its revenue; ${AUTOMATION_DEFAULTS.currency} when absent` }),
   allowReEntry: z.boolean().optional().meta({ description: "Let a contact enter again once it is out; false when absent" }),
@@ -307,7 +304,7 @@ export const automations = {
     access: { permission: "automations:read" },
     summary: "Show which way a contact would take, and what each step would do, without doing it",
     description:
-      "Nothing is written and no email is sent. Conditions are evaluated for the contact as the steps before would have changed it, at the time they would be reached.",
+      "Nothing is written and no email is sent. Conditions are evaluated for the contact as the steps before would have changed it, at the time they would be reached. With a `definition`, steps can be tried before they are saved.",
     body: NewDryRun,
     output: DryRun,
     errors: ["not_found"],

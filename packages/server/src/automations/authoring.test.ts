@@ -134,6 +134,24 @@ test("a dry run takes assumptions, a version and an instant, and refuses branche
   await expect(test({ contact: "nobody@example.com" })).rejects.toMatchObject({ code: "not_found" });
 });
 
+test("a dry run tries steps that are not saved, names what is wrong with them, and keeps the definition as it is", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const id = await createSeries(world);
+  await sdk.contacts.create({ email: "ada@example.com", firstName: "Ada" });
+  const before = await sdk.automations.get(id);
+  const test = (definition: object, more: object = {}) =>
+    sdk.automations.test(id, { contact: "ada@example.com", definition: definition as Pick<typeof before, "steps" | "connections">, ...more });
+  const shorter = { steps: [{ id: "end", type: "exit", reason: "tried" }], connections: [{ from: "trigger", to: "end" }] };
+  expect(await test(shorter)).toMatchObject({ version: null, status: "EXITED", reason: "tried", path: [{ stepId: "end" }] });
+  await expect(test({ ...shorter, connections: [{ from: "trigger", to: "nowhere" }] })).rejects.toMatchObject({
+    code: "validation_error",
+    details: [{ path: "definition.connections[0].to", message: expect.stringContaining('There is no step "nowhere".') }],
+  });
+  await expect(test(shorter, { version: 1 })).rejects.toMatchObject({ details: [{ path: "definition", code: "not_allowed" }] });
+  expect(await sdk.automations.get(id)).toEqual(before);
+});
+
 test("a dry run foresees waits for a moment and for an event, and what templates say about the event", async () => {
   await using world = await createWorld();
   const { sdk } = world;

@@ -13,7 +13,7 @@ import {
 import { type ContactRow, findContactByEmail, getContactRow, tagKey } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
-import { ApiError, notFound } from "../lib/api-error.ts";
+import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { loadContactViews } from "../segments/segments.ts";
 import { getTemplateRow } from "../templates/templates.ts";
@@ -26,17 +26,21 @@ import { type AutomationRow, getAutomationRow, getVersionRow, type VersionRow } 
 
 /**
  * The path a contact would take through an automation, and what each step would do. Nothing is sent or changed: later steps see the
- * contact as the earlier ones would leave it. Throws ApiError not_found, or validation_error for an assumption about a branch that does not exist.
+ * contact as the earlier ones would leave it. Throws ApiError not_found, or validation_error
+ * for an assumption about a branch that does not exist, or for a version besides a definition.
  */
 export async function dryRun(
   read: Reader,
   deps: AutomationDeps,
   workspaceId: string,
-  { id, contact: ref, version: number, at, event, assume = {} }: HandlerInput<MailsvcContract["automations"]["test"]>,
+  { id, contact: ref, version: number, definition, at, event, assume = {} }: HandlerInput<MailsvcContract["automations"]["test"]>,
 ): Promise<DryRun> {
   const automation = await getAutomationRow(read, workspaceId, id);
   assertVersion(automation, number);
-  const version = await getVersionRow(read, id, number ?? automation.version);
+  if (number !== undefined && definition) throw invalid("definition", "not_allowed", "Give either a version or a definition.");
+  const saved = await getVersionRow(read, id, number ?? automation.version);
+  // Templates of what is not saved are not pinned yet.
+  const version = definition ? { ...saved, ...definition, templates: null } : saved;
   assertAssumptions(version.steps, assume);
   const contact = ref.includes("@") ? await findContactByEmail(read, workspaceId, ref) : await getContactRow(read, workspaceId, ref);
   const view = contact && (await loadContactViews(read, workspaceId, [contact.seq])).get(contact.seq)?.view;
@@ -48,7 +52,7 @@ export async function dryRun(
   const journey = await travel(context, version, { contact, view, at: enteredAt, event: event ?? null }, assume);
   return {
     contactId: contact.id,
-    version: version.version,
+    version: definition ? null : version.version,
     mayEnter: entryReason === null,
     entryReason,
     status: journey.status,
