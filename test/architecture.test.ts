@@ -70,7 +70,7 @@ const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
   [/^@modelcontextprotocol\/server/, [], /\/server\/src\/mcp\//],
   [/^stripe$/, [], /\/payments\/stripe\.ts$/],
   [/^(commander|ink|react)(\/|$)/, ["cli"]],
-  [/^(preact|@preact\/signals)(\/|$)/, ["dashboard"]],
+  [/^(preact|@preact\/signals|@dagrejs\/dagre)(\/|$)/, ["dashboard"]],
   [/^@mailsvc\/sdk$/, ["cli", "testing"]],
   [/^@mailsvc\/agent-kit(\/conformance)?$/, ["cli"]],
   [/^@mailsvc\/server/, [], /\/agent-kit\/src\/testing\//],

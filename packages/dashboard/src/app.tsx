@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { api } from "./api/client.ts";
 import { LiveEvents } from "./api/live.ts";
 import { asRequestError, type RequestError } from "./api/request-error.ts";
 import { session } from "./api/session.ts";
@@ -7,6 +8,7 @@ import { loadSession } from "./api/sign-in.ts";
 import { Loading } from "./parts/empty.tsx";
 import { ErrorNote } from "./parts/error-note.tsx";
 import { Live } from "./parts/resource.ts";
+import { learnTime } from "./parts/time.tsx";
 import { Toast } from "./parts/toast.tsx";
 import { followLinks, go, Pages, path } from "./router.tsx";
 import { ROUTES } from "./routes.ts";
@@ -23,6 +25,15 @@ export function App() {
     loadSession().catch((cause: unknown) => setError(asRequestError(cause)));
   };
   useEffect(start, []);
+  // In dev mode the clock can be moved, so that ages are not those of this machine.
+  const dev = current?.dev ?? false;
+  useEffect(() => {
+    if (dev)
+      api.clock
+        .show()
+        .then(({ now }) => learnTime(now))
+        .catch(() => {});
+  }, [dev]);
   useEffect(() => {
     document.addEventListener("click", followLinks);
     return () => document.removeEventListener("click", followLinks);

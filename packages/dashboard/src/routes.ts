@@ -24,6 +24,13 @@ export const NAVIGATION: readonly { readonly group: string; readonly entries: re
     ],
   },
   {
+    group: "Marketing",
+    entries: [
+      { name: "Campaigns", path: "/campaigns", permission: "campaigns:read" },
+      { name: "Automations", path: "/automations", permission: "automations:read" },
+    ],
+  },
+  {
     group: "Audience",
     entries: [
       { name: "Contacts", path: "/contacts", permission: "contacts:read" },
@@ -100,6 +107,14 @@ export const ROUTES: readonly Route[] = [
   { path: "/templates", load: () => import("./pages/templates.tsx") },
   { path: "/templates/:id", load: () => import("./pages/template.tsx") },
   { path: "/templates/:id/versions/:version", load: () => import("./pages/template-version.tsx") },
+  { path: "/campaigns", load: () => import("./pages/campaigns.tsx") },
+  { path: "/campaigns/:id", load: () => import("./pages/campaign.tsx") },
+  { path: "/campaigns/:id/edit", load: () => import("./pages/campaign-edit.tsx") },
+  { path: "/campaigns/:id/review", load: () => import("./pages/campaign-review.tsx") },
+  { path: "/automations", load: () => import("./pages/automations.tsx") },
+  { path: "/automations/:id", load: () => import("./pages/automation.tsx") },
+  { path: "/automations/:id/edit", load: () => import("./pages/automation-edit.tsx") },
+  { path: "/automations/:id/entries/:contact", load: () => import("./pages/automation-entry.tsx") },
   { path: "/approvals", load: () => import("./pages/approvals.tsx") },
   { path: "/agents", load: () => import("./pages/agents.tsx") },
   { path: "/agents/:id", load: () => import("./pages/agent.tsx") },

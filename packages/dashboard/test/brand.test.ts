@@ -1,9 +1,9 @@
 import type { AgentClient } from "@mailsvc/sdk";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../server/test/postgres.ts";
 import { listBarriers } from "./barriers.ts";
 import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { tabTo } from "./keyboard.ts";
 import { createMarket, type Market } from "./market.ts";
 import { PAYLOADS } from "./payloads.ts";
 
@@ -99,20 +99,6 @@ test(
   },
   PATIENCE_MS * 2,
 );
-
-/** Presses Tab until the focus is on an element with this name. */
-async function tabTo(page: Page, name: RegExp): Promise<void> {
-  for (let presses = 0; presses < 80; presses += 1) {
-    await page.keyboard.press("Tab");
-    const focused = await page.evaluate(() => {
-      const { activeElement: at } = document;
-      // Not an area that scrolls, whose text is that of all it holds.
-      return at?.matches("a, button, input") ? `${at.textContent ?? ""} ${at.getAttribute("placeholder") ?? ""}` : "";
-    });
-    if (name.test(focused)) return;
-  }
-  throw new Error(`Tab does not reach ${String(name)}.`);
-}
 
 test(
   "a brand answers an approval by keyboard alone, and the number in the navigation follows",

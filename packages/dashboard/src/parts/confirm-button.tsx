@@ -10,11 +10,13 @@ interface Props {
   readonly question: string;
   readonly children?: ComponentChildren;
   readonly danger?: boolean;
+  /** What the page is for. */
+  readonly primary?: boolean;
   readonly act: () => Promise<void>;
 }
 
 /** A button whose action is confirmed in a dialog first, which stays open when the action fails. */
-export function ConfirmButton({ label, question, children, danger = false, act }: Props) {
+export function ConfirmButton({ label, question, children, danger = false, primary = false, act }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [error, setError] = useState<RequestError | null>(null);
   const [busy, setBusy] = useState(false);
@@ -35,7 +37,7 @@ export function ConfirmButton({ label, question, children, danger = false, act }
   };
   return (
     <>
-      <button type="button" class={danger ? "danger" : ""} onClick={open}>
+      <button type="button" class={danger ? "danger" : primary ? "primary" : ""} onClick={open}>
         {label}
       </button>
       <dialog ref={dialog} aria-label={question}>

@@ -6,6 +6,8 @@ export interface PlotLine {
   readonly values: readonly number[];
   /** Its color: good, busy, warn, bad or plain. */
   readonly tone: string;
+  /** The key shows the sum of the values; the last one otherwise. */
+  readonly sum?: boolean;
 }
 
 interface Props {
@@ -20,7 +22,7 @@ const WIDTH = 1000;
 const HEIGHT = 150;
 const STEPS = 4;
 
-/** A few lines over time, as SVG. Readers who do not see it get the last values as a table. */
+/** A few lines over time, as SVG. Readers who do not see it get its numbers as a table. */
 export function LinePlot({ label, times, lines }: Props) {
   const most = roundUp(Math.max(1, ...lines.flatMap(({ values }) => values)));
   const x = (i: number): number => (times.length < 2 ? WIDTH : (i / (times.length - 1)) * WIDTH);
@@ -28,9 +30,9 @@ export function LinePlot({ label, times, lines }: Props) {
   return (
     <figure class="plot">
       <figcaption>
-        {lines.map(({ name, tone, values }) => (
-          <span key={name} class={`key ${tone}`}>
-            {name} <strong>{values.at(-1) ?? 0}</strong>
+        {lines.map((line) => (
+          <span key={line.name} class={`key ${line.tone}`}>
+            {line.name} <strong>{read(line)}</strong>
           </span>
         ))}
       </figcaption>
@@ -59,16 +61,20 @@ export function LinePlot({ label, times, lines }: Props) {
       <table class="hidden">
         <caption>{label}</caption>
         <tbody>
-          {lines.map(({ name, values }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>{values.at(-1) ?? 0}</td>
+          {lines.map((line) => (
+            <tr key={line.name}>
+              <th scope="row">{line.name}</th>
+              <td>{read(line)}</td>
             </tr>
           ))}
         </tbody>
       </table>
     </figure>
   );
+}
+
+function read({ values, sum }: PlotLine): number {
+  return sum ? values.reduce((all, value) => all + value, 0) : (values.at(-1) ?? 0);
 }
 
 /** The next 1, 2, 4 or 8 of a power of ten, so that the grid has round numbers. */

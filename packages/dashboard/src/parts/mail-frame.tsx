@@ -6,21 +6,26 @@ interface Props {
   /** Where the mail's HTML is, below /dashboard/frame. */
   readonly path: string;
   readonly html: string;
+  /** What its address says besides, such as for whom it is shown. */
+  readonly about?: Readonly<Record<string, string>>;
+  /** Changes with the content, which is then loaded again. */
+  readonly revision?: string;
 }
 
 /**
  * A mail as its reader sees it. It is hostile content: the frame has no scripts, no forms and no origin, by its sandbox and by the policy
  * of its document, and loads nothing from elsewhere unless the person asks for it.
  */
-export function MailFrame({ path, html }: Props) {
+export function MailFrame({ path, html, about = {}, revision = "" }: Props) {
   return (
     <MailStage html={html}>
       {({ scheme, remote }) => (
         <iframe
+          key={revision}
           title="The mail as HTML"
           sandbox="allow-popups allow-popups-to-escape-sandbox"
           referrerpolicy="no-referrer"
-          src={`/dashboard/frame/${path}?${new URLSearchParams({ ...workspaceQuery(), scheme, ...(remote && { remote: "1" }) })}`}
+          src={`/dashboard/frame/${path}?${new URLSearchParams({ ...workspaceQuery(), ...about, scheme, ...(remote && { remote: "1" }) })}`}
         />
       )}
     </MailStage>

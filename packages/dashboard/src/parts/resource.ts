@@ -40,8 +40,8 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs
   return { ...state, reload: useCallback(() => setAgain((n) => n + 1), []) };
 }
 
-/** Calls `react` after events that fit, at most every 150 ms. */
-export function useEvents(fits: (event: Event) => boolean, react: () => void): void {
+/** Calls `react` after events that fit, at most every `settleMs`. */
+export function useEvents(fits: (event: Event) => boolean, react: () => void, settleMs = SETTLE_MS): void {
   const live = useContext(Live);
   const current = useRef({ fits, react });
   current.current = { fits, react };
@@ -49,7 +49,7 @@ export function useEvents(fits: (event: Event) => boolean, react: () => void): v
     let cancel: (() => void) | null = null;
     const stop = live?.listen((event) => {
       if (cancel !== null || !current.current.fits(event)) return;
-      cancel = after(SETTLE_MS, () => {
+      cancel = after(settleMs, () => {
         cancel = null;
         current.current.react();
       });
@@ -58,7 +58,7 @@ export function useEvents(fits: (event: Event) => boolean, react: () => void): v
       cancel?.();
       stop?.();
     };
-  }, [live]);
+  }, [live, settleMs]);
 }
 
 // Short enough to be called live, and one small request each time.
@@ -150,10 +150,15 @@ export function useList<Item extends { readonly id: string }>(
   };
 }
 
-/** Replaces the beginning of a list by a fresh first page, without the entries that were deleted meanwhile. */
+/**
+ * Replaces the beginning of a list by a fresh first page, without the entries that were deleted meanwhile. Where more came than one page has, the
+ * rest is dropped: it would be shown with a gap before it.
+ */
 function renew<Item extends { readonly id: string }>({ items, pagination }: ListState<Item>, page: Page<Item>): Partial<ListState<Item>> {
   const oldest = page.data.at(-1)?.id;
-  const older = page.pagination.nextCursor === null || oldest === undefined ? [] : items.filter(({ id }) => id < oldest);
+  const newest = items[0]?.id;
+  const joins = oldest !== undefined && newest !== undefined && newest >= oldest;
+  const older = page.pagination.nextCursor === null || !joins ? [] : items.filter(({ id }) => id < oldest);
   const nextCursor = older.length === 0 ? page.pagination.nextCursor : (pagination?.nextCursor ?? null);
   return { items: [...page.data, ...older], pagination: { ...page.pagination, nextCursor } };
 }

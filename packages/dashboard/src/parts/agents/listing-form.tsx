@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
+import { findMessages, isShownAtFields } from "../field-messages.ts";
 import { SCOPE_GRANTS } from "./scopes.ts";
 
 export interface ListingFields extends Pick<Listing, "slug" | "name" | "description" | "webhookUrl"> {
@@ -71,7 +72,7 @@ export function ListingForm({ initial, isNew = false, label, save }: Props) {
         <input type="url" spellcheck={false} placeholder="https://agent.example.com/webhook" {...text("webhookUrl")} />
       </Field>
       <Scopes chosen={fields.permissions} choose={(permissions) => set({ permissions })} error={wrong("permissions")} isNew={isNew} />
-      {error !== null && !isShownAtFields(error) ? <ErrorNote error={error} /> : null}
+      {error !== null && !isShownAtFields(error, NAMES) ? <ErrorNote error={error} /> : null}
       <div class="buttons">
         <button type="submit" class="primary" disabled={busy}>
           {label}
@@ -117,19 +118,3 @@ function Scopes({ chosen, choose, error, isNew }: ScopesProps) {
 }
 
 const NAMES: readonly (keyof ListingFields)[] = ["slug", "name", "description", "webhookUrl", "permissions"];
-
-/** Whether a path such as `permissions[2]` is about a field. */
-function isAbout(path: string, name: string): boolean {
-  return path === name || path.startsWith(`${name}[`) || path.startsWith(`${name}.`);
-}
-
-function findMessages(error: RequestError | null, name: string): string {
-  return (error?.details ?? [])
-    .filter(({ path }) => isAbout(path, name))
-    .map(({ message }) => message)
-    .join(" ");
-}
-
-function isShownAtFields({ details }: RequestError): boolean {
-  return details.length > 0 && details.every(({ path }) => NAMES.some((name) => isAbout(path, name)));
-}

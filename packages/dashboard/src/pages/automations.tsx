@@ -1,0 +1,98 @@
+/** @jsxImportSource preact */
+import type { Automation } from "@mailsvc/sdk/contract";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { NewAutomation } from "../parts/automations/new-automation.tsx";
+import { TRIGGERS } from "../parts/automations/words.ts";
+import { formatCount, formatShare } from "../parts/count.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Filters, readFilters } from "../parts/filters.tsx";
+import { Page } from "../parts/page.tsx";
+import { useEvents, useList } from "../parts/resource.ts";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toHref } from "../router.tsx";
+
+const FILTERS = ["status", "archived"];
+// Thousands may enter at once.
+const NUMBERS_MS = 1000;
+
+const COLUMNS: readonly Column<Automation>[] = [
+  { head: "Name", width: "3 1 0", cell: ({ name }) => name },
+  { head: "State", width: "0 0 5.5rem", cell: ({ status }) => <Status status={status} /> },
+  { head: "Begins when", width: "2 1 0", wide: true, cell: ({ triggerType }) => <span class="soft">{TRIGGERS[triggerType]}</span> },
+  { head: "Entered", width: "0 0 5.5rem", cell: ({ totalEntered }) => <span class="number">{formatCount(totalEntered)}</span> },
+  {
+    head: "Completed",
+    width: "0 0 6rem",
+    wide: true,
+    cell: ({ totalCompleted }) => <span class="number">{formatCount(totalCompleted)}</span>,
+  },
+  {
+    head: "Goal",
+    width: "0 0 8rem",
+    wide: true,
+    cell: ({ goalType, goalConversions, goalConversionRate }) =>
+      goalType === null && goalConversions === 0 ? (
+        <span class="soft">no goal</span>
+      ) : (
+        <span class="number">
+          {formatCount(goalConversions)} <span class="soft">{formatShare(goalConversionRate)}</span>
+        </span>
+      ),
+  },
+  { head: "Changed", width: "0 0 6.5rem", wide: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+];
+
+/** The automations of the workspace: what starts each, and how many went through it. */
+export default function Automations() {
+  const filters = readFilters(FILTERS);
+  const list = useList(
+    (cursor, signal) =>
+      api.automations.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.automations.list>[0], { signal }),
+    [JSON.stringify(filters)],
+  );
+  useEvents(({ automationId }) => automationId !== null, list.refresh, NUMBERS_MS);
+  return (
+    <Page
+      title="Automations"
+      about="They take each contact along its own steps: a welcome series, a reminder, a change of tags."
+      actions={may("automations:write") ? <NewAutomation /> : null}
+    >
+      <Filters
+        fields={[
+          {
+            name: "status",
+            label: "State",
+            options: [
+              { value: "DRAFT", text: "draft" },
+              { value: "ACTIVE", text: "active" },
+              { value: "PAUSED", text: "paused" },
+            ],
+          },
+          { name: "archived", label: "Archived", options: [{ value: "true", text: "archived only" }] },
+        ]}
+      />
+      <DataTable
+        label="Automations"
+        list={list}
+        columns={COLUMNS}
+        href={({ id }) => toHref(`/automations/${id}`)}
+        empty={
+          Object.keys(filters).length > 0 ? (
+            <Empty title="No automation fits these filters" />
+          ) : (
+            <Empty title="No automations yet">
+              <p>
+                {may("automations:write")
+                  ? "Begin with a welcome: a mail when a contact is created, and another one some days later."
+                  : "Automations that your colleagues make are shown here."}
+              </p>
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,86 @@
+/** @jsxImportSource preact */
+import type { Campaign } from "@mailsvc/sdk/contract";
+import { api } from "../api/client.ts";
+import { may } from "../api/session.ts";
+import { describeAudience, type Group, useGroups } from "../parts/campaigns/groups.ts";
+import { NewCampaign } from "../parts/campaigns/new-campaign.tsx";
+import { Progress } from "../parts/campaigns/progress.tsx";
+import { CAMPAIGN_STATES, nameState } from "../parts/campaigns/states.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Filters, readFilters } from "../parts/filters.tsx";
+import { Page } from "../parts/page.tsx";
+import { useEvents, useList } from "../parts/resource.ts";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { toHref } from "../router.tsx";
+
+const FILTERS = ["status"];
+
+/** The campaigns of the workspace: where each stands, and how far it is. */
+export default function Campaigns() {
+  const filters = readFilters(FILTERS);
+  const groups = useGroups();
+  const list = useList(
+    (cursor, signal) =>
+      api.campaigns.list({ ...filters, limit: 100, ...(cursor && { cursor }) } as Parameters<typeof api.campaigns.list>[0], { signal }),
+    [JSON.stringify(filters)],
+  );
+  useEvents(({ type }) => type.startsWith("campaign."), list.refresh);
+  return (
+    <Page
+      title="Campaigns"
+      about="One content to many people: drafts, what is scheduled, what goes out, and what became of it."
+      actions={may("campaigns:write") ? <NewCampaign /> : null}
+    >
+      <Filters fields={[{ name: "status", label: "State", options: CAMPAIGN_STATES }]} />
+      <DataTable
+        label="Campaigns"
+        list={list}
+        columns={listColumns(groups.data ?? [])}
+        href={({ id, status }) => toHref(status === "DRAFT" && may("campaigns:write") ? `/campaigns/${id}/edit` : `/campaigns/${id}`)}
+        empty={
+          Object.keys(filters).length > 0 ? (
+            <Empty title="No campaign is in this state" />
+          ) : (
+            <Empty title="No campaigns yet">
+              <p>
+                {may("campaigns:write")
+                  ? "Write the first one: choose who gets it, look at it as your readers will, and send it when it is ready."
+                  : "Campaigns that your colleagues write are shown here."}
+              </p>
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+function listColumns(groups: readonly Group[]): readonly Column<Campaign>[] {
+  return [
+    {
+      head: "Name",
+      width: "3 1 0",
+      cell: ({ name, subjectLine }) => (
+        <>
+          {name} <span class="soft beside">{subjectLine}</span>
+        </>
+      ),
+    },
+    {
+      head: "State",
+      width: "0 0 6.5rem",
+      cell: (campaign) => <Status status={campaign.status} text={nameState(campaign)} />,
+    },
+    { head: "Audience", width: "2 1 0", wide: true, cell: (campaign) => <span class="soft">{describeAudience(campaign, groups)}</span> },
+    { head: "Progress", width: "0 0 17rem", wide: true, cell: (campaign) => <Progress campaign={campaign} /> },
+    {
+      head: "Date",
+      width: "0 0 6.5rem",
+      cell: ({ startedAt, scheduledAt, updatedAt, status }) => (
+        <Time at={startedAt ?? (status === "SCHEDULED" ? scheduledAt : null) ?? updatedAt} />
+      ),
+    },
+  ];
+}

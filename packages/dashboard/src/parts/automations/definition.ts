@@ -1,0 +1,48 @@
+import type { AutomationDetail } from "@mailsvc/sdk/contract";
+import type { Definition } from "./layout.ts";
+
+/** What the editor changes: what makes contacts enter, what counts as success, and the steps. */
+export interface Edited extends Definition {
+  readonly trigger: AutomationDetail["trigger"];
+  readonly goal: AutomationDetail["goal"];
+}
+
+/** The text of the editor. */
+export function formatDefinition({ trigger, goal, steps, connections }: Edited): string {
+  return `${JSON.stringify({ trigger, goal, steps, connections }, null, 2)}\n`;
+}
+
+/** The text as a definition; a sentence on what is wrong where it is none. What a step says is checked by the server. */
+export function parseDefinition(text: string): Edited | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return `This is no JSON yet: ${(error as Error).message}`;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return "Write an object with trigger, goal, steps and connections.";
+  const { trigger, goal = null, steps, connections, ...others } = value as Record<string, unknown>;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return `There is no field “${unknown}” here. Name, description and entering again are under Settings.`;
+  if (!isTyped(trigger)) return "trigger needs a type, such as contact.created.";
+  if (!Array.isArray(steps) || !steps.every((step) => isTyped(step) && typeof step.id === "string"))
+    return "steps is an array; each step has an id and a type.";
+  if (!Array.isArray(connections) || !connections.every((one) => typeof one?.from === "string" && typeof one?.to === "string"))
+    return "connections is an array; each has from and to.";
+  return { trigger, goal, steps, connections } as Edited;
+}
+
+function isTyped(value: unknown): value is { type: string; id?: unknown } {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+/** Whether a definition can be drawn: a step that the server does not know yet may have any form. */
+export function isDrawable(edited: Edited, draw: (edited: Edited) => void): boolean {
+  try {
+    draw(edited);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,107 @@
+import { Graph, layout } from "@dagrejs/dagre";
+import type { AutomationConnection, AutomationStep } from "@mailsvc/sdk/contract";
+import { listWays } from "./words.ts";
+
+/** The start of every definition. */
+export const TRIGGER = "trigger";
+
+/** The graph of an automation. */
+export interface Definition {
+  readonly steps: readonly AutomationStep[];
+  readonly connections: readonly AutomationConnection[];
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Where a step stands: its center and its size, px. */
+export interface PlacedNode extends Point {
+  /** The id of the step, `trigger`, or the end of a branch that leads nowhere. */
+  readonly id: string;
+  readonly isEnd: boolean;
+}
+
+/** A way from one step to another. */
+export interface PlacedEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly branch: string | null;
+  /** As the `d` of an SVG path. */
+  readonly path: string;
+  readonly label: Point | null;
+}
+
+export interface Placed {
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: readonly PlacedNode[];
+  readonly edges: readonly PlacedEdge[];
+}
+
+/** The size of a step in `style/automations.css`, px. */
+export const NODE = { width: 216, height: 72 };
+const END = { width: 64, height: 24 };
+const LABEL = { width: 110, height: 22 };
+const MARGIN = 12;
+// How the graph calls the way out of a step that has one.
+const ONLY = "only";
+
+/** The ways out of each step, also those that lead nowhere: there the automation ends. */
+export function listEdges({ steps, connections }: Definition): { from: string; to: string | null; branch: string | null }[] {
+  const known = new Set([TRIGGER, ...steps.map(({ id }) => id)]);
+  const leads = connections.filter(({ from, to }) => known.has(from) && known.has(to));
+  return [
+    ...leads.map(({ from, to, branch }) => ({ from, to, branch: branch ?? null })),
+    ...steps.flatMap((step) =>
+      (listWays(step) ?? [])
+        .filter((way) => !leads.some(({ from, branch }) => from === step.id && branch === way))
+        .map((branch) => ({ from: step.id, to: null, branch })),
+    ),
+  ];
+}
+
+/** Places the steps of an automation in layers, from the trigger down. */
+export function place(definition: Definition): Placed {
+  const graph = new Graph({ multigraph: true });
+  graph.setGraph({ rankdir: "TB", nodesep: 28, ranksep: 40, marginx: MARGIN, marginy: MARGIN });
+  for (const id of [TRIGGER, ...definition.steps.map(({ id }) => id)]) graph.setNode(id, { ...NODE });
+  const edges = listEdges(definition).map((edge) => ({
+    ...edge,
+    to: edge.to ?? `end ${edge.from} ${edge.branch}`,
+    isEnd: edge.to === null,
+  }));
+  for (const { from, to, branch, isEnd } of edges) {
+    if (isEnd) graph.setNode(to, { ...END });
+    graph.setEdge(from, to, branch === null ? {} : { ...LABEL, labelpos: "c" }, branch ?? ONLY);
+  }
+  layout(graph);
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
+  const at = (id: string): Point => graph.node(id) as unknown as Point;
+  return {
+    width,
+    height,
+    nodes: graph.nodes().map((id: string) => ({ id, isEnd: edges.some(({ to, isEnd }) => isEnd && to === id), x: at(id).x, y: at(id).y })),
+    edges: edges.map(({ from, to, branch }) => {
+      const { points, x, y } = graph.edge(from, to, branch ?? ONLY) as unknown as { points: readonly Point[]; x?: number; y?: number };
+      return { from, to, branch, path: toPath(points), label: branch === null || x === undefined || y === undefined ? null : { x, y } };
+    }),
+  };
+}
+
+/** A line through points, with rounded corners. */
+function toPath(points: readonly Point[]): string {
+  const [first, ...rest] = points;
+  const last = rest.at(-1);
+  if (!first || !last) return "";
+  const corners = rest.slice(0, -1).map((point, i) => {
+    const next = rest[i + 1] ?? last;
+    return `Q${round(point.x)},${round(point.y)} ${round((point.x + next.x) / 2)},${round((point.y + next.y) / 2)}`;
+  });
+  return `M${round(first.x)},${round(first.y)}${corners.join("")}L${round(last.x)},${round(last.y)}`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

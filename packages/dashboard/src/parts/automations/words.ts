@@ -1,0 +1,200 @@
+import type { AutomationDetail, AutomationEntry, AutomationStep, EntryStep } from "@mailsvc/sdk/contract";
+
+/** The names of what steps, triggers and goals name by their ids. */
+export type Names = ReadonlyMap<string, string>;
+
+type Trigger = AutomationDetail["trigger"];
+type Rule = { all: readonly Rule[] } | { any: readonly Rule[] } | { not: Rule } | { field: string; operator: string; value?: unknown };
+
+/** What makes a contact enter, reaches the goal or ends a wait. */
+export function describeOccurrence(trigger: Trigger, names: Names): string {
+  const name = (id: string): string => names.get(id) ?? id;
+  switch (trigger.type) {
+    case "contact.created":
+      return "A contact is created";
+    case "tag.added":
+      return `The tag ${trigger.tag} is added`;
+    case "tag.removed":
+      return `The tag ${trigger.tag} is removed`;
+    case "list.joined":
+      return `Joins the list ${name(trigger.listId)}`;
+    case "list.left":
+      return `Leaves the list ${name(trigger.listId)}`;
+    case "segment.entered":
+      return `Enters the segment ${name(trigger.segmentId)}`;
+    case "segment.left":
+      return `Leaves the segment ${name(trigger.segmentId)}`;
+    case "replied":
+      return "Answers a mail";
+    case "event":
+      return `${EVENTS[trigger.name] ?? `The event ${trigger.name}`}${trigger.filter === undefined ? "" : `, ${describeRule(trigger.filter)}`}`;
+    case "date": {
+      const { field, days = 0, yearly = false, time, timeZone } = trigger;
+      const shift = days === 0 ? "On" : `${Math.abs(days)} ${Math.abs(days) === 1 ? "day" : "days"} ${days < 0 ? "before" : "after"}`;
+      return [`${shift} ${field.replace("customFields.", "")}`, yearly ? "every year" : null, time, timeZone]
+        .filter((part) => part)
+        .join(", ");
+    }
+  }
+}
+
+/** The triggers in a list, where their details are not known. */
+export const TRIGGERS: Readonly<Record<Trigger["type"], string>> = {
+  "contact.created": "A contact is created",
+  "tag.added": "A tag is added",
+  "tag.removed": "A tag is removed",
+  "list.joined": "Joins a list",
+  "list.left": "Leaves a list",
+  "segment.entered": "Enters a segment",
+  "segment.left": "Leaves a segment",
+  replied: "Answers a mail",
+  event: "An event",
+  date: "A date comes",
+};
+
+const EVENTS: Readonly<Record<string, string>> = { "email.opened": "Opens a mail", "email.clicked": "Clicks in a mail" };
+
+/** A step: what kind it is, and what it does. */
+export function describeStep(step: AutomationStep, names: Names): { readonly kind: string; readonly what: string } {
+  const name = (id: string): string => names.get(id) ?? id;
+  switch (step.type) {
+    case "send_email":
+      return { kind: "Send a mail", what: name(step.templateId) };
+    case "delay":
+      return { kind: "Wait", what: describeDuration(step.for) };
+    case "wait_until": {
+      const days = step.weekdays?.map((day) => day.slice(0, 3).replace(/^./, (c) => c.toUpperCase())).join(", ");
+      return { kind: "Wait until", what: [step.date, days, step.time, step.timeZone].filter((part) => part).join(", ") };
+    }
+    case "wait_for_event":
+      return { kind: `Wait ${describeDuration(step.timeout)} for`, what: describeOccurrence(step.event, names) };
+    case "condition":
+      return { kind: "If", what: describeRule(step.rule) };
+    case "split":
+      return { kind: "Split", what: step.branches.map((branch) => `${branch.name} ${branch.weight}`).join(" : ") };
+    case "update_contact": {
+      const { customFields = {}, ...fields } = step.set;
+      return { kind: "Set", what: [...Object.keys(fields), ...Object.keys(customFields)].join(", ") };
+    }
+    case "add_tag":
+      return { kind: "Add the tag", what: step.tag };
+    case "remove_tag":
+      return { kind: "Remove the tag", what: step.tag };
+    case "add_to_list":
+      return { kind: "Add to the list", what: name(step.listId) };
+    case "remove_from_list":
+      return { kind: "Remove from the list", what: name(step.listId) };
+    case "webhook":
+      return { kind: "Call the webhook", what: name(step.webhookId) };
+    case "goal":
+      return { kind: "Goal", what: "reached" };
+    case "exit":
+      return { kind: "Exit", what: step.reason ?? "" };
+  }
+}
+
+const UNITS: Readonly<Record<string, string>> = { s: "second", m: "minute", h: "hour", d: "day" };
+
+/** A duration such as 1h30m in words. */
+export function describeDuration(text: string): string {
+  const parts = [...text.matchAll(/(\d+)([smhd])/g)].map(
+    ([, count = "", unit = ""]) => `${Number(count)} ${UNITS[unit]}${count === "1" ? "" : "s"}`,
+  );
+  return parts.join(" ");
+}
+
+/** The branches that lead out of a step; null for a step with one way on. */
+export function listWays(step: AutomationStep): readonly string[] | null {
+  if (step.type === "condition") return ["yes", "no"];
+  if (step.type === "wait_for_event") return ["event", "timeout"];
+  return step.type === "split" ? step.branches.map(({ name }) => name) : null;
+}
+
+/** A branch in words: what happened, and what did not. */
+export function nameBranch(branch: string): string {
+  return branch === "event" ? "it happens" : branch === "timeout" ? "not in time" : branch;
+}
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  equals: "is",
+  notEquals: "is not",
+  contains: "contains",
+  notContains: "does not contain",
+  startsWith: "begins with",
+  endsWith: "ends with",
+  gt: "is above",
+  gte: "is at least",
+  lt: "is below",
+  lte: "is at most",
+  in: "is one of",
+  notIn: "is none of",
+  exists: "is set",
+  notExists: "is not set",
+  withinLast: "was within the last",
+  notWithinLast: "was not within the last",
+  before: "is before",
+  after: "is after",
+};
+
+/** What a condition asks. */
+export function describeRule(rule: Rule | object): string {
+  const tree = rule as Rule;
+  if ("all" in tree) return tree.all.map(describeInner).join(" and ");
+  if ("any" in tree) return tree.any.map(describeInner).join(" or ");
+  if ("not" in tree) return `not ${describeInner(tree.not)}`;
+  const { field, operator, value } = tree;
+  const told = value === undefined ? "" : ` ${Array.isArray(value) ? value.join(", ") : String(value)}`;
+  return `${field} ${OPERATORS[operator] ?? operator}${told}`;
+}
+
+function describeInner(rule: Rule): string {
+  const text = describeRule(rule);
+  return ("all" in rule && rule.all.length > 1) || ("any" in rule && rule.any.length > 1) ? `(${text})` : text;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  inside: "is inside already",
+  entered_before: "was inside before, and contacts enter once",
+  re_entry_delay: "was inside not long enough ago to enter again",
+  contact_deleted: "the contact was deleted",
+  too_many_steps: "took too many steps",
+  sender_not_verified: "the sender is not verified any more",
+  recipient_suppressed: "the contact is suppressed or has unsubscribed",
+  template_not_found: "the template is gone or not published",
+  missing_variables: "a variable that the template needs is missing",
+  no_sender: "neither the step nor the template has a sender",
+  not_found: "what it names is gone",
+  webhook_disabled: "the webhook is disabled",
+  replied: "the contact has answered",
+  exit: "came to an exit",
+};
+
+/** A reason of the service in words; one of the definition as it is. */
+export function describeReason(reason: string): string {
+  return REASONS[reason] ?? reason.replaceAll("_", " ");
+}
+
+const STATUSES: Readonly<Record<AutomationEntry["status"], string>> = {
+  ACTIVE: "inside",
+  COMPLETED: "completed",
+  EXITED: "left",
+  FAILED: "failed",
+};
+
+/** Where an entry stands, in a word. */
+export function nameEntryStatus(status: AutomationEntry["status"]): string {
+  return STATUSES[status];
+}
+
+/** What a step of a path says besides what it is. */
+export function describeTaken({ outcome, reason, branch }: Pick<EntryStep, "outcome" | "reason" | "branch">): string | null {
+  const parts = [
+    ...(outcome === "skipped"
+      ? [`Skipped${reason === null ? "" : `: ${describeReason(reason)}`}`]
+      : reason === null
+        ? []
+        : [describeReason(reason)]),
+    ...(branch === null ? [] : [`→ ${nameBranch(branch)}`]),
+  ];
+  return parts.length === 0 ? null : parts.join(" ");
+}

@@ -1,0 +1,75 @@
+import type { Campaign, CampaignDetail, List, Page, Segment } from "@mailsvc/sdk/contract";
+import { api } from "../../api/client.ts";
+import { may } from "../../api/session.ts";
+import { type Resource, useResource } from "../resource.ts";
+
+/** A list or a segment. */
+export interface Group {
+  readonly id: string;
+  readonly type: "list" | "segment";
+  readonly name: string;
+  readonly memberCount: number;
+}
+
+/** The lists and segments of the workspace, those that the person may read. */
+export function useGroups(): Resource<readonly Group[]> {
+  return useResource(async (signal) => {
+    const [lists, segments] = await Promise.all([
+      may("lists:read") ? readAll<List>((page) => api.lists.list(page, { signal })) : [],
+      may("segments:read") ? readAll<Segment>((page) => api.segments.list(page, { signal })) : [],
+    ]);
+    return [
+      ...lists.map(({ id, name, memberCount }) => ({ id, type: "list" as const, name, memberCount })),
+      ...segments.map(({ id, name, memberCount }) => ({ id, type: "segment" as const, name, memberCount })),
+    ];
+  }, []);
+}
+
+/** Reads all pages of a list. */
+export async function readAll<Item>(load: (page: { limit: number; cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { data, pagination } = await load({ limit: 100, ...(cursor !== undefined && { cursor }) });
+    all.push(...data);
+    if (pagination.nextCursor === null) return all;
+    cursor = pagination.nextCursor;
+  }
+}
+
+/** The ids of the lists and segments that get a campaign, whichever way it says so. */
+export function listIncluded({ recipientType, listId, segmentId, include }: Campaign): readonly string[] {
+  if (recipientType === "list") return listId === null ? [] : [listId];
+  if (recipientType === "segment") return segmentId === null ? [] : [segmentId];
+  return recipientType === "groups" ? include : [];
+}
+
+const RESEND = {
+  not_opened: "Those who did not open the earlier campaign",
+  not_clicked: "Those who did not click in the earlier campaign",
+  failed: "Those whom the earlier campaign did not reach",
+} as const;
+
+/** To whom a campaign goes, in some words. */
+export function describeAudience(campaign: Campaign, groups: readonly Group[]): string {
+  const { recipientType, resendOf, exclude } = campaign;
+  const without = exclude.length === 0 ? "" : `, without ${describeGroups(exclude, groups)}`;
+  if (recipientType === "all") return `All contacts${without}`;
+  if (recipientType === "resend") return `${resendOf === null ? "An earlier campaign" : RESEND[resendOf.to]}${without}`;
+  const included = listIncluded(campaign);
+  return included.length === 0 ? "Nobody yet" : `${describeGroups(included, groups)}${without}`;
+}
+
+/** The names of lists and segments; a number of them where names are not known. */
+function describeGroups(ids: readonly string[], groups: readonly Group[]): string {
+  const names = ids.map((id) => groups.find((group) => group.id === id)?.name);
+  if (names.every((name) => name !== undefined) && names.length <= 3) return names.join(", ");
+  const lists = ids.filter((id) => id.startsWith("list_")).length;
+  const segments = ids.length - lists;
+  const words = [lists === 1 ? "1 list" : `${lists} lists`, segments === 1 ? "1 segment" : `${segments} segments`];
+  return words.filter((_, i) => (i === 0 ? lists : segments) > 0).join(" and ");
+}
+
+/** The lists and segments that a campaign itself names. */
+export function listNamedGroups({ list, segment, included, excluded }: CampaignDetail): readonly Group[] {
+  return [list, segment, ...included, ...excluded].filter((group) => group !== null);
+}

@@ -1,0 +1,101 @@
+/** @jsxImportSource preact */
+import type { CampaignDetail } from "@mailsvc/sdk/contract";
+import type { ComponentChildren } from "preact";
+import { toHref } from "../../router.tsx";
+import { formatCount, formatShare } from "../count.ts";
+import { Facts } from "../facts.tsx";
+import { Time } from "../time.tsx";
+import { describeAudience, listNamedGroups } from "./groups.ts";
+import { VARIANTS } from "./states.ts";
+import { formatInstant } from "./zoned-time.ts";
+
+type Pace = Pick<CampaignDetail, "throttle" | "relay" | "localTime">;
+
+/** How fast it goes out, and how long that takes for so many people. */
+export function describePace({ throttle, relay }: Pace, people: number): string {
+  const perSecond = throttle?.perSecond;
+  const window = throttle?.window;
+  const rate = perSecond === undefined ? "As fast as the relay takes it" : `At most ${formatCount(perSecond)} a second`;
+  const lasts = perSecond === undefined || people === 0 ? "" : `, so for ${formatLength(people / perSecond)}`;
+  const hours = window === undefined ? "" : `, from ${window.start} to ${window.end} (${window.timeZone.replaceAll("_", " ")})`;
+  return `${rate}${lasts}${hours}${relay === null ? "" : `, by the relay ${relay}`}.`;
+}
+
+/** A length of time in words, seconds given. */
+function formatLength(seconds: number): string {
+  if (seconds < 90) return "about a minute";
+  if (seconds < 5400) return `about ${Math.round(seconds / 60)} minutes`;
+  if (seconds < 172_800) return `about ${Math.round(seconds / 3600)} hours`;
+  return `about ${Math.round(seconds / 86_400)} days`;
+}
+
+/** What of its readers is counted. */
+export function describeTracking({ trackOpens, trackClicks }: Pick<CampaignDetail, "trackOpens" | "trackClicks">): string {
+  if (trackOpens && trackClicks) return "Opens and clicks.";
+  return trackOpens ? "Opens, but no clicks." : trackClicks ? "Clicks, but no opens." : "Neither opens nor clicks.";
+}
+
+const WINNER = { opens: "the most opens", clicks: "the most clicks", manual: "your choice" } as const;
+
+/** The A/B test of a campaign, a line for each variant and one on how it is decided; empty without one. */
+export function describeTest({ abTest, subjectLine }: Pick<CampaignDetail, "abTest" | "subjectLine">): readonly string[] {
+  if (abTest === null) return [];
+  const { variants, samplePercent, winner, decideAfterMinutes } = abTest;
+  const hours = decideAfterMinutes / 60;
+  const after =
+    winner === "manual"
+      ? ""
+      : `, after ${decideAfterMinutes < 60 ? `${decideAfterMinutes} minutes` : hours === 1 ? "an hour" : `${formatCount(hours)} hours`}`;
+  return [
+    ...variants.slice(1).map((variant, i) => `${VARIANTS[i + 1]}: ${variant.subjectLine ?? subjectLine}`),
+    samplePercent === 100
+      ? "Everybody gets one of them."
+      : `Tried on ${formatShare(samplePercent / 100)} of the audience; the rest gets the one with ${WINNER[winner]}${after}.`,
+  ];
+}
+
+/** What a campaign was told to do. */
+export function CampaignSettings({ campaign }: { readonly campaign: CampaignDetail }) {
+  const { fromName, fromEmail, replyTo, subjectLine, previewText, template, templateId, resendOf, localTime, utm } = campaign;
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    ["Audience", describeAudience(campaign, listNamedGroups(campaign))],
+    ["Sent again", resendOf && <a href={toHref(`/campaigns/${resendOf.campaignId}`)}>The earlier campaign</a>],
+    ["From", fromName === null ? fromEmail : `${fromName} <${fromEmail}>`],
+    ["Replies to", replyTo],
+    ["Subject", subjectLine],
+    ["Preview text", previewText],
+    ["Variants", describeTest(campaign).length === 0 ? null : describeTest(campaign).map((line) => <div key={line}>{line}</div>)],
+    [
+      "Template",
+      template
+        ? `${template.name}${template.version === null ? "" : `, version ${template.version}`}`
+        : templateId && "A template that is gone",
+    ],
+    [
+      "Readers' time",
+      localTime && `${localTime.at.replace("T", " ")} on each reader's clock; ${localTime.fallback} for contacts without a time zone`,
+    ],
+    ["Pace", describePace(campaign, 0)],
+    ["Counted", describeTracking(campaign)],
+    [
+      "UTM",
+      utm &&
+        Object.entries(utm)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join(", "),
+    ],
+    [
+      "Scheduled",
+      campaign.scheduledAt && formatInstant(Date.parse(campaign.scheduledAt), new Intl.DateTimeFormat().resolvedOptions().timeZone),
+    ],
+    ["Created", <Time key="created" at={campaign.createdAt} exactly />],
+    ["Changed", <Time key="changed" at={campaign.updatedAt} exactly />],
+    ["Campaign", <code key="id">{campaign.id}</code>],
+  ];
+  return (
+    <section class="card">
+      <h2>Settings</h2>
+      <Facts facts={facts} />
+    </section>
+  );
+}

@@ -1,0 +1,19 @@
+import type { RequestError } from "../api/request-error.ts";
+
+/** Whether a path such as `permissions[2]` is about a field. */
+export function isAbout(path: string, name: string): boolean {
+  return path === name || path.startsWith(`${name}[`) || path.startsWith(`${name}.`);
+}
+
+/** What the server says about a field; empty when nothing is wrong with it. */
+export function findMessages(error: RequestError | null, name: string): string {
+  return (error?.details ?? [])
+    .filter(({ path }) => isAbout(path, name))
+    .map(({ path, message }) => (message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message))
+    .join(" ");
+}
+
+/** Whether all that is wrong stands at one of these fields. */
+export function isShownAtFields({ details }: RequestError, names: readonly string[]): boolean {
+  return details.length > 0 && details.every(({ path }) => names.some((name) => isAbout(path, name)));
+}

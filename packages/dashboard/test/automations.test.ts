@@ -1,0 +1,253 @@
+import type { Mailsvc } from "@mailsvc/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listBarriers } from "./barriers.ts";
+import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { tabTo } from "./keyboard.ts";
+import { connect, fillAudience, publish } from "./marketing.ts";
+import { VECTORS } from "./vectors.ts";
+
+let stage: Stage;
+let sdk: Mailsvc;
+let series = "";
+let draft = "";
+let reader = "";
+let quiet = "";
+
+beforeAll(async () => {
+  stage = await createStage();
+  sdk = connect(stage);
+  const { list } = await fillAudience(sdk, 8);
+  const [hello, tips] = [await publish(sdk, "hello", "Welcome, {{firstName}}"), await publish(sdk, "tips", "Three tips")];
+  series = (
+    await sdk.automations.create({
+      name: "Welcome series",
+      description: "For everybody who signs up",
+      trigger: { type: "contact.created" },
+      goal: { type: "tag.added", tag: "customer" },
+      steps: [
+        { id: "hello", type: "send_email", templateId: hello },
+        { id: "opened", type: "wait_for_event", event: { type: "event", name: "email.opened" }, timeout: "3d" },
+        { id: "engaged", type: "add_tag", tag: "engaged" },
+        { id: "is-gold", type: "condition", rule: { field: "tags", operator: "contains", value: "gold" } },
+        { id: "tips", type: "send_email", templateId: tips },
+        { id: "list", type: "add_to_list", listId: list.id },
+        { id: "week", type: "delay", for: "7d" },
+        { id: "stop", type: "exit", reason: "no interest" },
+      ],
+      connections: [
+        { from: "trigger", to: "hello" },
+        { from: "hello", to: "opened" },
+        { from: "opened", to: "engaged", branch: "event" },
+        { from: "opened", to: "is-gold", branch: "timeout" },
+        { from: "is-gold", to: "tips", branch: "yes" },
+        { from: "is-gold", to: "stop", branch: "no" },
+        { from: "engaged", to: "list" },
+        { from: "tips", to: "list" },
+        { from: "list", to: "week" },
+      ],
+    })
+  ).id;
+  await sdk.automations.activate(series);
+  draft = (
+    await sdk.automations.create({ name: "Empty draft", trigger: { type: "list.joined", listId: list.id }, steps: [], connections: [] })
+  ).id;
+  reader = (await sdk.contacts.create({ email: "opened+reader@simulator.mailsvc.test", firstName: "Ada" })).id;
+  quiet = (await sdk.contacts.create({ email: "delivered+quiet@simulator.mailsvc.test", firstName: "Joan" })).id;
+  for (const id of [reader, quiet])
+    while ((await sdk.automations.entries(series, { contact: id }).toArray())[0]?.path.length === undefined);
+  while (!(await sdk.contacts.get(reader)).tags.includes("engaged"));
+  await sdk.clock.advance({ by: "4d" });
+  while ((await sdk.automations.entries(series, { contact: quiet }).toArray())[0]?.status !== "EXITED");
+}, PATIENCE_MS * 3);
+afterAll(() => stage?.[Symbol.asyncDispose]());
+
+const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+  ["automations", "/dashboard/automations", "Empty draft"],
+  ["automation", `/dashboard/automations/${series}`, "entries"],
+  ["automation-empty", `/dashboard/automations/${draft}`, "It has no steps yet"],
+  ["automation-entries", `/dashboard/automations/${series}?tab=entries`, "no interest"],
+  ["automation-dry-run", `/dashboard/automations/${series}?tab=dry-run`, "Nothing is written, and no mail is sent."],
+  ["automation-versions", `/dashboard/automations/${series}?tab=versions`, "newest"],
+  ["automation-settings", `/dashboard/automations/${series}?tab=settings`, "A contact may enter again"],
+  ["automation-entry", `/dashboard/automations/${series}/entries/${reader}`, "The path"],
+  ["automation-edit", `/dashboard/automations/${series}/edit`, "Ids to use"],
+];
+
+describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
+  test.each(pages().map(([name]) => name))(
+    "%s has no barrier and no fault",
+    async (name) => {
+      const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
+      for (const [device, viewport] of [
+        ["desktop", { width: 1360, height: 860 }],
+        ["phone", { width: 390, height: 780 }],
+      ] as const) {
+        const open = await stage.open(path, { colorScheme, viewport });
+        // A phone leaves some columns out.
+        await open.page.locator("main").getByText(new RegExp(text)).first().waitFor({ state: "attached" });
+        await picture(open.page, `${name}-${colorScheme}-${device}`);
+        expect(await listBarriers(open)).toEqual([]);
+        expect(open.faults).toEqual([]);
+        await open.page.context().close();
+      }
+    },
+    PATIENCE_MS * 2,
+  );
+});
+
+test(
+  "a person finds a contact, sees its path in the graph with times, and why another one left",
+  async () => {
+    const { page, faults } = await stage.open("/dashboard/automations");
+    await page.getByRole("link", { name: "Welcome series" }).click();
+    await page
+      .getByRole("button", { name: /^Send a mail Welcome/ })
+      .getByText("2 came")
+      .waitFor();
+    await page.locator(".branch", { hasText: "it happens 1" }).waitFor();
+    await page.getByRole("tab", { name: /^Entries/ }).click();
+    await page.getByRole("link", { name: "opened+reader@simulator.mailsvc.test" }).click();
+    const path = page.getByRole("complementary", { name: "The path" });
+    await path.getByText("Add the tag engaged").waitFor();
+    await path.getByText("→ it happens").waitFor();
+    await path.getByRole("link", { name: "the mail" }).waitFor();
+    const taken = await page
+      .locator(".flow-graph .step.taken")
+      .evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset["step"]));
+    expect(taken.sort()).toEqual(["engaged", "hello", "list", "opened", "trigger", "week"]);
+    expect(await page.locator(".flow-graph .edge.taken").count()).toBe(5);
+    await page.goto(`/dashboard/automations/${series}/entries/${quiet}`);
+    await path.getByText("Left").waitFor();
+    await path.getByText("no interest").last().waitFor();
+    expect(await page.locator('.flow-graph .step.taken[data-step="engaged"]').count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "by keyboard alone, a person walks the graph, reads it as a list, and pauses and resumes the automation",
+  async () => {
+    const { page, faults } = await stage.open(`/dashboard/automations/${series}`);
+    await page.locator(".flow-graph .step").first().waitFor();
+    await tabTo(page, /^When/);
+    for (const [key, step] of [
+      ["ArrowDown", "hello"],
+      ["ArrowDown", "opened"],
+      ["ArrowDown", "engaged"],
+      ["ArrowUp", "opened"],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.locator(`[data-step="${step}"]:focus`).waitFor();
+    }
+    await page.getByRole("complementary", { name: "The chosen step" }).getByText("Wait here").waitFor();
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("listitem").filter({ hasText: "not in time: is-gold" }).waitFor();
+    await page.reload();
+    await tabTo(page, /^Pause/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Pause Welcome series?" }).waitFor();
+    await tabTo(page, /^Pause/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Resume" }).first().waitFor();
+    expect(await sdk.automations.get(series)).toMatchObject({ status: "PAUSED" });
+    await tabTo(page, /^Resume/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Resume Welcome series?" }).waitFor();
+    await tabTo(page, /^Resume/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Pause" }).first().waitFor();
+    expect(await sdk.automations.get(series)).toMatchObject({ status: "ACTIVE" });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 3,
+);
+
+test(
+  "a person makes an automation, sees what is wrong at its line, tries it for a contact, saves and activates it",
+  async () => {
+    const { page, faults } = await stage.open("/dashboard/automations");
+    await page.getByRole("button", { name: "New automation" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("Second welcome");
+    await page.getByLabel("First mail", { exact: false }).selectOption({ label: "Welcome, {{firstName}}" });
+    await page.getByRole("button", { name: "Create the draft" }).click();
+    await page.waitForURL(/\/edit$/);
+    const id = /aut_\w+/.exec(page.url())?.[0] ?? "";
+    await page.locator('[data-step="wait"]').click();
+    await page.getByLabel("Add a step after wait").selectOption({ label: "Ask a condition" });
+    await page.locator('[data-step="condition"]').waitFor();
+    const text = page.getByRole("textbox", { name: "The definition as JSON" });
+    const right = await text.inputValue();
+    await text.fill(right.replace('"to": "condition"', '"to": "nowhere"'));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: /^Line \d+: .*There is no step "nowhere"/ }).click();
+    const line = await text.evaluate((area: HTMLTextAreaElement) => area.value.slice(0, area.selectionStart).split("\n").length);
+    expect((await text.inputValue()).split("\n")[line - 1]).toContain("nowhere");
+    await text.fill(`${right}x`);
+    await page.getByText(/^This is no JSON yet/).waitFor();
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await text.fill(right);
+    await page.getByPlaceholder("ada@example.com").fill("opened+reader@simulator.mailsvc.test");
+    await page.getByRole("button", { name: "Try" }).click();
+    await page.getByText("“Welcome, Ada” from news@acme.example").waitFor();
+    await page.getByText("Would come to the end").waitFor();
+    expect(await sdk.automations.get(id)).toMatchObject({ version: 1, steps: { length: 2 } });
+    expect((await sdk.automations.entries(id).toArray()).length).toBe(0);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.waitForURL((url) => url.pathname === `/dashboard/automations/${id}`);
+    await page.getByRole("button", { name: "Activate" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Activate" }).click();
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    expect(await sdk.automations.get(id)).toMatchObject({ status: "ACTIVE", version: 2, steps: { length: 3 } });
+    await sdk.automations.pause(id);
+    await page.getByRole("button", { name: "Archive" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+    await page.getByRole("button", { name: "Unarchive" }).waitFor();
+    expect(await page.getByRole("link", { name: "Edit", exact: true }).count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 3,
+);
+
+test(
+  "hostile names, tags and reasons execute nothing",
+  async () => {
+    const { page, faults } = await stage.open("/dashboard/automations");
+    let executed = 0;
+    page.context().on("console", (message) => {
+      if (message.text() === "executed") executed += 1;
+    });
+    const steps = VECTORS.map((vector, i) => ({
+      id: `s${i}`,
+      type: "add_tag" as const,
+      tag: `hostile ${vector.replaceAll(/[\s,]+/g, " ")}`.slice(0, 90),
+    }));
+    const { id } = await sdk.automations.create({
+      name: `hostile ${VECTORS[3]}`,
+      description: VECTORS.join(" ").slice(0, 1000),
+      trigger: { type: "tag.added", tag: `hostile ${VECTORS[3]}`.slice(0, 90) },
+      steps: [...steps, { id: "end", type: "exit", reason: `hostile ${VECTORS[0]}` }],
+      connections: [
+        ...steps.map(({ id: to }, i) => ({ from: i === 0 ? "trigger" : `s${i - 1}`, to })),
+        { from: `s${steps.length - 1}`, to: "end" },
+      ],
+    });
+    for (const path of ["", `/${id}`, `/${id}?tab=settings`, `/${id}?tab=dry-run`, `/${id}/edit`]) {
+      await page.goto(`/dashboard/automations${path}`);
+      await page
+        .locator("main")
+        .getByText(/hostile/)
+        .first()
+        .waitFor({ state: "attached" });
+      expect(await page.locator("main :is(img, script, iframe, object, embed, video, base, meta, style)").count(), path).toBe(0);
+    }
+    expect(executed).toBe(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);

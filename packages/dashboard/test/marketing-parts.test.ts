@@ -1,0 +1,126 @@
+import { CAMPAIGN_STATUSES, listBranches, STEP_TYPES, TRIGGER_TYPES } from "@mailsvc/sdk/contract";
+import { describe, expect, test } from "vitest";
+import { listEdges, place } from "../src/parts/automations/layout.ts";
+import { lineOf, locate } from "../src/parts/automations/locate.ts";
+import { addStep, SNIPPETS } from "../src/parts/automations/snippets.ts";
+import { describeDuration, describeStep, listWays, TRIGGERS } from "../src/parts/automations/words.ts";
+import { buildCsv } from "../src/parts/campaigns/export.ts";
+import { fillSeries } from "../src/parts/campaigns/series.ts";
+import { CAMPAIGN_STATES } from "../src/parts/campaigns/states.ts";
+import { toInstant, toLocal } from "../src/parts/campaigns/zoned-time.ts";
+
+type Step = Parameters<typeof describeStep>[0];
+const stepOf = (type: Step["type"]): Step => ({ id: "x", type, ...SNIPPETS[type].fields }) as Step;
+
+test("the dashboard knows the states, triggers and steps of the contract, and the ways out of each step", () => {
+  expect(CAMPAIGN_STATES.map(({ value }) => value)).toEqual(CAMPAIGN_STATUSES);
+  expect(Object.keys(TRIGGERS).sort()).toEqual([...TRIGGER_TYPES].sort());
+  expect(Object.keys(SNIPPETS).sort()).toEqual([...STEP_TYPES].sort());
+  for (const type of STEP_TYPES) {
+    expect(listWays(stepOf(type))).toEqual(listBranches(stepOf(type)));
+    expect(describeStep(stepOf(type), new Map()).kind).not.toBe("");
+  }
+});
+
+describe("times in a zone", () => {
+  test.each([
+    ["2030-03-01T09:00", "Europe/Berlin", "2030-03-01T08:00:00.000Z"],
+    ["2030-07-01T09:00", "America/New_York", "2030-07-01T13:00:00.000Z"],
+    ["2030-07-01T09:00", "Asia/Kolkata", "2030-07-01T03:30:00.000Z"],
+    ["2030-01-01T00:30", "Pacific/Kiritimati", "2029-12-31T10:30:00.000Z"],
+  ])("%s in %s", (local, zone, instant) => {
+    expect(new Date(toInstant(local, zone)).toISOString()).toBe(instant);
+    expect(toLocal(Date.parse(instant), zone)).toBe(local);
+  });
+
+  test("an hour that the clocks jump over is that after the jump, and one that they show twice is one of the two", () => {
+    expect(new Date(toInstant("2030-03-31T02:30", "Europe/Berlin")).toISOString()).toBe("2030-03-31T01:30:00.000Z");
+    expect(toLocal(toInstant("2030-10-27T02:30", "Europe/Berlin"), "Europe/Berlin")).toBe("2030-10-27T02:30");
+  });
+});
+
+test("the place of a finding is that of its value, and of the nearest part that is there", () => {
+  const text = JSON.stringify({ trigger: { type: 'a\\"}' }, steps: [{ id: "a" }, { id: "b", for: [1, -2.5e3, null, true] }] }, null, 2);
+  const at = (path: string): string => text.slice(locate(text, path) ?? 0).split("\n")[0] ?? "";
+  expect(at("steps[1].id")).toBe('"b",');
+  expect(at("steps[1].for[1]")).toBe("-2500,");
+  expect(at("steps[0].templateId")).toBe("{");
+  expect(at("trigger.type")).toBe('"a\\\\\\"}"');
+  expect(lineOf(text, locate(text, "steps[1].id") ?? 0)).toBe(10);
+  expect(locate("{ no json", "steps")).toBeNull();
+  expect(locate("{}", "steps[3].id")).toBe(0);
+});
+
+test("a series has no gaps, and begins before its first point", () => {
+  const point = (at: string, sent: number) => ({ at, sent }) as Parameters<typeof fillSeries>[0][number];
+  const filled = fillSeries([point("2030-01-01T10:00:00.000Z", 3), point("2030-01-01T13:00:00.000Z", 1)], "hour");
+  expect(filled.map(({ at, sent }) => [at.slice(11, 13), sent])).toEqual([
+    ["09", 0],
+    ["10", 3],
+    ["11", 0],
+    ["12", 0],
+    ["13", 1],
+  ]);
+  expect(fillSeries([], "day")).toEqual([]);
+});
+
+test("a CSV file quotes what must be quoted, and no cell is a formula", () => {
+  const rows = [
+    ["a,b", 'say "hi"', null, 3],
+    ["=HYPERLINK(1)", "+1", "two\nlines", true],
+  ];
+  expect(buildCsv(["to", "why", "at", "n"], rows)).toBe(
+    'to,why,at,n\r\n"a,b","say ""hi""",,3\r\n\'=HYPERLINK(1),\'+1,"two\nlines",true\r\n',
+  );
+});
+
+test("durations are words", () => {
+  expect([describeDuration("1d"), describeDuration("90m"), describeDuration("1h30m")]).toEqual([
+    "1 day",
+    "90 minutes",
+    "1 hour 30 minutes",
+  ]);
+});
+
+describe("the graph of an automation", () => {
+  const wait = { id: "wait", type: "wait_for_event", event: { type: "replied" }, timeout: "3d" } as const;
+  const series = {
+    steps: [wait, { id: "tag", type: "add_tag", tag: "late" } as const],
+    connections: [
+      { from: "trigger", to: "wait" },
+      { from: "wait", to: "tag", branch: "timeout" },
+      { from: "tag", to: "wait" },
+    ],
+  };
+
+  test("shows where a branch ends, and goes round in cycles", () => {
+    expect(listEdges(series)).toContainEqual({ from: "wait", to: null, branch: "event" });
+    const { nodes, edges } = place(series);
+    expect(nodes.filter(({ isEnd }) => !isEnd).map(({ id }) => id)).toEqual(["trigger", "wait", "tag"]);
+    expect(edges).toHaveLength(4);
+    const [trigger, first] = nodes;
+    expect(trigger && first && trigger.y < first.y).toBe(true);
+    for (const { path } of edges) expect(path).toMatch(/^M[\d.,-]+(?:Q[\d.,-]+ [\d.,-]+)*L[\d.,-]+$/);
+  });
+
+  test("of a hundred steps has none on top of another", () => {
+    const steps = Array.from({ length: 100 }, (_, i) => ({ id: `s${i}`, type: "delay" as const, for: "1d" }));
+    const connections = steps.map(({ id }, i) => ({ from: i === 0 ? "trigger" : `s${i - 1}`, to: id }));
+    const { nodes } = place({ steps, connections });
+    expect(new Set(nodes.map(({ x, y }) => `${x} ${y}`)).size).toBe(101);
+  });
+
+  test("takes a new step between two, and gives it an id of its own", () => {
+    const once = addStep(series, "delay", "trigger", {});
+    expect(once.connections).toContainEqual({ from: "trigger", to: "delay" });
+    expect(once.connections).toContainEqual({ from: "delay", to: "wait" });
+    const twice = addStep(once, "condition", "delay", {});
+    expect(twice.connections).toContainEqual({ from: "condition", to: "wait", branch: "yes" });
+    expect(addStep(twice, "delay", "wait", {}).steps.at(-1)?.id).toBe("delay-2");
+    expect(addStep({ steps: [wait], connections: [{ from: "trigger", to: "wait" }] }, "exit", "wait", {}).connections).toContainEqual({
+      from: "wait",
+      to: "exit",
+      branch: "event",
+    });
+  });
+});
