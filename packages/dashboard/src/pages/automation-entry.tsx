@@ -38,7 +38,9 @@ export default function AutomationEntryPage({ params }: PageProps) {
           {entry === null ? null : (
             <Status status={entry.status === "EXITED" ? "plain" : entry.status} text={nameEntryStatus(entry.status)} />
           )}{" "}
-          <ContactName id={contact} />
+          <a href={toHref(`/contacts/${contact}`)}>
+            <ContactName id={contact} />
+          </a>
         </>
       }
     >

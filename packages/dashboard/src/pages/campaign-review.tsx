@@ -12,10 +12,10 @@ import { describePace, describeTest, describeTracking } from "../parts/campaigns
 import { TestSend } from "../parts/campaigns/test-send.tsx";
 import { findFault, findStart, readWhen, WhenFields } from "../parts/campaigns/when.tsx";
 import { formatInstant } from "../parts/campaigns/zoned-time.ts";
-import { plural } from "../parts/count.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { count as plural } from "../parts/plural.ts";
 import { type Resource, useResource } from "../parts/resource.ts";
 import { learnTime } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";

@@ -4,7 +4,7 @@ import { api } from "../../api/client.ts";
 import { go, toHref } from "../../router.tsx";
 import { ActionButton } from "../action-button.tsx";
 import { ConfirmButton } from "../confirm-button.tsx";
-import { plural } from "../count.ts";
+import { count as plural } from "../plural.ts";
 import { toast } from "../toast.tsx";
 
 interface Props {

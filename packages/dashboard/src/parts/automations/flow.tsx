@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { AutomationStats, AutomationStep } from "@mailsvc/sdk/contract";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatCount, plural } from "../count.ts";
+import { formatCount, count as plural } from "../plural.ts";
 import { type Definition, listEdges, NODE, type PlacedNode, place, TRIGGER } from "./layout.ts";
 import { describeOccurrence, describeStep, type Names, nameBranch } from "./words.ts";
 

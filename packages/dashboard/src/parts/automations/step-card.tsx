@@ -1,7 +1,8 @@
 /** @jsxImportSource preact */
 import type { AutomationDetail, AutomationStats } from "@mailsvc/sdk/contract";
 import { CodeBlock } from "../code-block.tsx";
-import { formatCount, formatShare, plural } from "../count.ts";
+import { formatCount, count as plural } from "../plural.ts";
+import { formatShare } from "../share.ts";
 import { TRIGGER } from "./layout.ts";
 import { describeOccurrence, describeStep, type Names, nameBranch } from "./words.ts";
 

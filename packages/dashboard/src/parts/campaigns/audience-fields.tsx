@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { CampaignAudience } from "@mailsvc/sdk/contract";
-import { plural } from "../count.ts";
 import { ErrorNote } from "../error-note.tsx";
 import { findMessages } from "../field-messages.ts";
+import { count as plural } from "../plural.ts";
 import type { Resource } from "../resource.ts";
 import type { CampaignDraft, CampaignFields } from "./draft.ts";
 import { describeAudience, type Group, listIncluded } from "./groups.ts";

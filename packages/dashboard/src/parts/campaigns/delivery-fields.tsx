@@ -45,7 +45,7 @@ export function DeliveryFields({ draft }: { readonly draft: CampaignDraft }) {
           <Field label="Relay" hint="Empty for that of the sender. Your operator knows the names." error={findMessages(error, "relay")}>
             <input {...bindText(draft, "relay")} autocomplete="off" spellcheck={false} />
           </Field>
-          <div class="pair">
+          <div class="fields-row">
             {UTM.map((name) => (
               <Field key={name} label={`utm_${name}`} error={findMessages(error, `utm.${name}`)}>
                 <input
@@ -98,7 +98,7 @@ function Pace({ draft }: { readonly draft: CampaignDraft }) {
         Only at certain hours
       </label>
       {window === undefined ? null : (
-        <div class="pair three">
+        <div class="fields-row three">
           <Field label="From">
             <input
               type="time"

@@ -1,7 +1,7 @@
-import type { Campaign, CampaignDetail, List, Page, Segment } from "@mailsvc/sdk/contract";
-import { api } from "../../api/client.ts";
-import { may } from "../../api/session.ts";
-import { type Resource, useResource } from "../resource.ts";
+import type { Campaign, CampaignDetail, Page } from "@mailsvc/sdk/contract";
+import { useMemo } from "preact/hooks";
+import { useGroups as useListsAndSegments } from "../audience/groups.ts";
+import type { Resource } from "../resource.ts";
 
 /** A list or a segment. */
 export interface Group {
@@ -11,18 +11,18 @@ export interface Group {
   readonly memberCount: number;
 }
 
-/** The lists and segments of the workspace, those that the person may read. */
+/** The lists and segments of the workspace, in one row. */
 export function useGroups(): Resource<readonly Group[]> {
-  return useResource(async (signal) => {
-    const [lists, segments] = await Promise.all([
-      may("lists:read") ? readAll<List>((page) => api.lists.list(page, { signal })) : [],
-      may("segments:read") ? readAll<Segment>((page) => api.segments.list(page, { signal })) : [],
-    ]);
-    return [
-      ...lists.map(({ id, name, memberCount }) => ({ id, type: "list" as const, name, memberCount })),
-      ...segments.map(({ id, name, memberCount }) => ({ id, type: "segment" as const, name, memberCount })),
-    ];
-  }, []);
+  const { data, ...rest } = useListsAndSegments();
+  const groups = useMemo(
+    () =>
+      data && [
+        ...data.lists.map(({ id, name, memberCount }) => ({ id, type: "list" as const, name, memberCount })),
+        ...data.segments.map(({ id, name, memberCount }) => ({ id, type: "segment" as const, name, memberCount })),
+      ],
+    [data],
+  );
+  return { ...rest, data: groups };
 }
 
 /** Reads all pages of a list. */

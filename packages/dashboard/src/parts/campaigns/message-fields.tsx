@@ -1,9 +1,9 @@
 /** @jsxImportSource preact */
 import type { CampaignDetail, Sender, Template, Variant } from "@mailsvc/sdk/contract";
 import { useId } from "preact/hooks";
-import { formatShare } from "../count.ts";
 import { Field } from "../field.tsx";
 import { findMessages } from "../field-messages.ts";
+import { formatShare } from "../share.ts";
 import type { CampaignDraft } from "./draft.ts";
 
 type TextName = "name" | "subjectLine" | "previewText" | "fromEmail" | "fromName" | "replyTo" | "relay" | "html" | "text";
@@ -30,7 +30,7 @@ export function SenderFields({ draft, senders }: Props & { readonly senders: rea
   return (
     <section class="card form" aria-labelledby={`${id}-head`}>
       <h2 id={`${id}-head`}>Sender</h2>
-      <div class="pair">
+      <div class="fields-row">
         <Field label="From name" error={findMessages(error, "fromName")}>
           <input {...bindText(draft, "fromName")} autocomplete="off" placeholder="Acme" maxLength={200} />
         </Field>
@@ -149,7 +149,7 @@ function AbTestFields({ draft, test }: Props & { readonly test: AbTest }) {
           </button>
         </div>
       ) : null}
-      <div class="pair">
+      <div class="fields-row">
         <Field
           label="Try them on"
           hint={samplePercent === 100 ? "Everybody gets one of them; there is no winner." : "The others get the winner."}

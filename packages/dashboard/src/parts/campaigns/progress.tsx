@@ -1,8 +1,9 @@
 /** @jsxImportSource preact */
 import type { Campaign, CampaignStats } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
-import { formatCount, formatShare, plural } from "../count.ts";
+import { formatCount, count as plural } from "../plural.ts";
 import { useEvents, useResource } from "../resource.ts";
+import { formatShare } from "../share.ts";
 import { learnTime, Time } from "../time.tsx";
 
 // Of a campaign that sends thousands a second, so that its numbers can be read, and the page stays idle between them.
@@ -58,7 +59,7 @@ function Started({ campaign: { id, status, trackOpens } }: { readonly campaign: 
 /** A bar that fills, and its numbers. */
 export function Bar({ done, total }: { readonly done: number; readonly total: number }) {
   return (
-    <span class="progress">
+    <span class="done-bar">
       <progress aria-label="Progress" max={Math.max(total, 1)} value={done} />
       <span class="soft">
         {formatCount(done)} of {formatCount(total)}

@@ -5,15 +5,16 @@ import { api } from "../../api/client.ts";
 import { EMAIL_FILTER_STATUSES } from "../../constants.ts";
 import { toHref } from "../../router.tsx";
 import { ActionButton } from "../action-button.tsx";
-import { formatCount, plural } from "../count.ts";
 import { type Column, DataTable } from "../data-table.tsx";
+import { download } from "../download.ts";
 import { Empty } from "../empty.tsx";
 import { Filters, readFilters } from "../filters.tsx";
+import { formatCount, count as plural } from "../plural.ts";
 import { useEvents, useList } from "../resource.ts";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
-import { buildCsv, saveFile } from "./export.ts";
+import { buildCsv } from "./export.ts";
 import { NUMBERS_MS } from "./progress.tsx";
 
 // The most that one answer has: reading all of 20,000 takes 20 requests.
@@ -105,12 +106,17 @@ function Export({ id, name, filters }: ExportProps) {
         all.push(...data);
         cursor = pagination.nextCursor;
       }
-      saveFile(
+      download(
         `${name.replaceAll(/[^\p{L}\p{N} _-]/gu, "").trim() || "recipients"}.csv`,
-        buildCsv(
-          [...FIELDS],
-          all.map((one) => FIELDS.map((field) => one[field])),
-        ),
+        // With the mark, Excel reads it as UTF-8.
+        [
+          "\ufeff",
+          buildCsv(
+            [...FIELDS],
+            all.map((one) => FIELDS.map((field) => one[field])),
+          ),
+        ],
+        "text/csv",
       );
       toast(`${plural(all.length, "recipient")} saved`);
     } finally {

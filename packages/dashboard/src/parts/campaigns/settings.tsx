@@ -2,8 +2,9 @@
 import type { CampaignDetail } from "@mailsvc/sdk/contract";
 import type { ComponentChildren } from "preact";
 import { toHref } from "../../router.tsx";
-import { formatCount, formatShare } from "../count.ts";
 import { Facts } from "../facts.tsx";
+import { formatCount } from "../plural.ts";
+import { formatShare } from "../share.ts";
 import { Time } from "../time.tsx";
 import { describeAudience, listNamedGroups } from "./groups.ts";
 import { VARIANTS } from "./states.ts";

@@ -2,9 +2,9 @@
 import type { CampaignDetail, VariantName } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
 import { session } from "../../api/session.ts";
-import { plural } from "../count.ts";
 import { Field } from "../field.tsx";
 import { FormButton, type FormValues } from "../form-button.tsx";
+import { count as plural } from "../plural.ts";
 import { toast } from "../toast.tsx";
 import { VARIANTS } from "./states.ts";
 

@@ -72,7 +72,7 @@ export function WhenFields({ when, choose, localFault, error = "" }: Props) {
       {radio("local", "When each reader's clock shows a time", localFault !== null)}
       {localFault === null ? null : <p class="hint soft">{localFault}</p>}
       {kind === "now" ? null : (
-        <div class="pair">
+        <div class="fields-row">
           <Field label="Date and time" error={fault ?? error}>
             <input
               type="datetime-local"
