@@ -141,7 +141,11 @@ test("a dry run tries steps that are not saved, names what is wrong with them, a
   await sdk.contacts.create({ email: "ada@example.com", firstName: "Ada" });
   const before = await sdk.automations.get(id);
   const test = (definition: object, more: object = {}) =>
-    sdk.automations.test(id, { contact: "ada@example.com", definition: definition as Pick<typeof before, "steps" | "connections">, ...more });
+    sdk.automations.test(id, {
+      contact: "ada@example.com",
+      definition: definition as Pick<typeof before, "steps" | "connections">,
+      ...more,
+    });
   const shorter = { steps: [{ id: "end", type: "exit", reason: "tried" }], connections: [{ from: "trigger", to: "end" }] };
   expect(await test(shorter)).toMatchObject({ version: null, status: "EXITED", reason: "tried", path: [{ stepId: "end" }] });
   await expect(test({ ...shorter, connections: [{ from: "trigger", to: "nowhere" }] })).rejects.toMatchObject({
