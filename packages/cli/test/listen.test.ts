@@ -272,6 +272,53 @@ describe("listen", () => {
     expect((await beside.mailsvc(["listen", "--agent", "writer", "--forward-to", local.url, "--to", "a@example.com"])).code).toBe(2);
   });
 
+  test("events of an agent are pushed, go on after a cut connection, and --resume gets what was missed", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const { activationId } = await createTestAgent(beside.world);
+    const { activations, messages } = beside.world.sdk;
+    const home = folder();
+    const env = { MAILSVC_API_KEY: beside.world.builder.apiKey };
+    let cut = (): void => {};
+    const asked: string[] = [];
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const url = new URL(String(input instanceof Request ? input.url : input));
+      asked.push(url.pathname);
+      if (!url.pathname.endsWith("/deliveries/stream")) return beside.world.fetch(input, init);
+      const connection = new AbortController();
+      cut = () => connection.abort(new TypeError("terminated"));
+      const response = await beside.world.fetch(input, init);
+      return new Response(response.body?.pipeThrough(new TransformStream(), { signal: connection.signal }), response);
+    };
+    const argv = ["--agent", "writer", "--forward-to", local.url];
+    const first = await listen(
+      beside,
+      [...argv, "--count", "3"],
+      async ({ until }) => {
+        await activations.pause(activationId);
+        await until("agent.paused");
+        cut();
+        await activations.resume(activationId);
+        await until('"reconnecting"');
+        await until("agent.resumed");
+        await messages.create(activationId, { text: "Hello" });
+      },
+      { env, home, fetch },
+    );
+    expect(deliveriesOf(first).map(({ type }) => type)).toEqual(["agent.paused", "agent.resumed", "message.posted"]);
+    expect(asked.filter((path) => path.endsWith("/deliveries/stream"))).toHaveLength(2);
+    // Nothing is asked again and again.
+    expect(asked.filter((path) => path.endsWith("/deliveries"))).toHaveLength(1);
+    await activations.pause(activationId);
+    await activations.resume(activationId);
+    const second = await listen(beside, [...argv, "--count", "1"], async () => void (await activations.pause(activationId)), { env, home });
+    expect(second.lines[1]).toMatchObject({ kind: "missed", total: 2 });
+    expect(deliveriesOf(second).map(({ type }) => type)).toEqual(["agent.paused"]);
+    await activations.resume(activationId);
+    const third = await listen(beside, [...argv, "--resume", "--count", "1"], async () => {}, { env, home });
+    expect(deliveriesOf(third).map(({ type }) => type)).toEqual(["agent.resumed"]);
+  });
+
   test("the events of an agent are chosen by type, also all of a kind", async () => {
     await using local = await receiver();
     const beside = await startCliWithServer();

@@ -254,6 +254,7 @@ export const ENDPOINTS: EndpointTable = {
   },
   deliveries: {
     list: { method: "GET", path: "/api/v1/marketplace/listings/:slug/deliveries", query: true, page: true },
+    tail: { method: "GET", path: "/api/v1/marketplace/listings/:slug/deliveries/stream", query: true, stream: true },
     get: { method: "GET", path: "/api/v1/marketplace/listings/:slug/deliveries/:id" },
     redeliver: { method: "POST", path: "/api/v1/marketplace/listings/:slug/deliveries/:id/redeliver" },
     test: { method: "POST", path: "/api/v1/marketplace/listings/:slug/test-webhook" },

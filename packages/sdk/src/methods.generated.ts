@@ -2672,6 +2672,19 @@ export interface MailsvcMethods {
       activationId?: string | undefined;
     }, options?: CallOptions): PagePromise<Delivery>;
     /**
+     * Follow the events for a listing's webhook as they are written.
+     *
+     * Server-sent events: `id` is the id of the event, `data` the delivery as JSON, with the body that the webhook gets. A client that lost the connection continues after the id in Last-Event-ID; events of the last minute may come again, under their ids. Events of one activation come in their order. Connections count with those of `events.tail`.
+     *
+     * `GET /api/v1/marketplace/listings/:slug/deliveries/stream`
+     */
+    tail(slug: string, input?: {
+      /** Begin after the event with this id, as far as events are kept; without it, with what happens next */
+      after?: string | undefined;
+      /** Only events of this type */
+      type?: "agent.activated" | "approval_response" | "message.posted" | "reply.received" | "agent.paused" | "agent.resumed" | "agent.deactivated" | "run_force_failed" | "test.ping" | "agent.wakeup" | undefined;
+    }, options?: CallOptions): AsyncGenerator<DeliveryDetail, void, undefined>;
+    /**
      * Show an event with its body and attempts.
      *
      * `GET /api/v1/marketplace/listings/:slug/deliveries/:id`

@@ -57,6 +57,7 @@ import type { ControllableClock } from "./lib/controllable-clock.ts";
 import type { DomainRecords } from "./lib/domain-records.ts";
 import { type FetchText, fetchText } from "./lib/fetch-text.ts";
 import { makeIds } from "./lib/ids.ts";
+import { KeyedSignal } from "./lib/keyed-signal.ts";
 import type { Log } from "./lib/log.ts";
 import { makeMacs } from "./lib/macs.ts";
 import type { Random } from "./lib/random.ts";
@@ -266,6 +267,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),
       limiter: backend.makeLimiter(clock, isControllable(clock)),
       failedLogins: new FailedLogins(clock),
+      deliverySignal: new KeyedSignal(clock.real),
       recipientsAtOnce: backend.recipientsAtOnce,
       ownPort: parts.ownPort ?? (() => null),
     },

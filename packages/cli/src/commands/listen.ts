@@ -1,11 +1,20 @@
+import type { Mailsvc } from "@mailsvc/sdk";
 import { AGENT_EVENT_TYPES, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { Forwarder } from "../listen/forwarder.ts";
-import { PositionFile } from "../listen/position-file.ts";
+import { Forwarder, KEPT_IDS } from "../listen/forwarder.ts";
+import { PositionFile, type StoredPosition } from "../listen/position-file.ts";
 import { Report } from "../listen/report.ts";
 import { matchesPattern, Routes, readPatterns } from "../listen/routes.ts";
 import { readSecret, type SigningSecret } from "../listen/secret.ts";
-import { type EventFilter, findLastSequence, followAgent, followWorkspace } from "../listen/sources.ts";
+import {
+  type AgentStart,
+  countAgentEvents,
+  type EventFilter,
+  findAgentEnd,
+  findLastSequence,
+  followAgent,
+  followWorkspace,
+} from "../listen/sources.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
@@ -70,7 +79,7 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
   let savedAt = host.now();
   const save = (): void => {
     savedAt = host.now();
-    if (agent === undefined) positions.write(forwarder.position);
+    positions.write({ position: forwarder.position, done: [...(start?.known ?? []), ...forwarder.done].slice(-KEPT_IDS) });
   };
   const signal = AbortSignal.any([session.signal, ended.signal]);
   const forwarder = new Forwarder({
@@ -92,15 +101,17 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
     () => void report.lost(forwarder.position).catch(() => ended.abort()),
   );
   const { workspace } = await client.me.get();
-  const positions = new PositionFile(host, { url: session.settings().url, workspaceId: workspace.id });
-  const stored = agent === undefined ? positions.read() : null;
+  const positions = new PositionFile(host, { url: session.settings().url, workspaceId: workspace.id, agent });
+  const stored = positions.read();
   // Found before the connection is made, so that no event is lost meanwhile.
-  const from = readStart(flags, stored) ?? (await findLastSequence(client)) + 1;
+  const start = agent === undefined ? null : (readAgentStart(flags, stored) ?? (await findAgentEnd(client, agent)));
+  const source =
+    agent !== undefined && start !== null
+      ? followAgent(client, agent, start, signal)
+      : followWorkspace(client, filter, readStart(flags, stored) ?? (await findLastSequence(client)) + 1, signal);
   await report.ready(routes.urls, secret);
-  if (stored !== null && flags["from"] === undefined && flags["resume"] !== true) {
-    const { total } = (await client.events.list({ ...filter, after: stored, limit: 1 })).pagination;
-    if (total > 0) await report.missed(total, stored + 1);
-  }
+  if (stored !== null && flags["from"] === undefined && flags["resume"] !== true)
+    await tellMissed(client, report, { stored, filter, agent });
   const release = listenToKeys(session, (key) => {
     if (key === CTRL_C) ended.abort();
     else if (key === "r")
@@ -110,13 +121,11 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
       );
   });
   try {
-    const source =
-      agent === undefined ? followWorkspace(client, filter, from, signal) : followAgent(client, agent, { sleep: host.sleep, signal });
     const limit = flags["count"] as number | undefined;
     let accepted = 0;
     for await (const event of source) {
       if (routes.findUrl(event.type) === null) continue;
-      // The list of an agent's events has no filter.
+      // The stream of an agent's events has no filter for several types.
       if (patterns?.some((pattern) => matchesPattern(pattern, event.type)) === false) continue;
       await forwarder.add(event);
       accepted += 1;
@@ -139,16 +148,42 @@ function readText(flags: Flags, name: string): string | undefined {
 function readFilter(flags: Flags, ofAgent: boolean): EventFilter {
   const given = FILTERS.filter((name) => readText(flags, name) !== undefined);
   if (ofAgent && given[0] !== undefined) throw usageError(`--${given[0]} is no filter for the events of an agent.`);
-  if (ofAgent && (flags["from"] !== undefined || flags["resume"] === true))
-    throw usageError("--from and --resume are for the events of the workspace.");
+  if (ofAgent && flags["from"] !== undefined)
+    throw usageError("--from is for the events of the workspace.", {
+      hint: "The events of an agent go on where they ended with --resume.",
+    });
   return Object.fromEntries(
     ["type", ...FILTERS].flatMap((name) => (readText(flags, name) === undefined ? [] : [[name, readText(flags, name)]])),
   );
 }
 
-function readStart(flags: Flags, stored: number | null): number | undefined {
+function readStart(flags: Flags, stored: StoredPosition | null): number | undefined {
   if (flags["from"] !== undefined) return flags["from"] as number;
-  return flags["resume"] === true && stored !== null ? stored + 1 : undefined;
+  return flags["resume"] === true && typeof stored?.position === "number" ? stored.position + 1 : undefined;
+}
+
+function readAgentStart(flags: Flags, stored: StoredPosition | null): AgentStart | undefined {
+  return flags["resume"] === true ? toAgentStart(stored) : undefined;
+}
+
+function toAgentStart(stored: StoredPosition | null): AgentStart | undefined {
+  return typeof stored?.position === "string" ? { after: stored.position, known: stored.done } : undefined;
+}
+
+/** Says how many events happened since the last run; those of a workspace only as far as the filter lets them through. */
+async function tellMissed(
+  client: Mailsvc,
+  report: Report,
+  { stored, filter, agent }: { stored: StoredPosition; filter: EventFilter; agent: string | undefined },
+): Promise<void> {
+  const start = toAgentStart(stored);
+  if (agent !== undefined && start !== undefined) {
+    const total = await countAgentEvents(client, agent, start);
+    if (total > 0) await report.missed(total, start.after, agent);
+  } else if (typeof stored.position === "number") {
+    const { total } = (await client.events.list({ ...filter, after: stored.position, limit: 1 })).pagination;
+    if (total > 0) await report.missed(total, stored.position + 1, undefined);
+  }
 }
 
 function parsePositive(text: string): number {

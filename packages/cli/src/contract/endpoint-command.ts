@@ -6,7 +6,7 @@ import type { Exit } from "../runtime/exit.ts";
 import { buildCall, isDestructive, isWrite } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Call, CommandSpec, RequestInput, Session } from "../types.ts";
-import { followEvents } from "../views/follow.ts";
+import { followStream } from "../views/follow.ts";
 import { printAllPages } from "../views/show.ts";
 import { getArgumentTitle, listPathArguments } from "./command-map.ts";
 import { formatExamples } from "./examples.ts";
@@ -79,7 +79,7 @@ export function buildEndpointCommand(
     if (isDestructive(endpoint) && endpoint.access !== "dev") await confirmDestructive(session, words.join(" "), safeText(named.join(" ")));
     const keyed = withIdempotency(session, plain);
     const call = isLongPoll(endpoint) ? withPollTime(session, keyed, Number(gathered.query["timeout"] ?? 10)) : keyed;
-    if (endpoint.stream && !session.globals.dryRun) return followEvents(session, call);
+    if (endpoint.stream && !session.globals.dryRun) return followStream(session, spec.id, ids, call.query);
     if (list && flags["all"] === true && !session.globals.dryRun) return printAllPages(session, spec, call);
     return execute(session, spec, call, instead && ((data) => instead(session, data, flags, call)));
   });

@@ -1,10 +1,13 @@
 import { type AttemptParts, type AttemptResult, attemptDelivery } from "./attempt.ts";
+import type { Position } from "./position-file.ts";
 import type { OutgoingEvent } from "./signed-headers.ts";
 
 /** An event on its way from the server to a local webhook. */
 export interface ForwardedEvent extends OutgoingEvent {
-  /** Its place in the stream of the workspace; null for an event of an agent. */
+  /** Its number in the stream of the workspace; null for an event of an agent. */
   readonly sequence: number | null;
+  /** Its place in the stream: the sequence, or the id of an event of an agent. */
+  readonly position: Position;
   /** What it is about: the events of one subject are forwarded one after the other. */
   readonly subject: string;
 }
@@ -24,6 +27,8 @@ interface ForwarderParts extends AttemptParts {
 }
 
 const IN_FLIGHT = 16;
+/** The ids that are remembered of events that are done: more than a stream repeats after it was interrupted. */
+export const KEPT_IDS = 200;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
 
@@ -40,9 +45,11 @@ export class Forwarder {
   readonly #parts: ForwarderParts;
   /** The last event of each subject that is not done. */
   readonly #subjects = new Map<string, Promise<void>>();
-  /** Sequences of events that are not done. */
-  readonly #open = new Set<number>();
-  #highest = 0;
+  /** Events from the first one that is not done, in their order. */
+  readonly #open: { readonly event: ForwardedEvent; done: boolean }[] = [];
+  /** The ids of the last events that are done. */
+  readonly #done: string[] = [];
+  #position: Position | null = null;
   #running = 0;
   #freed: (() => void) | null = null;
   /** The last attempt that was answered or failed. */
@@ -52,23 +59,26 @@ export class Forwarder {
     this.#parts = parts;
   }
 
-  /** The sequence up to which everything is done; 0 before the first event. */
-  get position(): number {
-    return this.#open.size === 0 ? this.#highest : Math.min(...this.#open) - 1;
+  /** The place in the stream up to which everything is done; null before the first event. */
+  get position(): Position | null {
+    return this.#position;
+  }
+
+  /** The ids of the last events that are done. */
+  get done(): readonly string[] {
+    return this.#done;
   }
 
   /** Accepts an event; resolves when there is room for the next one. */
   async add(event: ForwardedEvent): Promise<void> {
-    const { sequence, subject } = event;
-    if (sequence !== null) {
-      this.#highest = Math.max(this.#highest, sequence);
-      this.#open.add(sequence);
-    }
+    const { subject } = event;
+    const entry = { event, done: false };
+    this.#open.push(entry);
     this.#running += 1;
     const before = this.#subjects.get(subject) ?? Promise.resolve();
     const done = before
       .then(async () => {
-        if ((await this.#forward(event)) && sequence !== null) this.#open.delete(sequence);
+        if (await this.#forward(event)) this.#finish(entry);
       })
       .finally(() => {
         if (this.#subjects.get(subject) === done) this.#subjects.delete(subject);
@@ -92,6 +102,13 @@ export class Forwarder {
   /** Resolves when every event is done. Throws what reporting threw. */
   async settle(): Promise<void> {
     await Promise.all(this.#subjects.values());
+  }
+
+  #finish(entry: { readonly event: ForwardedEvent; done: boolean }): void {
+    entry.done = true;
+    this.#done.push(entry.event.id);
+    if (this.#done.length > KEPT_IDS) this.#done.shift();
+    while (this.#open[0]?.done) this.#position = this.#open.shift()?.event.position ?? this.#position;
   }
 
   /** False if the program ends before the event is done. */

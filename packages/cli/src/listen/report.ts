@@ -1,6 +1,7 @@
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import type { ForwardResult } from "./forwarder.ts";
+import type { Position } from "./position-file.ts";
 import type { SigningSecret } from "./secret.ts";
 
 /** Tells what happens: for people as lines, in a pipe as one JSON document for each. */
@@ -27,12 +28,12 @@ export class Report {
   }
 
   /** Events that happened since the last time this ran here; `total` may be a minimum. */
-  async missed(total: number, since: number): Promise<void> {
+  async missed(total: number, since: Position, agent: string | undefined): Promise<void> {
     const { out, term } = this.#session;
     if (out.json) return out.line({ kind: "missed", total, since });
-    out.note(
-      `${term.err.yellow("missed")} ${total} since the last time. Get them with: mailsvc listen --from ${since} …, or mailsvc listen --resume …`,
-    );
+    const count = `${total} ${total === 1 ? "event" : "events"}`;
+    const command = agent === undefined ? `mailsvc listen --from ${since}` : `mailsvc listen --agent ${safeText(agent)} --resume`;
+    out.note(`${term.err.yellow("missed")} ${count} since the last time. To get ${total === 1 ? "it" : "them"}: ${command} …`);
   }
 
   async attempt({ event, url, attempt, status, ms, error }: ForwardResult): Promise<void> {
@@ -59,18 +60,17 @@ export class Report {
   }
 
   /** The connection to the server was lost and is made again. */
-  async lost(after: number): Promise<void> {
+  async lost(after: Position | null): Promise<void> {
     const { out, term } = this.#session;
     if (out.json) return out.line({ kind: "reconnecting", after });
     out.note(
-      `${term.err.yellow("lost")} the connection to the server; connecting again${after === 0 ? "" : `, to continue after #${after}`}.`,
+      `${term.err.yellow("lost")} the connection to the server; connecting again${after === null ? "" : `, to continue after ${typeof after === "number" ? `#${after}` : safeText(after)}`}.`,
     );
   }
 
-  async ended(position: number): Promise<void> {
+  async ended(position: Position | null): Promise<void> {
     const { out } = this.#session;
-    if (out.json)
-      return out.line({ kind: "ended", forwarded: this.#forwarded, failed: this.#failed, position: position === 0 ? null : position });
+    if (out.json) return out.line({ kind: "ended", forwarded: this.#forwarded, failed: this.#failed, position });
     out.note(`${this.#forwarded} forwarded, ${this.#failed} of them without success.`);
   }
 }

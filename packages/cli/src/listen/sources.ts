@@ -1,5 +1,5 @@
 import type { Mailsvc } from "@mailsvc/sdk";
-import type { Delivery, Event } from "@mailsvc/sdk/contract";
+import type { Event } from "@mailsvc/sdk/contract";
 import type { ForwardedEvent } from "./forwarder.ts";
 
 type Client = Pick<Mailsvc, "deliveries" | "events">;
@@ -8,7 +8,15 @@ export type EventFilter = Omit<NonNullable<Parameters<Mailsvc["events"]["tail"]>
 /** An event of the workspace as its webhooks get it: the same bytes. */
 export function toForwarded(event: Event): ForwardedEvent {
   const { id, type, at, sequence } = event;
-  return { id, type, at, sequence, subject: event.emailId ?? event.contactId ?? event.campaignId ?? id, body: JSON.stringify(event) };
+  return {
+    id,
+    type,
+    at,
+    sequence,
+    position: sequence,
+    subject: event.emailId ?? event.contactId ?? event.campaignId ?? id,
+    body: JSON.stringify(event),
+  };
 }
 
 /** The events of the workspace from a sequence on, without end. Goes on after sleep and restarts of the server, without a gap. */
@@ -28,43 +36,54 @@ export async function findLastSequence({ events }: Pick<Client, "events">): Prom
   return Math.max(0, ...data.map(({ sequence }) => sequence));
 }
 
-// Agents have few events, and no stream: the list is looked at this often.
-const POLL_MS = 250;
-const PAGE = 50;
+// Before every id: the stream from its start.
+const BEFORE_ALL = `evt_${"0".repeat(26)}`;
+const PAGE = 100;
+const MAX_COUNTED = 1000;
+
+/** Where to begin in the stream of an agent. */
+export interface AgentStart {
+  /** The id of an event. */
+  readonly after: string;
+  /** Events that are not wanted again, though the stream may repeat them; oldest first. */
+  readonly known: readonly string[];
+}
+
+/** The end of the stream of an agent, as it is now. */
+export async function findAgentEnd({ deliveries }: Pick<Client, "deliveries">, slug: string): Promise<AgentStart> {
+  const known = (await deliveries.list(slug, { limit: PAGE })).data.map(({ id }) => id).reverse();
+  return { after: known.at(-1) ?? BEFORE_ALL, known };
+}
+
+/** How many events there are behind a place in the stream of an agent, 1,000 at most. */
+export async function countAgentEvents(
+  { deliveries }: Pick<Client, "deliveries">,
+  slug: string,
+  { after, known }: AgentStart,
+): Promise<number> {
+  const seen = new Set(known);
+  let count = 0;
+  for await (const { id } of deliveries.list(slug, { limit: PAGE })) {
+    if (id <= after || count >= MAX_COUNTED) break;
+    if (!seen.has(id)) count += 1;
+  }
+  return count;
+}
 
 /**
- * The events for the webhook of an agent as they happen. Their bodies are those of the real webhook, except for the key of
- * agent.activated, which goes to that webhook alone.
+ * The events for the webhook of an agent from a place on, without end. Goes on after sleep and restarts of the server, without a gap. Their
+ * bodies are those of the real webhook, except for the key of agent.activated, which goes to that webhook alone.
  */
 export async function* followAgent(
   { deliveries }: Client,
   slug: string,
-  { sleep, signal }: { sleep: (ms: number, signal: AbortSignal) => Promise<void>; signal: AbortSignal },
+  { after, known }: AgentStart,
+  signal: AbortSignal,
 ): AsyncGenerator<ForwardedEvent> {
-  const known = new Set((await deliveries.list(slug, { limit: PAGE })).data.map(({ id }) => id));
-  while (!signal.aborted) {
-    const fresh = await listFresh(deliveries, slug, known);
-    for (const { id, type, timestamp, activationId } of fresh) {
-      known.add(id);
-      const { body } = await deliveries.get(slug, id);
-      yield { id, type, at: timestamp, sequence: null, subject: activationId, body };
-    }
-    await sleep(POLL_MS, signal);
+  const seen = new Set(known);
+  for await (const { id, type, timestamp, activationId, body } of deliveries.tail(slug, { after }, { signal })) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    yield { id, type, at: timestamp, sequence: null, position: id, subject: activationId, body };
   }
-}
-
-/** The deliveries before the first known one, oldest first. */
-async function listFresh(deliveries: Client["deliveries"], slug: string, known: ReadonlySet<string>): Promise<Delivery[]> {
-  const fresh: Delivery[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { data: Delivery[]; pagination: { nextCursor: string | null } } = await deliveries.list(slug, {
-      limit: PAGE,
-      ...(cursor !== null && { cursor }),
-    });
-    const unknown = page.data.filter(({ id }) => !known.has(id));
-    fresh.push(...unknown);
-    cursor = unknown.length < page.data.length ? null : page.pagination.nextCursor;
-  } while (cursor !== null);
-  return fresh.reverse();
 }

@@ -40,6 +40,11 @@ export const deliveryViews: Readonly<Record<string, View>> = {
   "deliveries.test": { object: formatTest },
 };
 
+/** A delivery as one line, for a terminal that follows them. */
+export function formatDeliveryLine({ timestamp, type, activationId, sequence, id }: Delivery, style: Style): string {
+  return `${style.dim(formatTimestamp(timestamp))}  ${type.padEnd(22)}  ${safeText(activationId)} ${style.dim(`#${sequence}`)}  ${style.dim(safeText(id))}`;
+}
+
 export function paintDelivery(style: Style, text: string): string {
   const word = text.split(/[: ]/)[0] ?? text;
   if (GOOD.has(word)) return style.green(text);

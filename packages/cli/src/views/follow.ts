@@ -1,18 +1,37 @@
 import type { Mailsvc } from "@mailsvc/sdk";
+import type { DeliveryDetail, Event } from "@mailsvc/sdk/contract";
 import { EXIT, type Exit } from "../runtime/exit.ts";
-import type { Call, Session } from "../types.ts";
+import type { RequestInput, Session, Terminal } from "../types.ts";
+import { formatDeliveryLine } from "./deliveries.ts";
 import { formatEventLine } from "./events.ts";
 
-type TailQuery = Parameters<Mailsvc["events"]["tail"]>[0];
+interface Stream {
+  open(client: Mailsvc, ids: readonly string[], query: object, signal: AbortSignal): AsyncIterable<unknown>;
+  format(item: unknown, term: Terminal): string;
+}
 
-/** Prints events as they happen, one per line, until Ctrl-C: for people in columns, in a pipe as JSON. */
-export async function followEvents(session: Session, { query }: Call): Promise<Exit> {
+/** The streams, by their endpoint. */
+const STREAMS: Readonly<Record<string, Stream>> = {
+  "events.tail": {
+    open: (client, _ids, query, signal) => client.events.tail(query, { signal }),
+    format: (item, { out, columns }) => formatEventLine(item as Event, out, columns),
+  },
+  "deliveries.tail": {
+    open: (client, [slug = ""], query, signal) => client.deliveries.tail(slug, query, { signal }),
+    format: (item, { out }) => formatDeliveryLine(item as DeliveryDetail, out),
+  },
+};
+
+/** Prints what a stream brings as it happens, one per line, until Ctrl-C: for people in columns, in a pipe as JSON. */
+export async function followStream(session: Session, id: string, ids: readonly string[], query: RequestInput["query"]): Promise<Exit> {
   const { out, term, signal } = session;
+  const stream = STREAMS[id];
+  if (!stream) throw new Error(`There is no view for the stream ${id}.`);
   const client = await session.client();
   if (!out.json) out.note(term.err.dim("Following events. Ctrl-C ends."));
-  for await (const event of client.events.tail(query as TailQuery, { signal })) {
-    if (out.json) await out.line(event);
-    else await out.text(`${formatEventLine(event, term.out, term.columns)}\n`);
+  for await (const item of stream.open(client, ids, query, signal)) {
+    if (out.json) await out.line(item);
+    else await out.text(`${stream.format(item, term)}\n`);
   }
   return EXIT.ok;
 }

@@ -84,6 +84,11 @@ export function firstIdAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeTime(Math.max(0, ms))}${"0".repeat(16)}`;
 }
 
+/** The instant at which an id was made, ms. */
+export function readIdTime(id: string): number {
+  return [...id.slice(id.indexOf("_") + 1, id.indexOf("_") + 11)].reduce((ms, char) => ms * 32 + ALPHABET.indexOf(char), 0);
+}
+
 /** 20 bits as 4 characters. */
 function four(bits: number): string {
   return `${PAIRS[bits >> 10]}${PAIRS[bits & 1023]}`;

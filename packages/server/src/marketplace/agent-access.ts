@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { Handlers } from "../http/handler.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
+import type { KeyedSignal } from "../lib/keyed-signal.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -69,6 +70,8 @@ export interface AgentDeps {
   readonly staging: Staging;
   readonly config: { readonly dev: boolean; readonly maxBodyBytes: number };
   readonly webhooks: OutboxDeps["webhooks"];
+  /** Wakes those who follow the deliveries of a listing, by its id. */
+  readonly deliverySignal: KeyedSignal;
   readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
   /** The public address of this server, without a trailing slash. */
   baseUrl(): string;

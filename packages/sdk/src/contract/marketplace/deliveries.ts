@@ -93,6 +93,25 @@ export const deliveries = {
     errors: ["not_found"],
     examples: [{ summary: "Dead events", params: { slug }, query: { state: "dead" } }],
   }),
+  tail: endpoint({
+    method: "GET",
+    path: "/api/v1/marketplace/listings/:slug/deliveries/stream",
+    access: read,
+    summary: "Follow the events for a listing's webhook as they are written",
+    description: `Server-sent events: \`id\` is the id of the event, \`data\` the delivery as JSON, with the body that the webhook gets. A client that lost the connection continues after the id in Last-Event-ID; events of the last minute may come again, under their ids. Events of one activation come in their order. Connections count with those of \`events.tail\`.`,
+    query: z.object({
+      after: z
+        .string()
+        .max(100)
+        .optional()
+        .meta({ description: "Begin after the event with this id, as far as events are kept; without it, with what happens next" }),
+      type: z.enum(AGENT_EVENT_TYPES).optional().meta({ description: "Only events of this type" }),
+    }),
+    stream: true,
+    output: DeliveryDetail,
+    errors: ["not_found"],
+    examples: [{ summary: "What happens from now on", params: { slug } }],
+  }),
   get: endpoint({
     method: "GET",
     path: "/api/v1/marketplace/listings/:slug/deliveries/:id",

@@ -41,11 +41,16 @@ export async function emitAll(tx: AgentTx, deps: AgentDeps, activationIds: reado
     .where(inArray(a.id, [...activationIds]))
     .returning({ id: a.id, listingId: a.listingId, workspaceId: a.workspaceId, sequence: a.sequence, at: a.lastEventAt });
   if (AGENT_EVENTS[event.type].isStatus) await supersede(tx, deps, activationIds);
-  await writeEvents(
+  await write(
     tx,
     deps,
     positions.map((position) => toWebhookEvent(deps, position, event)),
   );
+}
+
+async function write(tx: AgentTx, deps: AgentDeps, rows: readonly NewWebhookEvent[]): Promise<void> {
+  await writeEvents(tx, deps, rows);
+  tx.afterCommit(() => deps.deliverySignal.wake(new Set(rows.map(({ endpointId }) => endpointId))));
 }
 
 /**
@@ -67,7 +72,7 @@ export async function emitEach(
     const position = await takePosition(tx, activationId, event.at);
     if (position) rows.push(toWebhookEvent(deps, position, event));
   }
-  await writeEvents(tx, deps, rows);
+  await write(tx, deps, rows);
 }
 
 /** Writes an event for one activation. */

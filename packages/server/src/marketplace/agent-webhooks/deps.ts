@@ -1,3 +1,4 @@
+import type { EventDeps } from "../../events/deps.ts";
 import type { Limiter } from "../../lib/rate.ts";
 import type { Queue } from "../../queue/queue.ts";
 import type { WebhookDeps } from "../../webhooks/deps.ts";
@@ -10,5 +11,6 @@ export interface AgentWebhookDeps extends AgentDeps, ActivationDeps, WebhookDeps
   /** Rate limits, shared by all servers on one database. */
   readonly limiter: Limiter;
   readonly queue: Queue;
+  readonly eventStream: EventDeps["eventStream"];
   readonly webhooks: WebhookDeps["webhooks"];
 }

@@ -5,10 +5,18 @@ import { getListingRow } from "../listings/listings.ts";
 import { getEventRow, listDeliveries, showDeliveryDetail } from "./deliveries.ts";
 import type { AgentWebhookDeps } from "./deps.ts";
 import { recordAgain, sendAgain } from "./redeliver.ts";
+import { followDeliveries } from "./tail.ts";
 import { testWebhook } from "./test-webhook.ts";
 
 export const deliveryHandlers: Handlers<typeof contract.deliveries, AgentWebhookDeps> = {
   list: async ({ slug, ...input }, { read, workspaceId }) => listDeliveries(read, await getListingRow(read, workspaceId, slug), input),
+  tail: async ({ slug, ...input }, { read, deps, workspaceId, key, header, signal }) =>
+    followDeliveries(read, deps, await getListingRow(read, workspaceId, slug), {
+      ...input,
+      keyId: key.id,
+      lastEventId: header("last-event-id"),
+      signal: signal(),
+    }),
   get: async ({ slug, id }, { read, workspaceId }) =>
     showDeliveryDetail(read, await getEventRow(read, await getListingRow(read, workspaceId, slug), id)),
   redeliver: {

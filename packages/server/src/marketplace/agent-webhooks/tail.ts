@@ -1,0 +1,136 @@
+import type { AgentEventType, DeliveryDetail, StreamMessage } from "@mailsvc/sdk/contract";
+import { and, asc, eq, gt } from "drizzle-orm";
+import type { Reader } from "../../db/db.ts";
+import { findRows } from "../../db/find.ts";
+import { invalid } from "../../lib/api-error.ts";
+import { firstIdAt, readIdTime } from "../../lib/ids.ts";
+import { MINUTE, SECOND } from "../../lib/units.ts";
+import type { ListingRow } from "../listings/listings.ts";
+import { showDeliveryDetail } from "./deliveries.ts";
+import type { AgentWebhookDeps } from "./deps.ts";
+
+/** What a client wants to follow. */
+interface TailRequest {
+  readonly keyId: string;
+  /** The id of the last event that the client has seen. */
+  readonly after?: string | undefined;
+  /** The same, as a client sends it that connects again; it wins. */
+  readonly lastEventId: string | null;
+  readonly type?: AgentEventType | undefined;
+  /** Aborted when the client disconnects, and when its key is revoked. */
+  readonly signal: AbortSignal;
+}
+
+// Ids sort by the time at which they were made. On Postgres a transaction may commit after another one whose ids are newer, but none lasts
+// this long: so far back the stream looks again for what it has not sent.
+const OVERLAP_MS = MINUTE;
+// Another process may have written events: look this often (real time).
+const POLL_MS = 300;
+// How often a message is sent when nothing happens, so that both sides notice a dead connection (real time).
+const PING_MS = 15 * SECOND;
+const PAGE = 500;
+
+/**
+ * The events for the webhook of a listing as they are written, without end: it stops when the client disconnects, its key is revoked or
+ * the server stops. A client that connects again may get events of the last minute again, under the same ids. Throws ApiError
+ * validation_error, rate_limited.
+ */
+export async function followDeliveries(
+  read: Reader,
+  deps: AgentWebhookDeps,
+  listing: ListingRow,
+  request: TailRequest,
+): Promise<AsyncIterable<StreamMessage<DeliveryDetail>>> {
+  const { eventStream, deliverySignal, clock } = deps;
+  const last = readEventId("Last-Event-ID", request.lastEventId) ?? readEventId("after", request.after ?? null);
+  const unsent = new UnsentIds(read, listing.id, last ?? firstIdAt("evt", clock.now()));
+  // Who names no event wants what happens from now on.
+  if (last === null) await unsent.take();
+  const close = eventStream.followers.open(listing.workspaceId, request.keyId);
+  const signal = AbortSignal.any([request.signal, eventStream.stopping]);
+  signal.addEventListener("abort", close, { once: true });
+
+  async function* follow(): AsyncGenerator<StreamMessage<DeliveryDetail>> {
+    try {
+      // At once, so that the client knows it is connected.
+      yield { id: unsent.newest };
+      let quietSince = clock.real.now();
+      while (!signal.aborted) {
+        const waiting = deliverySignal.wait(listing.id, POLL_MS, signal);
+        for (const id of await unsent.take()) {
+          if (signal.aborted) return;
+          const [row] = await findRows(read, read.t.webhookEvents, { id });
+          if (!row || (request.type !== undefined && row.type !== request.type)) continue;
+          yield { id, data: await showDeliveryDetail(read, row) };
+          quietSince = clock.real.now();
+        }
+        if (clock.real.now() - quietSince >= PING_MS) {
+          yield { id: unsent.newest };
+          quietSince = clock.real.now();
+        }
+        await waiting;
+      }
+    } finally {
+      signal.removeEventListener("abort", close);
+      if (!signal.aborted) close();
+    }
+  }
+  return follow();
+}
+
+/** The ids of a listing's events that were not taken before, from an id on. */
+class UnsentIds {
+  readonly #read: Reader;
+  readonly #listingId: string;
+  /** Those of the last minute, oldest first. */
+  readonly #taken = new Set<string>();
+  #newest: string;
+
+  constructor(read: Reader, listingId: string, after: string) {
+    this.#read = read;
+    this.#listingId = listingId;
+    this.#newest = after;
+    this.#taken.add(after);
+  }
+
+  /** The newest id that was taken, or the one to begin after. */
+  get newest(): string {
+    return this.#newest;
+  }
+
+  async take(): Promise<string[]> {
+    const fresh: string[] = [];
+    let from = firstIdAt("evt", readIdTime(this.#newest) - OVERLAP_MS);
+    for (let full = true; full; ) {
+      const ids = await this.#listAfter(from);
+      fresh.push(...ids.filter((id) => !this.#taken.has(id)));
+      full = ids.length === PAGE;
+      from = ids.at(-1) ?? from;
+    }
+    for (const id of fresh) {
+      this.#taken.add(id);
+      if (id > this.#newest) this.#newest = id;
+    }
+    const floor = firstIdAt("evt", readIdTime(this.#newest) - OVERLAP_MS);
+    for (const id of this.#taken) if (id < floor) this.#taken.delete(id);
+    return fresh;
+  }
+
+  async #listAfter(id: string): Promise<string[]> {
+    const { webhookEvents: e } = this.#read.t;
+    const rows = await this.#read
+      .select({ id: e.id })
+      .from(e)
+      .where(and(eq(e.endpointId, this.#listingId), gt(e.id, id)))
+      .orderBy(asc(e.id))
+      .limit(PAGE);
+    return rows.map((row) => row.id);
+  }
+}
+
+/** Throws ApiError validation_error for what is no id of an event. */
+function readEventId(name: string, text: string | null): string | null {
+  if (text === null || text === "") return null;
+  if (/^evt_[0-9a-hjkmnp-tv-z]{26}$/.test(text)) return text;
+  throw invalid(name, "invalid_format", `${name} must be the id of an event, such as evt_01jc3v2m9k8q4w6x0y5z7a1b2c.`);
+}
