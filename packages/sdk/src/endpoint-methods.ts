@@ -45,7 +45,8 @@ function longPollMs({ waitSeconds }: EndpointFacts, { timeout = waitSeconds }: F
 /** Splits the input into query and body: without a body all is query; otherwise fields of the declared query go there and the rest is the body. */
 function splitInput({ body, query }: EndpointFacts, input: Fields): { query: Fields; body: Fields | undefined } {
   if (!body) return { query: input, body: undefined };
-  const inQuery = (name: string): boolean => Array.isArray(query) && query.includes(name);
+  if (!Array.isArray(query)) return { query: {}, body: input };
+  const inQuery = (name: string): boolean => query.includes(name);
   const entries = Object.entries(input);
   return {
     query: Object.fromEntries(entries.filter(([name]) => inQuery(name))),

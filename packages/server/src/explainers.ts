@@ -2,7 +2,9 @@ import { explainEntry } from "./automations/explain.ts";
 import { explainCampaign } from "./campaigns/explain.ts";
 import type { Deps } from "./deps.ts";
 import { explainWebhook, explainWebhookDelivery } from "./developer-webhooks/explain.ts";
+import { getEvent } from "./events/list.ts";
 import { type Explainers, explainAddress, explainContact, explainEmail } from "./explain/explain.ts";
+import { ApiError } from "./lib/api-error.ts";
 import { explainActivation, explainAgentEvent, explainToBuilder } from "./marketplace/agent-webhooks/explain.ts";
 import { explainRun } from "./marketplace/runs/explain.ts";
 import { explainReceived } from "./received/explain.ts";
@@ -54,6 +56,15 @@ export const EXPLAINERS: Explainers<Deps> = {
     {
       permission: "listings:read",
       explain: (read, deps, { workspaceId, id }) => explainAgentEvent(read, toPresent(deps), workspaceId, id),
+    },
+    {
+      permission: "events:read",
+      explain: async (read, deps, { workspaceId, id }) => {
+        const { emailId, contactId, campaignId } = await getEvent(read, deps, { workspaceId, test: false }, id);
+        const about = emailId ?? contactId ?? campaignId;
+        if (about === null) throw new ApiError("not_found", `Nothing more is known of ${id}: mailsvc events get ${id}`);
+        return { about };
+      },
     },
   ],
   run: [

@@ -11,7 +11,7 @@ export function undiciTransport(given: UndiciDispatcher | undefined): Transport 
     const options = { method: method as Dispatcher.HttpMethod, headers, body: body ?? null, signal };
     const response = await undici.request(url, dispatcher ? { ...options, dispatcher } : options);
     const { statusCode: status } = response;
-    return { status, headers: flatten(response.headers), bytes: new Uint8Array(await response.body.arrayBuffer()) };
+    return { status, headers: flatten(response.headers), bytes: await response.body.bytes() };
   };
 }
 

@@ -67,6 +67,17 @@ test("a bounced email: what the code means, what follows from it, and what to do
   expect(await world.sdk.explanations.get("ADA@example.com")).toMatchObject({ kind: "contact", status: "suppressed", related: [id] });
 });
 
+test("an event is explained by what it is about, to keys that may read that", async () => {
+  await using world = await createWorld();
+  const id = await send(world);
+  await world.settle();
+  const [event] = (await world.sdk.events.list({ type: "email.delivered" })).data;
+  expect(await world.sdk.explanations.get(event?.id ?? "")).toEqual(await world.sdk.explanations.get(id));
+  const reader = world.sdk.withOptions({ apiKey: await keyFor(world, "events:read") });
+  await expect(reader.explanations.get(event?.id ?? "")).rejects.toMatchObject({ code: "forbidden" });
+  await expect(world.sdk.explanations.get("evt_0000000009z")).rejects.toMatchObject({ code: "not_found" });
+});
+
 test("one mail to several recipients: for all of them, or for one by its address or id", async () => {
   await using world = await createWorld({
     mailer: scriptedMailer(({ envelopeTo }) => (envelopeTo.startsWith("gone") ? noSuchUser : { outcome: "sent", response: "250 OK" })),

@@ -19,8 +19,8 @@ export interface Question {
 export interface Explainer<Deps> {
   /** What a key needs to read it. */
   readonly permission: Permission;
-  /** Throws ApiError not_found. */
-  readonly explain: (read: Reader, deps: Deps, question: Question) => Promise<Explanation>;
+  /** Explains it, or gives the id of what it is about, which explains it. Throws ApiError not_found. */
+  readonly explain: (read: Reader, deps: Deps, question: Question) => Promise<Explanation | { readonly about: string }>;
 }
 
 /** The explainers of each prefix of ids, in the order in which they are asked: the first that finds the object answers. */
@@ -51,7 +51,8 @@ export async function explain<Deps extends ExplainDeps>(
   let missing: ApiError | null = null;
   for (const { explain: answer } of allowed) {
     try {
-      return await answer(read, deps, question);
+      const found = await answer(read, deps, question);
+      return "about" in found ? await explain(explainers, read, deps, asker, { ...question, id: found.about }) : found;
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "not_found") throw error;
       missing ??= error;

@@ -66,7 +66,9 @@ test("an event that another process committed late, under an older id, comes too
   const got = follow(1, { after: from, type: "approval_response" });
   // Without a signal, as from another process.
   await db.tx((tx) =>
-    tx.insert(e).values({ ...(row as NonNullable<typeof row>), id: late, type: "approval_response", streamId: "act_other", at: clock.now() }),
+    tx
+      .insert(e)
+      .values({ ...(row as NonNullable<typeof row>), id: late, type: "approval_response", streamId: "act_other", at: clock.now() }),
   );
   expect((await got).map(({ id }) => id)).toEqual([late]);
 });
