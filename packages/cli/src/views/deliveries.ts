@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryAttempt, DeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
 import { parsePathParams } from "../contract/command-map.ts";
-import { safeJson, safeLines } from "../runtime/safe-text.ts";
+import { safeJson, safeLines, safeText } from "../runtime/safe-text.ts";
 import type { Session, Style } from "../types.ts";
 import { type Column, renderDetails, renderTable, wrapText } from "./table.ts";
 import { formatInstant, formatTimestamp } from "./time.ts";
