@@ -201,8 +201,9 @@ class TranscriptShell {
     const child = spawn("bash", ["-uc", script], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
     let printed = "";
     child.stdout.setEncoding("utf8").on("data", (part: string) => {
+      // Once: a second Ctrl-C ends it at once.
+      if (interrupted && printed === "") child.kill("SIGINT");
       printed += part;
-      if (interrupted && printed.includes("\n")) child.kill("SIGINT");
     });
     return new Promise((done) => child.on("close", (code) => done({ printed, code: code ?? 1 })));
   }
