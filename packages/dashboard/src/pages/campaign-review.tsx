@@ -103,7 +103,7 @@ function Checks({ campaign, audience: { data, error } }: Parts) {
         </Check>
         <Check tone="good" name="Sender">
           {fromName === null ? fromEmail : `${fromName} <${fromEmail}>`}
-          {replyTo === null ? "" : `, replies go to ${replyTo}`}
+          {replyTo === null ? "" : `, replies go to ${Array.isArray(replyTo) ? replyTo.join(", ") : replyTo}`}
         </Check>
         <Check tone="good" name="Subject">
           {subjectLine}

@@ -14,11 +14,14 @@ interface Props {
 
 /** The attributes of an element for a text. An empty one removes a field that may be absent. */
 export function bindText(draft: CampaignDraft, name: TextName, { required = false } = {}) {
+  const shown = draft.fields.value[name];
+  // Several addresses are one field: replies go to all of them.
+  const parse = (text: string) => (name === "replyTo" && text.includes(",") ? text.split(",").map((one) => one.trim()) : text);
   return {
-    value: draft.fields.value[name] ?? "",
+    value: Array.isArray(shown) ? shown.join(", ") : (shown ?? ""),
     "aria-invalid": findMessages(draft.error.value, name) !== "",
     onInput: ({ currentTarget: { value } }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
-      draft.set({ [name]: value === "" && !required ? null : value }),
+      draft.set({ [name]: value === "" && !required ? null : parse(value) }),
   };
 }
 
@@ -43,7 +46,7 @@ export function SenderFields({ draft, senders }: Props & { readonly senders: rea
           <option key={sender.id} value={sender.kind === "address" ? sender.value : `hello@${sender.value}`} />
         ))}
       </datalist>
-      <Field label="Replies go to" hint="Empty for the from address." error={findMessages(error, "replyTo")}>
+      <Field label="Replies go to" hint="Empty for the from address. Separate several by commas." error={findMessages(error, "replyTo")}>
         <input {...bindText(draft, "replyTo")} autocomplete="off" spellcheck={false} />
       </Field>
     </section>

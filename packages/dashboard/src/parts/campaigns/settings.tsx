@@ -62,7 +62,7 @@ export function CampaignSettings({ campaign }: { readonly campaign: CampaignDeta
     ["Audience", describeAudience(campaign, listNamedGroups(campaign))],
     ["Sent again", resendOf && <a href={toHref(`/campaigns/${resendOf.campaignId}`)}>The earlier campaign</a>],
     ["From", fromName === null ? fromEmail : `${fromName} <${fromEmail}>`],
-    ["Replies to", replyTo],
+    ["Replies to", Array.isArray(replyTo) ? replyTo.join(", ") : replyTo],
     ["Subject", subjectLine],
     ["Preview text", previewText],
     ["Variants", describeTest(campaign).length === 0 ? null : describeTest(campaign).map((line) => <div key={line}>{line}</div>)],
