@@ -16,6 +16,7 @@ import { ErrorNote } from "../parts/error-note.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { count as plural } from "../parts/plural.ts";
+import { formatReplyTo } from "../parts/reply-to.ts";
 import { type Resource, useResource } from "../parts/resource.ts";
 import { learnTime } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -103,7 +104,7 @@ function Checks({ campaign, audience: { data, error } }: Parts) {
         </Check>
         <Check tone="good" name="Sender">
           {fromName === null ? fromEmail : `${fromName} <${fromEmail}>`}
-          {replyTo === null ? "" : `, replies go to ${Array.isArray(replyTo) ? replyTo.join(", ") : replyTo}`}
+          {replyTo === null ? "" : `, replies go to ${formatReplyTo(replyTo)}`}
         </Check>
         <Check tone="good" name="Subject">
           {subjectLine}

@@ -13,6 +13,7 @@ import { LintFindings } from "../parts/lint-findings.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { MailFrame } from "../parts/mail-frame.tsx";
 import { Page } from "../parts/page.tsx";
+import { formatReplyTo } from "../parts/reply-to.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
 import { Status, toTone } from "../parts/status.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -220,7 +221,7 @@ function listFacts(email: EmailDetail): (readonly [string, preact.ComponentChild
   const tags = Object.entries(email.tags);
   return [
     ["From", email.from],
-    ["Reply-To", email.replyTo && [email.replyTo].flat().join(", ")],
+    ["Reply-To", formatReplyTo(email.replyTo)],
     ["Accepted", <Time key="accepted" at={email.createdAt} exactly />],
     ["Scheduled", email.scheduledAt && <Time key="scheduled" at={email.scheduledAt} exactly />],
     ["Next attempt", email.nextAttemptAt && <Time key="next" at={email.nextAttemptAt} exactly />],

@@ -9,6 +9,7 @@ import { Facts } from "../parts/facts.tsx";
 import { HtmlPreview } from "../parts/html-preview.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { formatReplyTo } from "../parts/reply-to.ts";
 import { useResource } from "../parts/resource.ts";
 import { Tabs } from "../parts/tabs.tsx";
 import { nameChanges, toDraft } from "../parts/templates/draft.ts";
@@ -115,7 +116,7 @@ function Source({ shown: { from, replyTo, layout, source } }: { readonly shown: 
         facts={[
           ["Subject", source.subject],
           ["From", from],
-          ["Reply-To", replyTo],
+          ["Reply-To", formatReplyTo(replyTo)],
           ["Layout", layout],
         ]}
       />

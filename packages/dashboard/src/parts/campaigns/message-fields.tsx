@@ -3,6 +3,7 @@ import type { CampaignDetail, Sender, Template, Variant } from "@mailsvc/sdk/con
 import { useId } from "preact/hooks";
 import { Field } from "../field.tsx";
 import { findMessages } from "../field-messages.ts";
+import { formatReplyTo, parseReplyTo } from "../reply-to.ts";
 import { formatShare } from "../share.ts";
 import type { CampaignDraft } from "./draft.ts";
 
@@ -14,14 +15,12 @@ interface Props {
 
 /** The attributes of an element for a text. An empty one removes a field that may be absent. */
 export function bindText(draft: CampaignDraft, name: TextName, { required = false } = {}) {
-  const shown = draft.fields.value[name];
-  // Several addresses are one field: replies go to all of them.
-  const parse = (text: string) => (name === "replyTo" && text.includes(",") ? text.split(",").map((one) => one.trim()) : text);
+  const isReplyTo = name === "replyTo";
   return {
-    value: Array.isArray(shown) ? shown.join(", ") : (shown ?? ""),
+    value: isReplyTo ? formatReplyTo(draft.fields.value.replyTo) : (draft.fields.value[name] ?? ""),
     "aria-invalid": findMessages(draft.error.value, name) !== "",
     onInput: ({ currentTarget: { value } }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
-      draft.set({ [name]: value === "" && !required ? null : parse(value) }),
+      draft.set({ [name]: value === "" && !required ? null : isReplyTo ? parseReplyTo(value) : value }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { toHref } from "../../router.tsx";
 import { Facts } from "../facts.tsx";
 import { formatCount } from "../plural.ts";
+import { formatReplyTo } from "../reply-to.ts";
 import { formatShare } from "../share.ts";
 import { Time } from "../time.tsx";
 import { describeAudience, listNamedGroups } from "./groups.ts";
@@ -62,7 +63,7 @@ export function CampaignSettings({ campaign }: { readonly campaign: CampaignDeta
     ["Audience", describeAudience(campaign, listNamedGroups(campaign))],
     ["Sent again", resendOf && <a href={toHref(`/campaigns/${resendOf.campaignId}`)}>The earlier campaign</a>],
     ["From", fromName === null ? fromEmail : `${fromName} <${fromEmail}>`],
-    ["Replies to", Array.isArray(replyTo) ? replyTo.join(", ") : replyTo],
+    ["Replies to", formatReplyTo(replyTo)],
     ["Subject", subjectLine],
     ["Preview text", previewText],
     ["Variants", describeTest(campaign).length === 0 ? null : describeTest(campaign).map((line) => <div key={line}>{line}</div>)],

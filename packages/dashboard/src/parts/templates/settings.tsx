@@ -2,6 +2,7 @@
 import type { Template } from "@mailsvc/sdk/contract";
 import { may } from "../../api/session.ts";
 import { Field } from "../field.tsx";
+import { formatReplyTo, parseReplyTo } from "../reply-to.ts";
 import type { Draft } from "./draft.ts";
 import type { Editing } from "./editing.ts";
 
@@ -22,12 +23,12 @@ export function TemplateSettings({ editing: { base, draft, change, refused }, al
   const line = (name: Line, label: string, hint?: string, example?: string) => (
     <Field label={label} hint={hint} error={wrong(name)}>
       <input
-        value={draft[name] ?? ""}
+        value={name === "replyTo" ? formatReplyTo(draft.replyTo) : (draft[name] ?? "")}
         placeholder={example}
         readOnly={!canWrite}
         aria-invalid={wrong(name) !== undefined}
         spellcheck={name === "name" || name === "description"}
-        onInput={({ currentTarget: { value } }) => change({ [name]: value === "" && name !== "name" && name !== "slug" ? null : value })}
+        onInput={({ currentTarget: { value } }) => change({ [name]: readLine(name, value) })}
       />
     </Field>
   );
@@ -39,7 +40,7 @@ export function TemplateSettings({ editing: { base, draft, change, refused }, al
         {line("description", "Description")}
         {line("category", "Category", "To sort templates by.")}
         {isPart ? null : line("from", "From", "A send may name another sender.", "Acme <hello@acme.example>")}
-        {isPart ? null : line("replyTo", "Reply-To", "An address, or auto: then replies are received here.", "auto")}
+        {isPart ? null : line("replyTo", "Reply-To", "An address, several with commas, or auto: then replies are received here.", "auto")}
         {isPart ? null : (
           <Field label="Layout" hint="What stands around the content." error={wrong("layout")}>
             <select
@@ -57,4 +58,10 @@ export function TemplateSettings({ editing: { base, draft, change, refused }, al
       </div>
     </div>
   );
+}
+
+/** What a line means. An empty one removes what a template need not have. */
+function readLine(name: Line, value: string): string | string[] | null {
+  if (value === "" && name !== "name" && name !== "slug") return null;
+  return name === "replyTo" ? parseReplyTo(value) : value;
 }
