@@ -19,9 +19,11 @@ test("events are kept for as long as --keep says, with their deliveries, and the
     ),
   );
   await world.clock.advance("29d");
+  expect((await sdk.events.list()).pagination.total).toBe(450);
+  await world.clock.advance("20d");
   await sdk.contacts.create({ email: "ada@example.com" });
-  expect((await sdk.events.list()).pagination.total).toBe(451);
-  await world.clock.advance("3d");
+  // On Postgres the events of January go once all of January is 30 days old.
+  await world.clock.advance("15d");
   expect((await sdk.events.list()).data.map((e) => [e.type, e.sequence])).toEqual([["contact.created", 451]]);
   expect(await db.read.$count(db.read.t.webhookDeliveries)).toBe(1);
   await sdk.contacts.create({ email: "grace@example.com" });
