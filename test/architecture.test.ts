@@ -213,7 +213,6 @@ const MODULE_STATE: Readonly<Record<string, string>> = {
   "lib/turn.ts": "a process has one event loop, so its long works share one line",
   "lib/time-zone.ts": "formatters of Intl by their time zone, 50 µs to create and never outdated",
   "templates/engine/builtins.ts": "formatters of Intl by their options, 30 µs to create and never outdated",
-  "db/postgres/shared-reads.ts": "the same",
 };
 
 /** The variables and collections at the top of a module that change while the server runs. */
