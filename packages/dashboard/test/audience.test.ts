@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { type Audience, createAudience } from "./audience.ts";
-import { listBarriers } from "./barriers.ts";
-import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
+import { type Look, testLooks } from "./looks.ts";
 
 let stage: Stage;
 let audience: Audience;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 /** The pages, and a text that is there once all is loaded. */
-const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+const pages = (): readonly Look[] => [
   ["contacts", "/dashboard/contacts", "ada@example.com"],
   ["contacts-none", "/dashboard/contacts?search=nobody", "No contact fits these filters"],
   ["contact", `/dashboard/contacts/${audience?.ada}`, "Joined the list Newsletter"],
@@ -31,23 +31,7 @@ const pages = (): readonly (readonly [name: string, path: string, text: string])
   ["suppression", `/dashboard/suppressions/${audience?.bounced}`, "The email that caused it"],
 ];
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each(pages().map(([name]) => name))(
-    "%s has no barrier and no fault",
-    async (name) => {
-      const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-      for (const [device, viewport] of [
-        ["desktop", { width: 1360, height: 860 }],
-        ["phone", { width: 390, height: 780 }],
-      ] as const) {
-        const opened = await stage.open(path, { colorScheme, viewport });
-        await opened.page.locator("main").getByText(text).first().waitFor();
-        await picture(opened.page, `${name}-${colorScheme}-${device}`);
-        expect(await listBarriers(opened)).toEqual([]);
-        expect(opened.faults).toEqual([]);
-        await opened.page.context().close();
-      }
-    },
-    PATIENCE_MS * 2,
-  );
+testLooks({
+  open: (...args) => stage.open(...args),
+  pages,
 });

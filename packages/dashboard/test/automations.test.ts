@@ -1,8 +1,8 @@
 import type { Mailsvc } from "@mailsvc/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listBarriers } from "./barriers.ts";
-import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { tabTo } from "./keyboard.ts";
+import { type Look, testLooks } from "./looks.ts";
 import { connect, fillAudience, publish } from "./marketing.ts";
 import { VECTORS } from "./vectors.ts";
 
@@ -61,7 +61,7 @@ beforeAll(async () => {
 }, PATIENCE_MS * 3);
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
-const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+const pages = (): readonly Look[] => [
   ["automations", "/dashboard/automations", "Empty draft"],
   ["automation", `/dashboard/automations/${series}`, "entries"],
   ["automation-empty", `/dashboard/automations/${draft}`, "It has no steps yet"],
@@ -73,26 +73,9 @@ const pages = (): readonly (readonly [name: string, path: string, text: string])
   ["automation-edit", `/dashboard/automations/${series}/edit`, "Ids to use"],
 ];
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each(pages().map(([name]) => name))(
-    "%s has no barrier and no fault",
-    async (name) => {
-      const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-      for (const [device, viewport] of [
-        ["desktop", { width: 1360, height: 860 }],
-        ["phone", { width: 390, height: 780 }],
-      ] as const) {
-        const open = await stage.open(path, { colorScheme, viewport });
-        // A phone leaves some columns out.
-        await open.page.locator("main").getByText(new RegExp(text)).first().waitFor({ state: "attached" });
-        await picture(open.page, `${name}-${colorScheme}-${device}`);
-        expect(await listBarriers(open)).toEqual([]);
-        expect(open.faults).toEqual([]);
-        await open.page.context().close();
-      }
-    },
-    PATIENCE_MS * 2,
-  );
+testLooks({
+  open: (...args) => stage.open(...args),
+  pages,
 });
 
 test(

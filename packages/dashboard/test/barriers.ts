@@ -4,12 +4,19 @@ import type { OpenPage } from "./browser.ts";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** What axe finds, as text. */
-export async function listBarriers({ page }: OpenPage): Promise<string[]> {
+/** The rules of axe that look at colors. */
+const COLORS = ["color-contrast", "link-in-text-block"];
+
+/** What axe finds, as text: by all of its rules, or by those about colors. */
+export async function listBarriers({ page }: OpenPage, rules: "all" | "colors" = "all"): Promise<string[]> {
   // The policy of the page refuses scripts that are put into it; those of the test's own world are not the page's.
-  await page.evaluate(await readFile(AXE, "utf8"));
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof import("axe-core") }).axe.run(document, { iframes: false });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-  });
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(await readFile(AXE, "utf8"));
+  return page.evaluate(
+    async (only) => {
+      const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
+      const { violations } = await axe.run(document, { iframes: false, ...(only && { runOnly: only }) });
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+    },
+    rules === "all" ? null : COLORS,
+  );
 }

@@ -1,9 +1,9 @@
 import type { AgentClient } from "@mailsvc/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDatabase } from "../../server/test/postgres.ts";
-import { listBarriers } from "./barriers.ts";
 import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
 import { tabTo } from "./keyboard.ts";
+import { type Look, testLooks } from "./looks.ts";
 import { createMarket, type Market } from "./market.ts";
 import { PAYLOADS } from "./payloads.ts";
 
@@ -46,7 +46,7 @@ afterAll(async () => {
   await stage?.[Symbol.asyncDispose]();
 });
 
-const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+const pages = (): readonly Look[] => [
   ["catalog", "/dashboard/catalog", "Page Painter"],
   ["catalog-agent", "/dashboard/catalog/page-painter", "Read brand colors, logo and voice"],
   ["agents", "/dashboard/agents", "Launch Writer"],
@@ -56,25 +56,9 @@ const pages = (): readonly (readonly [name: string, path: string, text: string])
   ["credits", "/dashboard/credits", "400 words"],
 ];
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each(pages().map(([name]) => name))(
-    "%s has no barrier and no fault",
-    async (name) => {
-      const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-      for (const [device, viewport] of [
-        ["desktop", { width: 1360, height: 860 }],
-        ["phone", { width: 390, height: 780 }],
-      ] as const) {
-        const open = await stage.open(path, { colorScheme, viewport });
-        await open.page.locator("main").getByText(text).first().waitFor();
-        await picture(open.page, `${name}-${colorScheme}-${device}`);
-        expect(await listBarriers(open)).toEqual([]);
-        expect(open.faults).toEqual([]);
-        await open.page.context().close();
-      }
-    },
-    PATIENCE_MS * 2,
-  );
+testLooks({
+  open: (...args) => stage.open(...args),
+  pages,
 });
 
 test(

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listBarriers } from "./barriers.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createStage, type OpenPage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { type Look, testLooks } from "./looks.ts";
 import { createMarket, type Market } from "./market.ts";
 
 let stage: Stage;
@@ -36,7 +36,7 @@ async function open(path: string, options: Parameters<Stage["open"]>[1] = {}): P
   return opened;
 }
 
-const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+const pages = (): readonly Look[] => [
   ["listings", "/dashboard/listings", "Launch Writer"],
   ["listing", "/dashboard/listings/launch-writer", "Permissions the agent needs"],
   ["listing-draft", "/dashboard/listings/draft-one", "Submit and pay"],
@@ -46,25 +46,9 @@ const pages = (): readonly (readonly [name: string, path: string, text: string])
   ["new-listing", "/dashboard/new-listing", "Create the draft"],
 ];
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each(pages().map(([name]) => name))(
-    "%s has no barrier and no fault",
-    async (name) => {
-      const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-      for (const [device, viewport] of [
-        ["desktop", { width: 1360, height: 860 }],
-        ["phone", { width: 390, height: 780 }],
-      ] as const) {
-        const opened = await open(path, { colorScheme, viewport });
-        await opened.page.locator("main").getByText(text).first().waitFor();
-        await picture(opened.page, `${name}-${colorScheme}-${device}`);
-        expect(await listBarriers(opened)).toEqual([]);
-        expect(opened.faults).toEqual([]);
-        await opened.page.context().close();
-      }
-    },
-    PATIENCE_MS * 2,
-  );
+testLooks({
+  open,
+  pages,
 });
 
 test(

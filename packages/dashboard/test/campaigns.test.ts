@@ -1,9 +1,9 @@
 import type { Mailsvc } from "@mailsvc/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDatabase } from "../../server/test/postgres.ts";
-import { listBarriers } from "./barriers.ts";
-import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { tabTo } from "./keyboard.ts";
+import { type Look, testLooks } from "./looks.ts";
 import { connect, fillAudience, publish, SPRING } from "./marketing.ts";
 import { VECTORS } from "./vectors.ts";
 
@@ -52,7 +52,7 @@ afterAll(() => stage?.[Symbol.asyncDispose]());
 
 const TEST = "A test with a name that is much too long for one line of a list of campaigns";
 
-const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+const pages = (): readonly Look[] => [
   ["campaigns", "/dashboard/campaigns", "Never sent"],
   ["campaign-new", `/dashboard/campaigns/${ids["Only an idea"]}/edit`, "Nothing to see yet"],
   ["campaign-edit", `/dashboard/campaigns/${ids["Draft"]}/edit`, "left out"],
@@ -69,25 +69,9 @@ const pages = (): readonly (readonly [name: string, path: string, text: string])
   ["campaign-settings", `/dashboard/campaigns/${ids["Sent"]}?tab=settings`, "As fast as the relay takes it"],
 ];
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each(pages().map(([name]) => name))(
-    "%s has no barrier and no fault",
-    async (name) => {
-      const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-      for (const [device, viewport] of [
-        ["desktop", { width: 1360, height: 860 }],
-        ["phone", { width: 390, height: 780 }],
-      ] as const) {
-        const open = await stage.open(path, { colorScheme, viewport });
-        await open.page.locator("main").getByText(text).first().waitFor();
-        await picture(open.page, `${name}-${colorScheme}-${device}`);
-        expect(await listBarriers(open)).toEqual([]);
-        expect(open.faults).toEqual([]);
-        await open.page.context().close();
-      }
-    },
-    PATIENCE_MS * 2,
-  );
+testLooks({
+  open: (...args) => stage.open(...args),
+  pages,
 });
 
 /** From the first word of a draft to the report, as a person does it. */

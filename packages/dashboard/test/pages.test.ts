@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listBarriers } from "./barriers.ts";
-import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { afterAll, beforeAll } from "vitest";
+import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
+import { type Look, testLooks } from "./looks.ts";
 
 let stage: Stage;
 let delivered = "";
@@ -59,7 +59,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 /** The pages of the navigation and those below them, and a text that is there once all is loaded. */
-const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+const pages = (): readonly Look[] => [
   ["activity", "/dashboard/activity", "Nobody is there"],
   ["email", `/dashboard/activity/${delivered}`, "Timeline"],
   ["email-bounced", `/dashboard/activity/${bounced}`, "Timeline"],
@@ -81,25 +81,7 @@ const pages = (): readonly (readonly [name: string, path: string, text: string])
   ["people", "/dashboard/people", "Let somebody in"],
 ];
 
-const NAMES = pages().map(([name]) => name);
-
-/** Pages whose text stands in a column that a phone leaves out, or beside what it shows. */
-const HIDDEN_ON_PHONE = ["activity", "inbox", "keys", "workspaces"];
-
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each(NAMES)("%s has no barrier and no fault", async (name) => {
-    const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-    for (const [device, viewport] of [
-      ["desktop", { width: 1360, height: 860 }],
-      ["phone", { width: 390, height: 780 }],
-    ] as const) {
-      const open = await stage.open(path, { colorScheme, viewport });
-      const state = device === "phone" && HIDDEN_ON_PHONE.includes(name) ? "attached" : "visible";
-      await open.page.locator("main").getByText(text).first().waitFor({ state });
-      await picture(open.page, `${name}-${colorScheme}-${device}`);
-      expect(await listBarriers(open)).toEqual([]);
-      expect(open.faults).toEqual([]);
-      await open.page.context().close();
-    }
-  });
+testLooks({
+  open: (...args) => stage.open(...args),
+  pages,
 });

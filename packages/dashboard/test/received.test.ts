@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listBarriers } from "./barriers.ts";
-import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
+import { type Look, testLooks } from "./looks.ts";
 
 interface Page<Item> {
   readonly data: readonly Item[];
@@ -33,32 +33,16 @@ beforeAll(async () => {
 }, PATIENCE_MS * 3);
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
-const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+const pages = (): readonly Look[] => [
   ["received", "/dashboard/received", "Re: Your order"],
   ["received-none", "/dashboard/received?from=nobody@example.com", "No mail fits these filters"],
   ["thread", `/dashboard/received/${question}`, "It should be here by now."],
   ["inbound-domains", "/dashboard/inbound-domains", "in.acme.example"],
 ];
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each(pages().map(([name]) => name))(
-    "%s has no barrier and no fault",
-    async (name) => {
-      const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-      for (const [device, viewport] of [
-        ["desktop", { width: 1360, height: 860 }],
-        ["phone", { width: 390, height: 780 }],
-      ] as const) {
-        const opened = await stage.open(path, { colorScheme, viewport });
-        await opened.page.locator("main").getByText(text).first().waitFor();
-        await picture(opened.page, `${name}-${colorScheme}-${device}`);
-        expect(await listBarriers(opened)).toEqual([]);
-        expect(opened.faults).toEqual([]);
-        await opened.page.context().close();
-      }
-    },
-    PATIENCE_MS * 2,
-  );
+testLooks({
+  open: (...args) => stage.open(...args),
+  pages,
 });
 
 test(

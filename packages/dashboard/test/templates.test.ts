@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listBarriers } from "./barriers.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createStage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { type Look, testLooks } from "./looks.ts";
 
 interface Stored {
   readonly id: string;
@@ -60,7 +60,7 @@ beforeAll(async () => {
 }, PATIENCE_MS * 3);
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
-const pages = (): readonly (readonly [name: string, path: string, text: string])[] => [
+const pages = (): readonly Look[] => [
   ["templates", "/dashboard/templates", "Order shipped"],
   ["template", `/dashboard/templates/${shipped}`, "has no alt."],
   ["template-variables", `/dashboard/templates/${shipped}?tab=variables`, "Values of the preview and of tests"],
@@ -72,26 +72,12 @@ const pages = (): readonly (readonly [name: string, path: string, text: string])
   ["template-locked", `/dashboard/templates/${packed}`, "This HTML is rendered from MJML."],
 ];
 
-describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test.each(pages().map(([name]) => name))(
-    "%s has no barrier and no fault",
-    async (name) => {
-      const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-      for (const [device, viewport] of [
-        ["desktop", { width: 1360, height: 860 }],
-        ["phone", { width: 390, height: 780 }],
-      ] as const) {
-        const opened = await stage.open(path, { colorScheme, viewport });
-        await opened.page.locator("main").getByText(text).first().waitFor({ state: "attached" });
-        if (name === "template" || name === "template-locked") await opened.page.locator(".cm-content").waitFor();
-        await picture(opened.page, `${name}-${colorScheme}-${device}`);
-        expect(await listBarriers(opened)).toEqual([]);
-        expect(opened.faults).toEqual([]);
-        await opened.page.context().close();
-      }
-    },
-    PATIENCE_MS * 2,
-  );
+testLooks({
+  open: (...args) => stage.open(...args),
+  pages,
+  ready: async (name, page) => {
+    if (name === "template" || name === "template-locked") await page.locator(".cm-content").waitFor();
+  },
 });
 
 const readTemplate = (id: string): Promise<Stored> => stage.call<Stored>("GET", `/api/v1/templates/${id}`);
