@@ -122,6 +122,34 @@ const countParts = async ({ app }: TestWorld): Promise<number[]> => {
 };
 
 describe("erasing a person", () => {
+  test("leaves the files of a send to those of its other recipients who still wait for them", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    const template = { name: "Terms", slug: "terms", subject: "Terms for {{name}}", text: "Dear {{name}}", from: hello.from };
+    await sdk.templates.create({ ...template, publish: true });
+    const { read } = world.app.deps.db;
+    await sdk.templates.send("terms", {
+      to: ["ada@example.com", "bea@example.com", "cy@example.com"],
+      recipientVariables: { "ada@example.com": { name: "Ada" }, "bea@example.com": { name: "Bea" }, "cy@example.com": { name: "Cy" } },
+      attachments: [{ filename: "terms.txt", content: "aGk=" }],
+      scheduledAt: "2026-01-02T00:00:00Z",
+    });
+    for (const [name, left] of [
+      ["ada", 2],
+      ["cy", 1],
+    ] as const) {
+      await sdk.people.erase(`${name}@example.com`);
+      expect([await read.$count(read.t.contents), await read.$count(read.t.attachments)]).toEqual([left, 1]);
+    }
+    await world.clock.advance("2d");
+    const [mail, ...others] = await world.inbox.all();
+    expect(others).toEqual([]);
+    expect(mail).toMatchObject({ to: "bea@example.com", subject: "Terms for Bea" });
+    expect((await sdk.inbox.get(mail?.id ?? "")).attachments).toMatchObject([{ filename: "terms.txt", size: 2 }]);
+    await sdk.people.erase("bea@example.com");
+    expect([await read.$count(read.t.contents), await read.$count(read.t.attachments)]).toEqual([0, 0]);
+  });
+
   test("removes every trace of the person, and nothing of others", async () => {
     await using world = await createWorld();
     const ada = await world.sdk.contacts.create({

@@ -48,7 +48,7 @@ export async function eraseDataSubject(
   const contact = await findContactByEmail(tx, workspaceId, address);
   const known = new Set(emailCopies.map((copy) => copy.id));
   const late = (await listCurrentRecipients(tx, workspaceId, address)).filter((id) => !known.has(id));
-  const emails = [...emailCopies, ...late.map((id) => ({ id, contentsId: 0, shared: true, namedIn: null }))];
+  const emails = [...emailCopies, ...late.map((id) => ({ id, contentsId: 0, ofCampaign: true, namedIn: null }))];
   const erased = await erasePerson(tx, tables, deps, { workspaceId, address, contact, emails });
   // After its events: deleting it records contact.deleted, the one event about it that stays. It contains no personal data.
   if (contact) await deleteContact(tx, deps, workspaceId, contact.id);

@@ -2,6 +2,7 @@ import { parseMailbox } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, or, type SQL } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
+import { deleteUnusedContents } from "../emails/emails.ts";
 import { deleteEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { forgetAddressee } from "../mail/forget-addressee.ts";
@@ -28,21 +29,9 @@ export async function eraseEmails(tx: Tx, { workspaceId, emails }: ErasedSubject
  * recipients, the headers name the person no more.
  */
 export async function eraseContents(tx: Tx, { workspaceId, emails, address }: ErasedSubject): Promise<number> {
-  const { contents: t, attachments, attachmentParts } = tx.t;
-  let erased = 0;
-  for (const chunk of splitIntoChunks(emails.filter(({ shared }) => !shared))) {
-    const ids = chunk.map(({ contentsId }) => contentsId);
-    await tx.delete(attachmentParts).where(inArray(attachmentParts.contentsId, ids));
-    await tx.delete(attachments).where(inArray(attachments.contentsId, ids));
-    erased += (
-      await tx
-        .delete(t)
-        .where(and(eq(t.workspaceId, workspaceId), inArray(t.id, ids)))
-        .returning({ id: t.id })
-    ).length;
-  }
-  for (const { contentsId, shared, namedIn } of emails)
-    if (shared && namedIn !== null) erased += await eraseAddressee(tx, contentsId, address);
+  const own = emails.filter(({ ofCampaign }) => !ofCampaign);
+  let erased = await deleteUnusedContents(tx, workspaceId, own);
+  for (const { contentsId, namedIn } of emails) if (namedIn !== null) erased += await eraseAddressee(tx, contentsId, address);
   return erased;
 }
 

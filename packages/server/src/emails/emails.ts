@@ -59,6 +59,7 @@ export {
 } from "./store.ts";
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
 export { prepareTemplateSend, sendPrepared } from "./template-send.ts";
+export { deleteUnusedContents } from "./unused-contents.ts";
 
 /** The id of the mail that has a Message-ID; null for one that is not ours. */
 export function readMessageId(messageId: string): string | null {

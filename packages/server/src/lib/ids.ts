@@ -94,12 +94,6 @@ function four(bits: number): string {
   return `${PAIRS[bits >> 10]}${PAIRS[bits & 1023]}`;
 }
 
-/** When an id was made, ms. */
-export function timeOfId(id: string): number {
-  const at = id.indexOf("_") + 1;
-  return [...id.slice(at, at + 10)].reduce((ms, digit) => ms * 32 + ALPHABET.indexOf(digit), 0);
-}
-
 function encodeTime(ms: number): string {
   const high = Math.floor(ms / TAIL);
   return `${PAIRS[Math.floor(high / TAIL)]}${four(high % TAIL)}${four(ms % TAIL)}`;

@@ -1,14 +1,12 @@
 import { and, asc, eq, exists, gt, gte, inArray, isNotNull, lt, not, or, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
-import { deleteLabels, type EmailRow, OPEN } from "../../emails/emails.ts";
+import { deleteLabels, deleteUnusedContents, type EmailRow, OPEN } from "../../emails/emails.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
-import { firstIdAt, timeOfId } from "../../lib/ids.ts";
-import { isTestMail, TEST_MAIL_FROM, toPlainId, toTestId } from "../../lib/test-mail.ts";
-import { MINUTE, SECOND } from "../../lib/units.ts";
+import { firstIdAt } from "../../lib/ids.ts";
+import { TEST_MAIL_FROM, toTestId } from "../../lib/test-mail.ts";
+import { MINUTE } from "../../lib/units.ts";
 import type { Key } from "./records.ts";
 
-// The ids of all recipients of a send are made in one go.
-const SEND_MS = SECOND;
 // The contents of a send get their numbers one after the other, among those of sends at the same time.
 const SEND_NUMBERS = 100_000;
 
@@ -64,7 +62,12 @@ export async function deleteOldMail(tx: Tx, keys: readonly Key[], before: number
       .returning({ id: e.id, contentsId: e.contentsId, campaignId: e.campaignId });
     if (deleted.length === 0) continue;
     await deleteBelongings(tx, workspaceId, deleted);
-    await deleteContents(tx, workspaceId, deleted);
+    // What a campaign said stays with it.
+    await deleteUnusedContents(
+      tx,
+      workspaceId,
+      deleted.filter(({ campaignId }) => campaignId === null),
+    );
   }
 }
 
@@ -89,63 +92,6 @@ async function deleteBelongings(tx: Tx, workspaceId: string, deleted: readonly D
   if (campaigns.length === 0) return;
   await tx.delete(r).where(and(inArray(r.campaignId, campaigns), inArray(r.emailId, ids)));
   await tx.delete(c).where(and(inArray(c.campaignId, campaigns), inArray(c.emailId, ids)));
-}
-
-/**
- * Deletes the contents of deleted emails, with their files, when no email of the same send is left. Those of a campaign stay with it.
- * The contents of a send may share files, which the first of them owns, so they go together.
- */
-async function deleteContents(tx: Tx, workspaceId: string, deleted: readonly Deleted[]): Promise<void> {
-  const { contents: c, attachments: a, attachmentParts: p } = tx.t;
-  const own = deleted.filter(({ campaignId }) => campaignId === null);
-  if (own.length === 0) return;
-  const rows = await tx
-    .select({ id: c.id, filesOf: c.filesOf, attachments: c.attachments })
-    .from(c)
-    .where(inArray(c.id, [...new Set(own.map(({ contentsId }) => contentsId))]));
-  const used = await listUsed(
-    tx,
-    workspaceId,
-    own,
-    rows.map(({ id, filesOf }) => filesOf ?? id),
-  );
-  const free = rows.filter(({ id, filesOf }) => !used.has(filesOf ?? id));
-  const owners = [...new Set(free.filter(({ attachments }) => attachments > 0).map(({ id, filesOf }) => filesOf ?? id))];
-  if (owners.length > 0) {
-    await tx.delete(p).where(inArray(p.contentsId, owners));
-    await tx.delete(a).where(inArray(a.contentsId, owners));
-    const near = and(gte(c.id, Math.min(...owners)), lt(c.id, Math.max(...owners) + SEND_NUMBERS));
-    await tx.delete(c).where(and(near, or(inArray(c.id, owners), inArray(c.filesOf, owners))));
-  }
-  const others = free.filter(({ attachments }) => attachments === 0).map(({ id }) => id);
-  if (others.length > 0) await tx.delete(c).where(inArray(c.id, others));
-}
-
-/** Those of these contents that emails of the same sends still have, themselves or by the files. */
-async function listUsed(tx: Tx, workspaceId: string, deleted: readonly Deleted[], owners: readonly number[]): Promise<Set<number>> {
-  const { emails: e, contents: c } = tx.t;
-  const used = new Set<number>();
-  for (const same of [false, true]) {
-    const times = deleted.filter(({ id }) => isTestMail(id) === same).map(({ id }) => timeOfId(toPlainId(id)));
-    if (times.length === 0) continue;
-    const [from, to] = [firstIdAt("em", Math.min(...times) - SEND_MS), firstIdAt("em", Math.max(...times) + SEND_MS)].map((id) =>
-      same ? toTestId(id) : id,
-    );
-    const rows = await tx
-      .selectDistinct({ id: c.id, filesOf: c.filesOf })
-      .from(e)
-      .innerJoin(c, eq(c.id, e.contentsId))
-      .where(
-        and(
-          eq(e.workspaceId, workspaceId),
-          gte(e.id, from as string),
-          lt(e.id, to as string),
-          or(inArray(c.id, [...owners]), inArray(c.filesOf, [...owners])),
-        ),
-      );
-    for (const { id, filesOf } of rows) used.add(filesOf ?? id);
-  }
-  return used;
 }
 
 // More than these are deleted one by one instead: they would be copied while others wait.

@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/db.ts";
-import { DAY, SECOND } from "../../lib/units.ts";
+import { DAY, MINUTE } from "../../lib/units.ts";
 import type { JobHandler, NewJob } from "../../queue/queue.ts";
 import type { RetentionDeps } from "./deps.ts";
 import { findCutoff, hasMonths, tendMonths } from "./months.ts";
@@ -12,8 +12,8 @@ export const RETENTION_JOB = "marketplace.retention";
 // million rows take a minute.
 const CHUNK = 200;
 
-// Until it is tried again to change tables that others use.
-const LOCKED_MS = SECOND;
+// Until it is tried again to change tables that others use: for longer than a moment, so by a backup. Each attempt holds others up.
+const LOCKED_MS = MINUTE;
 
 /** The progress of a sweep: which records, and the last key examined. */
 interface Position {
