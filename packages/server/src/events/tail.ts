@@ -41,7 +41,9 @@ export async function followEvents(read: Reader, deps: EventTailDeps, request: T
   const first = wanted ?? (await findNext(read, deps, workspaceId));
   const close = followers.open(workspaceId, keyId);
   const signal = AbortSignal.any([request.signal, eventStream.stopping]);
-  signal.addEventListener("abort", close, { once: true });
+  // It may have left while the database was asked.
+  if (signal.aborted) close();
+  else signal.addEventListener("abort", close, { once: true });
 
   async function* follow(): AsyncGenerator<StreamMessage<Event>> {
     try {

@@ -45,10 +45,12 @@ export async function followDeliveries(
   const last = readEventId("Last-Event-ID", request.lastEventId) ?? readEventId("after", request.after ?? null);
   const unsent = new UnsentIds(read, listing.id, last ?? firstIdAt("evt", clock.now()));
   // Who names no event wants what happens from now on.
-  if (last === null) await unsent.take();
+  for (let full = last === null; full; ) ({ full } = await unsent.take());
   const close = eventStream.followers.open(listing.workspaceId, request.keyId);
   const signal = AbortSignal.any([request.signal, eventStream.stopping]);
-  signal.addEventListener("abort", close, { once: true });
+  // It may have left while the database was asked.
+  if (signal.aborted) close();
+  else signal.addEventListener("abort", close, { once: true });
 
   async function* follow(): AsyncGenerator<StreamMessage<DeliveryDetail>> {
     try {
@@ -57,13 +59,15 @@ export async function followDeliveries(
       let quietSince = clock.real.now();
       while (!signal.aborted) {
         const waiting = deliverySignal.wait(listing.id, POLL_MS, signal);
-        for (const id of await unsent.take()) {
+        const { ids, full } = await unsent.take();
+        for (const id of ids) {
           if (signal.aborted) return;
           const [row] = await findRows(read, read.t.webhookEvents, { id });
           if (!row || (request.type !== undefined && row.type !== request.type)) continue;
           yield { id, data: await showDeliveryDetail(read, row) };
           quietSince = clock.real.now();
         }
+        if (full) continue;
         if (clock.real.now() - quietSince >= PING_MS) {
           yield { id: unsent.newest };
           quietSince = clock.real.now();
@@ -85,11 +89,14 @@ class UnsentIds {
   /** Those of the last minute, oldest first. */
   readonly #taken = new Set<string>();
   #newest: string;
+  /** Behind which the next page begins. */
+  #from: string;
 
   constructor(read: Reader, listingId: string, after: string) {
     this.#read = read;
     this.#listingId = listingId;
     this.#newest = after;
+    this.#from = findFloor(after);
     this.#taken.add(after);
   }
 
@@ -98,22 +105,19 @@ class UnsentIds {
     return this.#newest;
   }
 
-  async take(): Promise<string[]> {
-    const fresh: string[] = [];
-    let from = firstIdAt("evt", readIdTime(this.#newest) - OVERLAP_MS);
-    for (let full = true; full; ) {
-      const ids = await this.#listAfter(from);
-      fresh.push(...ids.filter((id) => !this.#taken.has(id)));
-      full = ids.length === PAGE;
-      from = ids.at(-1) ?? from;
-    }
-    for (const id of fresh) {
+  /** The next ones, oldest first; a page at most, and `full` says that more may follow. */
+  async take(): Promise<{ readonly ids: readonly string[]; readonly full: boolean }> {
+    const page = await this.#listAfter(this.#from);
+    const ids = page.filter((id) => !this.#taken.has(id));
+    for (const id of ids) {
       this.#taken.add(id);
       if (id > this.#newest) this.#newest = id;
     }
-    const floor = firstIdAt("evt", readIdTime(this.#newest) - OVERLAP_MS);
+    const floor = findFloor(this.#newest);
     for (const id of this.#taken) if (id < floor) this.#taken.delete(id);
-    return fresh;
+    const full = page.length === PAGE;
+    this.#from = full ? (page.at(-1) ?? floor) : floor;
+    return { ids, full };
   }
 
   async #listAfter(id: string): Promise<string[]> {
@@ -126,6 +130,11 @@ class UnsentIds {
       .limit(PAGE);
     return rows.map((row) => row.id);
   }
+}
+
+/** Where to look again for what was committed late, once an id was taken. */
+function findFloor(newest: string): string {
+  return firstIdAt("evt", readIdTime(newest) - OVERLAP_MS);
 }
 
 /** Throws ApiError validation_error for what is no id of an event. */
