@@ -25,8 +25,7 @@ export function toOwnVariables(source: string, declared: ReadonlyMap<string, str
 }
 
 function findOwnName(name: string): string | null {
-  const known = OWN_NAMES[name];
-  if (known !== undefined) return known;
+  if (Object.hasOwn(OWN_NAMES, name)) return OWN_NAMES[name] ?? null;
   // Properties of contacts are custom fields.
   const [, property = null] = /^contact\.(\w+)$/.exec(name) ?? [];
   return property;

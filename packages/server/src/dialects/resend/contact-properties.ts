@@ -1,6 +1,7 @@
 import { contract } from "@mailsvc/sdk/contract";
 import { and, desc, eq } from "drizzle-orm";
 import * as z from "zod";
+import { UniqueViolation } from "../../db/errors.ts";
 import { listPage } from "../../db/pagination.ts";
 import { ApiError, invalid, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
@@ -33,13 +34,19 @@ export const contactPropertyOperations: readonly Operation[] = [
       assertType(fallback ?? null, type, "fallback_value");
       const { tx, deps, workspaceId } = calls;
       const known = await listRows(calls);
-      if (known.some((row) => row.key === key)) throw new ApiError("conflict", `There is a property ${key} already.`);
+      if (known.some((row) => row.key === key)) throw keyTaken(key);
       if (known.length >= MAX_PROPERTIES)
         throw new ApiError("limit_reached", `A workspace can have at most ${MAX_PROPERTIES} properties of contacts.`);
       const id = deps.ids("prop");
-      await tx
-        .insert(tx.t.contactProperties)
-        .values({ id, workspaceId, key, type, fallback: toJson(fallback ?? null), createdAt: deps.clock.now() });
+      try {
+        await tx
+          .insert(tx.t.contactProperties)
+          .values({ id, workspaceId, key, type, fallback: toJson(fallback ?? null), createdAt: deps.clock.now() });
+      } catch (error) {
+        // Another request has declared it meanwhile.
+        if (error instanceof UniqueViolation) throw keyTaken(key);
+        throw error;
+      }
       return { object: "contact_property", id };
     },
   }),
@@ -100,6 +107,10 @@ export async function checkProperties(properties: Readonly<Record<string, unknow
 /** The declared fallbacks, by the keys of their properties. */
 export async function loadFallbacks(calls: Reads): Promise<ReadonlyMap<string, Value>> {
   return new Map((await listRows(calls)).flatMap(({ key, fallback }) => (fallback === null ? [] : [[key, JSON.parse(fallback) as Value]])));
+}
+
+function keyTaken(key: string): ApiError {
+  return new ApiError("conflict", `There is a property ${key} already.`);
 }
 
 function assertType(value: unknown, type: Row["type"], path: string): void {
