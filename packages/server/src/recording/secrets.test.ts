@@ -31,7 +31,9 @@ describe("a filter of secrets", () => {
 
   test("removes what only its field betrays, and afterwards the same value everywhere", () => {
     const learning = new SecretFilter();
-    learning.learn({ data: [{ apiKey: "plain-looking-value" }] });
+    learning.learn({ data: [{ apiKey: "plain-looking-value" }, { key: "company_name" }] });
+    // The name of a property is no secret.
+    expect(learning.clean("the company_name")).toBe("the company_name");
     expect(learning.cleanBody('{"password":"x","note":"plain-looking-value"}')).toBe('{"password":"[removed]","note":"[removed]"}');
   });
 

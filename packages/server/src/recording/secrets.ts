@@ -56,7 +56,8 @@ export class SecretFilter {
   learn(value: unknown): void {
     if (typeof value !== "object" || value === null) return;
     for (const [name, inner] of Object.entries(value)) {
-      if (typeof inner === "string" && SECRET_FIELD.test(name)) this.add(inner);
+      // What an answer calls a key may be a name, such as that of a property. Our keys are known by their form.
+      if (typeof inner === "string" && SECRET_FIELD.test(name) && name !== "key") this.add(inner);
       else this.learn(inner);
     }
   }
