@@ -34,8 +34,3 @@ export async function lookForRecord(deps: Pick<SenderDeps, "dns">, row: Pick<Sen
     return { fault, answered: false };
   }
 }
-
-/** Looks up the TXT record of a domain: null if it is there, else what is wrong, as a sentence. */
-export async function checkDomain(deps: Pick<SenderDeps, "dns">, row: Pick<SenderRow, "value" | "token">): Promise<string | null> {
-  return (await lookForRecord(deps, row)).fault;
-}

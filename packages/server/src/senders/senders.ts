@@ -12,7 +12,7 @@ import { buildDnsRecord, type RecordLook } from "./dns.ts";
 import { type CheckedDomains, judgeLook } from "./recheck.ts";
 import type { SenderTables } from "./tables.ts";
 
-export { buildDnsRecord, checkDomain, lookForRecord, type RecordLook } from "./dns.ts";
+export { buildDnsRecord, lookForRecord, type RecordLook } from "./dns.ts";
 export { type CheckedDomains, type CheckState, judgeLook, recheckDomains } from "./recheck.ts";
 
 /** The kinds of the jobs that verify a sender; see `jobs.ts`. */
