@@ -98,7 +98,7 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
 };
 
 const SOURCES: Readonly<Record<string, string>> = {
-  api: "By a call of the API.",
+  api: "Through the API or the dashboard.",
   import: "By an import.",
   form: "By the form of a landing page.",
   automation: "By a step of an automation.",

@@ -186,7 +186,7 @@ test("a suppressed address: since when, by what, and how to lift it", async () =
   const email = await world.sdk.explanations.get(id);
   expect(email).toMatchObject({ status: "suppressed", actions: [{ command: "mailsvc suppressions remove ada@example.com" }] });
   expect(email.summary).toContain(
-    'The recipient reported an email as spam. A call of the API did it. No mail goes to it. Note: "She called us".',
+    'The recipient reported an email as spam. That came through the API or the dashboard. No mail goes to it. Note: "She called us".',
   );
   const person = await world.sdk.explanations.get(contact.id);
   expect(person).toMatchObject({ id: contact.id, status: "COMPLAINED", related: [id] });

@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<SuppressionRow["reason"], string>> = {
 };
 
 const SOURCES: Readonly<Record<SuppressionRow["source"], string | null>> = {
-  api: "A call of the API did it.",
+  api: "That came through the API or the dashboard.",
   import: "An import did it.",
   bounce: null,
   complaint: null,
