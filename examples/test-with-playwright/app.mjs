@@ -10,7 +10,7 @@ export async function startApp(client) {
 
   async function request(address, url) {
     const name = USERS.get(address);
-    // Strangers get no mail, and whoever asks does not learn who is a user.
+    // Strangers get no mail, and the page does not tell which addresses are those of users.
     if (name === undefined) return;
     const token = randomUUID();
     tokens.set(token, name);

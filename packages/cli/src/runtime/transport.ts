@@ -55,7 +55,7 @@ export async function createClient(session: Session, silent: () => boolean = () 
   const tell = createTeller(session);
   if (settings.apiKey !== undefined && isReadableOnTheWay(settings.url))
     out.say(
-      `${term.err.yellow("warning")} The API key is sent to ${safeText(settings.url)} unencrypted: whoever is on the way can read it. Use https://`,
+      `${term.err.yellow("warning")} The API key is sent to ${safeText(settings.url)} unencrypted: anybody on the way can read it. Use https://`,
     );
   return new Mailsvc({
     baseUrl: settings.url,

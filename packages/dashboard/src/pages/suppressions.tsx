@@ -48,7 +48,7 @@ export default function Suppressions() {
   return (
     <Page
       title="Suppressions"
-      about="Addresses that get no mail, whoever sends it and whether they are contacts or not."
+      about="Addresses that get no mail, from any sender, whether they are contacts or not."
       actions={may("suppressions:write") ? <Add done={list.refresh} /> : null}
     >
       <Filters

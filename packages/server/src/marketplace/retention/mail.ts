@@ -96,7 +96,7 @@ async function deleteBelongings(tx: Tx, workspaceId: string, deleted: readonly D
 
 // More than these are deleted one by one instead: they would be copied while others wait.
 const MOST_STAYING = 10_000;
-// Whoever sends an email in this time may have looked at it already.
+// A worker that sends an email within this time may have read it already.
 const SOON = 10 * MINUTE;
 
 /** The emails before an id that stay; null if there are too many of them, or some that are about to be sent or belong to a campaign that is. */
