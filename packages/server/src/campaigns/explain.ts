@@ -152,5 +152,8 @@ const SKIPPED: Readonly<Record<SkipReason, string>> = {
 function listActions(id: string, { recipients }: CampaignStats): Action[] {
   return (["bounced", "failed", "skipped", "deferred"] as const)
     .filter((status) => recipients[status] > 0)
-    .map((status) => ({ what: `List the ${status} recipients, with the reasons`, command: `mailsvc campaigns recipients ${id} --status ${status}` }));
+    .map((status) => ({
+      what: `List the ${status} recipients, with the reasons`,
+      command: `mailsvc campaigns recipients ${id} --status ${status}`,
+    }));
 }

@@ -12,8 +12,8 @@ export function SourceFiles({ slug, renderedFrom: { kind, files } }: Props) {
   return (
     <div class="scroll">
       <p class="soft">
-        {kind === "mjml" ? "MJML" : "React Email"} is rendered on the machine that pushes it. These commands fetch the files, and
-        store them again after a change:
+        {kind === "mjml" ? "MJML" : "React Email"} is rendered on the machine that pushes it. These commands fetch the files, and store them
+        again after a change:
       </p>
       <CodeBlock
         label="Commands that fetch and push the files"
