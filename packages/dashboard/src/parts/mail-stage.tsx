@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { hasRemoteContent } from "./remote-content.ts";
 
 /** How a mail is looked at. */
 export interface MailLook {
@@ -15,15 +16,12 @@ interface Props {
   readonly children: (look: MailLook) => ComponentChildren;
 }
 
-const REMOTE =
-  /(?:src|srcset|background|poster|href)\s*=\s*["']?\s*(?:https?:)?\/\/[^"'\s>]+\.(?:png|jpe?g|gif|webp|svg|css|avif)|<(?:img|video|audio|source|link)[^>]+(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i;
-
 /** What stands around the frame of a mail: how wide and in which colors it is shown, and whether it may load from other servers. */
 export function MailStage({ html, children }: Props) {
   const [width, setWidth] = useState<"desktop" | "phone">("desktop");
   const [scheme, setScheme] = useState<"light" | "dark">("light");
   const [remote, setRemote] = useState(false);
-  const hasRemote = REMOTE.test(html);
+  const hasRemote = useMemo(() => hasRemoteContent(html), [html]);
   const toggle = (text: string, on: boolean, set: () => void) => (
     <button type="button" aria-pressed={on} onClick={set}>
       {text}

@@ -15,8 +15,9 @@ addEventListener("message", ({ source, data }) => {
   const chosen = data.html.replace(new RegExp(${JSON.stringify(SCHEMES.pattern)}, "gi"), (_, wanted) =>
     (wanted.toLowerCase() === "dark") === dark ? ${JSON.stringify(SCHEMES.always)} : ${JSON.stringify(SCHEMES.never)});
   const head = ${JSON.stringify(BASE)} + (dark && chosen !== data.html ? ${JSON.stringify(SCHEMES.dark)} : "");
-  const place = /<head(?:\\s[^>]*)?>/i.exec(chosen) ?? /^\\s*<!doctype[^>]*>/i.exec(chosen);
-  const at = place ? place.index + place[0].length : 0;
+  const open = /<head[\\s>]/i.exec(chosen);
+  const end = open ? chosen.indexOf(">", open.index) + 1 : 0;
+  const at = end > 0 ? end : (/^\\s*<!doctype[^>]*>/i.exec(chosen)?.[0].length ?? 0);
   shown.srcdoc = chosen.slice(0, at) + head + chosen.slice(at);
 });
 parent.postMessage("ready", "*");

@@ -188,3 +188,15 @@ test("a mail that names one picture a hundred thousand times is answered with so
   expect(shown).toContain("data:image/png;base64,AAAA");
   expect(shown).toContain('src="cid:a"');
 });
+
+test("a mail that begins its head hundreds of thousands of times and never ends it is searched once", () => {
+  // Where each search went on to the end of the mail, this would keep the server busy for minutes.
+  const html = "<head ".repeat(400_000);
+  expect(renderMailHtml({ html, attachments: [] })).toBe(`<base target="_blank">${html}`);
+  expect(renderMailHtml({ html: '<!doctype html><head lang="en"><p>Hi</p>', attachments: [] })).toBe(
+    '<!doctype html><head lang="en"><base target="_blank"><p>Hi</p>',
+  );
+  expect(renderMailHtml({ html: "<!doctype html><header><p>Hi</p></header>", attachments: [] })).toBe(
+    '<!doctype html><base target="_blank"><header><p>Hi</p></header>',
+  );
+});

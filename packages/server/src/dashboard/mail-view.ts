@@ -108,7 +108,9 @@ function inlineImages(html: string, attachments: readonly ShownFile[]): string {
 
 /** Adds a <base> for new tabs, after the doctype: before it, browsers would change to quirks mode. */
 function openLinksInNewTabs(html: string): string {
-  const place = /<head(?:\s[^>]*)?>/i.exec(html) ?? /^\s*<!doctype[^>]*>/i.exec(html);
-  const at = place ? place.index + place[0].length : 0;
+  const head = /<head[\s>]/i.exec(html);
+  // One search for its end: a mail that begins a hundred thousand tags and ends none must not cost a search for each.
+  const end = head ? html.indexOf(">", head.index) + 1 : 0;
+  const at = end > 0 ? end : (/^\s*<!doctype[^>]*>/i.exec(html)?.[0].length ?? 0);
   return html.slice(0, at) + BASE + html.slice(at);
 }

@@ -1,0 +1,12 @@
+// Elements that load what they name.
+const LOADING = /<(?:img|video|audio|source|link)[^>]+/gi;
+
+// Attributes of others that name a picture or a style, and styles. The lengths are bounded: a mail may be written to make each search long.
+const NAMED =
+  /(?:src|srcset|background|poster|href)\s{0,9}=\s{0,9}["']?\s{0,9}(?:https?:)?\/\/[^"'\s>]{1,400}\.(?:png|jpe?g|gif|webp|svg|css|avif)|url\(\s{0,9}["']?\s{0,9}(?:https?:)?\/\//i;
+
+/** Whether a mail would load content from other servers, as far as its text tells. What it loads is up to the policy of its frame. */
+export function hasRemoteContent(html: string): boolean {
+  for (const [tag] of html.matchAll(LOADING)) if (tag.includes("//")) return true;
+  return NAMED.test(html);
+}
