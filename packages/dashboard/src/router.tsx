@@ -13,6 +13,8 @@ export interface Route {
   /** With `:name` for what the page gets as `params`. */
   readonly path: string;
   readonly load: () => Promise<{ readonly default: ComponentType<PageProps> }>;
+  /** The page stays when its params change, such as a list beside what is chosen in it. */
+  readonly stays?: true;
 }
 
 export interface PageProps {
@@ -55,15 +57,22 @@ export function setQuery(fields: Readonly<Record<string, string>>): void {
   go(`${path.peek()}${text === "" ? "" : `?${text}`}`, { replace: true });
 }
 
-/** Follows links to pages of the dashboard without loading the document again. */
-export function followLinks(event: MouseEvent): void {
+/** The page of the dashboard that a click leads to in place of this one; null for other clicks. */
+export function findTarget(event: MouseEvent): string | null {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   const changed = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0;
-  if (!link || changed || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
+  if (!link || changed || event.defaultPrevented || link.target || link.hasAttribute("download")) return null;
   const url = new URL(link.href);
-  if (url.origin !== location.origin || !url.pathname.startsWith(BASE) || url.hash !== "") return;
+  if (url.origin !== location.origin || !url.pathname.startsWith(BASE) || url.hash !== "") return null;
+  return `${url.pathname.slice(BASE.length) || "/"}${url.search}`;
+}
+
+/** Follows links to pages of the dashboard without loading the document again. */
+export function followLinks(event: MouseEvent): void {
+  const to = findTarget(event);
+  if (to === null) return;
   event.preventDefault();
-  go(`${url.pathname.slice(BASE.length) || "/"}${url.search}`);
+  go(to);
 }
 
 /** Shows the page of the address. */
@@ -84,7 +93,8 @@ export function Pages({ routes }: { readonly routes: readonly Route[] }) {
     return <ErrorNote title="There is no such page" text="The address may be mistyped, or the page is of another version." />;
   if (error !== null) return <ErrorNote title="The page could not be loaded" error={error} />;
   if (page === null || page.route !== route) return <Loading />;
-  return <page.Page params={found.params} />;
+  // Another object is another page: what was loaded, chosen or typed for one is never shown, or saved, with another.
+  return <page.Page key={route?.stays ? route.path : path.value} params={found.params} />;
 }
 
 function match(routes: readonly Route[], at: string): { route: Route; params: Record<string, string> } | null {
@@ -96,10 +106,20 @@ function match(routes: readonly Route[], at: string): { route: Route; params: Re
     const fits = wanted.every((part, i) => {
       const value = parts[i] ?? "";
       if (!part.startsWith(":")) return part === value;
-      params[part.slice(1)] = decodeURIComponent(value);
-      return value !== "";
+      const text = decode(value);
+      params[part.slice(1)] = text ?? "";
+      return value !== "" && text !== null;
     });
     if (fits) return { route, params };
   }
   return null;
+}
+
+/** Null for a text that no address is written like, such as `%E0`. */
+function decode(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
 }

@@ -35,3 +35,33 @@ testLooks({
   open: (...args) => stage.open(...args),
   pages,
 });
+
+test(
+  "while another person is loaded, nothing of the one before can be read or pressed",
+  async () => {
+    const [grace] = (await audience.sdk.contacts.list({ search: "reader0@", limit: 1 })).data;
+    const { page, faults } = await stage.open(`/dashboard/contacts/${audience.ada}`);
+    await page.getByRole("heading", { name: "Ada Lovelace" }).waitFor();
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(`**/api/v1/contacts/${grace?.id}`, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.evaluate((id) => {
+      const link = document.createElement("a");
+      link.href = `/dashboard/contacts/${id}`;
+      document.body.append(link);
+      link.click();
+    }, grace?.id);
+    await page.getByRole("heading", { name: "Ada Lovelace" }).waitFor({ state: "detached" });
+    expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+    answer();
+    await page.getByRole("heading", { name: "Grace Hopper" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);

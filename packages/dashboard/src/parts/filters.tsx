@@ -61,6 +61,8 @@ function Text({ name, label, example, pattern }: Field) {
   const [text, setText] = useState(stored);
   const cancel = useRef<(() => void) | null>(null);
   useEffect(() => setText(stored), [stored]);
+  // Who has left meanwhile finds no filter in the address of the next page.
+  useEffect(() => () => cancel.current?.(), []);
   const fits = text === "" || pattern === undefined || pattern.test(text);
   const type = (typed: string): void => {
     setText(typed);
