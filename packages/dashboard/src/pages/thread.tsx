@@ -11,7 +11,7 @@ import { Field } from "../parts/field.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { OurMail, TheirMail } from "../parts/received/messages.tsx";
-import { loadThread, type Thread } from "../parts/received/thread.ts";
+import { isOfThread, loadThread, type Thread } from "../parts/received/thread.ts";
 import { nameSender } from "../parts/received/words.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
 import { formatBytes } from "../parts/time.tsx";
@@ -23,8 +23,8 @@ export default function ThreadPage({ params }: PageProps) {
   const id = params["id"] ?? "";
   const thread = useResource((signal) => loadThread(id, signal), [id]);
   const { data, reload } = thread;
-  // A new mail of the conversation, or news of one of ours.
-  useEvents(({ type }) => type.startsWith("email."), reload);
+  // Each reload asks for every mail of the conversation, so the events of other mail must not cause any.
+  useEvents((event) => isOfThread(event, data), reload);
   return (
     <Page
       title={data === null ? "Conversation" : data.opened.subject || "(no subject)"}

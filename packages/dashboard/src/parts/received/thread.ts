@@ -1,4 +1,4 @@
-import type { EmailDetail, ReceivedMailDetail } from "@mailsvc/sdk/contract";
+import type { EmailDetail, Event, ReceivedMailDetail } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 
@@ -38,6 +38,15 @@ export async function loadThread(id: string, signal: AbortSignal): Promise<Threa
   // One that was opened by its address and is older than those listed belongs to them all the same.
   if (!mails.some(({ theirs: one }) => one?.id === id)) mails.push({ at: opened.receivedAt, theirs: opened });
   return { opened, mails: mails.sort((one, other) => Date.parse(one.at) - Date.parse(other.at)), isLong: theirs.pagination.hasMore };
+}
+
+/** Whether an event is about a conversation: a mail that came, news of one of ours, or another one of ours to the same person. */
+export function isOfThread({ type, data, emailId, to }: Event, thread: Thread | null): boolean {
+  if (thread === null || !type.startsWith("email.")) return false;
+  const { threadId, from, replyTo } = thread.opened;
+  if (type === "email.received") return data["threadId"] === threadId;
+  if (type === "email.queued") return to !== null && (to === from || to === replyTo);
+  return thread.mails.some(({ ours }) => ours?.id === emailId);
 }
 
 /** The email that began the conversation, and our answers in it. */
