@@ -234,3 +234,48 @@ test(
   },
   PATIENCE_MS * 2,
 );
+
+test(
+  "settings that a colleague has changed meanwhile are not overwritten without a word",
+  async () => {
+    const { id } = await sdk.automations.create({ name: "Shared", trigger: { type: "contact.created" }, steps: [], connections: [] });
+    const { page, faults } = await stage.open(`/dashboard/automations/${id}?tab=settings`);
+    await page.getByLabel("Description").fill("Mine");
+    const { revision } = await sdk.automations.update(id, { description: "Theirs" });
+    // The page has seen the newer revision, and what was typed still stands on the older one.
+    await page.waitForResponse(
+      async (response) =>
+        new URL(response.url()).pathname === `/api/v1/automations/${id}` &&
+        ((await response.json()) as { revision: number }).revision === revision,
+    );
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").getByText("was changed meanwhile").waitFor();
+    expect(await page.getByLabel("Description").inputValue()).toBe("Mine");
+    expect((await sdk.automations.get(id)).description).toBe("Theirs");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "a link does not take a person away from a definition that is not saved before they agree",
+  async () => {
+    const { page, faults } = await stage.open(`/dashboard/automations/${draft}/edit`);
+    const text = page.getByRole("textbox", { name: "The definition as JSON" });
+    const before = await text.inputValue();
+    await text.fill(`${before}\n`);
+    const back = page.getByRole("link", { name: "Empty draft" });
+    const answers: boolean[] = [false, true];
+    page.on("dialog", (dialog) => void (answers.shift() ? dialog.accept() : dialog.dismiss()));
+    await back.click();
+    expect(await text.inputValue()).toBe(`${before}\n`);
+    expect(new URL(page.url()).pathname).toBe(`/dashboard/automations/${draft}/edit`);
+    await back.click();
+    await page.waitForURL((url) => url.pathname === `/dashboard/automations/${draft}`);
+    expect(answers).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);

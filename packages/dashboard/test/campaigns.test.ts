@@ -382,3 +382,27 @@ test(
   },
   PATIENCE_MS * 5,
 );
+
+test(
+  "who looks at a template finds on the way back what was written, and only what can be sent is offered",
+  async () => {
+    const frame = { name: "Frame", slug: "frame", type: "layout" as const, html: "<html><body>{{{body}}}</body></html>" };
+    await sdk.templates.create({ ...frame, publish: true });
+    await sdk.templates.archive(await publish(sdk, "archived", "An archived template"));
+    const { id } = await sdk.campaigns.create({ ...spring, name: "Undecided" });
+    const { page, faults } = await stage.open(`/dashboard/campaigns/${id}/edit`);
+    await page.getByRole("radio", { name: "A template" }).check();
+    const choice = page.getByRole("combobox", { name: "Template" });
+    const offered = (await choice.getByRole("option").allTextContents()).join();
+    expect(offered).toContain("The spring template, version 1");
+    expect(offered).not.toMatch(/Frame|An archived template/);
+    while ((await sdk.campaigns.get(id)).templateId === null);
+    await page.getByRole("radio", { name: "Written here" }).check();
+    expect(await page.getByRole("textbox", { name: "HTML" }).inputValue()).toBe(SPRING);
+    while ((await sdk.campaigns.get(id)).html === null);
+    expect(await sdk.campaigns.get(id)).toMatchObject({ html: SPRING, templateId: null });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);

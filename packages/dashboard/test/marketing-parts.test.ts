@@ -1,13 +1,14 @@
 import { CAMPAIGN_STATUSES, listBranches, STEP_TYPES, TRIGGER_TYPES } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
+import { lineOf, locate } from "../src/parts/automations/json-position.ts";
 import { listEdges, place } from "../src/parts/automations/layout.ts";
-import { lineOf, locate } from "../src/parts/automations/locate.ts";
 import { addStep, SNIPPETS } from "../src/parts/automations/snippets.ts";
-import { describeDuration, describeStep, listWays, TRIGGERS } from "../src/parts/automations/words.ts";
-import { buildCsv } from "../src/parts/campaigns/export.ts";
+import { describeDuration, describeRule, describeStep, listWays, TRIGGERS } from "../src/parts/automations/words.ts";
+import { buildCsv } from "../src/parts/campaigns/csv.ts";
 import { fillSeries } from "../src/parts/campaigns/series.ts";
 import { CAMPAIGN_STATES } from "../src/parts/campaigns/states.ts";
 import { toInstant, toLocal } from "../src/parts/campaigns/zoned-time.ts";
+import { formatReplyTo, parseReplyTo } from "../src/parts/reply-to.ts";
 
 type Step = Parameters<typeof describeStep>[0];
 const stepOf = (type: Step["type"]): Step => ({ id: "x", type, ...SNIPPETS[type].fields }) as Step;
@@ -72,6 +73,36 @@ test("a CSV file quotes what must be quoted, and no cell is a formula", () => {
   expect(buildCsv(["to", "why", "at", "n"], rows)).toBe(
     'to,why,at,n\r\n"a,b","say ""hi""",,3\r\n\'=HYPERLINK(1),\'+1,"two\nlines",true\r\n',
   );
+});
+
+test("what a condition asks is said in the words of the rule builder, and lists by their names", () => {
+  const rule = {
+    all: [
+      { field: "tags", operator: "exists", value: false },
+      { not: { field: "lists", operator: "contains", value: "list_1" } },
+      {
+        any: [
+          { field: "customFields.plan", operator: "equals", value: "pro" },
+          { field: "lastOpenedAt", operator: "withinLast", value: "30d" },
+        ],
+      },
+    ],
+  };
+  expect(describeRule(rule, new Map([["list_1", "Newsletter"]]))).toBe(
+    "Tags are empty and not Lists include Newsletter and (plan is pro or Last opened an email within the last 30d)",
+  );
+});
+
+test.each(["a@acme.example", "a@acme.example,", "a@acme.example, ", "a@acme.example, b@acme.example", "auto", ""])(
+  "the line %j for replies can be typed, and corrected letter by letter",
+  (line) => {
+    expect(formatReplyTo(parseReplyTo(line))).toBe(line);
+  },
+);
+
+test("several addresses for replies are one line", () => {
+  expect(formatReplyTo(["a@acme.example", "b@acme.example"])).toBe("a@acme.example, b@acme.example");
+  expect(formatReplyTo(null)).toBe("");
 });
 
 test("durations are words", () => {

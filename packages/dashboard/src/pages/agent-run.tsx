@@ -2,13 +2,13 @@
 import type { Run } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
-import { formatCount } from "../parts/agents/price.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { formatCount } from "../parts/plural.ts";
 import { useRegularly, useResource } from "../parts/resource.ts";
 import { Status, toTone } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";

@@ -2,10 +2,10 @@
 import type { Activation } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { PAUSE_WORDS } from "../parts/agents/pause-note.tsx";
-import { formatCount } from "../parts/agents/price.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
+import { formatCount } from "../parts/plural.ts";
 import { useList, useRegularly } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";

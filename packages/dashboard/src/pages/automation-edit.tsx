@@ -8,14 +8,15 @@ import { after } from "../browser.ts";
 import { type Edited, formatDefinition, isDrawable, parseDefinition } from "../parts/automations/definition.ts";
 import { DryRun } from "../parts/automations/dry-run.tsx";
 import { Flow } from "../parts/automations/flow.tsx";
+import { lineOf, locate } from "../parts/automations/json-position.ts";
 import { place } from "../parts/automations/layout.ts";
-import { lineOf, locate } from "../parts/automations/locate.ts";
 import { useNames } from "../parts/automations/names.ts";
 import { addStep, SNIPPETS } from "../parts/automations/snippets.ts";
 import { describeStep, type Names } from "../parts/automations/words.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { useLeaveWarning } from "../parts/leave-warning.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { count as plural } from "../parts/plural.ts";
@@ -56,7 +57,7 @@ function Editor({ automation }: { readonly automation: AutomationDetail }) {
   const parsed = useMemo(() => parseDefinition(text), [text]);
   const fault = typeof parsed === "string" ? parsed : null;
   const changed = text !== formatDefinition(automation);
-  useUnsaved(changed);
+  useLeaveWarning(changed, { links: true });
   useEffect(
     () =>
       after(TYPING_MS, () => {
@@ -278,15 +279,4 @@ function Findings({ text, fault, error, area }: FindingsProps) {
       })}
     </ul>
   );
-}
-
-/** Asks before the browser closes a page with changes. */
-function useUnsaved(changed: boolean): void {
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent): void => {
-      if (changed) event.preventDefault();
-    };
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, [changed]);
 }

@@ -16,14 +16,12 @@ import { Empty } from "../parts/empty.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount } from "../parts/plural.ts";
-import { useEvents, useList, useRegularly, useResource } from "../parts/resource.ts";
+import { NUMBERS_MS, useEvents, useList, useRegularly, useResource } from "../parts/resource.ts";
 import { formatShare } from "../parts/share.ts";
 import { Status } from "../parts/status.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { type PageProps, query, setQuery, toHref } from "../router.tsx";
-
-const NUMBERS_MS = 1000;
 
 /** One automation: its steps as a graph with how many are where, who entered, its versions and settings. */
 export default function AutomationPage({ params }: PageProps) {

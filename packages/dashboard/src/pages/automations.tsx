@@ -9,15 +9,13 @@ import { Empty } from "../parts/empty.tsx";
 import { Filters, readFilters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatCount } from "../parts/plural.ts";
-import { useEvents, useList } from "../parts/resource.ts";
+import { NUMBERS_MS, useEvents, useList } from "../parts/resource.ts";
 import { formatShare } from "../parts/share.ts";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
 const FILTERS = ["status", "archived"];
-// Thousands may enter at once.
-const NUMBERS_MS = 1000;
 
 const COLUMNS: readonly Column<Automation>[] = [
   { head: "Name", width: "3 1 0", cell: ({ name }) => name },

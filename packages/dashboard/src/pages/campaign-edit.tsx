@@ -8,7 +8,7 @@ import { AudienceFields } from "../parts/campaigns/audience-fields.tsx";
 import { DeleteCampaign, DuplicateCampaign } from "../parts/campaigns/common-actions.tsx";
 import { DeliveryFields } from "../parts/campaigns/delivery-fields.tsx";
 import { CampaignDraft } from "../parts/campaigns/draft.ts";
-import { type Group, listIncluded, listNamedGroups, readAll, useGroups } from "../parts/campaigns/groups.ts";
+import { type Group, listIncluded, listNamedGroups, useGroups } from "../parts/campaigns/groups.ts";
 import { bindText, ContentFields, SenderFields, SubjectFields } from "../parts/campaigns/message-fields.tsx";
 import { CampaignPreview } from "../parts/campaigns/preview.tsx";
 import { TestSend } from "../parts/campaigns/test-send.tsx";
@@ -17,7 +17,9 @@ import { Field } from "../parts/field.tsx";
 import { findMessages, isShownAtFields } from "../parts/field-messages.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
+import { readAll } from "../parts/page-reader.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
+import { loadAllTemplates } from "../parts/templates/all.ts";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
 
@@ -132,7 +134,7 @@ function useChoices(): { readonly senders: readonly Sender[]; readonly templates
   const { data } = useResource(async (signal) => {
     const [senders, templates] = await Promise.all([
       may("senders:read") ? readAll<Sender>((page) => api.senders.list({ ...page, status: "VERIFIED" }, { signal })) : [],
-      may("templates:read") ? readAll<Template>((page) => api.templates.list(page, { signal })) : [],
+      may("templates:read") ? loadAllTemplates(signal) : [],
     ]);
     return { senders, templates };
   }, []);

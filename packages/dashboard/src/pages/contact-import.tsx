@@ -8,10 +8,10 @@ import { Empty, Loading } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { toast } from "../parts/toast.tsx";
 import { toHref } from "../router.tsx";
-import { ChooseFile } from "./contact-import/choose-file.tsx";
+import { ChooseFile } from "./contact-import/file-choice.tsx";
 import { ImportStore } from "./contact-import/import-store.ts";
 import { Importer } from "./contact-import/importer.ts";
-import { type Decision, Prepare } from "./contact-import/prepare.tsx";
+import { type Decision, Prepare } from "./contact-import/preparation.tsx";
 import { Running } from "./contact-import/running.tsx";
 
 /** The import of each workspace in this tab: it goes on while other pages are looked at. */

@@ -132,6 +132,14 @@ function listFacts(contact: ContactDetail): (readonly [string, ComponentChildren
     ...Object.entries(customFields).map(
       ([name, value]) => [name, typeof value === "string" ? value : <code key={name}>{JSON.stringify(value)}</code>] as const,
     ),
+    [
+      "Their mail",
+      may("received:read") ? (
+        <a key="received" href={toHref(`/received?${new URLSearchParams({ from: email })}`)}>
+          Received from them
+        </a>
+      ) : null,
+    ],
     ["Added", <Time key="added" at={createdAt} exactly />],
     ["Changed", updatedAt === createdAt ? null : <Time key="changed" at={updatedAt} exactly />],
     ["Id", <code key="id">{id}</code>],

@@ -2,10 +2,10 @@
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { Ledger } from "../parts/agents/ledger.tsx";
-import { formatCount } from "../parts/agents/price.ts";
 import { Field } from "../parts/field.tsx";
 import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Page } from "../parts/page.tsx";
+import { formatCount } from "../parts/plural.ts";
 import { useList, useRegularly, useResource } from "../parts/resource.ts";
 import { toast } from "../parts/toast.tsx";
 

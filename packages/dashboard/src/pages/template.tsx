@@ -12,12 +12,13 @@ import { FormButton, type FormValues } from "../parts/form-button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useResource } from "../parts/resource.ts";
+import { splitList } from "../parts/split-list.ts";
 import { Tabs } from "../parts/tabs.tsx";
 import { isPart, loadAllTemplates } from "../parts/templates/all.ts";
 import { Conflict } from "../parts/templates/conflict.tsx";
 import { TemplateContent } from "../parts/templates/content.tsx";
 import { type Editing, useEditing } from "../parts/templates/editing.ts";
-import { Kept } from "../parts/templates/kept.ts";
+import { LocalCopy } from "../parts/templates/local-copy.ts";
 import { TemplateSettings } from "../parts/templates/settings.tsx";
 import { SourceFiles } from "../parts/templates/source-files.tsx";
 import { TemplateState } from "../parts/templates/state.tsx";
@@ -32,14 +33,13 @@ const BACK = { href: toHref("/templates"), name: "Templates" };
 export default function TemplatePage({ params }: PageProps) {
   const id = params["id"] ?? "";
   const template = useResource((signal) => api.templates.get(id, {}, { signal }), [id]);
-  // While another template is loaded, the data are still those of the one before.
-  if (template.data?.id !== id)
+  if (template.data === null)
     return (
       <Page title="Template" back={BACK}>
         <Loaded from={template}>{() => <Loading />}</Loaded>
       </Page>
     );
-  return <Editor key={id} loaded={template.data} />;
+  return <Editor loaded={template.data} />;
 }
 
 function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
@@ -164,14 +164,17 @@ function Archive({ editing: { base, replace } }: { readonly editing: Editing }) 
 function Delete({ template, users }: { readonly template: TemplateDetail; readonly users: readonly Template[] }) {
   const act = async (): Promise<void> => {
     await api.templates.delete(template.id);
-    new Kept(template.id).forget();
+    new LocalCopy(template.id).forget();
     toast("Deleted");
     go("/templates", { replace: true });
   };
   return (
     <ConfirmButton label="Delete" question={`Delete ${template.name}?`} danger act={act}>
       {users.length === 0 ? (
-        <p>All of its versions are deleted. Queued emails are sent as they were accepted. This cannot be undone.</p>
+        <p>
+          All of its versions are deleted. Queued emails are sent as they were accepted; campaigns and automations that name it cannot send
+          it any more. This cannot be undone.
+        </p>
       ) : (
         <>
           <p>These templates use it. Take it out of them and publish them first:</p>
@@ -190,10 +193,7 @@ function Delete({ template, users }: { readonly template: TemplateDetail; readon
 
 function TestSend({ editing: { base, isChanged, samples, save } }: { readonly editing: Editing }) {
   const act = async (values: FormValues): Promise<void> => {
-    const to = values
-      .text("to")
-      .split(/[\s,;]+/)
-      .filter((one) => one !== "");
+    const to = splitList(values.text("to"));
     if (isChanged && may("templates:write") && !(await save())) throw new Error("The changes could not be saved.");
     await api.templates.test(base.id, { to, variables: samples, ...values.filled("from") });
     toast(to.length === 1 ? `Sent to ${to[0]}` : `Sent to ${to.length} addresses`);

@@ -1,9 +1,9 @@
 /** @jsxImportSource preact */
-import type { Contact } from "@mailsvc/sdk/contract";
 import { useId, useRef, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { after } from "../browser.ts";
+import { nameOf } from "./audience/words.ts";
 import { useResource } from "./resource.ts";
 
 // After the last letter.
@@ -57,15 +57,10 @@ export function ContactPicker({ label, hint, choose }: Props) {
       <datalist id={id}>
         {(data ?? []).map((contact) => (
           <option key={contact.id} value={contact.email}>
-            {nameContact(contact)}
+            {nameOf(contact)}
           </option>
         ))}
       </datalist>
     </label>
   );
-}
-
-/** The name of a contact; its address where it has none. */
-export function nameContact({ firstName, lastName, email }: Contact): string {
-  return [firstName, lastName].filter((part) => part).join(" ") || email;
 }

@@ -20,6 +20,9 @@ export const Live = createContext<LiveEvents | null>(null);
 // Many events in a row, such as those of a campaign, cause one reload.
 const SETTLE_MS = 150;
 
+// Of what happens thousands of times a second, so that its numbers can be read, and the page stays idle between them.
+export const NUMBERS_MS = 1000;
+
 /** Loads something, and again when one of `inputs` changes. */
 export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Resource<T> {
   const [state, setState] = useState<{ data: T | null; error: RequestError | null }>({ data: null, error: null });

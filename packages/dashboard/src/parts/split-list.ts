@@ -1,4 +1,4 @@
-/** Values that a person has written with commas or spaces between them. */
+/** Values that a person has written with commas, semicolons or spaces between them. */
 export function splitList(text: string): string[] {
-  return text.split(/[\s,]+/).filter((one) => one !== "");
+  return text.split(/[\s,;]+/).filter((one) => one !== "");
 }

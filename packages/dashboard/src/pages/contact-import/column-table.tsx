@@ -2,7 +2,7 @@
 import { CONTACT_TEXT_FIELDS, labelContactText } from "@mailsvc/sdk/contract/facts";
 import { CELL_TYPES, type CellType } from "../../../../cli/src/import/cells.ts";
 import type { ColumnTarget } from "../../../../cli/src/import/columns.ts";
-import type { OpenFile } from "./open-file.ts";
+import type { OpenFile } from "./opened-file.ts";
 
 interface Props {
   readonly file: OpenFile;

@@ -6,7 +6,7 @@ import { api } from "../../api/client.ts";
 import { asRequestError, RequestError, withoutPath } from "../../api/request-error.ts";
 import { pause } from "../../browser.ts";
 import type { ImportStore } from "./import-store.ts";
-import { type RowPlan, readRows } from "./open-file.ts";
+import { type RowPlan, readRows } from "./opened-file.ts";
 
 /** What is imported, and how. */
 export interface ImportPlan extends RowPlan {

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import { api } from "../../api/client.ts";
+import { formatCount } from "../../parts/plural.ts";
 import { nameSender } from "../../parts/received/words.ts";
 import { useEvents, useResource } from "../../parts/resource.ts";
 import { Time } from "../../parts/time.tsx";
@@ -27,7 +28,7 @@ export function Replies({ id }: { readonly id: string }) {
           </li>
         ))}
       </ul>
-      {total > SHOWN ? <a href={toHref(`/received?email=${id}`)}>All {total} answers</a> : null}
+      {total > SHOWN ? <a href={toHref(`/received?email=${id}`)}>All {formatCount(total)} answers</a> : null}
     </section>
   );
 }

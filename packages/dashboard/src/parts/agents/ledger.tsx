@@ -3,9 +3,9 @@ import type { CreditEntry } from "@mailsvc/sdk/contract";
 import { toHref } from "../../router.tsx";
 import { type Column, DataTable } from "../data-table.tsx";
 import { Empty } from "../empty.tsx";
+import { formatCount } from "../plural.ts";
 import type { PagedList } from "../resource.ts";
 import { Time } from "../time.tsx";
-import { formatCount } from "./price.ts";
 
 const KINDS: Readonly<Record<CreditEntry["kind"], string>> = { grant: "Added", consume: "Spent", refund: "Refunded" };
 

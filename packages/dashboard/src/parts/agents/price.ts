@@ -14,8 +14,3 @@ export function formatMoney({ amount, currency }: Price): string {
 export function describePrice(price: Price): string {
   return price.amount === 0 ? "Free, plus the credits it spends" : `${formatMoney(price)} a month, plus the credits it spends`;
 }
-
-/** A number with the separators of the person's language. */
-export function formatCount(count: number): string {
-  return new Intl.NumberFormat().format(count);
-}

@@ -4,10 +4,10 @@ import { api } from "../../api/client.ts";
 import { toHref } from "../../router.tsx";
 import { type Column, DataTable } from "../data-table.tsx";
 import { Empty } from "../empty.tsx";
+import { formatCount } from "../plural.ts";
 import { useList, useRegularly } from "../resource.ts";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
-import { formatCount } from "./price.ts";
 
 const COLUMNS: readonly Column<Run>[] = [
   { head: "Run", width: "3 1 0", cell: ({ title, runId }) => title ?? runId },

@@ -96,6 +96,8 @@ export function deleteAll(signal: AbortSignal): Act {
         try {
           await patiently(() => api.contacts.delete(id, { signal }), signal);
         } catch (cause) {
+          // Stopped by the person: what was under way has not failed.
+          if (signal.aborted) return;
           // One that somebody else has deleted meanwhile is gone as well.
           if (!(cause instanceof RequestError && cause.status === 404)) failed.push({ contact: email, message: (cause as Error).message });
         }

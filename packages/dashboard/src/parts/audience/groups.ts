@@ -1,6 +1,7 @@
-import type { List, Page, Segment } from "@mailsvc/sdk/contract";
+import type { List, Segment } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
+import { readAll } from "../page-reader.ts";
 import { type Resource, useResource } from "../resource.ts";
 
 interface Groups {
@@ -8,30 +9,15 @@ interface Groups {
   readonly segments: readonly Segment[];
 }
 
-// More are not offered in a choice.
-const MAX_PAGES = 10;
-
 /** All lists and segments of the workspace, to choose from. */
 export function useGroups(): Resource<Groups> {
   return useResource(async (signal) => {
     const [lists, segments] = await Promise.all([
-      may("lists:read") ? loadAll((cursor) => api.lists.list({ limit: 100, ...cursor }, { signal })) : [],
-      may("segments:read") ? loadAll((cursor) => api.segments.list({ limit: 100, ...cursor }, { signal })) : [],
+      may("lists:read") ? readAll<List>((page) => api.lists.list(page, { signal })) : [],
+      may("segments:read") ? readAll<Segment>((page) => api.segments.list(page, { signal })) : [],
     ]);
     return { lists, segments };
   }, []);
-}
-
-async function loadAll<Item>(load: (cursor: { cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {
-  const all: Item[] = [];
-  let cursor: string | null = null;
-  for (let n = 0; n < MAX_PAGES; n += 1) {
-    const { data, pagination }: Page<Item> = await load(cursor === null ? {} : { cursor });
-    all.push(...data);
-    cursor = pagination.nextCursor;
-    if (cursor === null) break;
-  }
-  return all;
 }
 
 /** The choices of a filter or a form, by name. */

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
+import { useLeaveWarning } from "../leave-warning.ts";
 import { RuleEditor } from "../rules/rule-editor.tsx";
 
 /** What a person can say about a segment. */
@@ -26,6 +27,9 @@ export function SegmentForm({ initial, label, save }: Props) {
   const [error, setError] = useState<RequestError | null>(null);
   const [busy, setBusy] = useState(false);
   const inRules = error?.details.some(({ path }) => path.startsWith("rules")) ?? false;
+  const changed =
+    name !== initial.name || description !== (initial.description ?? "") || JSON.stringify(rules) !== JSON.stringify(initial.rules);
+  useLeaveWarning(changed, { links: true });
   const send = async (): Promise<void> => {
     if (rules === null) return;
     setBusy(true);

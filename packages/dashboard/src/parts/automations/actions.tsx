@@ -62,7 +62,10 @@ export function AutomationActions({ automation: { id, name, status, archivedAt, 
       {status === "ACTIVE" ? null : (
         <>
           <ConfirmButton label="Archive" question={`Archive ${name}?`} act={act(() => api.automations.archive(id), "Archived")}>
-            <p>Lists leave it out, and it cannot be changed. Its numbers stay, and so do the {plural(inside, "contact")} inside.</p>
+            <p>
+              Lists leave it out, and it cannot be changed. Its numbers stay, and{" "}
+              {inside === 1 ? "so does the contact" : `so do the ${plural(inside, "contact")}`} inside.
+            </p>
           </ConfirmButton>
           <Delete name={name} inside={inside} act={remove} />
         </>

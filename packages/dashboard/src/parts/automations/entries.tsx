@@ -8,12 +8,10 @@ import { ContactPicker } from "../contact-picker.tsx";
 import { type Column, DataTable } from "../data-table.tsx";
 import { Empty } from "../empty.tsx";
 import { Filters, readFilters } from "../filters.tsx";
-import { useEvents, useList, useResource } from "../resource.ts";
+import { NUMBERS_MS, useEvents, useList, useResource } from "../resource.ts";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
 import { describeReason, describeStep, type Names, nameEntryStatus } from "./words.ts";
-
-const NUMBERS_MS = 1000;
 
 interface Props {
   readonly automation: AutomationDetail;

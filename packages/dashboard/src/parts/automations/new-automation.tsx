@@ -1,20 +1,17 @@
 /** @jsxImportSource preact */
-import type { NewAutomation as Input, Template } from "@mailsvc/sdk/contract";
+import type { NewAutomation as Input } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 import { go } from "../../router.tsx";
-import { readAll } from "../campaigns/groups.ts";
 import { Field } from "../field.tsx";
 import { FormButton, type FormValues } from "../form-button.tsx";
 import { useResource } from "../resource.ts";
+import { isSendable, loadAllTemplates } from "../templates/all.ts";
 
 /** Makes a draft with a first step or two, and opens its editor. */
 export function NewAutomation() {
-  const { data } = useResource(
-    async (signal) => (may("templates:read") ? readAll<Template>((page) => api.templates.list(page, { signal })) : []),
-    [],
-  );
-  const templates = (data ?? []).filter(({ type }) => type !== "partial");
+  const { data } = useResource(async (signal) => (may("templates:read") ? loadAllTemplates(signal) : []), []);
+  const templates = (data ?? []).filter(isSendable);
   const create = async (values: FormValues): Promise<void> => {
     const { id } = await api.automations.create({ name: values.text("name"), ...buildStart(values.text("templateId")) });
     go(`/automations/${id}/edit`);

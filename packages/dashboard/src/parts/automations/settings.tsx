@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { AutomationDetail } from "@mailsvc/sdk/contract";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
@@ -17,6 +17,15 @@ interface Props {
   readonly automation: AutomationDetail;
   readonly names: Names;
   readonly done: () => void;
+}
+
+/** What the form holds, as it is typed. */
+interface Fields {
+  readonly name: string;
+  readonly description: string;
+  readonly currency: string;
+  readonly allowReEntry: boolean;
+  readonly hours: string;
 }
 
 const NAMES = ["name", "description", "currency", "reEntryDelayHours"];
@@ -63,30 +72,35 @@ function ReadOnly({ automation: { description, allowReEntry, reEntryDelayHours, 
 }
 
 function SettingsForm({ automation, done }: Props) {
-  const { id, revision } = automation;
-  const [fields, setFields] = useState({
-    name: automation.name,
-    description: automation.description ?? "",
-    currency: automation.currency,
-    allowReEntry: automation.allowReEntry,
-    hours: String(automation.reEntryDelayHours ?? DEFAULT_HOURS),
-  });
+  const { id } = automation;
+  // As it was when the changes began: the page loads it again every few seconds, and its newest revision would hide what a colleague saved.
+  const [base, setBase] = useState(automation);
+  const [fields, setFields] = useState(() => toFields(automation));
   const [error, setError] = useState<RequestError | null>(null);
   const [busy, setBusy] = useState(false);
-  const set = (change: Partial<typeof fields>): void => setFields((before) => ({ ...before, ...change }));
+  const isChanged = JSON.stringify(fields) !== JSON.stringify(toFields(base));
+  const follow = (stored: AutomationDetail): void => {
+    setBase(stored);
+    setFields(toFields(stored));
+  };
+  useEffect(() => {
+    if (!isChanged && automation.revision > base.revision) follow(automation);
+  }, [automation.revision, isChanged]);
+  const set = (change: Partial<Fields>): void => setFields((before) => ({ ...before, ...change }));
   const save = async (): Promise<void> => {
     const { name, description, currency, allowReEntry, hours } = fields;
     setBusy(true);
     setError(null);
     try {
       const again = allowReEntry ? { allowReEntry, reEntryDelayHours: Number(hours) } : { allowReEntry };
-      await api.automations.update(id, {
+      const stored = await api.automations.update(id, {
         name,
         description: description === "" ? null : description,
         currency: currency as "USD",
         ...again,
-        revision,
+        revision: base.revision,
       });
+      follow(stored);
       toast("Saved");
       done();
     } catch (cause) {
@@ -148,4 +162,8 @@ function SettingsForm({ automation, done }: Props) {
       </div>
     </form>
   );
+}
+
+function toFields({ name, description, currency, allowReEntry, reEntryDelayHours }: AutomationDetail): Fields {
+  return { name, description: description ?? "", currency, allowReEntry, hours: String(reEntryDelayHours ?? DEFAULT_HOURS) };
 }

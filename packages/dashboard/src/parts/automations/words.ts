@@ -1,10 +1,16 @@
-import type { AutomationDetail, AutomationEntry, AutomationStep, EntryStep } from "@mailsvc/sdk/contract";
+import type { AutomationDetail, AutomationEntry, AutomationStep, EntryStep, RuleOperator } from "@mailsvc/sdk/contract";
+import { kindOfField } from "@mailsvc/sdk/contract/facts";
+import { fieldWords, operatorWords } from "../rules/words.ts";
 
 /** The names of what steps, triggers and goals name by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
 type Trigger = AutomationDetail["trigger"];
-type Rule = { all: readonly Rule[] } | { any: readonly Rule[] } | { not: Rule } | { field: string; operator: string; value?: unknown };
+type Rule =
+  | { all: readonly Rule[] }
+  | { any: readonly Rule[] }
+  | { not: Rule }
+  | { field: string; operator: RuleOperator; value?: unknown };
 
 /** What makes a contact enter, reaches the goal or ends a wait. */
 export function describeOccurrence(trigger: Trigger, names: Names): string {
@@ -27,7 +33,7 @@ export function describeOccurrence(trigger: Trigger, names: Names): string {
     case "replied":
       return "Answers a mail";
     case "event":
-      return `${EVENTS[trigger.name] ?? `The event ${trigger.name}`}${trigger.filter === undefined ? "" : `, ${describeRule(trigger.filter)}`}`;
+      return `${EVENTS[trigger.name] ?? `The event ${trigger.name}`}${trigger.filter === undefined ? "" : `, ${describeRule(trigger.filter, names)}`}`;
     case "date": {
       const { field, days = 0, yearly = false, time, timeZone } = trigger;
       const shift = days === 0 ? "On" : `${Math.abs(days)} ${Math.abs(days) === 1 ? "day" : "days"} ${days < 0 ? "before" : "after"}`;
@@ -69,7 +75,7 @@ export function describeStep(step: AutomationStep, names: Names): { readonly kin
     case "wait_for_event":
       return { kind: `Wait ${describeDuration(step.timeout)} for`, what: describeOccurrence(step.event, names) };
     case "condition":
-      return { kind: "If", what: describeRule(step.rule) };
+      return { kind: "If", what: describeRule(step.rule, names) };
     case "split":
       return { kind: "Split", what: step.branches.map((branch) => `${branch.name} ${branch.weight}`).join(" : ") };
     case "update_contact": {
@@ -115,40 +121,20 @@ export function nameBranch(branch: string): string {
   return branch === "event" ? "it happens" : branch === "timeout" ? "not in time" : branch;
 }
 
-const OPERATORS: Readonly<Record<string, string>> = {
-  equals: "is",
-  notEquals: "is not",
-  contains: "contains",
-  notContains: "does not contain",
-  startsWith: "begins with",
-  endsWith: "ends with",
-  gt: "is above",
-  gte: "is at least",
-  lt: "is below",
-  lte: "is at most",
-  in: "is one of",
-  notIn: "is none of",
-  exists: "is set",
-  notExists: "is not set",
-  withinLast: "was within the last",
-  notWithinLast: "was not within the last",
-  before: "is before",
-  after: "is after",
-};
-
 /** What a condition asks. */
-export function describeRule(rule: Rule | object): string {
+export function describeRule(rule: Rule | object, names: Names): string {
   const tree = rule as Rule;
-  if ("all" in tree) return tree.all.map(describeInner).join(" and ");
-  if ("any" in tree) return tree.any.map(describeInner).join(" or ");
-  if ("not" in tree) return `not ${describeInner(tree.not)}`;
+  if ("all" in tree) return tree.all.map((one) => describeInner(one, names)).join(" and ");
+  if ("any" in tree) return tree.any.map((one) => describeInner(one, names)).join(" or ");
+  if ("not" in tree) return `not ${describeInner(tree.not, names)}`;
   const { field, operator, value } = tree;
-  const told = value === undefined ? "" : ` ${Array.isArray(value) ? value.join(", ") : String(value)}`;
-  return `${field} ${OPERATORS[operator] ?? operator}${told}`;
+  // The words of these operators say it: a field has any value, or none.
+  const values = operator === "exists" || value === undefined ? [] : [value].flat().map((one) => names.get(String(one)) ?? String(one));
+  return [fieldWords(field), operatorWords(kindOfField(field) ?? "custom", operator, value), values.join(", ")].filter(Boolean).join(" ");
 }
 
-function describeInner(rule: Rule): string {
-  const text = describeRule(rule);
+function describeInner(rule: Rule, names: Names): string {
+  const text = describeRule(rule, names);
   return ("all" in rule && rule.all.length > 1) || ("any" in rule && rule.any.length > 1) ? `(${text})` : text;
 }
 

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { CampaignDetail } from "@mailsvc/sdk/contract";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { go } from "../../router.tsx";
 import { ActionButton } from "../action-button.tsx";
@@ -9,11 +9,10 @@ import { Field } from "../field.tsx";
 import { FormButton, type FormValues } from "../form-button.tsx";
 import { count as plural } from "../plural.ts";
 import { useResource } from "../resource.ts";
-import { serverNow } from "../time.tsx";
 import { toast } from "../toast.tsx";
 import { DeleteCampaign, DuplicateCampaign } from "./common-actions.tsx";
+import { findFault, findStart, readWhen, type When, WhenFields } from "./send-time.tsx";
 import { isDeletable, isWaiting } from "./states.ts";
-import { findFault, findStart, readWhen, WhenFields } from "./when.tsx";
 
 interface Props {
   readonly campaign: CampaignDetail;
@@ -58,14 +57,14 @@ export function CampaignActions({ campaign, done }: Props) {
 
 /** A campaign that waits for its time, or was held before it. */
 function Waiting({ campaign, done }: Props) {
-  const { id, status, name } = campaign;
+  const { id, name } = campaign;
   const toDraft = async (): Promise<void> => {
     await api.campaigns.update(id, { scheduledAt: null });
     toast("It is a draft again");
     go(`/campaigns/${id}/edit`);
   };
   const send = async (): Promise<void> => {
-    await (status === "PAUSED" ? api.campaigns.resume(id) : api.campaigns.send(id));
+    await startNow(campaign);
     toast("Sending has started");
     done();
   };
@@ -82,13 +81,22 @@ function Waiting({ campaign, done }: Props) {
   );
 }
 
+/** A campaign that was held before its start begins by being resumed. */
+async function startNow({ id, status }: CampaignDetail): Promise<void> {
+  await (status === "PAUSED" ? api.campaigns.resume(id) : api.campaigns.send(id));
+}
+
 function SendNowCount({ id }: { readonly id: string }) {
   const { data } = useResource((signal) => api.campaigns.audience(id, { signal }), [id]);
   return <p>{data === null ? "It starts at once." : `${plural(data.subscribed, "person gets", "people get")} it. It starts at once.`}</p>;
 }
 
 function ChangeDate({ campaign, done }: Props) {
-  const [when, choose] = useState(() => ({ ...readWhen(campaign), ...(campaign.localTime === null && { kind: "at" as const }) }));
+  const read = (): When => ({ ...readWhen(campaign), ...(campaign.localTime === null && { kind: "at" as const }) });
+  const [when, choose] = useState(read);
+  const { scheduledAt, localTime } = campaign;
+  // A colleague may have moved it meanwhile.
+  useEffect(() => choose(read()), [scheduledAt, localTime?.at]);
   const act = async (_: FormValues): Promise<void> => {
     const fault = findFault(when);
     if (fault !== null) throw new Error(fault);
@@ -96,10 +104,10 @@ function ChangeDate({ campaign, done }: Props) {
       await api.campaigns.update(campaign.id, {
         localTime: when.kind === "local" ? { at: when.at, fallback: when.timeZone, field: campaign.localTime?.field ?? "timeZone" } : null,
       });
-    const start = findStart(when) ?? serverNow();
-    if (when.kind === "now" || start <= serverNow()) await api.campaigns.send(campaign.id);
+    const start = findStart(when);
+    if (start === null) await startNow(campaign);
     else await api.campaigns.schedule(campaign.id, { scheduledAt: new Date(start).toISOString() });
-    toast("The date is changed");
+    toast(start === null ? "Sending has started" : "The date is changed");
     done();
   };
   const { abTest } = campaign;

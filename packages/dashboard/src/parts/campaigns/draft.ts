@@ -18,7 +18,7 @@ export class CampaignDraft {
   readonly #error = signal<RequestError | null>(null);
   readonly #saving = signal(false);
   #cancel: (() => void) | null = null;
-  #running: Promise<void> | null = null;
+  #running: Promise<void> = Promise.resolve();
 
   /** The campaign as the server has it. */
   readonly saved: ReadonlySignal<CampaignDetail>;
@@ -54,14 +54,14 @@ export class CampaignDraft {
   async flush(): Promise<boolean> {
     this.#cancel?.();
     this.#cancel = null;
-    this.#running ??= this.#save().finally(() => {
-      this.#running = null;
-    });
+    // A saving that is under way may miss what was typed last, so another one follows it.
+    this.#running = this.#running.then(() => this.#save());
     await this.#running;
     return !this.dirty;
   }
 
   async #save(): Promise<void> {
+    if (!this.dirty) return;
     this.#saving.value = true;
     try {
       let refused: RequestError | null = null;

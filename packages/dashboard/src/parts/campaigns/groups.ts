@@ -1,4 +1,4 @@
-import type { Campaign, CampaignDetail, Page } from "@mailsvc/sdk/contract";
+import type { Campaign, CampaignDetail } from "@mailsvc/sdk/contract";
 import { useMemo } from "preact/hooks";
 import { useGroups as useListsAndSegments } from "../audience/groups.ts";
 import type { Resource } from "../resource.ts";
@@ -23,17 +23,6 @@ export function useGroups(): Resource<readonly Group[]> {
     [data],
   );
   return { ...rest, data: groups };
-}
-
-/** Reads all pages of a list. */
-export async function readAll<Item>(load: (page: { limit: number; cursor?: string }) => Promise<Page<Item>>): Promise<Item[]> {
-  const all: Item[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const { data, pagination } = await load({ limit: 100, ...(cursor !== undefined && { cursor }) });
-    all.push(...data);
-    if (pagination.nextCursor === null) return all;
-    cursor = pagination.nextCursor;
-  }
 }
 
 /** The ids of the lists and segments that get a campaign, whichever way it says so. */

@@ -1,10 +1,11 @@
 /** @jsxImportSource preact */
 import type { CampaignDetail, Sender, Template, Variant } from "@mailsvc/sdk/contract";
-import { useId } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { Field } from "../field.tsx";
 import { findMessages } from "../field-messages.ts";
 import { formatReplyTo, parseReplyTo } from "../reply-to.ts";
 import { formatShare } from "../share.ts";
+import { isSendable } from "../templates/all.ts";
 import type { CampaignDraft } from "./draft.ts";
 
 type TextName = "name" | "subjectLine" | "previewText" | "fromEmail" | "fromName" | "replyTo" | "relay" | "html" | "text";
@@ -201,8 +202,11 @@ export function ContentFields({ draft, templates }: Props & { readonly templates
   const { templateId, template, html, text } = draft.fields.value;
   const error = draft.error.value;
   const own = templateId === null;
-  const published = templates.filter(({ version, type }) => version !== null && type !== "partial");
-  const chosen = templateId === null || published.some(({ id }) => id === templateId);
+  const sendable = templates.filter((one) => one.version !== null && isSendable(one));
+  // Who looks at a template finds what was written here on the way back.
+  const written = useRef({ html, text });
+  if (own) written.current = { html, text };
+  const chosen = templateId === null || sendable.some(({ id }) => id === templateId);
   return (
     <section class="card form" aria-labelledby="content">
       <h2 id="content">Content</h2>
@@ -213,16 +217,17 @@ export function ContentFields({ draft, templates }: Props & { readonly templates
             type="radio"
             name="content"
             checked={!own}
-            disabled={published.length === 0 && own}
-            onChange={() => draft.set({ templateId: published[0]?.id ?? null, html: null, text: null })}
+            disabled={sendable.length === 0 && own}
+            onChange={() => draft.set({ templateId: sendable[0]?.id ?? null, html: null, text: null })}
           />{" "}
           A template
         </label>
         <label class="check">
-          <input type="radio" name="content" checked={own} onChange={() => draft.set({ templateId: null })} /> Written here
+          <input type="radio" name="content" checked={own} onChange={() => draft.set({ templateId: null, ...written.current })} /> Written
+          here
         </label>
       </fieldset>
-      {published.length === 0 && own ? <p class="hint soft">There is no published template to choose.</p> : null}
+      {sendable.length === 0 && own ? <p class="hint soft">There is no published template to choose.</p> : null}
       {own ? (
         <>
           <Field
@@ -243,11 +248,14 @@ export function ContentFields({ draft, templates }: Props & { readonly templates
         <Field
           label="Template"
           hint="Its published version at the start of sending is sent."
-          error={findMessages(error, "templateId") || (chosen ? undefined : "This template is gone, or not published. Choose another one.")}
+          error={
+            findMessages(error, "templateId") ||
+            (chosen ? undefined : "This template is gone, archived or not published. Choose another one.")
+          }
         >
           <select value={templateId ?? ""} onChange={({ currentTarget }) => draft.set({ templateId: currentTarget.value })}>
             {chosen ? null : <option value={templateId ?? ""}>{template?.name ?? "A template that is gone"}</option>}
-            {published.map(({ id, name, version }) => (
+            {sendable.map(({ id, name, version }) => (
               <option key={id} value={id}>
                 {name}, version {version}
               </option>

@@ -2,12 +2,9 @@
 import type { Campaign, CampaignStats } from "@mailsvc/sdk/contract";
 import { api } from "../../api/client.ts";
 import { formatCount, count as plural } from "../plural.ts";
-import { useEvents, useResource } from "../resource.ts";
+import { NUMBERS_MS, useEvents, useResource } from "../resource.ts";
 import { formatShare } from "../share.ts";
 import { learnTime, Time } from "../time.tsx";
-
-// Of a campaign that sends thousands a second, so that its numbers can be read, and the page stays idle between them.
-export const NUMBERS_MS = 1000;
 
 /** The statistics of a campaign, as they change. */
 export function useCampaignStats(id: string, interval: "hour" | "day", inputs: readonly unknown[] = []) {

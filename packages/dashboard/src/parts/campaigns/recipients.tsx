@@ -10,12 +10,12 @@ import { download } from "../download.ts";
 import { Empty } from "../empty.tsx";
 import { Filters, readFilters } from "../filters.tsx";
 import { formatCount, count as plural } from "../plural.ts";
-import { useEvents, useList } from "../resource.ts";
+import { NUMBERS_MS, useEvents, useList } from "../resource.ts";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
-import { buildCsv } from "./export.ts";
-import { NUMBERS_MS } from "./progress.tsx";
+import { buildCsv } from "./csv.ts";
+import { SKIP_REASONS } from "./skip-reasons.ts";
 
 // The most that one answer has: reading all of 20,000 takes 20 requests.
 const EXPORT_PAGE = 1000;
@@ -64,7 +64,7 @@ export function CampaignRecipients({ campaign: { id, name, abTest } }: { readonl
 
 /** Why somebody got nothing, or not yet. */
 function describeRecipient({ skipReason, lastError, inDoubt, unsubscribedAt }: Recipient): string {
-  if (skipReason !== null) return skipReason.replaceAll("_", " ");
+  if (skipReason !== null) return SKIP_REASONS[skipReason];
   if (lastError !== null) return lastError.message;
   if (unsubscribedAt !== null) return "unsubscribed by this mail";
   return inDoubt ? "may arrive twice" : "";

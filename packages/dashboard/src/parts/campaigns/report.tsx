@@ -15,6 +15,8 @@ import { toTone } from "../status.tsx";
 import { Timeline } from "../timeline.tsx";
 import { toast } from "../toast.tsx";
 import { fillSeries } from "./series.ts";
+import { describeWait } from "./settings.tsx";
+import { SKIP_REASONS } from "./skip-reasons.ts";
 
 interface Props {
   readonly campaign: CampaignDetail;
@@ -132,18 +134,6 @@ const STATES = [
   "cancelled",
 ] as const;
 
-const REASONS: Readonly<Record<SkipReason, string>> = {
-  unsubscribed: "had unsubscribed",
-  bounced: "had bounced before",
-  complained: "had complained",
-  suppressed: "on the suppression list",
-  invalid: "an address that cannot get mail",
-  deleted: "deleted meanwhile",
-  duplicate: "the address of another recipient",
-  left_list: "left the lists of the campaign",
-  missing_variables: "without a variable that the template needs",
-};
-
 /** All recipients by state; they add up to the total. */
 function Recipients({ stats: { recipients, skipped, audience }, id }: { readonly stats: CampaignStats; readonly id: string }) {
   const states = STATES.filter((state) => recipients[state] > 0);
@@ -190,7 +180,7 @@ function listReasons(skipped: CampaignStats["skipped"]) {
     .filter(([, count]) => count > 0)
     .map(([reason, count]) => (
       <tr key={reason} class="reason soft">
-        <th scope="row">{REASONS[reason]}</th>
+        <th scope="row">{SKIP_REASONS[reason]}</th>
         <td>{formatCount(count)}</td>
         <td />
       </tr>
@@ -294,7 +284,7 @@ function describeDecision({ abTest, winner }: CampaignDetail): string {
   if (samplePercent === 100) return "Everybody gets one of the variants; there is no winner.";
   if (winner !== null) return `${winner} won on a sample of ${formatShare(samplePercent / 100)}; all others get it.`;
   if (by === "manual") return `A sample of ${formatShare(samplePercent / 100)} gets them. The others wait for your decision.`;
-  return `A sample of ${formatShare(samplePercent / 100)} gets them. The one with the most ${by} wins after ${plural(decideAfterMinutes, "minute")}.`;
+  return `A sample of ${formatShare(samplePercent / 100)} gets them. The one with the most ${by} wins after ${describeWait(decideAfterMinutes)}.`;
 }
 
 function Revenue({ stats: { revenue } }: { readonly stats: CampaignStats }) {

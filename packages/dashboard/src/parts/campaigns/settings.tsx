@@ -3,13 +3,13 @@ import type { CampaignDetail } from "@mailsvc/sdk/contract";
 import type { ComponentChildren } from "preact";
 import { toHref } from "../../router.tsx";
 import { Facts } from "../facts.tsx";
-import { formatCount } from "../plural.ts";
+import { count, formatCount } from "../plural.ts";
 import { formatReplyTo } from "../reply-to.ts";
 import { formatShare } from "../share.ts";
 import { Time } from "../time.tsx";
 import { describeAudience, listNamedGroups } from "./groups.ts";
 import { VARIANTS } from "./states.ts";
-import { formatInstant } from "./zoned-time.ts";
+import { formatInstant, ownTimeZone } from "./zoned-time.ts";
 
 type Pace = Pick<CampaignDetail, "throttle" | "relay" | "localTime">;
 
@@ -31,6 +31,12 @@ function formatLength(seconds: number): string {
   return `about ${Math.round(seconds / 86_400)} days`;
 }
 
+/** How long a sample is waited for. */
+export function describeWait(minutes: number): string {
+  if (minutes < 60) return count(minutes, "minute");
+  return minutes === 60 ? "an hour" : `${formatCount(minutes / 60)} hours`;
+}
+
 /** What of its readers is counted. */
 export function describeTracking({ trackOpens, trackClicks }: Pick<CampaignDetail, "trackOpens" | "trackClicks">): string {
   if (trackOpens && trackClicks) return "Opens and clicks.";
@@ -43,11 +49,7 @@ const WINNER = { opens: "the most opens", clicks: "the most clicks", manual: "yo
 export function describeTest({ abTest, subjectLine }: Pick<CampaignDetail, "abTest" | "subjectLine">): readonly string[] {
   if (abTest === null) return [];
   const { variants, samplePercent, winner, decideAfterMinutes } = abTest;
-  const hours = decideAfterMinutes / 60;
-  const after =
-    winner === "manual"
-      ? ""
-      : `, after ${decideAfterMinutes < 60 ? `${decideAfterMinutes} minutes` : hours === 1 ? "an hour" : `${formatCount(hours)} hours`}`;
+  const after = winner === "manual" ? "" : `, after ${describeWait(decideAfterMinutes)}`;
   return [
     ...variants.slice(1).map((variant, i) => `${VARIANTS[i + 1]}: ${variant.subjectLine ?? subjectLine}`),
     samplePercent === 100
@@ -86,10 +88,7 @@ export function CampaignSettings({ campaign }: { readonly campaign: CampaignDeta
           .map(([name, value]) => `${name}: ${value}`)
           .join(", "),
     ],
-    [
-      "Scheduled",
-      campaign.scheduledAt && formatInstant(Date.parse(campaign.scheduledAt), new Intl.DateTimeFormat().resolvedOptions().timeZone),
-    ],
+    ["Scheduled", campaign.scheduledAt && formatInstant(Date.parse(campaign.scheduledAt), ownTimeZone())],
     ["Created", <Time key="created" at={campaign.createdAt} exactly />],
     ["Changed", <Time key="changed" at={campaign.updatedAt} exactly />],
     ["Campaign", <code key="id">{campaign.id}</code>],

@@ -5,22 +5,23 @@ import { session } from "../../api/session.ts";
 import { Field } from "../field.tsx";
 import { FormButton, type FormValues } from "../form-button.tsx";
 import { count as plural } from "../plural.ts";
+import { splitList } from "../split-list.ts";
 import { toast } from "../toast.tsx";
 import { VARIANTS } from "./states.ts";
 
 interface Props {
   readonly campaign: CampaignDetail;
-  /** Called before it is sent, such as to save what was typed. */
-  readonly before?: () => Promise<unknown>;
+  /** Called before it is sent, to save what was typed; answers whether all of it is saved. */
+  readonly before?: () => Promise<boolean>;
 }
 
 /** Sends the campaign to a few addresses, to look at it in a mail program. */
 export function TestSend({ campaign: { id, abTest }, before }: Props) {
   const send = async (values: FormValues): Promise<void> => {
-    await before?.();
+    if ((await before?.()) === false) throw new Error("Some fields are not saved yet: see what is wrong with them.");
     const variant = values.text("variant");
     const { count } = await api.campaigns.test(id, {
-      to: values.text("to").split(/[\s,;]+/),
+      to: splitList(values.text("to")),
       ...values.filled("contact"),
       ...(variant !== "" && { variant: variant as VariantName }),
     });

@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import { CONTACT_LIMITS, RULE_LIMITS } from "@mailsvc/sdk/contract/facts";
+import { useId } from "preact/hooks";
 import { STATUS_OPTIONS } from "../audience/words.ts";
 import { Tokens } from "../tokens.tsx";
 import type { Known } from "./rule-builder.tsx";
@@ -78,6 +79,7 @@ function TextInput({
   type = "text",
   suggestions = [],
 }: InputProps & { readonly type?: "text" | "date"; readonly suggestions?: readonly string[] }) {
+  const list = useId();
   const shared = {
     "aria-label": label,
     "aria-invalid": wrong,
@@ -87,8 +89,8 @@ function TextInput({
   if (type === "date") return <input type="date" {...shared} />;
   return (
     <>
-      <input {...shared} list="rule-suggestions" maxLength={RULE_LIMITS.text} autocomplete="off" spellcheck={false} />
-      <datalist id="rule-suggestions">
+      <input {...shared} list={list} maxLength={RULE_LIMITS.text} autocomplete="off" spellcheck={false} />
+      <datalist id={list}>
         {suggestions.map((one) => (
           <option key={one} value={one} />
         ))}

@@ -6,6 +6,7 @@ import { CodeEditor } from "../editor/code-editor.tsx";
 import { Field } from "../field.tsx";
 import { HtmlPreview } from "../html-preview.tsx";
 import { Tabs } from "../tabs.tsx";
+import { isPart } from "./all.ts";
 import type { Editing } from "./editing.ts";
 import { Faults } from "./faults.tsx";
 import { type Fault, toFaults, useRendering } from "./rendering.ts";
@@ -42,11 +43,11 @@ export function TemplateContent({ editing, report }: Props) {
     choose(part === "text" ? "text" : "html");
     setTarget({ line: line ?? 1, column: column ?? 1 });
   };
-  const isPart = base.type === "layout" || base.type === "partial";
+  const isInOthers = isPart(base);
   return (
     <div class="template-editor">
       <div class="column">
-        {isPart ? null : (
+        {isInOthers ? null : (
           <Field label="Subject" error={all.find(({ part, severity }) => part === "subject" && severity === "error")?.message}>
             <input
               value={draft.subject ?? ""}
@@ -108,7 +109,7 @@ export function TemplateContent({ editing, report }: Props) {
           chosen={shown}
           choose={(name) => show(name === "text" ? "text" : "html")}
         >
-          {isPart ? null : <p class="preview-subject">{rendered?.subject ?? <span class="soft">(no subject)</span>}</p>}
+          {isInOthers ? null : <p class="preview-subject">{rendered?.subject ?? <span class="soft">(no subject)</span>}</p>}
           {rendered === null ? (
             <p class="soft">{faults.length > 0 ? "The template cannot be rendered yet." : "Rendering …"}</p>
           ) : shown === "html" ? (

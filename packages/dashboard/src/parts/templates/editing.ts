@@ -2,8 +2,10 @@ import type { TemplateDetail } from "@mailsvc/sdk/contract";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
+import { useLeaveWarning } from "../leave-warning.ts";
 import { type Draft, listChanges, toDraft } from "./draft.ts";
-import { Kept } from "./kept.ts";
+import { begin, follow, meet, settle } from "./edit-state.ts";
+import { LocalCopy } from "./local-copy.ts";
 
 /** A template while it is edited. */
 export interface Editing {
@@ -27,7 +29,7 @@ export interface Editing {
   /** Keeps the own changes, which the next saving puts over those of somebody else. */
   keepMine(): void;
   takeTheirs(): void;
-  /** The template as the server has it after something that is no change of the draft. */
+  /** The template as the server has it after something that is no change of the draft. What was not saved stays. */
   replace(stored: TemplateDetail): void;
 }
 
@@ -37,15 +39,14 @@ export interface Editing {
  */
 export function useEditing(loaded: TemplateDetail): Editing {
   const { id } = loaded;
-  const kept = useMemo(() => new Kept(id), [id]);
+  const kept = useMemo(() => new LocalCopy(id), [id]);
   const [state, setState] = useState(() => begin(loaded, kept));
   const [samples, setSamples] = useState(() => kept.readSamples());
   const [refused, setRefused] = useState<RequestError | null>(null);
   const { base, draft, theirs, edition } = state;
   const isChanged = Object.keys(listChanges(draft, toDraft(base))).length > 0;
-  const replace = (stored: TemplateDetail): void => setState((now) => follow(now, stored));
   useEffect(() => kept.keepUnsaved(isChanged ? { revision: base.revision, draft } : null), [kept, isChanged, draft, base]);
-  useWarning(isChanged);
+  useLeaveWarning(isChanged);
   useReturn(async () => {
     const stored = await api.templates.get(id);
     setState((now) => meet(now, stored));
@@ -57,8 +58,7 @@ export function useEditing(loaded: TemplateDetail): Editing {
     try {
       const changes = listChanges(draft, toDraft(base));
       const stored = await api.templates.update(id, { ...changes, revision: base.revision, ...(publish && { publish }) });
-      // What was typed meanwhile stays.
-      setState((now) => ({ ...now, base: stored, draft: { ...toDraft(stored), ...listChanges(now.draft, draft) } }));
+      setState((now) => settle(now, draft, stored));
       return true;
     } catch (cause) {
       const error = asRequestError(cause);
@@ -85,49 +85,12 @@ export function useEditing(loaded: TemplateDetail): Editing {
     save,
     discard: () => {
       setRefused(null);
-      replace(theirs ?? base);
+      setState((now) => follow(now, now.theirs ?? now.base));
     },
     keepMine: () => setState((now) => ({ ...now, base: now.theirs ?? now.base, theirs: null })),
-    takeTheirs: () => replace(theirs ?? base),
-    replace,
+    takeTheirs: () => setState((now) => follow(now, now.theirs ?? now.base)),
+    replace: (stored) => setState((now) => settle(now, toDraft(now.base), stored)),
   };
-}
-
-interface State {
-  readonly base: TemplateDetail;
-  readonly draft: Draft;
-  readonly theirs: TemplateDetail | null;
-  readonly edition: number;
-}
-
-/** Shows what is stored in place of what was edited. */
-function follow({ edition }: State, stored: TemplateDetail): State {
-  return { base: stored, draft: toDraft(stored), theirs: null, edition: edition + 1 };
-}
-
-/** Goes on with what was not saved the last time. */
-function begin(loaded: TemplateDetail, kept: Kept): State {
-  const unsaved = kept.readUnsaved();
-  if (unsaved === null) return { base: loaded, draft: toDraft(loaded), theirs: null, edition: 0 };
-  const draft = { ...toDraft(loaded), ...unsaved.draft };
-  return { base: loaded, draft, theirs: unsaved.revision === loaded.revision ? null : loaded, edition: 0 };
-}
-
-/** What is edited meets what is stored: without own changes, that is shown; with some, the person decides. */
-function meet(now: State, stored: TemplateDetail): State {
-  if (stored.revision === now.base.revision) return now;
-  const isChanged = Object.keys(listChanges(now.draft, toDraft(now.base))).length > 0;
-  return isChanged ? { ...now, theirs: stored } : follow(now, stored);
-}
-
-/** Asks before the page is closed. */
-function useWarning(on: boolean): void {
-  useEffect(() => {
-    if (!on) return;
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, [on]);
 }
 
 /** Calls a function when the person comes back to this page from another tab or program. What fails is tried the next time. */

@@ -3,6 +3,7 @@ import type { Template } from "@mailsvc/sdk/contract";
 import { may } from "../../api/session.ts";
 import { Field } from "../field.tsx";
 import { formatReplyTo, parseReplyTo } from "../reply-to.ts";
+import { isPart } from "./all.ts";
 import type { Draft } from "./draft.ts";
 import type { Editing } from "./editing.ts";
 
@@ -17,7 +18,7 @@ type Line = "name" | "slug" | "description" | "category" | "from" | "replyTo";
 /** What a template is called, who its mail is from, and what stands around it. */
 export function TemplateSettings({ editing: { base, draft, change, refused }, all }: Props) {
   const canWrite = may("templates:write");
-  const isPart = base.type === "layout" || base.type === "partial";
+  const isInOthers = isPart(base);
   const layouts = (all ?? []).filter(({ type, slug }) => type === "layout" && slug !== base.slug).map(({ slug }) => slug);
   const wrong = (name: keyof Draft): string | undefined => refused?.details.find(({ path }) => path === name)?.message;
   const line = (name: Line, label: string, hint?: string, example?: string) => (
@@ -36,12 +37,14 @@ export function TemplateSettings({ editing: { base, draft, change, refused }, al
     <div class="scroll">
       <div class="card form">
         {line("name", "Name")}
-        {line("slug", "Slug", isPart ? `Other templates use it by {{> ${draft.slug}}}.` : "Programs send it by this name.")}
+        {line("slug", "Slug", isInOthers ? `Other templates use it by {{> ${draft.slug}}}.` : "Programs send it by this name.")}
         {line("description", "Description")}
         {line("category", "Category", "To sort templates by.")}
-        {isPart ? null : line("from", "From", "A send may name another sender.", "Acme <hello@acme.example>")}
-        {isPart ? null : line("replyTo", "Reply-To", "An address, several with commas, or auto: then replies are received here.", "auto")}
-        {isPart ? null : (
+        {isInOthers ? null : line("from", "From", "A send may name another sender.", "Acme <hello@acme.example>")}
+        {isInOthers
+          ? null
+          : line("replyTo", "Reply-To", "An address, several with commas, or auto: then replies are received here.", "auto")}
+        {isInOthers ? null : (
           <Field label="Layout" hint="What stands around the content." error={wrong("layout")}>
             <select
               value={draft.layout ?? ""}

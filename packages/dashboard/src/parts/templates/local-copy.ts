@@ -7,7 +7,7 @@ export interface Unsaved {
 }
 
 /** What this browser keeps of a template: changes that were not saved, and the values of its preview. */
-export class Kept {
+export class LocalCopy {
   readonly #unsaved: string;
   readonly #samples: string;
 

@@ -11,7 +11,7 @@ import { formatBytes } from "../../parts/time.tsx";
 import { ColumnTable, findColumnFault } from "./column-table.tsx";
 import { ENCODINGS, type Encoding } from "./file-text.ts";
 import type { ImportPlan } from "./importer.ts";
-import { guessTarget, type OpenFile, openFile } from "./open-file.ts";
+import { guessTarget, type OpenFile, openFile } from "./opened-file.ts";
 
 /** What a person has decided about a file. */
 export type Decision = Omit<ImportPlan, "id">;
