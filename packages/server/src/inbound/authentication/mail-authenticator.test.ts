@@ -87,6 +87,29 @@ test("a thread that hangs, or ends, is replaced, and its mails are to be sent ag
   }
 });
 
+test("a flood of large mails is checked in turns: each one's time begins with its turn, and what waits outlives the thread", async () => {
+  const authenticator = open(acme(), { bytes: 100, waiting: 3, dnsMs: 100, hashMs: 400 }, SCRIPTED);
+  const letter = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text.padEnd(60));
+  const refused: number[] = [];
+  const from = performance.now();
+  const flood = ["w", "x", "w"].map((order) =>
+    authenticator.authenticate(letter(order), PEER).catch((error: MailNotRead) => {
+      refused.push(performance.now() - from);
+      return error.message;
+    }),
+  );
+  const more = ["w", "w"].map((order) => authenticator.authenticate(letter(order), PEER).catch((error: MailNotRead) => error.message));
+  // The first has the thread, three wait, and the fifth is one too many.
+  expect(await more[1]).toBe("3 other mails wait to be checked.");
+  expect(await Promise.all(flood)).toEqual([
+    "Checking its signatures took more than 500 ms.",
+    "The thread that checked its signatures ended.",
+    "Checking its signatures took more than 500 ms.",
+  ]);
+  // The third one's time began when the second had ended the thread.
+  expect((refused[2] ?? 0) - (refused[1] ?? 0)).toBeGreaterThanOrEqual(490);
+});
+
 test("the thread ends without work, starts again with the next mail, and a closed authenticator takes none", async () => {
   const authenticator = open(acme(), { idleMs: 1 });
   for (let i = 0; i < 3; i += 1) {

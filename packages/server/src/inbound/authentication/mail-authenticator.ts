@@ -3,7 +3,7 @@ import type { MailAuthentication } from "@mailsvc/sdk/contract";
 import type { Clock, Timer } from "../../lib/clock.ts";
 import type { DomainRecords } from "../../lib/domain-records.ts";
 import { withinTime } from "../../lib/time-limit.ts";
-import { SECOND } from "../../lib/units.ts";
+import { MB, SECOND } from "../../lib/units.ts";
 import { MailNotRead } from "../mail-parser.ts";
 import type { ThreadProgram } from "../mail-parser-program.ts";
 import type { Peer } from "./authenticate.ts";
@@ -26,7 +26,7 @@ export type FromThread =
     }
   | { readonly kind: "result"; readonly id: number; readonly raw: Uint8Array<ArrayBuffer>; readonly result: MailAuthentication };
 
-/** How long a mail may take, ms of real time. */
+/** What mails may take; times are ms of real time. */
 export interface AuthenticatorLimits {
   /** All its lookups; what is not known by then is a `temperror`. */
   readonly dnsMs: number;
@@ -34,9 +34,13 @@ export interface AuthenticatorLimits {
   readonly hashMs: number;
   /** How long the thread is kept without work: it holds 15 MB. */
   readonly idleMs: number;
+  /** Bytes of the mails that the thread has at once. It hashes one after the other: of the worst texts, so many take 10 s. */
+  readonly bytes: number;
+  /** Mails that wait for their turn. Their time has not begun. */
+  readonly waiting: number;
 }
 
-const LIMITS: AuthenticatorLimits = { dnsMs: 5 * SECOND, hashMs: 20 * SECOND, idleMs: 10 * SECOND };
+const LIMITS: AuthenticatorLimits = { dnsMs: 5 * SECOND, hashMs: 20 * SECOND, idleMs: 10 * SECOND, bytes: 50 * MB, waiting: 100 };
 
 // SPF may ask for 10 names with 10 mail servers each, which no real record does; DMARC for 8, DKIM for 8.
 const MAX_LOOKUPS = 60;
@@ -45,25 +49,34 @@ const MAX_RECORDS = 50;
 const MAX_CHARACTERS = 4096;
 const HEAP_MB = 256;
 
-interface UnderWay {
-  /** When its lookups must be over: known once it asks for the first time, because the thread may have to start. */
-  until: number | null;
-  readonly deadline: Timer;
-  lookups: number;
+/** A mail that waits for its turn. */
+interface Waiting {
+  readonly raw: Uint8Array<ArrayBuffer>;
+  readonly peer: Peer;
   resolve(answer: { raw: Uint8Array<ArrayBuffer>; authentication: MailAuthentication }): void;
   reject(error: MailNotRead): void;
 }
 
+/** A mail that the thread has, and its bytes with it. */
+interface UnderWay extends Pick<Waiting, "resolve" | "reject"> {
+  readonly size: number;
+  /** When its lookups must be over: known once it asks for the first time, because the thread may have to start. */
+  until: number | null;
+  readonly deadline: Timer;
+  lookups: number;
+}
+
 /**
  * Authenticates the senders of mails on a thread of its own, several at a time, because most of the time they wait for the DNS: whatever a
- * mail contains, the event loop goes on. The DNS stays here; the thread asks for it. A mail that takes too much time ends the thread; the
- * senders of the mails that it had are asked to try again.
+ * mail contains, the event loop goes on. The DNS stays here; the thread asks for it. Large mails wait for each other, so that none is late
+ * because of others. A mail that takes too much time ends the thread; the senders of the mails that it had are asked to try again.
  */
 export class MailAuthenticator {
   readonly #dns: DomainRecords;
   readonly #real: Clock["real"];
   readonly #limits: AuthenticatorLimits;
   readonly #program: ThreadProgram;
+  readonly #waiting: Waiting[] = [];
   readonly #underWay = new Map<number, UnderWay>();
   #thread: Worker | null = null;
   #idle: Timer | null = null;
@@ -91,23 +104,37 @@ export class MailAuthenticator {
     peer: Peer,
   ): Promise<{ readonly raw: Uint8Array<ArrayBuffer>; readonly authentication: MailAuthentication }> {
     if (this.#closed) throw new MailNotRead("The server is stopping.");
-    this.#idle?.cancel();
-    const thread = (this.#thread ??= this.#start());
-    this.#ids += 1;
-    const id = this.#ids;
-    const { dnsMs, hashMs } = this.#limits;
+    if (this.#waiting.length >= this.#limits.waiting) throw new MailNotRead(`${this.#waiting.length} other mails wait to be checked.`);
     return new Promise((resolve, reject) => {
-      const late = new MailNotRead(`Checking its signatures took more than ${dnsMs + hashMs} ms.`);
-      const deadline = this.#real.after(dnsMs + hashMs, () => void this.#endThread(late));
-      this.#underWay.set(id, { until: null, deadline, lookups: 0, resolve, reject });
-      this.#tell(thread, { kind: "mail", id, raw, peer }, [raw.buffer]);
+      this.#waiting.push({ raw, peer, resolve, reject });
+      this.#takeNext();
     });
   }
 
-  /** Ends the thread; mails that are under way are refused with MailNotRead. */
+  /** Ends the thread; mails that are under way, or wait, are refused with MailNotRead. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#endThread(new MailNotRead("The server is stopping."));
+    const stopping = new MailNotRead("The server is stopping.");
+    for (const { reject } of this.#waiting.splice(0)) reject(stopping);
+    await this.#endThread(stopping);
+  }
+
+  /** Gives the thread the mails that it has room for, in the order of their arrival. */
+  #takeNext(): void {
+    const { dnsMs, hashMs, bytes } = this.#limits;
+    for (let next = this.#waiting[0]; next !== undefined && !this.#closed; next = this.#waiting[0]) {
+      const taken = [...this.#underWay.values()].reduce((sum, { size }) => sum + size, 0);
+      if (taken > 0 && taken + next.raw.length > bytes) return;
+      this.#waiting.shift();
+      this.#idle?.cancel();
+      const thread = (this.#thread ??= this.#start());
+      this.#ids += 1;
+      const { raw, peer, resolve, reject } = next;
+      const late = new MailNotRead(`Checking its signatures took more than ${dnsMs + hashMs} ms.`);
+      const deadline = this.#real.after(dnsMs + hashMs, () => void this.#endThread(late));
+      this.#underWay.set(this.#ids, { size: raw.length, until: null, deadline, lookups: 0, resolve, reject });
+      this.#tell(thread, { kind: "mail", id: this.#ids, raw, peer }, [raw.buffer]);
+    }
   }
 
   #start(): Worker {
@@ -162,6 +189,7 @@ export class MailAuthenticator {
     this.#underWay.delete(id);
     mail?.deadline.cancel();
     mail?.resolve({ raw, authentication: result });
+    this.#takeNext();
     if (this.#underWay.size > 0) return;
     this.#idle?.cancel();
     this.#idle = this.#real.after(this.#limits.idleMs, () => void this.#endThread(new MailNotRead("The thread was ended.")));
@@ -184,6 +212,7 @@ export class MailAuthenticator {
       deadline.cancel();
       reject(reason);
     }
+    this.#takeNext();
   }
 }
 
