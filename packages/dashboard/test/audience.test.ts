@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Audience, createAudience } from "./audience.ts";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { type Look, testLooks } from "./looks.ts";

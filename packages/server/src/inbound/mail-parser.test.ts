@@ -3,19 +3,19 @@ import { postfixDsn } from "../../test/bounce-samples.ts";
 import { hostileMails } from "../../test/hostile-mails.ts";
 import { realTime } from "../lib/clock.ts";
 import { MailNotRead, MailParser, type ParserLimits } from "./mail-parser.ts";
-import type { ThreadProgram } from "./mail-parser-program.ts";
+import type { LoadProgram } from "./mail-parser-program.ts";
 
 const DSN = postfixDsn({ messageId: "<em_01jc3v2m9k8q4w6x0y5z7a1b2c@acme.test>", to: "ada@example.com" });
 const BOUNCED = { outcome: { kind: "bounced", error: { enhancedCode: "5.1.1" } }, fault: null };
 
-function open(limits: Partial<ParserLimits> = {}, program?: ThreadProgram): MailParser {
+function open(limits: Partial<ParserLimits> = {}, program?: LoadProgram): MailParser {
   const parser = new MailParser(realTime, limits, program);
   onTestFinished(() => parser.close());
   return parser;
 }
 
 /** A thread that does as the first byte says: `l` loops, `m` takes memory, `x` exits, `t` throws, `g` leaves garbage; else it answers. */
-const SCRIPTED: ThreadProgram = {
+const SCRIPTED: LoadProgram = async () => ({
   eval: true,
   source: `
     const { parentPort, threadId } = require("node:worker_threads");
@@ -28,7 +28,7 @@ const SCRIPTED: ThreadProgram = {
       const answer = { said: Buffer.from(raw).toString(), env: { ...process.env }, thread: threadId };
       parentPort.postMessage({ answer, heapUsed: order === "g" ? 50e6 : 5e6 });
     });`,
-};
+});
 const order = (text: string): Buffer => Buffer.from(text);
 
 test("a report is read on the parser's thread, and mails are read in their order", async () => {

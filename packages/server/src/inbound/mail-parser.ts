@@ -3,7 +3,7 @@ import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { Clock, Timer } from "../lib/clock.ts";
 import { MB } from "../lib/units.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
-import { mailParserProgram, type ThreadProgram } from "./mail-parser-program.ts";
+import type { LoadProgram, ThreadProgram } from "./mail-parser-program.ts";
 import type { ParsedMail } from "./parse-mail.ts";
 import type { ReadResult } from "./read-mail.ts";
 
@@ -76,7 +76,8 @@ interface Request {
 export class MailParser {
   readonly #real: Clock["real"];
   readonly #limits: ParserLimits;
-  readonly #program: ThreadProgram;
+  readonly #load: LoadProgram;
+  #program: ThreadProgram | null = null;
   readonly #waiting: Request[] = [];
   #reading: { readonly request: Request; readonly deadline: Timer } | null = null;
   #heapCheck: Timer | null = null;
@@ -84,10 +85,10 @@ export class MailParser {
   #idle: Timer | null = null;
   #closed = false;
 
-  constructor(real: Clock["real"], limits: Partial<ParserLimits> = {}, program: ThreadProgram = mailParserProgram) {
+  constructor(real: Clock["real"], limits: Partial<ParserLimits> = {}, load: LoadProgram = loadProgram) {
     this.#real = real;
     this.#limits = { ...LIMITS, ...limits };
-    this.#program = program;
+    this.#load = load;
   }
 
   /** Looks for a report in the start of a mail. Throws MailNotRead when it took too much, or too many others wait. */
@@ -106,6 +107,7 @@ export class MailParser {
 
   /** The thread answers each kind of task with its own type. */
   async #ask(task: ParserTask): Promise<unknown> {
+    this.#program ??= await this.#load();
     if (this.#closed) throw stopped();
     if (this.#waiting.length >= this.#limits.waiting) throw new MailNotRead(`${this.#waiting.length} other mails wait to be read.`);
     return new Promise((resolve, reject) => {
@@ -151,6 +153,7 @@ export class MailParser {
   }
 
   #start(): Worker {
+    if (this.#program === null) throw new Error("The program of the thread is loaded before mails wait.");
     const { source, eval: isText } = this.#program;
     const thread = new Worker(source, {
       name: "mail-parser",
@@ -200,6 +203,10 @@ export class MailParser {
     if (reading !== null) settle(reading.request);
     this.#readNext();
   }
+}
+
+async function loadProgram(): Promise<ThreadProgram> {
+  return (await import("./mail-parser-program.ts")).mailParserProgram;
 }
 
 function tooLarge(): MailNotRead {

@@ -5,12 +5,12 @@ import { ACME_IP, acme, signedMail } from "../../../test/authenticated-mail.ts";
 import { realTime } from "../../lib/clock.ts";
 import type { DomainRecords } from "../../lib/domain-records.ts";
 import { MailNotRead } from "../mail-parser.ts";
-import type { ThreadProgram } from "../mail-parser-program.ts";
+import type { LoadProgram } from "../mail-parser-program.ts";
 import { type AuthenticatorLimits, MailAuthenticator } from "./mail-authenticator.ts";
 
 const PEER = { ip: ACME_IP, helo: "mx.acme.example", envelopeFrom: "hello@acme.example" };
 
-function open(dns: DomainRecords, limits: Partial<AuthenticatorLimits> = {}, program?: ThreadProgram): MailAuthenticator {
+function open(dns: DomainRecords, limits: Partial<AuthenticatorLimits> = {}, program?: LoadProgram): MailAuthenticator {
   const authenticator = new MailAuthenticator(dns, realTime, limits, program);
   onTestFinished(() => authenticator.close());
   return authenticator;
@@ -66,7 +66,7 @@ test("a mail asks the DNS for at most sixty names", async () => {
 });
 
 /** A thread that answers a mail by its first byte: `l` loops, `x` exits; with any other one the mail waits. */
-const SCRIPTED: ThreadProgram = {
+const SCRIPTED: LoadProgram = async () => ({
   eval: true,
   source: `
     const { parentPort } = require("node:worker_threads");
@@ -75,7 +75,7 @@ const SCRIPTED: ThreadProgram = {
       if (order === "l") for (;;);
       if (order === "x") process.exit(3);
     });`,
-};
+});
 
 test("a thread that hangs, or ends, is replaced, and its mails are to be sent again", async () => {
   const authenticator = open(acme(), { dnsMs: 200, hashMs: 100 }, SCRIPTED);

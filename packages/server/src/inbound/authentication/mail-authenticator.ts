@@ -5,9 +5,8 @@ import type { DomainRecords } from "../../lib/domain-records.ts";
 import { withinTime } from "../../lib/time-limit.ts";
 import { MB, SECOND } from "../../lib/units.ts";
 import { MailNotRead } from "../mail-parser.ts";
-import type { ThreadProgram } from "../mail-parser-program.ts";
+import type { LoadProgram, ThreadProgram } from "../mail-parser-program.ts";
 import type { Peer } from "./authenticate.ts";
-import { mailAuthenticatorProgram } from "./mail-authenticator-program.ts";
 
 /** What the thread is told. */
 export type ToThread =
@@ -75,7 +74,8 @@ export class MailAuthenticator {
   readonly #dns: DomainRecords;
   readonly #real: Clock["real"];
   readonly #limits: AuthenticatorLimits;
-  readonly #program: ThreadProgram;
+  readonly #load: LoadProgram;
+  #program: ThreadProgram | null = null;
   readonly #waiting: Waiting[] = [];
   readonly #underWay = new Map<number, UnderWay>();
   #thread: Worker | null = null;
@@ -83,15 +83,10 @@ export class MailAuthenticator {
   #ids = 0;
   #closed = false;
 
-  constructor(
-    dns: DomainRecords,
-    real: Clock["real"],
-    limits: Partial<AuthenticatorLimits> = {},
-    program: ThreadProgram = mailAuthenticatorProgram,
-  ) {
+  constructor(dns: DomainRecords, real: Clock["real"], limits: Partial<AuthenticatorLimits> = {}, load: LoadProgram = loadProgram) {
     this.#dns = dns;
     this.#real = real;
-    this.#program = program;
+    this.#load = load;
     this.#limits = { ...LIMITS, ...limits };
   }
 
@@ -103,6 +98,7 @@ export class MailAuthenticator {
     raw: Uint8Array<ArrayBuffer>,
     peer: Peer,
   ): Promise<{ readonly raw: Uint8Array<ArrayBuffer>; readonly authentication: MailAuthentication }> {
+    this.#program ??= await this.#load();
     if (this.#closed) throw new MailNotRead("The server is stopping.");
     if (this.#waiting.length >= this.#limits.waiting) throw new MailNotRead(`${this.#waiting.length} other mails wait to be checked.`);
     return new Promise((resolve, reject) => {
@@ -138,6 +134,7 @@ export class MailAuthenticator {
   }
 
   #start(): Worker {
+    if (this.#program === null) throw new Error("The program of the thread is loaded before mails wait.");
     const { source, eval: isText } = this.#program;
     const thread = new Worker(source, {
       name: "mail-authenticator",
@@ -214,6 +211,10 @@ export class MailAuthenticator {
     }
     this.#takeNext();
   }
+}
+
+async function loadProgram(): Promise<ThreadProgram> {
+  return (await import("./mail-authenticator-program.ts")).mailAuthenticatorProgram;
 }
 
 /** A record of the DNS, short enough to be worked on. */
