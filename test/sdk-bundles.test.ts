@@ -82,7 +82,7 @@ describe.each(Object.entries(PLACES))("in a bundle for %s", (_, place) => {
         attachmentFromFile("./invoice.pdf").catch((error) => error.message),
       ];`;
     const { text } = await bundle(code, { ...place, format: "iife" });
-    const globals: Record<string, unknown> = { URL, crypto, performance, setTimeout, clearTimeout };
+    const globals: Record<string, unknown> = { URL, TextDecoder, crypto, performance, setTimeout, clearTimeout };
     runInNewContext(text, globals);
     expect(await Promise.all(globals.refusals as string[])).toEqual([
       "dispatcher is for Node.",
