@@ -48,7 +48,7 @@ test("fields are read off the contract", () => {
     "subject:text!",
     "html:text",
     "text:text",
-    "reply-to:text",
+    "reply-to:list",
     "header:map",
     "tag:map",
     "attachments:json",
