@@ -5,8 +5,8 @@ import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
 import { parseKey } from "./lib/key-file.ts";
 import { perMinute, perSecond, type Rate } from "./lib/rate.ts";
 import { MB } from "./lib/units.ts";
-import { DEFAULT_RETENTION, type RetentionPolicy } from "./marketplace/retention/policy.ts";
 import { type McpConfig, readMcp } from "./mcp/config.ts";
+import { DEFAULT_RETENTION, type RetentionPolicy } from "./retention/policy.ts";
 import { DEV_FLAGS, SERVE_FLAGS } from "./serve-flags.ts";
 import { readTracing, type TracingConfig } from "./telemetry/config.ts";
 

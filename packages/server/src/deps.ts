@@ -31,6 +31,7 @@ import type { Queue } from "./queue/queue.ts";
 import type { ReceivedDeps } from "./received/deps.ts";
 import type { RelayRegistry } from "./relays/registry.ts";
 import type { RelayDeps } from "./relays/relay-deps.ts";
+import type { RetentionDeps } from "./retention/deps.ts";
 import type { SegmentDeps } from "./segments/deps.ts";
 import type { SenderDeps } from "./senders/deps.ts";
 import type { SubmissionDeps } from "./submission/deps.ts";
@@ -73,6 +74,7 @@ export interface Deps
     MarketplaceDeps,
     ReceivedDeps,
     RelayDeps,
+    RetentionDeps,
     SegmentDeps,
     SenderDeps,
     SubmissionDeps,

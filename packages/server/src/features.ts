@@ -86,6 +86,7 @@ import type { JobHandlers } from "./queue/queue.ts";
 import { CHECK_INBOUND_JOB, checkedInboundDomains, checkInboundDomain, RECHECK_INBOUND_JOB } from "./received/domains.ts";
 import { inboundDomainHandlers, receivedHandlers } from "./received/handlers.ts";
 import { relayHandlers } from "./relays/handlers.ts";
+import { retentionJobs } from "./retention/retention.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { clearSegment, rebuildSegment } from "./segments/jobs.ts";
 import { listSelectedContacts } from "./segments/query.ts";
@@ -317,6 +318,7 @@ export function jobsOf(deps: Deps): JobHandlers {
     [CLEANUP_JOB]: deleteOldAnswers(deps),
     [CLEAR_TEST_MAIL_JOB]: deleteOldTestMail(deps),
     ...marketplaceJobs(deps),
+    ...retentionJobs(deps),
   };
 }
 

@@ -10,7 +10,6 @@ import type { ListingDeps } from "./listings/deps.ts";
 import type { MessageDeps } from "./messages/deps.ts";
 import type { PaymentDeps } from "./payments/deps.ts";
 import type { PlanDeps } from "./plans/deps.ts";
-import type { RetentionDeps } from "./retention/deps.ts";
 import type { RunDeps } from "./runs/deps.ts";
 import type { WakeupDeps } from "./wakeups/deps.ts";
 
@@ -26,10 +25,9 @@ export interface MarketplaceDeps
     MessageDeps,
     PaymentDeps,
     PlanDeps,
-    RetentionDeps,
     RunDeps,
     WakeupDeps {
-  readonly config: AgentWebhookDeps["config"] & FileDeps["config"] & PageDeps["config"] & RetentionDeps["config"];
+  readonly config: AgentWebhookDeps["config"] & FileDeps["config"] & PageDeps["config"];
   readonly queue: Queue;
   readonly webhooks: WebhookDeps["webhooks"];
 }

@@ -6,7 +6,6 @@ import { pageJobs } from "./landing-pages/visitors.ts";
 import { listingJobs } from "./listings/lifecycle.ts";
 import { messageJobs } from "./messages/approvals.ts";
 import { paymentJobs } from "./payments/payments.ts";
-import { retentionJobs } from "./retention/retention.ts";
 import { runJobs } from "./runs/sweep.ts";
 import { wakeupJobs } from "./wakeups/fire.ts";
 
@@ -31,7 +30,6 @@ import { wakeupJobs } from "./wakeups/fire.ts";
  *   landing-pages   pages agents publish, their forms and statistics
  *   lists           names and sizes of a brand's lists, for agents
  *   replies         what people answer to mail that was sent for an agent, without addresses
- *   retention       how long records are kept
  *
  * Three rules between rooms:
  *   - An event is emitted in the transaction of the change it reports.
@@ -54,7 +52,6 @@ export function marketplaceJobs(deps: MarketplaceDeps): Readonly<Record<string, 
     ...pageJobs(deps),
     ...messageJobs(deps),
     ...runJobs(deps),
-    ...retentionJobs(deps),
     ...wakeupJobs(deps),
     ...fileJobs(deps),
   };

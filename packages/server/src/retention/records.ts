@@ -1,15 +1,15 @@
 import { and, asc, eq, gt, inArray, isNull, lt, ne, notExists, or } from "drizzle-orm";
-import type { Reader, Tx } from "../../db/db.ts";
-import { forgetDeliveries } from "../../developer-webhooks/developer-webhooks.ts";
-import { deleteEvents, isNumbered } from "../../events/events.ts";
-import type { EventTables } from "../../events/tables.ts";
-import { deleteReceivedRows } from "../../received/received.ts";
-import type { ReceivedTables } from "../../received/tables.ts";
-import type { WebhookTables } from "../../webhooks/tables.ts";
-import { deleteAsideStreams } from "../../webhooks/webhooks.ts";
-import type { PageTables } from "../landing-pages/tables.ts";
-import type { RunTables } from "../runs/tables.ts";
-import type { WakeupTables } from "../wakeups/tables.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
+import { deleteEvents, isNumbered } from "../events/events.ts";
+import type { EventTables } from "../events/tables.ts";
+import type { PageTables } from "../marketplace/landing-pages/tables.ts";
+import type { RunTables } from "../marketplace/runs/tables.ts";
+import type { WakeupTables } from "../marketplace/wakeups/tables.ts";
+import { deleteReceivedRows } from "../received/received.ts";
+import type { ReceivedTables } from "../received/tables.ts";
+import type { WebhookTables } from "../webhooks/tables.ts";
+import { deleteAsideStreams } from "../webhooks/webhooks.ts";
 import { deleteOldMail, listOldMail } from "./mail.ts";
 import type { RetentionPolicy } from "./policy.ts";
 

@@ -1,12 +1,12 @@
-import type { Tx } from "../../db/db.ts";
-import { DAY, MINUTE } from "../../lib/units.ts";
-import type { JobHandler, NewJob } from "../../queue/queue.ts";
+import type { Tx } from "../db/db.ts";
+import { DAY, MINUTE } from "../lib/units.ts";
+import type { JobHandler, NewJob } from "../queue/queue.ts";
 import type { RetentionDeps } from "./deps.ts";
 import { findCutoff, hasMonths, tendMonths } from "./months.ts";
 import { type Key, RECORDS, type Records } from "./records.ts";
 
 /** Deletes records at the end of their retention. One such job is always scheduled or running. */
-export const RETENTION_JOB = "marketplace.retention";
+export const RETENTION_JOB = "retention.sweep";
 
 // Rows examined in one transaction: 1 ms of deleting on SQLite, during which other writers wait, and 5 ms on Postgres. Five
 // million rows take a minute.

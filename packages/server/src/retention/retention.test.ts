@@ -1,12 +1,12 @@
 import { isApiError } from "@mailsvc/sdk";
 import { asc } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { withAgent } from "../../../test/agent-at-work.ts";
-import { activateAgent, getAgentKey, listAgent, listEvents, startReceiver } from "../../../test/marketplace.ts";
-import type { Tx } from "../../db/db.ts";
-import type { SqliteDb } from "../../db/sqlite/database.ts";
-import type { JobRow } from "../../queue/queue.ts";
-import { createWorld, type TestWorld } from "../../testing.ts";
+import { withAgent } from "../../test/agent-at-work.ts";
+import { activateAgent, getAgentKey, listAgent, listEvents, startReceiver } from "../../test/marketplace.ts";
+import type { Tx } from "../db/db.ts";
+import type { SqliteDb } from "../db/sqlite/database.ts";
+import type { JobRow } from "../queue/queue.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
 import { RECORDS } from "./records.ts";
 import { RETENTION_JOB, startRetention, sweepRecords } from "./retention.ts";
 

@@ -1,6 +1,6 @@
-import type { Db } from "../../db/db.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Queue } from "../../queue/queue.ts";
+import type { Db } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Queue } from "../queue/queue.ts";
 import type { RetentionPolicy } from "./policy.ts";
 
 /** What retention needs. */

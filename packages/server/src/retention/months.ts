@@ -1,11 +1,11 @@
 import { desc, lt } from "drizzle-orm";
-import type { Reader } from "../../db/db.ts";
-import { firstNumberOfMonth, type Kept, type MonthlyTables, type Months } from "../../db/months.ts";
-import { forgetDeliveriesBelow } from "../../developer-webhooks/developer-webhooks.ts";
-import { firstIdAt } from "../../lib/ids.ts";
-import { startOfMonth } from "../../lib/month.ts";
-import { TEST_MAIL_FROM } from "../../lib/test-mail.ts";
-import { DAY } from "../../lib/units.ts";
+import type { Reader } from "../db/db.ts";
+import { firstNumberOfMonth, type Kept, type MonthlyTables, type Months } from "../db/months.ts";
+import { forgetDeliveriesBelow } from "../developer-webhooks/developer-webhooks.ts";
+import { firstIdAt } from "../lib/ids.ts";
+import { startOfMonth } from "../lib/month.ts";
+import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
+import { DAY } from "../lib/units.ts";
 import type { RetentionDeps } from "./deps.ts";
 import { listStayingContents, listStayingMail } from "./mail.ts";
 import type { RetentionPolicy } from "./policy.ts";

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { DAY } from "../../lib/units.ts";
-import { createWorld, type TestWorld } from "../../testing.ts";
+import { DAY } from "../lib/units.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
 
 const hello = { from: "hello@acme.example", to: "ada@mail.example", subject: "Hello", text: "Hello" };
 
