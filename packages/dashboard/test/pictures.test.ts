@@ -54,7 +54,7 @@ test("every page of the dashboard is looked at by a test, in both themes and two
   const tests = readdirSync(folder).filter((name) => name.endsWith(".test.ts"));
   const opened = tests
     .map((name) => readFileSync(join(folder, name), "utf8"))
-    .filter((text) => text.includes("listBarriers("))
+    .filter((text) => text.includes("testLooks("))
     .flatMap((text) => [...text.matchAll(/["`]\/dashboard(\/[^"`]*)["`]/g)].map(([, path = ""]) => path.replace(/\?.*$/, "")))
     .map((path) => path.split("/"));
   const missing = paths.filter((path) => {
