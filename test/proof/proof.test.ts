@@ -11,9 +11,8 @@ test.each([
   ["SQLite", 0],
   ["Postgres", 1],
 ])("%s: random requests get the answers that openapi.json describes, and none of 5xx", { timeout: 300_000 }, async (_name, step) => {
-  const seed = Date.now() % 1_000_000;
-  console.log(`random requests: seed ${seed}`);
-  const { counts, failures } = await fuzz.run(step, { seed, share: 0.02 });
+  // The same requests each time; `npm run proof -- fuzz` makes others.
+  const { counts, failures } = await fuzz.run(step, { seed: 7, share: 0.02 });
   expect(failures).toEqual([]);
   expect(counts).toMatchObject({ requests: 1000, serverErrors: 0, unexpected: 0 });
   expect(counts["2xx"]).toBeGreaterThan(100);
