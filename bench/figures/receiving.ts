@@ -49,7 +49,7 @@ export const receiving: Bench = {
 
 const wrap = (text: string): string => text.replace(/.{76}/g, "$&\r\n");
 
-// Without an address in From nobody is asked for a DMARC record: the figure must not depend on name servers.
+// Without an address in From, the server looks for no DMARC record: the figure must not depend on name servers.
 const head = (i: number, ...lines: string[]): string =>
   ["From: Ada", `To: ${TO}`, `Subject: Mail ${i}`, `Message-ID: <${i}@bench.example>`, "MIME-Version: 1.0", ...lines, "", ""].join("\r\n");
 

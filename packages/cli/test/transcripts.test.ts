@@ -13,7 +13,7 @@ import { type Beside, startCliWithServer } from "./world.ts";
 
 /*
  * Pages of the documentation show transcripts in which `…` stands for what differs. Each page in `transcripts` shows more of them to the
- * letter, and `vitest run -u` writes them anew: read what has changed as somebody at a terminal would.
+ * letter, and `vitest run -u` writes them anew: then read the changes as a user at a terminal would.
  */
 
 const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));

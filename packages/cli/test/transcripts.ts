@@ -28,7 +28,7 @@ interface Surroundings {
   readonly now?: () => number;
 }
 
-/** What a line of a transcript shows where somebody pressed Ctrl-C. */
+/** The line of a transcript at which Ctrl-C was pressed. */
 const CTRL_C = "^C";
 
 /** Such a block of a page is a transcript. */
@@ -177,7 +177,7 @@ class TranscriptShell {
     return result;
   }
 
-  /** What a program is given to read: all of a file, and the end of it once each request of a client is answered. */
+  /** The standard input of a program: a file. It ends only after each request in it was answered. */
   #feed(file: string): Setup {
     const text = readFileSync(file, "utf8");
     let unanswered = text.match(/"id":\d+/g)?.length ?? 0;

@@ -153,7 +153,7 @@ function drawAll(edited: Edited, names: Names): void {
 }
 
 function describeSaving({ status }: AutomationDetail, inside: number): string {
-  if (status === "DRAFT") return "It is a draft: nobody enters before it is activated.";
+  if (status === "DRAFT") return "This is a draft. Contacts enter once it is activated.";
   const stay = `${plural(inside, "contact")} inside ${inside === 1 ? "stays" : "stay"} in the version they entered.`;
   return status === "ACTIVE" ? `It is active: what you publish counts at once for contacts that enter. ${stay}` : `It is paused. ${stay}`;
 }

@@ -95,7 +95,7 @@ function Outlook({ campaign: { id, status, statusReason, scheduledAt, localTime 
     return (
       <section class="card summary warn" role="alert">
         <h2>It was held before it started</h2>
-        <p>{statusReason?.message ?? "Somebody paused it."}</p>
+        <p>{statusReason?.message ?? "It was paused by hand."}</p>
         <p class="soft">
           Nothing was sent. {people === null ? "" : `${people} would get it now. `}Send it now, choose another date, or edit it.
         </p>

@@ -21,8 +21,8 @@ interface Sends {
 const SEND_MS = SECOND;
 
 /**
- * Deletes the contents that deleted emails had and no email has any more, and the files that nothing of their send refers to. No email joins
- * contents after its send, so only emails that were made at the same time can have them, and no index has to find emails by their contents.
+ * Deletes the contents of deleted emails that no other email uses, and the attachments that no contents of the same send use. Emails share
+ * contents only within one send. So it looks at the emails that were made at the same time, and needs no index of emails by contents.
  * Not for emails of campaigns, whose contents stay with them. Returns how many contents that were.
  */
 export async function deleteUnusedContents(tx: Tx, workspaceId: string, deleted: readonly Deleted[]): Promise<number> {

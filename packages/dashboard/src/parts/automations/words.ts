@@ -128,7 +128,7 @@ export function describeRule(rule: Rule | object, names: Names): string {
   if ("any" in tree) return tree.any.map((one) => describeInner(one, names)).join(" or ");
   if ("not" in tree) return `not ${describeInner(tree.not, names)}`;
   const { field, operator, value } = tree;
-  // The words of these operators say it: a field has any value, or none.
+  // The words of these operators already contain their value.
   const values = operator === "exists" || value === undefined ? [] : [value].flat().map((one) => names.get(String(one)) ?? String(one));
   return [fieldWords(field), operatorWords(kindOfField(field) ?? "custom", operator, value), values.join(", ")].filter(Boolean).join(" ");
 }
