@@ -1,5 +1,6 @@
 import { EmailAddress, MailboxText, ReplyTo, ShownReplyTo } from "./address.ts";
 import { BatchEmail, BatchResponse, batchRequest } from "./batch.ts";
+import { EMAIL_STATUSES, type EmailStatus } from "./email-statuses.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { AcceptedRecipient, checkRecipients, EventRecipient, RECIPIENT_KINDS, recipientFields } from "./recipients.ts";
@@ -44,20 +45,7 @@ export const SendRequest = atLeastOne(
 /** With html, text or both, as in the methods of the SDK. */
 export type SendRequest = z.input<typeof SendRequest> & ({ html: string } | { text: string });
 
-export const EMAIL_STATUSES = [
-  "queued",
-  "sending",
-  "sent",
-  "delivered",
-  "deferred",
-  "bounced",
-  "complained",
-  "failed",
-  "suppressed",
-  "skipped",
-  "cancelled",
-] as const;
-export type EmailStatus = (typeof EMAIL_STATUSES)[number];
+export { EMAIL_STATUSES, type EmailStatus };
 
 /** The states by which a list of emails can be filtered; `scheduled` are those `queued` for a `scheduledAt` in the future. */
 export const EMAIL_FILTER_STATUSES = [...EMAIL_STATUSES, "scheduled"] as const;

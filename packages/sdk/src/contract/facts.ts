@@ -2,6 +2,7 @@
 // schemas take as long to load as everything else of theirs.
 export * from "./contact-fields.ts";
 export { DURATION, durationMs } from "./duration.ts";
+export { EMAIL_STATUSES } from "./email-statuses.ts";
 export { type Endpoint, isForAgents, paramNames } from "./endpoint.ts";
 export { ERRORS, type ErrorCode } from "./errors.ts";
 export * from "./rule-fields.ts";

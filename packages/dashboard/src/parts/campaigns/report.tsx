@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { CampaignDetail, CampaignStats, SkipReason } from "@mailsvc/sdk/contract";
+import { EMAIL_STATUSES } from "@mailsvc/sdk/contract/facts";
 import type { ComponentChildren } from "preact";
 import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
@@ -120,23 +121,9 @@ function OverTime({ stats, interval, setScale }: Pick<Props, "stats" | "interval
   );
 }
 
-const STATES = [
-  "queued",
-  "sending",
-  "sent",
-  "delivered",
-  "deferred",
-  "bounced",
-  "complained",
-  "failed",
-  "suppressed",
-  "skipped",
-  "cancelled",
-] as const;
-
 /** All recipients by state; they add up to the total. */
 function Recipients({ stats: { recipients, skipped, audience }, id }: { readonly stats: CampaignStats; readonly id: string }) {
-  const states = STATES.filter((state) => recipients[state] > 0);
+  const states = EMAIL_STATUSES.filter((state) => recipients[state] > 0);
   return (
     <section class="card" aria-labelledby="recipients">
       <h2 id="recipients">Recipients</h2>
