@@ -1426,6 +1426,8 @@ export interface EmailRecipient {
   updatedAt: string;
 }
 
+export type EmailStatus = "queued" | "sending" | "sent" | "delivered" | "deferred" | "bounced" | "complained" | "failed" | "suppressed" | "skipped" | "cancelled";
+
 /** What an open or a click says besides its email: `machineReason` tells why it counts as a machine's. */
 interface Engagement {
   machineReason?: string;

@@ -9,7 +9,8 @@ import {
   Throttle,
   VARIANT_NAMES,
 } from "./campaign-fields.ts";
-import { DeliveryError, EMAIL_STATUSES } from "./emails.ts";
+import { EMAIL_STATUSES } from "./email-statuses.ts";
+import { DeliveryError } from "./emails.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";
 import { Utm } from "./send-fields.ts";

@@ -1,6 +1,6 @@
 import { EmailAddress, MailboxText, ReplyTo, ShownReplyTo } from "./address.ts";
 import { BatchEmail, BatchResponse, batchRequest } from "./batch.ts";
-import { EMAIL_STATUSES, type EmailStatus } from "./email-statuses.ts";
+import { EMAIL_STATUSES } from "./email-statuses.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { AcceptedRecipient, checkRecipients, EventRecipient, RECIPIENT_KINDS, recipientFields } from "./recipients.ts";
@@ -44,8 +44,6 @@ export const SendRequest = atLeastOne(
   .meta({ id: "SendRequest" });
 /** With html, text or both, as in the methods of the SDK. */
 export type SendRequest = z.input<typeof SendRequest> & ({ html: string } | { text: string });
-
-export { EMAIL_STATUSES, type EmailStatus };
 
 /** The states by which a list of emails can be filtered; `scheduled` are those `queued` for a `scheduledAt` in the future. */
 export const EMAIL_FILTER_STATUSES = [...EMAIL_STATUSES, "scheduled"] as const;
