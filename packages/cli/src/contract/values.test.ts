@@ -58,6 +58,6 @@ test("fields are read off the contract", () => {
   ]);
   expect(listFields(contract.emails.list).map((f) => f.kind)).toEqual([
     ...["number", "number", "text", "enum", "text", "boolean"],
-    ...["text", "text", "text", "text", "text", "text", "instant", "instant", "boolean"],
+    ...["text", "text", "text", "text", "text", "text", "text", "instant", "instant", "boolean"],
   ]);
 });
