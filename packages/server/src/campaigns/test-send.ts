@@ -62,7 +62,7 @@ export async function sendTest(
       // Who tests a campaign asked for it.
       bypassUnsubscribe: true,
     };
-    const answer = await send(request, tx, deps, { workspaceId: campaign.workspaceId, test: false }, []);
+    const answer = await send(tx, deps, { request, workspaceId: campaign.workspaceId, test: false, files: [] });
     if ("id" in answer) ids.push(answer.id);
   }
   return { ids, count: ids.length };

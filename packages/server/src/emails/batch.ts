@@ -7,6 +7,7 @@ import {
   type HandlerInput,
   type HandlerOutput,
   listRecipients,
+  type SendResponse,
 } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Reader, Tx } from "../db/db.ts";
@@ -14,10 +15,11 @@ import type { ReadContext } from "../http/handler.ts";
 import type { EarlierAnswer, PartClaim } from "../http/part-answers.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
-import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
+import { type AcceptedSend, acceptSend, type NewSend, type Origin } from "./accept.ts";
+import { decodeAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
-import { type Origin, send } from "./send.ts";
-import { type PreparedSend, prepareTemplateSend, sendPrepared } from "./template-send.ts";
+import { storeSends } from "./store-sends.ts";
+import { acceptPrepared, type PreparedSend, prepareTemplateSend } from "./template-send.ts";
 
 type Output = HandlerOutput<typeof contract.emails.sendBatch>;
 type Result = Output["results"][number];
@@ -26,7 +28,7 @@ type Email = z.output<typeof BatchEmail>;
 /** An email of a batch before the transaction: what to send, or why it cannot be. */
 interface PreparedEmail {
   readonly failure?: ApiError;
-  readonly direct?: { readonly request: Parameters<typeof send>[0]; readonly files: DecodedAttachments };
+  readonly direct?: Pick<NewSend, "request" | "files">;
   readonly rendered?: PreparedSend;
   /** Its own idempotency key, and the email without it as it was sent. */
   readonly own?: { readonly idempotencyKey: string; readonly content: string };
@@ -90,20 +92,8 @@ export async function sendBatch(
   origin: BatchOrigin,
 ): Promise<Output> {
   const earlier = await findEarlier(emails, tx, deps, origin.keyId);
-  // Together, so that their lookups share statements. All have ended before anything is thrown.
-  const ended = await Promise.allSettled(
-    emails.map(async (email) => {
-      const answer = earlier.get(email);
-      return answer ? replay(answer) : sendOne(email, tx, deps, origin);
-    }),
-  );
-  const results = ended.map((one): Result => {
-    if (one.status === "fulfilled") return one.value;
-    if (one.reason instanceof ApiError) return toFailure(one.reason);
-    throw one.reason;
-  });
+  const results = await queueAll(emails, earlier, mode, tx, deps, origin);
   const failed = results.filter(({ status }) => status === "failed").length;
-  if (mode === "strict" && failed > 0) throw refuse(results);
   const toStore = emails.flatMap((email, i) => {
     const claim = toClaim(email, origin.keyId);
     const result = results[i] as Result;
@@ -128,11 +118,41 @@ async function prepareEmail(read: Reader, deps: EmailDeps, workspaceId: string, 
   }
 }
 
-async function sendOne({ failure, direct, rendered }: PreparedEmail, tx: Tx, deps: EmailDeps, origin: Origin): Promise<BatchQueued> {
+/** Checks each email, then stores those that can be sent, together; of a strict batch all or none. */
+async function queueAll(
+  emails: PreparedBatch,
+  earlier: ReadonlyMap<PreparedEmail, Known>,
+  mode: "strict" | "permissive",
+  tx: Tx,
+  deps: EmailDeps,
+  origin: Origin,
+): Promise<Result[]> {
+  // Together, so that their lookups share statements. All have ended before anything is thrown.
+  const checked = await Promise.allSettled(
+    emails.map(async (email) => {
+      const answer = earlier.get(email);
+      return answer ? { replayed: replay(answer) } : { accepted: await accept(email, tx, deps, origin) };
+    }),
+  );
+  const accepted = checked.flatMap((one) => (one.status === "fulfilled" && one.value.accepted ? [one.value.accepted] : []));
+  const failures = checked.map((one) => (one.status === "rejected" ? toFailure(one.reason) : null));
+  if (mode === "strict" && failures.some((failure) => failure !== null)) throw refuse(failures);
+  const stored = accepted.length === 0 ? [] : await storeSends(tx, deps, accepted);
+  const responses = new Map(accepted.map((send, i) => [send, stored[i] as SendResponse]));
+  return checked.map((one, i): Result => {
+    if (one.status === "rejected") return failures[i] as BatchFailure;
+    const { replayed, accepted: send } = one.value;
+    if (!send) return replayed;
+    const template = emails[i]?.rendered?.ready?.template.slug;
+    return { ...(responses.get(send) as SendResponse), ...(template !== undefined && { template }) };
+  });
+}
+
+async function accept({ failure, direct, rendered }: PreparedEmail, tx: Tx, deps: EmailDeps, origin: Origin): Promise<AcceptedSend> {
   if (failure) throw failure;
-  if (rendered) return sendPrepared(rendered, tx, deps, origin);
+  if (rendered) return acceptPrepared(rendered, tx, deps, origin);
   if (!direct) throw new Error("The preparation gave neither an error nor a send.");
-  return send(direct.request, tx, deps, origin, direct.files);
+  return acceptSend(tx, deps, { ...direct, workspaceId: origin.workspaceId, test: origin.test });
 }
 
 function toClaim({ own }: PreparedEmail, keyId: string): PartClaim | null {
@@ -164,13 +184,16 @@ function replay(earlier: Known): BatchQueued {
   throw new ApiError("idempotency_key_reused", message, { details: [{ path: "idempotencyKey", code: "reused", message }] });
 }
 
-function toFailure({ code, message, details, hint }: ApiError): BatchFailure {
+/** Throws what is no error of the email. */
+function toFailure(error: unknown): BatchFailure {
+  if (!(error instanceof ApiError)) throw error;
+  const { code, message, details, hint } = error;
   return { status: "failed", error: { code, message, details, hint } };
 }
 
 /** The error of a strict batch: that of its emails, if all of them have the same. */
-function refuse(results: readonly Result[]): ApiError {
-  const failures = results.flatMap((result, i) => (result.status === "failed" ? [{ index: i, error: result.error }] : []));
+function refuse(all: readonly (BatchFailure | null)[]): ApiError {
+  const failures = all.flatMap((failure, index) => (failure === null ? [] : [{ index, error: failure.error }]));
   const codes = new Set(failures.map(({ error }) => error.code));
   const [first] = codes;
   const details = failures.flatMap(({ index, error: { code, message, details: own } }) =>
@@ -179,7 +202,7 @@ function refuse(results: readonly Result[]): ApiError {
       : own.map((detail) => ({ ...detail, path: `emails[${index}]${detail.path === "" ? "" : `.${detail.path}`}` })),
   );
   const which =
-    failures.length === 1 ? `emails[${failures[0]?.index}] was refused` : `${failures.length} of ${results.length} emails were refused`;
+    failures.length === 1 ? `emails[${failures[0]?.index}] was refused` : `${failures.length} of ${all.length} emails were refused`;
   const message = `${which}, so none was queued: ${failures[0]?.error.message ?? ""}`;
   return new ApiError(codes.size === 1 && first ? first : "batch_refused", message, { details });
 }

@@ -28,13 +28,14 @@ import {
   updateEmails,
 } from "./store.ts";
 
+export type { Origin } from "./accept.ts";
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export type { Engagement, EngagementHooks } from "./hooks.ts";
 export { deleteLabels, joinThread, toLabelOfTag } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
-export { type Origin, send } from "./send.ts";
+export { send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
 export { buildMessageId } from "./show.ts";
 export { EMAIL_TRANSITIONS, type Move, moveEmails, OPEN, type StatusChange, transition } from "./states.ts";

@@ -3,17 +3,18 @@ import type { Handlers, KeyContext } from "../http/handler.ts";
 import { notFound } from "../lib/api-error.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { resolveById } from "../templates/templates.ts";
+import type { Origin } from "./accept.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import { type PreparedBatch, prepareBatch, sendBatch } from "./batch.ts";
 import type { EmailDeps } from "./deps.ts";
 import { cancelEmail, getEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
-import { type Origin, send } from "./send.ts";
+import { send } from "./send.ts";
 import { type PreparedSend, prepareTemplateSend, prepareTestSend, sendPrepared } from "./template-send.ts";
 
 export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   send: {
     prepare: (input) => (input.attachments ? decodeAttachments(input.attachments) : []),
-    run: (input, { tx, deps, ...context }, files: DecodedAttachments) => send(input, tx, deps, toOrigin(context), files),
+    run: (input, { tx, deps, ...context }, files: DecodedAttachments) => send(tx, deps, { ...toOrigin(context), request: input, files }),
     insertsOnly: true,
   },
   sendTemplate: {

@@ -35,18 +35,22 @@ export async function joinThread(tx: Tx, workspaceId: string, emailId: string, t
 /** What the labels of an email follow from. */
 type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId" | "threadId">>;
 
+/** Emails that share contents, with what their labels follow from. */
+export interface LabelledEmails {
+  readonly emails: readonly Pick<EmailRow, "workspaceId" | "id">[];
+  readonly contents: Labelled;
+}
+
 /**
- * Stores the labels of emails that share contents. They are rows of a table of their own, so that an email without any pays nothing for
- * them. Emails of campaigns have none: they are found by their campaign.
+ * Stores the labels of emails. They are rows of a table of their own, so that an email without any pays nothing for them. Emails of
+ * campaigns have none: they are found by their campaign.
  */
-export async function insertLabels(tx: Tx, emails: readonly Pick<EmailRow, "workspaceId" | "id">[], contents: Labelled): Promise<void> {
-  const labels = listLabels(contents);
-  if (labels.length === 0) return;
-  await tx.insertAll(
-    tx.t.emailLabels,
-    emails.flatMap(({ workspaceId, id }) => labels.map((label) => ({ workspaceId, label, emailId: id }))),
-    { newKeys: true },
-  );
+export async function insertLabels(tx: Tx, labelled: readonly LabelledEmails[]): Promise<void> {
+  const rows = labelled.flatMap(({ emails, contents }) => {
+    const labels = listLabels(contents);
+    return emails.flatMap(({ workspaceId, id }) => labels.map((label) => ({ workspaceId, label, emailId: id })));
+  });
+  if (rows.length > 0) await tx.insertAll(tx.t.emailLabels, rows, { newKeys: true });
 }
 
 /**

@@ -2,10 +2,10 @@ import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { findSuppressed } from "../suppressions/suppressions.ts";
+import type { MessageContent } from "./accept.ts";
 import type { EmailDeps } from "./deps.ts";
 import { insertLabels } from "./labels.ts";
 import { measureMessage, scheduleEmails } from "./schedule.ts";
-import type { MessageContent } from "./send.ts";
 import { insertContents, insertEmails } from "./store.ts";
 
 /** What mails that go out together have in common. */
@@ -71,7 +71,7 @@ export async function sendRendered(
     contactId: contact.id,
   }));
   await insertEmails(tx, emails);
-  await insertLabels(tx, emails, { tags: {}, template, automationId });
+  await insertLabels(tx, [{ emails, contents: { tags: {}, template, automationId } }]);
   const bytes = Math.max(0, ...accepted.map(({ content }) => measureMessage(content, [])));
   await scheduleEmails(tx, deps, { workspaceId, emailIds: emails.map(({ id }) => id), bytes });
   const ids = new Map(accepted.map((mail, i) => [mail, emails[i]?.id ?? null]));

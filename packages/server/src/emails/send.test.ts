@@ -86,11 +86,10 @@ describe("a send", () => {
     await using world = await createWorld();
     const { queue } = world.app.deps;
     const { enqueue } = queue;
-    let calls = 0;
-    queue.enqueue = async (tx, job) => {
-      calls += 1;
-      if (calls % 3 === 0) throw new Error("trouble");
-      return enqueue(tx, job);
+    // The rows of the emails are written by then.
+    queue.enqueue = async (tx, ...jobs) => {
+      await enqueue(tx, ...jobs.slice(0, -1));
+      throw new Error("trouble");
     };
     expect(
       (await ask(world, { path: "/api/v1/send", body: { ...hello, to: ["a@example.com", "b@example.com", "c@example.com"] } })).status,

@@ -52,9 +52,9 @@ export const OPEN: readonly [EmailStatus, EmailStatus, EmailStatus] = [...WAITIN
 /** What of an email its events name. */
 type EventSubject = Pick<EmailRow, "workspaceId" | "id"> & Partial<Pick<EmailRow, "campaignId" | "contactId">>;
 
-/** Records that an email was accepted. */
-export function recordQueued(tx: Tx, deps: EmailDeps, email: EventSubject & Pick<EmailRow, "createdAt">): Promise<void> {
-  return recordEvents(tx, deps, [toQueuedEvent(email)]);
+/** The event that an email was accepted. */
+export function toQueuedEvent(email: EventSubject & Pick<EmailRow, "createdAt">): NewEvent {
+  return { ...toSubject(email), type: "email.queued", at: email.createdAt };
 }
 
 /** A change of an email as it was read, with what is recorded if it takes place. */
@@ -108,10 +108,6 @@ export async function moveEmails(
 /** Moves one email, as it was read, from one of the states in `from`; false if it is in another one or another process was faster. */
 export async function transition(tx: Tx, deps: EmailDeps, from: readonly EmailStatus[], move: Move): Promise<boolean> {
   return from.includes(move.email.status) && (await moveEmails(tx, deps, [move]))[0] === true;
-}
-
-function toQueuedEvent(email: EventSubject & Pick<EmailRow, "createdAt">): NewEvent {
-  return { ...toSubject(email), type: "email.queued", at: email.createdAt };
 }
 
 function toSubject({ workspaceId, id, campaignId = null, contactId = null }: EventSubject) {

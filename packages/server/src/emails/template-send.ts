@@ -1,4 +1,11 @@
-import { type contract, type HandlerInput, listRecipients, parseAddress, type TemplateSendResponse } from "@mailsvc/sdk/contract";
+import {
+  type contract,
+  type HandlerInput,
+  listRecipients,
+  parseAddress,
+  type SendResponse,
+  type TemplateSendResponse,
+} from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -14,9 +21,10 @@ import {
   UNSUBSCRIBE_URL,
   VIEW_URL,
 } from "../templates/templates.ts";
+import { type AcceptedSend, acceptSend, type MessageContent, type Origin, type Request as SendRequest } from "./accept.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
-import { type MessageContent, type Origin, send } from "./send.ts";
+import { storeSends } from "./store-sends.ts";
 
 type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
 
@@ -24,7 +32,7 @@ type Request = Omit<HandlerInput<typeof contract.templates.send>, "slug">;
 export interface PreparedSend {
   readonly failure?: ApiError;
   readonly ready?: {
-    readonly request: Parameters<typeof send>[0];
+    readonly request: SendRequest;
     readonly files: DecodedAttachments;
     readonly messages: ReadonlyMap<string, MessageContent>;
     readonly template: { readonly slug: string; readonly version: number };
@@ -58,19 +66,19 @@ export function prepareTestSend(
 
 /**
  * Queues the mails of a template send. They are rendered already: a version published later does not change them. Throws
- * the error of the preparation, or what `send` throws.
+ * what `acceptPrepared` throws.
  */
-export async function sendPrepared(
-  { failure, ready }: PreparedSend,
-  tx: Tx,
-  deps: EmailDeps,
-  origin: Origin,
-): Promise<TemplateSendResponse> {
+export async function sendPrepared(prepared: PreparedSend, tx: Tx, deps: EmailDeps, origin: Origin): Promise<TemplateSendResponse> {
+  const [answer] = await storeSends(tx, deps, [await acceptPrepared(prepared, tx, deps, origin)]);
+  return { ...(answer as SendResponse), template: prepared.ready?.template.slug ?? "" };
+}
+
+/** Checks a template send. Throws the error of the preparation, or what `acceptSend` throws. */
+export async function acceptPrepared({ failure, ready }: PreparedSend, tx: Tx, deps: EmailDeps, origin: Origin): Promise<AcceptedSend> {
   if (failure) throw failure;
   if (!ready) throw new Error("The preparation gave neither an error nor a send.");
   const { request, files, messages, template } = ready;
-  const answer = await send(request, tx, deps, origin, files, { messages, name: `${template.slug}@${template.version}` });
-  return { ...answer, template: template.slug };
+  return acceptSend(tx, deps, { ...origin, request, files, template: { messages, name: `${template.slug}@${template.version}` } });
 }
 
 /** Checks that a rendered subject fits into a mail header. Throws ApiError validation_error. */

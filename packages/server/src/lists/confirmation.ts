@@ -46,19 +46,18 @@ export async function invite(tx: Tx, deps: ListDeps, { list, contact, member }: 
     notes: [`This link expires in ${LIST_LIMITS.confirmDays} days.`, "If you didn't ask for this, ignore this email."],
     unsubscribeUrl,
   });
-  await send(
-    {
+  await send(tx, deps, {
+    request: {
       to: contact.email,
       from: list.confirmationFrom ?? deps.config.mailFrom,
       subject,
       ...mail,
       headers: makeUnsubscribeHeaders(unsubscribeUrl),
     },
-    tx,
-    deps,
-    { workspaceId: list.workspaceId, test: false },
-    [],
-  );
+    workspaceId: list.workspaceId,
+    test: false,
+    files: [],
+  });
   return row;
 }
 

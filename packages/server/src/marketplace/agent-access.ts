@@ -72,7 +72,7 @@ export interface AgentDeps {
   readonly webhooks: OutboxDeps["webhooks"];
   /** Wakes those who follow the deliveries of a listing, by its id. */
   readonly deliverySignal: KeyedSignal;
-  readonly queue: { enqueue(tx: AgentTx, job: NewJob & { kind: `agent.${string}` }): Promise<void> };
+  readonly queue: { enqueue(tx: AgentTx, ...jobs: readonly (NewJob & { kind: `agent.${string}` })[]): Promise<void> };
   /** The public address of this server, without a trailing slash. */
   baseUrl(): string;
 }

@@ -38,10 +38,15 @@ export function createQueue(store: JobStore, options: WorkerOptions): Queue {
   };
   return {
     workers: store.workers,
-    enqueue: async (tx, { kind, payload, runAt, maxAttempts = MAX_ATTEMPTS, dedupeKey, lane = "default" }) => {
-      const now = clock.now();
+    enqueue: async (tx, ...jobs) => {
+      const createdAt = clock.now();
       tx.afterCommit(wakeAll);
-      await store.add(tx, { kind, payload, runAt: runAt ?? now, maxAttempts, dedupeKey: dedupeKey ?? null, createdAt: now, lane });
+      await store.add(
+        tx,
+        jobs.map(({ kind, payload, runAt = createdAt, maxAttempts = MAX_ATTEMPTS, dedupeKey = null, lane = "default" }) => {
+          return { kind, payload, runAt, maxAttempts, dedupeKey, createdAt, lane };
+        }),
+      );
     },
     cancel: (tx, kind, dedupeKey) => store.cancel(tx, kind, dedupeKey),
     omit: (tx, job, list, values) => store.omit(tx, job, list, values),

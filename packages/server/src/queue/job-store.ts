@@ -37,7 +37,8 @@ export interface WorkerStore {
 /** Jobs in a database: for the worker, and for those that add, change and list them. */
 export interface JobStore extends WorkerStore {
   readonly workers: WorkerRegistry | null;
-  add(tx: Tx, job: Addition): Promise<void>;
+  /** Adds jobs, in their order; a keyed one only if no job with its key waits. */
+  add(tx: Tx, jobs: readonly Addition[]): Promise<void>;
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Moves ready jobs to the instant `now`. */
   advance(tx: Tx, jobs: PlannedJobs, now: number): Promise<void>;

@@ -157,8 +157,8 @@ export interface WorkerRegistry {
 export interface Queue {
   /** Null where this process is the only one. */
   readonly workers: WorkerRegistry | null;
-  /** Adds a job in the caller's transaction: it exists if and only if that commits. */
-  enqueue(tx: Tx, job: NewJob): Promise<void>;
+  /** Adds jobs in the caller's transaction, in their order: they exist if and only if that commits. */
+  enqueue(tx: Tx, ...jobs: readonly NewJob[]): Promise<void>;
   /** Removes the jobs of a kind that are ready and have this key; those that run or are dead stay. */
   cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void>;
   /** Makes planned jobs due at once. Those that run stay as they are. */

@@ -83,8 +83,8 @@ export class PostgresJobStore implements JobStore {
     return this.#heartbeat.close();
   }
 
-  async add(tx: Tx, job: Addition): Promise<void> {
-    this.#inserts.add(tx as PgTx, job);
+  async add(tx: Tx, jobs: readonly Addition[]): Promise<void> {
+    for (const job of jobs) this.#inserts.add(tx as PgTx, job);
   }
 
   async cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, gte, inArray, notInArray, type SQL, sql } from "drizzle-orm";
-import type { Arg, Queries, Reader, Schema, Tx } from "../db/db.ts";
+import type { Arg, Queries, Reader, Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
 import { type ClaimedRow, SqliteClaims } from "./claims.sqlite.ts";
 import type { Addition, Claim, JobStore, LaneLimits } from "./job-store.ts";
@@ -77,11 +77,10 @@ export class SqliteJobStore implements JobStore {
 
   async close(): Promise<void> {}
 
-  async add(tx: Tx, job: Addition): Promise<void> {
-    const row = { ...job, lane: LANES.indexOf(job.lane) };
-    const insert = (q: Queries, _: Schema, arg: Arg) => this.#insert(q, arg);
-    if (job.dedupeKey === null) await tx.prepared("enqueue", insert).execute(row);
-    else await tx.prepared("enqueue_keyed", (...parts) => insert(...parts).onConflictDoNothing()).execute(row);
+  async add(tx: Tx, jobs: readonly Addition[]): Promise<void> {
+    const rows = jobs.map((job) => ({ ...job, lane: LANES.indexOf(job.lane), state: "ready" as const, attempts: 0, interruptions: 0 }));
+    if (rows.every(({ dedupeKey }) => dedupeKey === null)) await tx.insertAll(this.#jobs, rows);
+    else for (const row of rows) await tx.prepared("enqueue_keyed", (q, _, arg) => this.#insertKeyed(q, arg)).execute(row);
   }
 
   async cancel(tx: Tx, kind: string, dedupeKey: string): Promise<void> {
@@ -197,18 +196,19 @@ export class SqliteJobStore implements JobStore {
     return revived ? toJobRow(revived) : null;
   }
 
-  #insert(q: Queries, arg: Arg) {
-    return q.insert(this.#jobs).values({
+  #insertKeyed(q: Queries, arg: Arg) {
+    const row = {
       kind: arg("kind"),
       payload: arg("payload"),
-      state: "ready",
+      state: "ready" as const,
       runAt: arg("runAt"),
       attempts: 0,
       maxAttempts: arg("maxAttempts"),
       dedupeKey: arg("dedupeKey"),
       createdAt: arg("createdAt"),
       lane: arg("lane"),
-    });
+    };
+    return q.insert(this.#jobs).values(row).onConflictDoNothing();
   }
 
   /** Undoes the claims of jobs whose attempt has not begun. */

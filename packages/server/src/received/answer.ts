@@ -37,8 +37,8 @@ export async function answerReceived(
   const row = await getReceivedRow(tx, workspaceId, id);
   const to = getAnswerable(row);
   const answered = row.emailId === null ? null : await findEmail(tx, workspaceId, row.emailId);
-  const sent = await send(
-    {
+  const sent = await send(tx, deps, {
+    request: {
       to,
       // Who the person wrote to: the sender of our email, else the address the mail came to.
       from: from ?? answered?.contents.from ?? row.to,
@@ -50,11 +50,10 @@ export async function answerReceived(
       // The person has written to us: that they want no newsletter does not matter here.
       bypassUnsubscribe: true,
     },
-    tx,
-    deps,
-    { workspaceId, test: row.emailId !== null && isTestMail(row.emailId) },
+    workspaceId,
+    test: row.emailId !== null && isTestMail(row.emailId),
     files,
-  );
+  });
   if (!("id" in sent)) throw new Error("An answer goes to one recipient.");
   await joinThread(tx, workspaceId, sent.id, row.threadId);
   return { id: sent.id, status: "queued", threadId: row.threadId };

@@ -44,7 +44,8 @@ export async function submit(deps: SubmissionDeps, submitter: Submitter, raw: Bu
 
 /** Prepares what stores the mail in a transaction: the message as it is, or the template that it names. */
 async function prepare(deps: SubmissionDeps, submitter: Submitter, message: ReadMessage): Promise<(tx: Tx) => Promise<string>> {
-  const { workspaceId } = submitter;
+  const { workspaceId, test } = submitter;
+  const origin = { workspaceId, test };
   const { from, subject, messageId, bytes, instructions } = message;
   const { tags, scheduledAt, bypassUnsubscribe, template, variables } = instructions;
   const request = { ...toRecipients(message), from, tags, bypassUnsubscribe, ...(scheduledAt !== undefined && { scheduledAt }) };
@@ -54,7 +55,8 @@ async function prepare(deps: SubmissionDeps, submitter: Submitter, message: Read
   }
   const file = { filename: "message.eml", contentType: MESSAGE_TYPE, contentId: null, size: bytes.length, content: bytes };
   const anySender = deps.config.dev && deps.config.smtpUrl === null && deps.config.relays === null;
-  return async (tx) => toId(await send({ ...request, subject }, tx, deps, submitter, [file], undefined, { messageId, anySender }));
+  return async (tx) =>
+    toId(await send(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs: { messageId, anySender } }));
 }
 
 /** The recipients as a send names them; one who is alone in the To header gets a mail like any other. */

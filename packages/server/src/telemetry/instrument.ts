@@ -36,7 +36,7 @@ export function traceJobs(queue: Queue, tracing: Tracing, now: () => number): Qu
   };
   return {
     ...queue,
-    enqueue: (tx, job) => queue.enqueue(tx, stamp(job)),
+    enqueue: (tx, ...jobs) => queue.enqueue(tx, ...jobs.map(stamp)),
     start: (handlers, concurrency) => queue.start(traceHandlers(handlers, tracing), concurrency),
   };
 }

@@ -1,0 +1,86 @@
+import { listRecipients, type NamedRecipient, parseMailbox, type SendRequest } from "@mailsvc/sdk/contract";
+import type { z } from "zod";
+import type { Tx } from "../db/db.ts";
+import { ApiError } from "../lib/api-error.ts";
+import { assertVerified } from "../senders/senders.ts";
+import { findSuppressed } from "../suppressions/suppressions.ts";
+import type { DecodedAttachments } from "./attachments.ts";
+import type { EmailDeps } from "./deps.ts";
+import { assertReceives } from "./reply-to.ts";
+import { parseScheduledAt } from "./schedule.ts";
+
+/** A send as the contract has read it. */
+export type Request = z.output<typeof SendRequest>;
+
+/** The workspace that sends, and whether with a test key: the mail is then captured instead of sent. */
+export interface Origin {
+  readonly workspaceId: string;
+  readonly test: boolean;
+}
+
+/** Subject and bodies of a message. */
+export interface MessageContent {
+  readonly subject: string;
+  readonly html?: string | null | undefined;
+  readonly text?: string | null | undefined;
+}
+
+/** A rendered template: its messages by the key of their recipient, and its name as `slug@version`. */
+interface RenderedTemplate {
+  readonly messages: ReadonlyMap<string, MessageContent>;
+  readonly name: string;
+  /** The contact it was rendered for. */
+  readonly contactId?: string;
+}
+
+/** A message that goes out as it came in: it is the only file of its send. */
+export interface AsIs {
+  /** The Message-ID it has of its own. */
+  readonly messageId: string | null;
+  /** True if its sender need not be verified. */
+  readonly anySender: boolean;
+}
+
+/** What is sent, and how it came to be. */
+export interface NewSend extends Origin {
+  readonly request: Request;
+  readonly files: DecodedAttachments;
+  readonly template?: RenderedTemplate;
+  readonly asIs?: AsIs;
+}
+
+/** A send that was checked, and what its rows have in common. */
+export interface AcceptedSend extends NewSend {
+  /** All recipients, each once. */
+  readonly recipients: readonly NamedRecipient[];
+  /** The keys of those that get nothing; never all of them. */
+  readonly suppressed: ReadonlySet<string>;
+  readonly now: number;
+  readonly scheduledAt: number | null;
+}
+
+/** What an answer says of a recipient who gets nothing. */
+export const SUPPRESSED = "This recipient is on the suppression list.";
+
+/**
+ * Checks what only the database knows of a send: its sender, and who may not get mail. Throws ApiError sender_not_verified,
+ * recipient_suppressed or validation_error.
+ */
+export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promise<AcceptedSend> {
+  const { request, workspaceId, asIs } = send;
+  const now = deps.clock.now();
+  const scheduledAt = parseScheduledAt(request.scheduledAt, now);
+  if (!asIs?.anySender) await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
+  assertReceives(deps, request.replyTo);
+  const recipients = listRecipients(request);
+  const keys = recipients.map(({ box }) => box.key);
+  const suppressed = await findSuppressed(tx, workspaceId, keys, request);
+  if (recipients.every(({ box }) => suppressed.has(box.key))) throw refuseAll(recipients);
+  return { ...send, recipients, suppressed, now, scheduledAt };
+}
+
+function refuseAll(refused: readonly NamedRecipient[]): ApiError {
+  const message = refused.length === 1 && refused[0]?.path === "to" ? SUPPRESSED : "Every recipient is on the suppression list.";
+  const details = refused.map(({ path, box }) => ({ path, code: "recipient_suppressed", message: `${box.address}: ${SUPPRESSED}` }));
+  return new ApiError("recipient_suppressed", message, { details });
+}

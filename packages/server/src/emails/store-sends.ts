@@ -1,0 +1,186 @@
+import { isTogether, listAddresses, type NamedRecipient, type SendResponse } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
+import { type NewEvent, recordEvents } from "../events/events.ts";
+import { toTestId } from "../lib/test-mail.ts";
+import type { NewJob } from "../queue/queue.ts";
+import { type AcceptedSend, type MessageContent, SUPPRESSED } from "./accept.ts";
+import { insertAttachments } from "./attachments.ts";
+import type { EmailDeps } from "./deps.ts";
+import { insertLabels } from "./labels.ts";
+import { buildDeliveryJob, buildMailJob, measureMessage } from "./schedule.ts";
+import { toQueuedEvent } from "./states.ts";
+import { insertContents, insertEmails, type NewContents, type NewEmail } from "./store.ts";
+
+/** The rows of a send, and its answer. */
+interface SendRows {
+  readonly emails: readonly NewEmail[];
+  readonly events: readonly NewEvent[];
+  readonly jobs: readonly NewJob[];
+  readonly response: SendResponse;
+}
+
+/**
+ * Stores sends that were accepted: their contents, a row for each recipient, their first events and the jobs that will deliver them. Sends
+ * that are stored together share statements, so that each of a batch costs a fraction of a single one. Answers in their order.
+ */
+export async function storeSends(tx: Tx, deps: EmailDeps, sends: readonly AcceptedSend[]): Promise<SendResponse[]> {
+  const contentsIds = await insertMessages(tx, deps, sends);
+  const stored = sends.map((send, i) => {
+    const ids = contentsIds[i] as readonly number[];
+    const rows = isTogether(send.request) ? buildTogether(deps, send, ids) : buildEach(deps, send, ids);
+    return { ...rows, contents: { tags: send.request.tags ?? {}, template: send.template?.name ?? null } };
+  });
+  await insertEmails(
+    tx,
+    stored.flatMap(({ emails }) => emails),
+  );
+  await insertLabels(tx, stored);
+  const events = stored.flatMap((one) => one.events);
+  if (events.length > 0) await recordEvents(tx, deps, events);
+  await deps.queue.enqueue(tx, ...stored.flatMap(({ jobs }) => jobs));
+  return stored.map(({ response }) => response);
+}
+
+/** The messages of a send, each once: one for all recipients, unless a template gives them different ones. */
+function listMessages(send: AcceptedSend): readonly MessageContent[] {
+  const { request, template } = send;
+  if (template === undefined) return [request];
+  // All recipients of one mail have the same message.
+  const keys = isTogether(request) ? [...template.messages.keys()].slice(0, 1) : listAccepted(send).map(({ box }) => box.key);
+  return [...new Set(keys.map((key) => messageFor(send, key)))];
+}
+
+function messageFor({ request, template }: AcceptedSend, key: string): MessageContent {
+  return template?.messages.get(key) ?? request;
+}
+
+function listAccepted({ recipients, suppressed }: AcceptedSend): readonly NamedRecipient[] {
+  return recipients.filter(({ box }) => !suppressed.has(box.key));
+}
+
+/** A message for each recipient. */
+function buildEach(deps: EmailDeps, send: AcceptedSend, contentsIds: readonly number[]): SendRows {
+  const { request, workspaceId, files, now, scheduledAt } = send;
+  const idOf = new Map(listMessages(send).map((message, i) => [message, contentsIds[i] as number]));
+  const build = buildEmails(deps, send);
+  const emails = listAccepted(send).map((recipient) => build(recipient, idOf.get(messageFor(send, recipient.box.key)) as number));
+  const jobs = emails.map(({ id, toKey }) => {
+    const bytes = measureMessage(messageFor(send, toKey), files);
+    return buildDeliveryJob({ workspaceId, emailId: id, bytes }, scheduledAt, now);
+  });
+  const ids = emails.map(({ id }) => id);
+  const response: SendResponse =
+    typeof request.to === "string"
+      ? { id: ids[0] as string, status: "queued" }
+      : { ids, status: "queued", count: ids.length, ...listFailed(send) };
+  return { emails, events: scheduledAt === null ? [] : emails.map(toQueuedEvent), jobs, response };
+}
+
+/** One mail to all recipients: a row for each, also for the suppressed ones, and one job. */
+function buildTogether(deps: EmailDeps, send: AcceptedSend, contentsIds: readonly number[]): SendRows {
+  const { workspaceId, files, recipients, suppressed, now, scheduledAt } = send;
+  const build = buildEmails(deps, send);
+  const rows = recipients.map((recipient) => build(recipient, contentsIds[0] as number));
+  const mailId = rows[0]?.id as string;
+  const emails = rows.map((row, i) => {
+    const kind = recipients[i]?.kind ?? "to";
+    const own = { ...row, mailId, kind: kind === "to" ? null : kind };
+    return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, nextAttemptAt: null, unlisted: null } : own;
+  });
+  const [open, refused] = [emails.filter(({ toKey }) => !suppressed.has(toKey)), emails.filter(({ toKey }) => suppressed.has(toKey))];
+  const [message = send.request] = listMessages(send);
+  const mail = { workspaceId, mailId, emailIds: open.map(({ id }) => id), bytes: measureMessage(message, files) };
+  return {
+    emails,
+    events: [
+      ...(scheduledAt === null ? [] : open.map(toQueuedEvent)),
+      ...refused.map(({ id }) => ({ workspaceId, emailId: id, type: "email.suppressed" as const, at: now })),
+    ],
+    jobs: [buildMailJob(mail, scheduledAt, now)],
+    response: {
+      id: mailId,
+      status: "queued",
+      recipients: emails.map(({ id, to, kind, toKey }) => ({
+        id,
+        email: to,
+        kind: kind ?? "to",
+        status: suppressed.has(toKey) ? "suppressed" : "queued",
+      })),
+      ...listFailed(send),
+    },
+  };
+}
+
+/** The recipients who get nothing, as an answer lists them; nothing if there are none. */
+function listFailed({ recipients, suppressed }: AcceptedSend) {
+  const refused = recipients.filter(({ box }) => suppressed.has(box.key));
+  if (refused.length === 0) return {};
+  return { failed: refused.map(({ box }) => ({ to: box.address, code: "recipient_suppressed" as const, message: SUPPRESSED })) };
+}
+
+/** Builds the rows of recipients that wait for their delivery. */
+function buildEmails(deps: EmailDeps, { workspaceId, test, template, now, scheduledAt }: AcceptedSend) {
+  const unlisted = scheduledAt === null && deps.overloaded() ? true : null;
+  return ({ box }: NamedRecipient, contentsId: number) =>
+    ({
+      workspaceId,
+      id: test ? toTestId(deps.ids("em")) : deps.ids("em"),
+      contentsId,
+      to: box.address,
+      toKey: box.key,
+      name: box.name || null,
+      createdAt: now,
+      scheduledAt,
+      nextAttemptAt: scheduledAt ?? now,
+      unlisted,
+      contactId: template?.contactId ?? null,
+    }) satisfies NewEmail;
+}
+
+/** Inserts contents for each message of each send, and returns their ids in that order. */
+async function insertMessages(tx: Tx, deps: EmailDeps, sends: readonly AcceptedSend[]): Promise<(readonly number[])[]> {
+  const traceparent = deps.tracing?.current() ?? null;
+  const build = (send: AcceptedSend, filesOf: number | null) =>
+    listMessages(send).map((message) => toContents(send, message, filesOf, traceparent));
+  const plain = sends.filter(({ files }) => files.length === 0);
+  const rows = plain.map((send) => build(send, null));
+  const ids = plain.length === 0 ? [] : await insertContents(tx, rows.flat());
+  const idsOf = new Map<AcceptedSend, readonly number[]>();
+  for (const [i, send] of plain.entries()) idsOf.set(send, ids.splice(0, rows[i]?.length ?? 0));
+  for (const send of sends) {
+    if (send.files.length === 0) continue;
+    // The first contents own the files.
+    const [first, ...others] = build(send, null) as [NewContents, ...NewContents[]];
+    const [owner] = (await insertContents(tx, [first])) as [number];
+    await insertAttachments(tx, owner, send.files);
+    const shared = others.map((contents) => ({ ...contents, filesOf: owner }));
+    idsOf.set(send, [owner, ...(shared.length === 0 ? [] : await insertContents(tx, shared))]);
+  }
+  return sends.map((send) => idsOf.get(send) ?? []);
+}
+
+function toContents(
+  { request, workspaceId, template, files, asIs }: AcceptedSend,
+  { subject, html = null, text = null }: MessageContent,
+  filesOf: number | null,
+  traceparent: string | null,
+): NewContents {
+  return {
+    workspaceId,
+    from: request.from,
+    replyTo: request.replyTo ?? null,
+    subject,
+    html,
+    text,
+    headers: request.headers ?? {},
+    tags: request.tags ?? {},
+    attachments: files.length,
+    filesOf,
+    template: template?.name ?? null,
+    bypassUnsubscribe: request.bypassUnsubscribe ?? false,
+    tracking: request.tracking ?? null,
+    traceparent,
+    addressees: isTogether(request) ? { to: [...listAddresses(request.to)], cc: [...listAddresses(request.cc)] } : null,
+    ...(asIs && { asIs: true, messageId: asIs.messageId }),
+  };
+}
