@@ -55,8 +55,8 @@ export class ScriptedStore implements WorkerStore {
     this.failed.push(`${job.id} at ${runAt}: ${lastError}`);
   }
 
-  async next(): Promise<{ at: number; kind: string } | null> {
-    return this.nextDue;
+  async next(after: number): Promise<{ at: number; kind: string } | null> {
+    return this.nextDue && this.nextDue.at > after ? this.nextDue : null;
   }
 
   async open(_kinds: readonly string[], events: StoreEvents): Promise<void> {

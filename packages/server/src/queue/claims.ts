@@ -33,8 +33,8 @@ export class Claims {
   readonly #log: Log;
   readonly #now: () => number;
   readonly #begun: RecentCount;
-  /** Lanes in which nothing was due at the last look. */
-  readonly #drained = new Set<Lane>();
+  /** Lanes in which nothing was due at the last look, with its instant. */
+  readonly #drained = new Map<Lane, number>();
   /** Counts the calls of `refill`. */
   #refills = 0;
   #ahead: LaneJob[] = [];
@@ -70,6 +70,14 @@ export class Claims {
     this.#drained.clear();
   }
 
+  /**
+   * The instant (ms) up to which no drained lane has a job that is due. A claim takes time, so it may lie in the past, and what fell due
+   * since then is claimed by nobody until the next look.
+   */
+  get lookedUntil(): number {
+    return Math.min(this.#now(), ...this.#drained.values());
+  }
+
   /** True when there is room for jobs of a lane in which some may be due. */
   isWorthwhile(demand: Demand): boolean {
     return LANES.some((lane) => this.#wanted(lane, demand) > 0);
@@ -82,9 +90,9 @@ export class Claims {
       mail: this.#wanted("mail", demand),
       bulk: this.#wanted("bulk", demand),
     };
-    const refills = this.#refills;
-    const { jobs, drained } = await this.#store.claim(this.#now(), limits);
-    if (this.#refills === refills) for (const lane of drained) this.#drained.add(lane);
+    const [refills, now] = [this.#refills, this.#now()];
+    const { jobs, drained } = await this.#store.claim(now, limits);
+    if (this.#refills === refills) for (const lane of drained) this.#drained.set(lane, now);
     const known = await this.#setUnknownAside(jobs);
     this.#ahead.push(...known.filter(({ lane }) => lane === "default"));
     return known.filter(({ lane }) => lane !== "default");

@@ -23,12 +23,15 @@ export class DueTimer {
     this.#isStale = true;
   }
 
-  /** Sets the timer, if it was invalidated. Throws what the store throws; the timer is then still invalid. */
-  async arm(): Promise<void> {
+  /**
+   * Sets the timer, if it was invalidated, to the first job that is due after the instant `lookedUntil` (ms); at once if that is over
+   * already. Throws what the store throws; the timer is then still invalid.
+   */
+  async arm(lookedUntil: number): Promise<void> {
     if (!this.#isStale) return;
     this.#isStale = false;
     try {
-      const next = await this.#store.next(this.#clock.now());
+      const next = await this.#store.next(lookedUntil);
       this.#timer?.cancel();
       this.#timer = next && this.#clock.after(next.at - this.#clock.now(), next.kind, this.#fire);
     } catch (error) {

@@ -19,8 +19,8 @@ export interface WorkerStore {
   endMany(tx: Tx, attempts: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>>;
   /** Puts a job back after a failure, to run at `runAt`; after its last attempt it is dead. */
   fail(job: ClaimedJob, runAt: number, lastError: string): Promise<void>;
-  /** The instant and kind of the next job that is not due yet. */
-  next(now: number): Promise<{ at: number; kind: string } | null>;
+  /** The instant and kind of the first ready job that is due after an instant (ms). */
+  next(after: number): Promise<{ at: number; kind: string } | null>;
   /** Runs a transaction. */
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** True when an error means that the database cannot work at the moment. */

@@ -162,8 +162,8 @@ export class PostgresJobStore implements JobStore {
     );
   }
 
-  async next(now: number): Promise<{ at: number; kind: string } | null> {
-    const [row] = await this.#db.read.raw<{ at: number; kind: string }>(NEXT, [now], "next_job");
+  async next(after: number): Promise<{ at: number; kind: string } | null> {
+    const [row] = await this.#db.read.raw<{ at: number; kind: string }>(NEXT, [after], "next_job");
     return row ?? null;
   }
 

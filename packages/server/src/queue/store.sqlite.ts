@@ -150,7 +150,7 @@ export class SqliteJobStore implements JobStore {
     });
   }
 
-  async next(now: number): Promise<{ at: number; kind: string } | null> {
+  async next(after: number): Promise<{ at: number; kind: string } | null> {
     const jobs = this.#jobs;
     let first: { at: number; kind: string } | null = null;
     for (const lane of LANES.keys()) {
@@ -159,11 +159,11 @@ export class SqliteJobStore implements JobStore {
           q
             .select({ at: jobs.runAt, kind: jobs.kind })
             .from(jobs)
-            .where(and(eq(jobs.state, "ready"), eq(jobs.lane, arg("lane")), gt(jobs.runAt, arg("now"))))
+            .where(and(eq(jobs.state, "ready"), eq(jobs.lane, arg("lane")), gt(jobs.runAt, arg("after"))))
             .orderBy(asc(jobs.runAt))
             .limit(1),
         )
-        .execute({ now, lane });
+        .execute({ after, lane });
       if (next && (first === null || next.at < first.at)) first = next;
     }
     return first;

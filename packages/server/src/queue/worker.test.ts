@@ -91,6 +91,21 @@ test("a wake-up during a claim is not lost", async () => {
   expect([t.worker.mode, t.begun]).toEqual(["idle", ["1"]]);
 });
 
+test("a job that falls due during a claim that found nothing is not forgotten", async () => {
+  const t = setUp();
+  let open = (): void => {};
+  t.store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  t.store.nextDue = { at: 5, kind: "work" };
+  await t.start();
+  await t.clock.advance(10);
+  t.store.due = jobs(1);
+  open();
+  await t.clock.advance(0);
+  expect([t.worker.mode, t.begun]).toEqual(["idle", ["1"]]);
+});
+
 test("while requests wait, claims are small and 50 ms apart", async () => {
   const t = setUp({ isOverloaded: true, claimAhead: 100 });
   t.store.due = jobs(8);

@@ -169,7 +169,7 @@ export class Worker {
         // One claim for all slots that the jobs of this turn leave.
         await yieldToEventLoop();
         await this.#claimDue();
-        if (!this.#isStopping) await this.#dueTimer.arm();
+        if (!this.#isStopping) await this.#dueTimer.arm(this.#claims.lookedUntil);
       } while (this.#lookAgain && !this.#isStopping);
       if (!this.#isStopping) this.#mode = "idle";
     } catch (error) {
