@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isOfThread, type Thread } from "../src/parts/received/thread.ts";
 
 const thread = {
-  opened: { threadId: "thr_1", from: "ada@example.com", replyTo: "ada@example.com" },
+  opened: { threadId: "thr_1", from: "ada@example.com", replyTo: ["ada@example.com", "desk@example.com"] },
   mails: [{ at: "", ours: { id: "em_1" } }],
 } as unknown as Thread;
 

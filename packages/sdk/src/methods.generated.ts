@@ -253,7 +253,7 @@ export interface MailsvcMethods {
     /**
      * Answer a received mail.
      *
-     * Sends an email to its sender that mail programs show in the same conversation, and that has the same threadId here. Automatic mail cannot be answered, so that two programs never write to each other.
+     * Sends an email to its sender that mail programs show in the same conversation, and that has the same threadId here. When its Reply-To names several addresses, it is one mail to all of them, and `recipients` says which of them are suppressed. Automatic mail cannot be answered, so that two programs never write to each other.
      *
      * `POST /api/v1/received/:id/reply`
      */
@@ -261,6 +261,7 @@ export interface MailsvcMethods {
       id: string;
       status: "queued";
       threadId: string;
+      recipients?: AcceptedRecipient[] | undefined;
     }>;
     /**
      * Delete a received mail with its files.

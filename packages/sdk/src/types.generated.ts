@@ -2479,7 +2479,7 @@ export interface ReceivedMailDetail {
   text: string;
   html: string | null;
   reply: string;
-  replyTo: string | null;
+  replyTo: string[];
   references: string[];
   headers: Array<{
     name: string;

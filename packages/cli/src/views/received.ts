@@ -51,6 +51,7 @@ function mail(m: Output<MailsvcContract["received"]["get"]>, { term: { out } }: 
         ["answers", m.emailId],
         ["from", [m.fromName, m.from].filter((one) => one !== null).join(" ")],
         ["to", m.to],
+        ["reply to", m.replyTo.some((one) => one !== m.from) ? m.replyTo.join(", ") : null],
         ["subject", m.subject],
         ["automatic", m.autoReply],
         ["sender", m.authentication && describeSender(m.authentication)],

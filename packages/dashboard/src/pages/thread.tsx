@@ -13,6 +13,7 @@ import { Page } from "../parts/page.tsx";
 import { OurMail, TheirMail } from "../parts/received/messages.tsx";
 import { isOfThread, loadThread, type Thread } from "../parts/received/thread.ts";
 import { nameSender } from "../parts/received/words.ts";
+import { formatReplyTo } from "../parts/reply-to.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
 import { formatBytes } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -55,7 +56,7 @@ export default function ThreadPage({ params }: PageProps) {
   );
 }
 
-function listFacts({ from, to, emailId, contactId, campaignId, threadId, id, size }: ReceivedMailDetail) {
+function listFacts({ from, to, replyTo, emailId, contactId, campaignId, threadId, id, size }: ReceivedMailDetail) {
   const link = (path: string, text: string) => (
     <a key={path} href={toHref(path)}>
       {text}
@@ -64,6 +65,7 @@ function listFacts({ from, to, emailId, contactId, campaignId, threadId, id, siz
   return [
     ["From", from === null ? null : link(`/received?from=${encodeURIComponent(from)}`, from)],
     ["To", to],
+    ["Replies go to", replyTo.every((one) => one === from) ? null : formatReplyTo(replyTo)],
     ["Answers", emailId === null ? null : link(`/activity/${emailId}`, "an email of yours")],
     ["Contact", contactId === null ? null : link(`/contacts/${contactId}`, "the person")],
     ["Campaign", campaignId === null ? null : link(`/campaigns/${campaignId}`, "the campaign")],
@@ -91,16 +93,17 @@ function Answer({ thread: { mails }, done }: { readonly thread: Thread; readonly
   const [text, setText] = useState("");
   const [error, setError] = useState<RequestError | null>(null);
   const [busy, setBusy] = useState(false);
-  const mail = mails.findLast(({ theirs }) => theirs && theirs.autoReply === null && theirs.replyTo !== null)?.theirs;
+  const mail = mails.findLast(({ theirs }) => theirs && theirs.autoReply === null && theirs.replyTo.length > 0)?.theirs;
   if (!may("transactional:send")) return null;
   if (!mail) return <p class="soft">Mail by programs is not answered, so that two programs never write to each other.</p>;
+  const recipients = formatReplyTo(mail.replyTo);
   const send = async (): Promise<void> => {
     setBusy(true);
     setError(null);
     try {
       await api.received.reply(mail.id, { text });
       setText("");
-      toast(`Sent to ${mail.replyTo}`);
+      toast(`Sent to ${recipients}`);
       done();
     } catch (cause) {
       setError(asRequestError(cause));
@@ -116,7 +119,7 @@ function Answer({ thread: { mails }, done }: { readonly thread: Thread; readonly
         void send();
       }}
     >
-      <Field label={`Answer ${nameSender(mail)}`} hint={`Goes to ${mail.replyTo}, into the same conversation.`}>
+      <Field label={`Answer ${nameSender(mail)}`} hint={`Goes to ${recipients}, into the same conversation.`}>
         <textarea rows={5} required value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
       </Field>
       {error === null ? null : <ErrorNote error={error} />}

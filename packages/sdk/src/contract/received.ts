@@ -2,6 +2,7 @@ import { EmailAddress, MailboxText } from "./address.ts";
 import { Bytes } from "./bytes.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { AcceptedRecipient } from "./recipients.ts";
 import { Attachments, atLeastOne, Content, Subject } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
@@ -102,8 +103,8 @@ export const ReceivedMailDetail = ReceivedMail.extend({
   html: z.string().nullable(),
   /** The text without the mail that it quotes, and without what mail programs write above a quotation. */
   reply: z.string(),
-  /** Where an answer goes: the Reply-To header, else From; null when neither is an address. */
-  replyTo: z.string().nullable(),
+  /** Where an answer goes: the addresses in its Reply-To header, at most 50 of them, else the one in From; empty when there is none. */
+  replyTo: z.array(z.string()),
   /** In-Reply-To and References: the Message-IDs of the mails before it, oldest first. */
   references: z.array(z.string()),
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
@@ -197,9 +198,15 @@ export const received = {
     bucket: "send",
     summary: "Answer a received mail",
     description:
-      "Sends an email to its sender that mail programs show in the same conversation, and that has the same threadId here. Automatic mail cannot be answered, so that two programs never write to each other.",
+      "Sends an email to its sender that mail programs show in the same conversation, and that has the same threadId here. When its Reply-To names several addresses, it is one mail to all of them, and `recipients` says which of them are suppressed. Automatic mail cannot be answered, so that two programs never write to each other.",
     body: ReceivedReplyRequest,
-    output: z.object({ id: z.string(), status: z.literal("queued"), threadId: z.string() }),
+    output: z.object({
+      id: z.string(),
+      status: z.literal("queued"),
+      threadId: z.string(),
+      /** Only when it goes to several addresses. */
+      recipients: z.array(AcceptedRecipient).optional(),
+    }),
     errors: ["not_found", "invalid_state", "sender_not_verified", "recipient_suppressed", "queue_failed"],
     examples: [{ summary: "Answer", params, body: { text: "Thank you, we have changed it." } }],
   }),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Attachment, Email } from "postal-mime";
+import type { Address, Attachment, Email } from "postal-mime";
 import { toPlainText } from "../html/plain-text.ts";
 import { takeStart } from "../mail/mail-start.ts";
 import { peerText } from "../mail/smtp-reply.ts";
@@ -19,6 +19,8 @@ const MAX_MESSAGE_ID = 500;
 const MAX_FILENAME = 255;
 const MAX_SUBJECT = 998;
 const MAX_ADDRESS = 320;
+// Addresses of Reply-To that are read; an answer goes to 50 of them at most.
+const MAX_ADDRESSES = 100;
 
 /** A mail that was read; or why it cannot be. */
 export type ReadResult = { readonly mail: IncomingMail } | { readonly fault: string };
@@ -45,7 +47,7 @@ export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadRe
     mail: {
       from,
       fromName: cutText(storable(mail.from?.name ?? ""), MAX_SUBJECT) || null,
-      replyTo: toAddress(mail.replyTo?.[0]?.address),
+      replyTo: listAddresses(mail.replyTo),
       subject: cutText(storable(mail.subject ?? "").replace(/\p{Cc}+/gu, " "), MAX_SUBJECT),
       messageId,
       messageKey: createHash("sha256")
@@ -106,6 +108,12 @@ function cutText(text: string, max: number): string {
 
 function listMessageIds(header: string | undefined): string[] {
   return (header?.match(/<[\x21-\x3b\x3d\x3f-\x7e]+>/g) ?? []).filter(({ length }) => length <= MAX_MESSAGE_ID);
+}
+
+/** The addresses that a header names, also those of its groups. */
+function listAddresses(header: readonly Address[] | undefined): string[] {
+  const boxes = (header ?? []).flatMap((one) => one.group ?? [one]);
+  return boxes.flatMap(({ address }) => toAddress(address) ?? []).slice(0, MAX_ADDRESSES);
 }
 
 /** An address as somebody wrote it into a header; null if there is none. */

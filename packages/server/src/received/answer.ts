@@ -1,19 +1,16 @@
-import { AUTO_REPLY_TO, type ReceivedReplyRequest } from "@mailsvc/sdk/contract";
+import { AUTO_REPLY_TO, type contract, type Output, type ReceivedReplyRequest } from "@mailsvc/sdk/contract";
 import type { z } from "zod";
 import type { Tx } from "../db/db.ts";
 import { type DecodedAttachments, findEmail, joinThread, send } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { ReceivedDeps } from "./deps.ts";
+import { splitAddresses } from "./reply-addresses.ts";
 import { getReceivedRow, type ReceivedRow } from "./store.ts";
 
 type Request = z.output<typeof ReceivedReplyRequest>;
 
-interface Answer {
-  readonly id: string;
-  readonly status: "queued";
-  readonly threadId: string;
-}
+type Answer = Output<typeof contract.received.reply>;
 
 // A header value has at most 2,000 characters (SEND_LIMITS).
 const MAX_REFERENCES = 1900;
@@ -35,11 +32,12 @@ export async function answerReceived(
   files: DecodedAttachments,
 ): Promise<Answer> {
   const row = await getReceivedRow(tx, workspaceId, id);
-  const to = getAnswerable(row);
+  const [first, ...others] = getAnswerable(row);
   const answered = row.emailId === null ? null : await findEmail(tx, workspaceId, row.emailId);
   const sent = await send(tx, deps, {
     request: {
-      to,
+      to: others.length === 0 ? first : [first, ...others],
+      together: others.length > 0,
       // Who the person wrote to: the sender of our email, else the address the mail came to.
       from: from ?? answered?.contents.from ?? row.to,
       subject: subject ?? buildSubject(row.subject),
@@ -54,19 +52,20 @@ export async function answerReceived(
     test: row.emailId !== null && isTestMail(row.emailId),
     files,
   });
-  if (!("id" in sent)) throw new Error("An answer goes to one recipient.");
+  if (!("id" in sent)) throw new Error("An answer is one mail.");
   await joinThread(tx, workspaceId, sent.id, row.threadId);
-  return { id: sent.id, status: "queued", threadId: row.threadId };
+  return { id: sent.id, status: "queued", threadId: row.threadId, ...("recipients" in sent && { recipients: sent.recipients }) };
 }
 
-/** Where an answer goes. Throws ApiError invalid_state for a mail that must not be answered. */
-function getAnswerable({ autoReply, replyTo }: ReceivedRow): string {
+/** The addresses that an answer goes to. Throws ApiError invalid_state for a mail that must not be answered. */
+function getAnswerable({ autoReply, replyTo }: ReceivedRow): [string, ...string[]] {
   if (autoReply !== null)
     throw new ApiError("invalid_state", `This mail was written by a program (${autoReply}), and is not answered.`, {
       hint: "To write to its sender nevertheless, send an email of its own.",
     });
-  if (replyTo === null) throw new ApiError("invalid_state", "This mail has no address that an answer could go to.");
-  return replyTo;
+  const [first, ...others] = splitAddresses(replyTo);
+  if (first === undefined) throw new ApiError("invalid_state", "This mail has no address that an answer could go to.");
+  return [first, ...others];
 }
 
 function buildSubject(subject: string): string {

@@ -1,11 +1,4 @@
-import {
-  type Mailbox as AddressedMailbox,
-  type AutoReplyReason,
-  addressKey,
-  type MailAuthentication,
-  parseAddress,
-  RECEIVED_LIMITS,
-} from "@mailsvc/sdk/contract";
+import { type AutoReplyReason, addressKey, type MailAuthentication, RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import { and, desc, eq } from "drizzle-orm";
 import { findContactByEmail } from "../contacts/contacts.ts";
 import type { Tx } from "../db/db.ts";
@@ -15,6 +8,7 @@ import { HOUR } from "../lib/units.ts";
 import type { ReceivedDeps } from "./deps.ts";
 import type { Mailbox } from "./mailboxes.ts";
 import { countIntoQuota } from "./quota.ts";
+import { joinAddresses, listReplyAddresses, readMailbox } from "./reply-addresses.ts";
 import { insertFiles, type ReceivedRow } from "./store.ts";
 import { findThread, type Thread } from "./threads.ts";
 
@@ -28,10 +22,10 @@ export interface IncomingFile {
 
 /** What a mail says, as its parser read it: texts without NUL, within RECEIVED_LIMITS. */
 export interface IncomingMail {
-  /** The addresses in From and Reply-To as they were written; null if there is none. */
+  /** The addresses in From and Reply-To as they were written. */
   readonly from: string | null;
   readonly fromName: string | null;
-  readonly replyTo: string | null;
+  readonly replyTo: readonly string[];
   readonly subject: string;
   readonly messageId: string | null;
   /** A hash of the Message-ID, or of the whole mail if it has none. */
@@ -87,7 +81,7 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
     toKey: addressKey(mailbox.address),
     from: from?.address ?? null,
     fromKey: from?.key ?? null,
-    replyTo: (readMailbox(mail.replyTo) ?? from)?.address ?? null,
+    replyTo: joinAddresses(listReplyAddresses(mail.replyTo, from?.address ?? null, addressKey(mailbox.address))),
     references: [...references],
     headers: [...headers],
     autoReply: await judge(tx, deps, delivery, from?.key),
@@ -109,15 +103,6 @@ async function announce(tx: Tx, deps: ReceivedDeps, row: ReceivedRow, { email, c
   const data = { receivedId: id, threadId, autoReply, attachmentCount: row.files };
   await recordEvents(tx, deps, [{ workspaceId, type: "email.received", emailId, contactId, campaignId, at, data }]);
   if (email !== null && contents !== null && autoReply === null) await deps.receivedHooks.replied(tx, { mail: row, email, contents });
-}
-
-/** The mailbox that somebody wrote into a header; null if it is none. */
-function readMailbox(text: string | null): Pick<AddressedMailbox, "address" | "key"> | null {
-  try {
-    return text === null ? null : parseAddress(text);
-  } catch {
-    return null;
-  }
 }
 
 async function findContactId(tx: Tx, workspaceId: string, address: string | undefined): Promise<string | null> {

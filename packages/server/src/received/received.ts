@@ -15,6 +15,7 @@ export { findInboundDomain } from "./domains.ts";
 export { type Delivery, type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";
 export { findDomainMailbox, findReplyMailbox, type Mailbox } from "./mailboxes.ts";
 export { DailyQuotaReached, isQuotaReached } from "./quota.ts";
+export { splitAddresses } from "./reply-addresses.ts";
 export { deleteReceivedRows, type ReceivedRow } from "./store.ts";
 
 interface ReceivedQuery extends PageInput {

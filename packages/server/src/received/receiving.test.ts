@@ -81,7 +81,7 @@ describe("a reply to the reply address of an email", () => {
       },
       text: expect.stringContaining("> How are you?"),
       reply: "Fine, thanks.",
-      replyTo: ADA,
+      replyTo: [ADA],
       size: raw.length + CRLF.length,
       truncated: false,
     });
@@ -175,6 +175,42 @@ describe("an answer to a received mail", () => {
     await s.deliver(replyTo, write("To my desk, please", { "Reply-To": "desk@example.com" }));
     await s.world.sdk.received.reply((await newest(s)).id, { text: "Yes" });
     expect((await s.world.inbox.waitFor({ to: "desk@example.com" })).text?.trim()).toBe("Yes");
+  });
+
+  test("goes as one mail to all addresses of Reply-To, except for suppressed ones and our own", async () => {
+    await using s = await start();
+    const { id, replyTo } = await s.send();
+    await s.world.sdk.suppressions.create({ email: "gone@example.com", reason: "bounce" });
+    const header = `Desk <desk@example.com>, team: Bob <bob@example.com>, gone@example.com;, DESK@example.com, nobody, ${replyTo}`;
+    await s.deliver(replyTo, write("To all of us, please", { "Reply-To": header }));
+    const mail = await newest(s);
+    expect(mail.replyTo).toEqual(["desk@example.com", "bob@example.com", "gone@example.com"]);
+    const answer = await s.world.sdk.received.reply(mail.id, { text: "Yes" });
+    expect(answer).toMatchObject({
+      threadId: id,
+      recipients: [
+        { email: "desk@example.com", kind: "to", status: "queued" },
+        { email: "bob@example.com", kind: "to", status: "queued" },
+        { email: "gone@example.com", kind: "to", status: "suppressed" },
+      ],
+    });
+    expect((await s.world.sdk.emails.list({ thread: id })).data.map((one) => one.id)).toEqual([answer.id]);
+    await s.world.settle();
+    const sent = await s.world.inbox.waitFor({ to: "bob@example.com" });
+    expect(sent.headers.find(({ name }) => name === "To")?.value).toBe("desk@example.com, bob@example.com, gone@example.com");
+    // Whichever of them writes next writes in the same conversation.
+    await s.deliver(sent.headers.find(({ name }) => name === "Reply-To")?.value ?? "", write("Good", { "Message-ID": "<2@x>" }));
+    expect(await newest(s)).toMatchObject({ threadId: id });
+  });
+
+  test("goes to as many addresses as a mail may have", async () => {
+    await using s = await start();
+    const { replyTo } = await s.send();
+    const boxes = Array.from({ length: 60 }, (_, i) => `a${i}@example.com`);
+    await s.deliver(replyTo, write("To all of us, please", { "Reply-To": boxes.join(",\r\n ") }));
+    const mail = await newest(s);
+    expect(mail.replyTo).toEqual(boxes.slice(0, 50));
+    expect((await s.world.sdk.received.reply(mail.id, { text: "Yes" })).recipients).toHaveLength(50);
   });
 
   test("is refused for mail of programs and for mail without an address", async () => {

@@ -1,6 +1,7 @@
 import type { ReceivedAttachment, ReceivedMail, ReceivedMailDetail } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { iso } from "../lib/clock.ts";
+import { splitAddresses } from "./reply-addresses.ts";
 import { listFiles, type ReceivedFileRow, type ReceivedRow } from "./store.ts";
 
 /** What a list shows of a mail; its texts may be megabytes. */
@@ -13,7 +14,7 @@ type ListedRow = Omit<
 export async function toDetail(read: Reader | Tx, row: ReceivedRow): Promise<ReceivedMailDetail> {
   const { text, html, reply, replyTo, references, headers, truncated } = row;
   const attachments = (await listFiles(read, row)).map(toAttachment);
-  return { ...toReceivedMail(row), text, html, reply, replyTo, references, headers, attachments, truncated };
+  return { ...toReceivedMail(row), text, html, reply, replyTo: splitAddresses(replyTo), references, headers, attachments, truncated };
 }
 
 /** A mail as lists show it. */

@@ -49,6 +49,7 @@ function received(c: ColumnTypes) {
       size: c.int("size").notNull(),
       truncated: c.flag("truncated").notNull(),
       receivedAt: c.instant("received_at").notNull(),
+      /** The addresses that an answer goes to, one a line: see `splitAddresses`. Null if there is none. */
       replyTo: c.text("reply_to"),
       references: c.json<string[]>("reference_ids").notNull(),
       // The long ones last: SQLite reads a row from its begin to the last column that is asked for.

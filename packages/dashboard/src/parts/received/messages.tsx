@@ -68,8 +68,9 @@ export function TheirMail({ mail }: { readonly mail: ReceivedMailDetail }) {
 }
 
 /** One of our mails in a conversation, as it was sent. */
-export function OurMail({ mail: { id, from, to, text, html, createdAt, status } }: { readonly mail: EmailDetail }) {
+export function OurMail({ mail: { id, from, recipients, text, html, createdAt, status } }: { readonly mail: EmailDetail }) {
   const [asHtml, setAsHtml] = useState(false);
+  const to = recipients.map(({ email }) => email).join(", ");
   return (
     <article class="bubble ours" aria-label={`Our mail to ${to}`}>
       <header>

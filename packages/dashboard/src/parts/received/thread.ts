@@ -45,7 +45,7 @@ export function isOfThread({ type, data, emailId, to }: Event, thread: Thread | 
   if (thread === null || !type.startsWith("email.")) return false;
   const { threadId, from, replyTo } = thread.opened;
   if (type === "email.received") return data["threadId"] === threadId;
-  if (type === "email.queued") return to !== null && (to === from || to === replyTo);
+  if (type === "email.queued") return to !== null && (to === from || replyTo.includes(to));
   return thread.mails.some(({ ours }) => ours?.id === emailId);
 }
 

@@ -23,7 +23,7 @@ export const receivingOperations: readonly Operation[] = [
       return {
         object: "email",
         ...showMail(mail),
-        reply_to: mail.replyTo === null ? null : [mail.replyTo],
+        reply_to: mail.replyTo.length === 0 ? null : mail.replyTo,
         html: mail.html,
         text: mail.text,
         headers: Object.fromEntries(mail.headers.map(({ name, value }) => [name.toLowerCase(), value])),

@@ -6,7 +6,7 @@ import { listPage, type PageInput } from "../../db/pagination.ts";
 import { notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { isTestMail } from "../../lib/test-mail.ts";
-import { type Reply, withoutAddresses } from "../../received/received.ts";
+import { type Reply, splitAddresses, withoutAddresses } from "../../received/received.ts";
 import type { ReceivedTables } from "../../received/tables.ts";
 import { lockActivations } from "../activations/activations.ts";
 import type { AgentDeps, AgentHandlers, AgentTables, AgentTx } from "../agent-access.ts";
@@ -39,7 +39,7 @@ export async function passToAgent(tx: AgentTx, deps: AgentDeps, { mail, email, c
   if (!activation || activation.status === "deactivated" || !activation.scopes.includes("messages:replies")) return;
   const now = deps.clock.now();
   const id = deps.ids("rpl");
-  const addresses = [mail.to, email.to, mail.from ?? "", mail.replyTo ?? ""];
+  const addresses = [mail.to, email.to, mail.from ?? "", ...splitAddresses(mail.replyTo)];
   const [subject, text] = [mail.subject, mail.reply].map((one) => withoutAddresses(one, mail.headers, addresses));
   await lockActivations(tx, [activationId]);
   await tx.insert(tx.t.agentReplies).values({
