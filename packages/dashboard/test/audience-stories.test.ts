@@ -303,6 +303,40 @@ describe("in one workspace", () => {
   );
 
   test(
+    "two people who change one segment do not overwrite each other: the second one sees what the first has changed, and decides",
+    async () => {
+      const vip = { field: "tags", operator: "contains", value: "vip" } as const;
+      const { id } = await sdk.segments.create({ name: "Shared", rules: vip });
+      const { page, faults } = await stage.open(`/dashboard/segments/${id}?tab=rules`);
+      const name = page.getByLabel("Name", { exact: true });
+      await name.fill("Mine");
+      await sdk.segments.update(id, { name: "Theirs", rules: { ...vip, value: "beta" } });
+      await page.getByRole("button", { name: "Save" }).click();
+      const conflict = page.getByRole("alert", { name: "Changed by somebody else" });
+      await conflict.getByText("They differ in: name, rule.").waitFor();
+      expect((await sdk.segments.get(id)).name).toBe("Theirs");
+      await conflict.getByRole("button", { name: "Show the difference" }).click();
+      await conflict.getByText("name: theirs “Theirs”, yours “Mine”").waitFor();
+      await picture(page, "segment-conflict");
+      await conflict.getByRole("button", { name: "Take theirs" }).click();
+      await conflict.waitFor({ state: "detached" });
+      expect(await name.inputValue()).toBe("Theirs");
+      expect(await page.getByRole("group", { name: "Condition: Tags" }).getByLabel("Value", { exact: true }).inputValue()).toBe("beta");
+
+      await name.fill("Mine");
+      await sdk.segments.update(id, { description: "Theirs" });
+      await page.getByRole("button", { name: "Save" }).click();
+      await conflict.getByRole("button", { name: "Keep mine" }).click();
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Saved", { exact: true }).waitFor();
+      expect(await sdk.segments.get(id)).toMatchObject({ name: "Mine", description: null });
+      expect(faults).toEqual([]);
+      await page.context().close();
+    },
+    PATIENCE_MS * 2,
+  );
+
+  test(
     "many contacts get a tag, join a list and are deleted, those chosen or all that the filters match",
     async () => {
       await sdk.contacts.import({

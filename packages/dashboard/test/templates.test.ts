@@ -133,13 +133,14 @@ test(
     await page.reload();
     await page.getByText("changes are not saved").waitFor();
     expect(await page.getByLabel("Subject").inputValue()).toBe("Mine");
-    await stage.call("PATCH", `/api/v1/templates/${id}`, { subject: "Theirs" });
+    await stage.call("PATCH", `/api/v1/templates/${id}`, { subject: "Theirs", html: "<p>Theirs</p>" });
     await page.getByRole("button", { name: "Save" }).click();
     const conflict = page.getByRole("alert", { name: "Changed by somebody else" });
     await conflict.waitFor();
     expect((await readTemplate(id)).source.subject).toBe("Theirs");
     await conflict.getByRole("button", { name: "Show the difference" }).click();
-    await page.getByRole("textbox", { name: "Difference of the subject, from theirs to yours" }).waitFor();
+    await conflict.getByText("subject: theirs “Theirs”, yours “Mine”").waitFor();
+    await page.getByRole("textbox", { name: "Difference of the HTML, from theirs to yours" }).waitFor();
     await picture(page, "template-conflict");
     expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
     await conflict.getByRole("button", { name: "Keep mine" }).click();

@@ -61,3 +61,8 @@ export function asRequestError(error: unknown): RequestError {
 export function withoutPath(message: string, path: string): string {
   return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }
+
+/** Whether a change was refused because somebody else had changed the same object meanwhile. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof RequestError && error.details.some(({ code }) => code === "outdated");
+}

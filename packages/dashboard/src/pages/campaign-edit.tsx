@@ -6,6 +6,7 @@ import { may } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
 import { AudienceFields } from "../parts/campaigns/audience-fields.tsx";
 import { DeleteCampaign, DuplicateCampaign } from "../parts/campaigns/common-actions.tsx";
+import { CampaignConflict } from "../parts/campaigns/conflict.tsx";
 import { DeliveryFields } from "../parts/campaigns/delivery-fields.tsx";
 import { CampaignDraft } from "../parts/campaigns/draft.ts";
 import { type Group, listIncluded, listNamedGroups, useGroups } from "../parts/campaigns/groups.ts";
@@ -19,6 +20,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { readAll } from "../parts/page-reader.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
+import { useReturn } from "../parts/return.ts";
 import { loadAllTemplates } from "../parts/templates/all.ts";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
@@ -33,6 +35,7 @@ export default function CampaignEditPage({ params }: PageProps) {
   const id = params["id"] ?? "";
   const campaign = useResource((signal) => api.campaigns.get(id, { signal }), [id]);
   useEvents(({ campaignId, type }) => campaignId === id && type.startsWith("campaign."), campaign.reload);
+  useReturn(async () => campaign.reload());
   const { data } = campaign;
   const isDraft = data?.status === "DRAFT" && may("campaigns:write");
   useEffect(() => {
@@ -64,8 +67,9 @@ const NAMES = [
   "abTest",
 ];
 
-function Editor({ campaign: first }: { readonly campaign: CampaignDetail }) {
-  const [draft] = useState(() => new CampaignDraft(first));
+function Editor({ campaign }: { readonly campaign: CampaignDetail }) {
+  const [draft] = useState(() => new CampaignDraft(campaign));
+  useEffect(() => draft.meet(campaign), [draft, campaign]);
   const saved = draft.saved.value;
   const { id } = saved;
   const groups = useGroups();
@@ -73,6 +77,7 @@ function Editor({ campaign: first }: { readonly campaign: CampaignDetail }) {
   const audience = useAudience(saved);
   useUnsaved(draft);
   const error = draft.error.value;
+  const known = merge(groups.data ?? [], listNamedGroups(saved));
   const review = async (): Promise<void> => {
     if (await draft.flush()) go(`/campaigns/${id}/review`);
     else toast("Some fields are not saved yet: see what is wrong with them.", { bad: true });
@@ -91,6 +96,7 @@ function Editor({ campaign: first }: { readonly campaign: CampaignDetail }) {
         </>
       }
     >
+      <CampaignConflict draft={draft} groups={known} />
       <div class="editor">
         <div class="column">
           {error !== null && !isShownAtFields(error, NAMES) && error.code !== "template_error" ? (
@@ -101,7 +107,7 @@ function Editor({ campaign: first }: { readonly campaign: CampaignDetail }) {
               <input {...bindText(draft, "name", { required: true })} maxLength={200} autocomplete="off" />
             </Field>
           </section>
-          <AudienceFields draft={draft} groups={merge(groups.data ?? [], listNamedGroups(saved))} audience={audience} />
+          <AudienceFields draft={draft} groups={known} audience={audience} />
           <SenderFields draft={draft} senders={choices.senders} />
           <SubjectFields draft={draft} />
           <ContentFields draft={draft} templates={choices.templates} />

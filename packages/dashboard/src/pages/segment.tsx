@@ -3,7 +3,7 @@ import type { Segment } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ContactTable } from "../parts/audience/contact-table.tsx";
-import { SegmentForm } from "../parts/audience/segment-form.tsx";
+import { SegmentEditor } from "../parts/audience/segment-editor.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -83,20 +83,10 @@ function People({ id }: { readonly id: string }) {
 }
 
 function Rules({ segment, reload }: { readonly segment: Segment; readonly reload: () => void }) {
-  const { id, name, description, rules } = segment;
-  if (!may("segments:write")) return <CodeBlock label="The rule" code={JSON.stringify(rules, null, 2)} />;
+  if (!may("segments:write")) return <CodeBlock label="The rule" code={JSON.stringify(segment.rules, null, 2)} />;
   return (
     <div class="wide-form">
-      <SegmentForm
-        key={id}
-        initial={{ name, description, rules }}
-        label="Save"
-        save={async (fields) => {
-          await api.segments.update(id, fields);
-          toast("Saved");
-          reload();
-        }}
-      />
+      <SegmentEditor key={segment.id} segment={segment} done={reload} />
     </div>
   );
 }

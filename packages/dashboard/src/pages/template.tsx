@@ -15,7 +15,7 @@ import { useResource } from "../parts/resource.ts";
 import { splitList } from "../parts/split-list.ts";
 import { Tabs } from "../parts/tabs.tsx";
 import { isPart, loadAllTemplates } from "../parts/templates/all.ts";
-import { Conflict } from "../parts/templates/conflict.tsx";
+import { TemplateConflict } from "../parts/templates/conflict.tsx";
 import { TemplateContent } from "../parts/templates/content.tsx";
 import { type Editing, useEditing } from "../parts/templates/editing.ts";
 import { LocalCopy } from "../parts/templates/local-copy.ts";
@@ -75,7 +75,7 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
       }
       actions={<Actions editing={editing} users={users} />}
     >
-      {theirs === null ? null : <Conflict editing={editing} theirs={theirs} />}
+      {theirs === null ? null : <TemplateConflict editing={editing} theirs={theirs} />}
       {refused === null || isAtLine ? null : <ErrorNote error={refused} />}
       <Tabs label="The template" tabs={tabs} chosen={chosen} choose={(tab) => setQuery({ tab: tab === "content" ? "" : tab })}>
         {chosen === "content" ? (

@@ -9,6 +9,7 @@ import { Currency } from "./currency.ts";
 import { endpoint } from "./endpoint.ts";
 import { line } from "./name.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { revisionOf } from "./revision.ts";
 import * as z from "./zod.ts";
 
 /** An automation in a list, with the numbers of its entries. */
@@ -132,7 +133,7 @@ export const AutomationPatch = z
     trigger: fields.trigger.optional(),
     steps: fields.steps.optional(),
     connections: fields.connections.optional(),
-    revision: z.int().min(1).optional().meta({ description: "Refuse the change unless this is the automation's current revision" }),
+    revision: revisionOf("automation"),
   })
   .superRefine(({ steps, connections }, ctx) => {
     if ((steps === undefined) !== (connections === undefined)) {

@@ -2,6 +2,7 @@ import { EmailAddress, ReplyTo } from "./address.ts";
 import { line } from "./name.ts";
 import { Instant } from "./page.ts";
 import { RelayName } from "./relay-name.ts";
+import { revisionOf } from "./revision.ts";
 import { Content, issue, Subject, Utm } from "./send-fields.ts";
 import { TimeOfDay, TimeZone } from "./time-of-day.ts";
 import * as z from "./zod.ts";
@@ -261,6 +262,7 @@ export const CampaignPatch = z
     trackOpens: fields.trackOpens.optional(),
     trackClicks: fields.trackClicks.optional(),
     utm: fields.utm.nullable().optional(),
+    revision: revisionOf("campaign"),
   })
   .meta({ id: "CampaignPatch" });
 export type CampaignPatch = z.input<typeof CampaignPatch>;

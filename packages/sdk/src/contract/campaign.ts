@@ -50,6 +50,8 @@ export const Campaign = z
     trackClicks: z.boolean(),
     /** UTM parameters of its links. */
     utm: Utm.nullable(),
+    /** Increases with every change. Send it with a change, and the change is refused if the campaign was changed in the meantime. */
+    revision: z.int(),
     createdAt: Instant,
     updatedAt: Instant,
     /** When sending started, which fixes the recipients. */

@@ -94,7 +94,7 @@ export const campaigns = {
     description: "null removes a field. A scheduledAt schedules the campaign, and null makes it a draft again.",
     body: CampaignPatch,
     output: CampaignDetail,
-    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state", "conflict"],
     examples: [{ summary: "Another subject", params: id, body: { subjectLine: "We are live today" } }],
   }),
   delete: endpoint({

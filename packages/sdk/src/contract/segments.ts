@@ -2,6 +2,7 @@ import { Contact } from "./contacts.ts";
 import { endpoint } from "./endpoint.ts";
 import { ListDescription, ListName } from "./lists.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { revisionOf } from "./revision.ts";
 import type { SegmentRule } from "./rule-fields.ts";
 import { SegmentRuleSchema } from "./segment-rules.ts";
 import * as z from "./zod.ts";
@@ -25,6 +26,8 @@ export const Segment = z
     state: z.enum(SEGMENT_STATES),
     /** Members; while BUILDING, those found so far. */
     memberCount: z.int(),
+    /** Increases with every change. Send it with a change, and the change is refused if the segment was changed in the meantime. */
+    revision: z.int(),
     createdAt: Instant,
     updatedAt: Instant,
   })
@@ -101,9 +104,14 @@ export const segments = {
     access: { permission: "segments:write" },
     mailsTo: "nobody",
     summary: "Update a segment; fields that are not sent stay",
-    body: z.strictObject({ name: ListName.optional(), description: ListDescription.optional(), rules: rules.optional() }),
+    body: z.strictObject({
+      name: ListName.optional(),
+      description: ListDescription.optional(),
+      rules: rules.optional(),
+      revision: revisionOf("segment"),
+    }),
     output: Segment,
-    errors: ["not_found"],
+    errors: ["not_found", "conflict"],
     examples: [{ summary: "Another name", params: id, body: { name: "VIPs" } }],
   }),
   delete: endpoint({

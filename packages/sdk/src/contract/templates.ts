@@ -1,6 +1,7 @@
 import { EmailAddress, MailboxText, ShownReplyTo } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { revisionOf } from "./revision.ts";
 import {
   templateFields as fields,
   Slug,
@@ -115,7 +116,7 @@ export const TemplateBySlug = z
   .meta({ id: "TemplateBySlug" });
 export type TemplateBySlug = z.infer<typeof TemplateBySlug>;
 
-const revision = z.int().min(1).optional().meta({ description: "Refuse the change unless this is the template's current revision" });
+const revision = revisionOf("template");
 
 const id = { id: "tpl_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const shipped = {

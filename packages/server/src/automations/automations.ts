@@ -13,6 +13,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { assertRevision } from "../lib/revision.ts";
 import { CLEAR_ENTRIES_JOB } from "./clear.ts";
 import { restartDates } from "./dates.ts";
 import type { AutomationDeps } from "./deps.ts";
@@ -99,10 +100,7 @@ export async function updateAutomation(
   { id, revision, ...input }: AutomationPatch & { id: string },
 ): Promise<AutomationDetail> {
   const before = await getUnarchivedRow(tx, workspaceId, id);
-  if (revision !== undefined && revision !== before.revision)
-    throw new ApiError("conflict", `The automation was changed meanwhile: it is at revision ${before.revision}, not ${revision}.`, {
-      details: [{ path: "revision", code: "outdated", message: `The current revision is ${before.revision}.` }],
-    });
+  assertRevision("automation", before.revision, revision);
   const definition = await getVersionRow(tx, id, before.version);
   const trigger = input.trigger ?? before.trigger;
   const goal = input.goal === undefined ? before.goal : input.goal;

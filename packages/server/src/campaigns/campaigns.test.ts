@@ -156,6 +156,21 @@ test("a draft is created, shown with its list and found by its status", async ()
   expect(await sdk.campaigns.get(made.id)).toMatchObject({ listId: list.id, list: null });
 });
 
+test("a draft is not changed by who has not seen the last change, also while the clock stands still", async () => {
+  await using world = await createWorld();
+  const { sdk } = world;
+  const made = await sdk.campaigns.create(draft);
+  const theirs = await sdk.campaigns.update(made.id, { subjectLine: "Theirs", revision: made.revision });
+  expect(theirs.revision).toBeGreaterThan(made.revision);
+  await expect(sdk.campaigns.update(made.id, { subjectLine: "Mine", revision: made.revision })).rejects.toMatchObject({
+    code: "conflict",
+    status: 409,
+    details: [{ path: "revision", code: "outdated" }],
+  });
+  expect(await sdk.campaigns.get(made.id)).toMatchObject({ subjectLine: "Theirs", revision: theirs.revision });
+  expect(await sdk.campaigns.update(made.id, { subjectLine: "Mine", revision: theirs.revision })).toMatchObject({ subjectLine: "Mine" });
+});
+
 test("a template is named with its published version; blocks, layouts and unpublished ones are refused", async () => {
   await using world = await createWorld();
   const { sdk } = world;

@@ -60,6 +60,11 @@ export function parseSchedule(scheduledAt: string | null | undefined, now: numbe
   return at;
 }
 
+/** Increases with every change of a campaign. */
+export function toRevision({ updatedAt }: CampaignRow): number {
+  return updatedAt;
+}
+
 function showCampaign(row: CampaignRow): Campaign {
   const instant = (ms: number | null): string | null => (ms === null ? null : iso(ms));
   return {
@@ -88,6 +93,7 @@ function showCampaign(row: CampaignRow): Campaign {
     trackOpens: row.trackOpens,
     trackClicks: row.trackClicks,
     utm: row.utm,
+    revision: toRevision(row),
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
     startedAt: instant(row.startedAt),

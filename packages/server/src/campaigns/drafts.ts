@@ -4,10 +4,11 @@ import { eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { assertRevision } from "../lib/revision.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import { assertVerified } from "../senders/senders.ts";
 import type { Parse } from "../templates/templates.ts";
-import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail } from "./campaigns.ts";
+import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail, toRevision } from "./campaigns.ts";
 import { checkDraft, pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
 import { assertAudienceExists } from "./selection.ts";
@@ -73,16 +74,17 @@ export async function createCampaign(
 
 /**
  * Changes the fields that were sent, of a campaign that has not started; a `scheduledAt` schedules it, and null makes it a draft.
- * Throws ApiError not_found, invalid_state, and what `createCampaign` throws.
+ * Throws ApiError not_found, invalid_state, conflict if it was changed since `revision`, and what `createCampaign` throws.
  */
 export async function updateCampaign(
   tx: Tx,
   deps: CampaignDeps,
   workspaceId: string,
-  { id, scheduledAt, ...input }: HandlerInput<Endpoints["update"]>,
+  { id, scheduledAt, revision, ...input }: HandlerInput<Endpoints["update"]>,
   parse: Parse,
 ): Promise<CampaignDetail> {
   const before = await getCampaignRow(tx, workspaceId, id);
+  assertRevision("campaign", toRevision(before), revision);
   if (before.startedAt !== null) throw invalidState(before, ["DRAFT", "SCHEDULED"]);
   const fields = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<CampaignRow>;
   const at = scheduledAt === undefined ? before.scheduledAt : parseSchedule(scheduledAt, deps.clock.now());

@@ -3,6 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { nextChange } from "../lib/revision.ts";
 import type { CampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
 
@@ -58,7 +59,7 @@ export async function changeStatus(
   const now = deps.clock.now();
   const [changed] = await tx
     .update(t)
-    .set({ ...patch, statusReason: event?.reason ?? null, updatedAt: now })
+    .set({ ...patch, statusReason: event?.reason ?? null, updatedAt: nextChange(deps.clock, row.updatedAt) })
     .where(and(eq(t.id, row.id), eq(t.status, row.status), eq(t.run, row.run)))
     .returning();
   // The row was read in this transaction, so nothing can have come between.

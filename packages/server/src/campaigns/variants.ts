@@ -3,6 +3,7 @@ import { VARIANT_NAMES } from "@mailsvc/sdk/contract";
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { nextChange } from "../lib/revision.ts";
 import { type CampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
 import { type Metric, readCounts } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
@@ -53,7 +54,7 @@ export async function decideWinner(
   if (row.startedAt === null || (row.status !== "SENDING" && row.status !== "PAUSED"))
     throw new ApiError("invalid_state", `This campaign is ${row.status}. A winner is picked while it is being sent.`);
   const { campaigns: t } = tx.t;
-  const decided: CampaignRow = { ...row, winner: variant, run: row.run + 1, updatedAt: deps.clock.now() };
+  const decided: CampaignRow = { ...row, winner: variant, run: row.run + 1, updatedAt: nextChange(deps.clock, row.updatedAt) };
   await tx
     .update(t)
     .set({ winner: variant, run: decided.run, updatedAt: decided.updatedAt })

@@ -115,6 +115,22 @@ describe("a segment", () => {
     expect(await sdk.segments.update(made.id, { name: "t" })).toMatchObject({ name: "t", state: "READY" });
   });
 
+  test("is not changed by who has not seen the last change, also while the clock stands still", async () => {
+    await using world = await createWorld();
+    const { sdk } = world;
+    const made = await sdk.segments.create({ name: "s", rules: vip });
+    const renamed = await sdk.segments.update(made.id, { name: "theirs", revision: made.revision });
+    expect(renamed.revision).toBeGreaterThan(made.revision);
+    await expect(sdk.segments.update(made.id, { name: "mine", revision: made.revision })).rejects.toMatchObject({
+      code: "conflict",
+      status: 409,
+      details: [{ path: "revision", code: "outdated" }],
+    });
+    expect(await sdk.segments.get(made.id)).toMatchObject({ name: "theirs", revision: renamed.revision });
+    expect((await sdk.segments.list()).data[0]).toMatchObject({ revision: renamed.revision });
+    expect(await sdk.segments.update(made.id, { name: "mine", revision: renamed.revision })).toMatchObject({ name: "mine" });
+  });
+
   test("on engagement follows emails sent, delivered, opened and clicked", async () => {
     await using world = await createWorld();
     const { sdk } = world;

@@ -9,6 +9,7 @@ import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { assertRevision, nextChange } from "../lib/revision.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import { removeContactFromGroups } from "../memberships/memberships.ts";
 import { loadContactViews } from "./contact-view.ts";
@@ -98,17 +99,26 @@ export async function createSegment(
   return buildAndShow(tx, deps, row);
 }
 
-/** Changes the fields that were sent; new rules are compared with all contacts. Throws ApiError not_found or validation_error. */
+/**
+ * Changes the fields that were sent; new rules are compared with all contacts. Throws ApiError not_found, validation_error, or conflict
+ * if it was changed since `revision`.
+ */
 export async function updateSegment(
   tx: Tx,
   deps: SegmentDeps,
   workspaceId: string,
   id: string,
-  input: { name?: string | undefined; description?: string | null | undefined; rules?: SegmentRule | undefined },
+  input: {
+    name?: string | undefined;
+    description?: string | null | undefined;
+    rules?: SegmentRule | undefined;
+    revision?: number | undefined;
+  },
 ): Promise<Segment> {
   const before = await getSegmentRow(tx, workspaceId, id);
+  assertRevision("segment", toRevision(before), input.revision);
   const { name = before.name, description = before.description, rules } = input;
-  const row: SegmentRow = { ...before, name, description, updatedAt: deps.clock.now() };
+  const row: SegmentRow = { ...before, name, description, updatedAt: nextChange(deps.clock, before.updatedAt) };
   const changed = rules !== undefined && JSON.stringify(rules) !== JSON.stringify(before.rules);
   if (changed) {
     await assertListsExist(tx, workspaceId, rules);
@@ -172,6 +182,10 @@ export function pickSegmentTables({ segments, segmentMembers }: SegmentTables) {
   return { groups: segments, members: segmentMembers, groupSeq: segmentMembers.segmentSeq };
 }
 
+function toRevision({ updatedAt }: SegmentRow): number {
+  return updatedAt;
+}
+
 function showSegment(row: SegmentRow, memberCount: number): Segment {
   return {
     id: row.id,
@@ -180,6 +194,7 @@ function showSegment(row: SegmentRow, memberCount: number): Segment {
     rules: row.rules,
     state: row.state,
     memberCount,
+    revision: toRevision(row),
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
   };

@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
 import type { PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
+import { assertRevision } from "../lib/revision.ts";
 import { compileContent, toApiError } from "./compiled-set.ts";
 import type { CompiledTemplates } from "./compiled-templates.ts";
 import { applyChanges, assertComplete, assertFits, type Content, EMPTY_CONTENT, hashContent, toSlug } from "./content.ts";
@@ -102,7 +103,7 @@ export async function updateDraft(
   parse: Parse,
 ): Promise<TemplateDetail> {
   const row = await getTemplateRow(tx, workspaceId, input.id);
-  assertRevision(row, input.revision);
+  assertRevision("template", row.revision, input.revision);
   const slug = input.slug ?? row.slug;
   const type = input.type ?? row.type;
   if (slug !== row.slug || type !== row.type) await assertUnused(tx, row, slug === row.slug ? "of another type" : "renamed");
@@ -138,7 +139,7 @@ export async function publishDraft(
   parse: Parse,
 ): Promise<Template> {
   const row = await getTemplateRow(tx, workspaceId, id);
-  assertRevision(row, revision);
+  assertRevision("template", row.revision, revision);
   if (row.publishedHash === row.draftHash) return showTemplate(row);
   const published = await publishContent(tx, deps, parse, row, applyChanges(await getVersionRow(tx, row, DRAFT), {}));
   return showTemplate(await saveTemplate(tx, row, { ...published, revision: row.revision + 1, updatedAt: deps.clock.now() }));
@@ -153,7 +154,7 @@ export async function rollBack(
   parse: Parse,
 ): Promise<Template> {
   const row = await getTemplateRow(tx, workspaceId, id);
-  assertRevision(row, revision);
+  assertRevision("template", row.revision, revision);
   const earlier = await getVersionRow(tx, row, version);
   if (earlier.hash === row.publishedHash) return showTemplate(row);
   const content = applyChanges(earlier, {});
@@ -237,13 +238,6 @@ function slugTaken(slug: string): ApiError {
       { path: "slug", code: "taken", message: `Another template has the slug ${slug}. Choose another slug, or update that template.` },
     ],
   });
-}
-
-function assertRevision(row: TemplateRow, revision: number | undefined): void {
-  if (revision !== undefined && revision !== row.revision)
-    throw new ApiError("conflict", `The template was changed meanwhile: it is at revision ${row.revision}, not ${revision}.`, {
-      details: [{ path: "revision", code: "outdated", message: `The current revision is ${row.revision}.` }],
-    });
 }
 
 /** Compiles a content with its parts. Throws ApiError validation_error with each fault's line and column. */

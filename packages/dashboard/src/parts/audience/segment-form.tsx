@@ -1,53 +1,50 @@
 /** @jsxImportSource preact */
 import type { Segment, SegmentRule } from "@mailsvc/sdk/contract";
-import { useState } from "preact/hooks";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
 import { useLeaveWarning } from "../leave-warning.ts";
 import { RuleEditor } from "../rules/rule-editor.tsx";
+import type { Sending } from "../sending.ts";
 
-/** What a person can say about a segment. */
-export interface SegmentFields extends Pick<Segment, "name" | "description"> {
-  readonly rules: SegmentRule;
+/** What a person can say about a segment, as it is typed. */
+export interface SegmentFields {
+  readonly name: string;
+  readonly description: string;
+  /** Null while a condition is not complete. */
+  readonly rules: SegmentRule | null;
+}
+
+/** The fields as the API takes them; null while they are not complete. */
+export function toSegment({
+  name,
+  description,
+  rules,
+}: SegmentFields): (Pick<Segment, "name" | "description"> & { rules: SegmentRule }) | null {
+  return rules === null ? null : { name, description: description.trim() || null, rules };
 }
 
 interface Props {
-  readonly initial: SegmentFields;
+  readonly fields: SegmentFields;
+  readonly change: (change: Partial<SegmentFields>) => void;
+  /** The rule that the editor begins with. */
+  readonly rule: SegmentRule;
+  readonly isChanged: boolean;
+  readonly sending: Sending;
   readonly label: string;
-  /** Throws RequestError. */
-  readonly save: (fields: SegmentFields) => Promise<void>;
+  readonly save: () => void;
 }
 
 /** The name of a segment, and the rule by which people are in it. */
-export function SegmentForm({ initial, label, save }: Props) {
-  const [name, setName] = useState(initial.name);
-  const [description, setDescription] = useState(initial.description ?? "");
-  const [rules, setRules] = useState<SegmentRule | null>(initial.rules);
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
+export function SegmentForm({ fields: { name, description, rules }, change, rule, isChanged, sending, label, save }: Props) {
+  const { busy, error, forget } = sending;
   const inRules = error?.details.some(({ path }) => path.startsWith("rules")) ?? false;
-  const changed =
-    name !== initial.name || description !== (initial.description ?? "") || JSON.stringify(rules) !== JSON.stringify(initial.rules);
-  useLeaveWarning(changed, { links: true });
-  const send = async (): Promise<void> => {
-    if (rules === null) return;
-    setBusy(true);
-    setError(null);
-    try {
-      await save({ name, description: description.trim() || null, rules });
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
-  };
+  useLeaveWarning(isChanged, { links: true });
   return (
     <form
       class="form segment-form"
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        if (rules !== null) save();
       }}
     >
       <div class="two">
@@ -57,18 +54,18 @@ export function SegmentForm({ initial, label, save }: Props) {
             maxLength={200}
             value={name}
             placeholder="Active VIPs"
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
+            onInput={({ currentTarget }) => change({ name: currentTarget.value })}
           />
         </Field>
         <Field label="Description">
-          <input maxLength={1000} value={description} onInput={({ currentTarget }) => setDescription(currentTarget.value)} />
+          <input maxLength={1000} value={description} onInput={({ currentTarget }) => change({ description: currentTarget.value })} />
         </Field>
       </div>
       <RuleEditor
-        rule={initial.rules}
-        change={(rule) => {
-          setRules(rule);
-          setError(null);
+        rule={rule}
+        change={(next) => {
+          change({ rules: next });
+          forget();
         }}
         refused={inRules ? error : null}
       />

@@ -1,16 +1,18 @@
 /** @jsxImportSource preact */
 import type { AutomationDetail } from "@mailsvc/sdk/contract";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
+import { Conflict, type Differing } from "../conflict.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { Facts } from "../facts.tsx";
 import { Field } from "../field.tsx";
 import { findMessages, isShownAtFields } from "../field-messages.ts";
 import { count as plural } from "../plural.ts";
+import { useSending } from "../sending.ts";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
+import { useVersions } from "../versions.ts";
 import { describeOccurrence, type Names } from "./words.ts";
 
 interface Props {
@@ -73,41 +75,35 @@ function ReadOnly({ automation: { description, allowReEntry, reEntryDelayHours, 
 
 function SettingsForm({ automation, done }: Props) {
   const { id } = automation;
-  // As it was when the changes began: the page loads it again every few seconds, and its newest revision would hide what a colleague saved.
-  const [base, setBase] = useState(automation);
   const [fields, setFields] = useState(() => toFields(automation));
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
-  const isChanged = JSON.stringify(fields) !== JSON.stringify(toFields(base));
-  const follow = (stored: AutomationDetail): void => {
-    setBase(stored);
-    setFields(toFields(stored));
-  };
-  useEffect(() => {
-    if (!isChanged && automation.revision > base.revision) follow(automation);
-  }, [automation.revision, isChanged]);
+  const { busy, error, send } = useSending();
+  const versions = useVersions({
+    newest: automation,
+    mine: fields,
+    pick: toFields,
+    load: () => api.automations.get(id, {}),
+    show: (stored) => setFields(toFields(stored)),
+  });
+  const { theirs } = versions;
   const set = (change: Partial<Fields>): void => setFields((before) => ({ ...before, ...change }));
   const save = async (): Promise<void> => {
     const { name, description, currency, allowReEntry, hours } = fields;
-    setBusy(true);
-    setError(null);
-    try {
-      const again = allowReEntry ? { allowReEntry, reEntryDelayHours: Number(hours) } : { allowReEntry };
+    const again = allowReEntry ? { allowReEntry, reEntryDelayHours: Number(hours) } : { allowReEntry };
+    const isSaved = await versions.save(async (revision) => {
       const stored = await api.automations.update(id, {
         name,
         description: description === "" ? null : description,
         currency: currency as "USD",
         ...again,
-        revision: base.revision,
+        revision,
       });
-      follow(stored);
-      toast("Saved");
-      done();
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
+      // Unless something was typed meanwhile.
+      setFields((now) => (now === fields ? toFields(stored) : now));
+      return stored;
+    });
+    if (!isSaved) return;
+    toast("Saved");
+    done();
   };
   return (
     <form
@@ -115,9 +111,18 @@ function SettingsForm({ automation, done }: Props) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        void send(save);
       }}
     >
+      {theirs === null ? null : (
+        <Conflict
+          what="automation"
+          at={theirs.updatedAt}
+          differing={listDiffering(toFields(theirs), fields)}
+          takeTheirs={versions.takeTheirs}
+          keepMine={versions.keepMine}
+        />
+      )}
       <Field label="Name" error={findMessages(error, "name")}>
         <input value={fields.name} maxLength={200} onInput={({ currentTarget: { value } }) => set({ name: value })} />
       </Field>
@@ -162,6 +167,16 @@ function SettingsForm({ automation, done }: Props) {
       </div>
     </form>
   );
+}
+
+function listDiffering(theirs: Fields, mine: Fields): Differing[] {
+  const again = ({ allowReEntry, hours }: Fields): string => (allowReEntry ? `after ${plural(Number(hours), "hour")}` : "never");
+  return [
+    { name: "name", theirs: theirs.name, mine: mine.name },
+    { name: "description", theirs: theirs.description, mine: mine.description },
+    { name: "currency", theirs: theirs.currency, mine: mine.currency },
+    { name: "entering again", theirs: again(theirs), mine: again(mine) },
+  ].filter((one) => one.theirs !== one.mine);
 }
 
 function toFields({ name, description, currency, allowReEntry, reEntryDelayHours }: AutomationDetail): Fields {

@@ -26,7 +26,12 @@ export function listChanges(draft: Draft, before: Draft): Partial<Draft> {
 
 /** What differs between two drafts, in words. */
 export function nameChanges(draft: Draft, before: Draft): string[] {
-  return Object.keys(listChanges(draft, before)).map((name) => WORDS[name as keyof Draft]);
+  return Object.keys(listChanges(draft, before)).map((name) => nameField(name as keyof Draft));
+}
+
+/** What a field of a draft is called. */
+export function nameField(name: keyof Draft): string {
+  return WORDS[name];
 }
 
 const WORDS: Readonly<Record<keyof Draft, string>> = {

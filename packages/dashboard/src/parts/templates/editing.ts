@@ -1,8 +1,9 @@
 import type { TemplateDetail } from "@mailsvc/sdk/contract";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
+import { asRequestError, isOutdated, type RequestError } from "../../api/request-error.ts";
 import { useLeaveWarning } from "../leave-warning.ts";
+import { useReturn } from "../return.ts";
 import { type Draft, listChanges, toDraft } from "./draft.ts";
 import { begin, follow, meet, settle } from "./edit-state.ts";
 import { LocalCopy } from "./local-copy.ts";
@@ -61,11 +62,10 @@ export function useEditing(loaded: TemplateDetail): Editing {
       setState((now) => settle(now, draft, stored));
       return true;
     } catch (cause) {
-      const error = asRequestError(cause);
-      if (error.details.some(({ code }) => code === "outdated")) {
+      if (isOutdated(cause)) {
         const stored = await api.templates.get(id);
         setState((now) => ({ ...now, theirs: stored }));
-      } else setRefused(error);
+      } else setRefused(asRequestError(cause));
       return false;
     }
   };
@@ -91,15 +91,4 @@ export function useEditing(loaded: TemplateDetail): Editing {
     takeTheirs: () => setState((now) => follow(now, now.theirs ?? now.base)),
     replace: (stored) => setState((now) => settle(now, toDraft(now.base), stored)),
   };
-}
-
-/** Calls a function when the person comes back to this page from another tab or program. What fails is tried the next time. */
-function useReturn(look: () => Promise<void>): void {
-  useEffect(() => {
-    const back = (): void => {
-      if (document.visibilityState === "visible") look().catch(() => {});
-    };
-    window.addEventListener("focus", back);
-    return () => window.removeEventListener("focus", back);
-  }, []);
 }
