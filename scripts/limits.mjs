@@ -78,6 +78,7 @@ const MEANINGS = {
     customKeys: ["custom fields", count],
     customKey: ["name of a custom field", characters],
     customDepth: ["levels of nested custom fields", count],
+    batch: ["contacts whose tags one request changes", count],
     importRows: ["rows of one import request; the command line splits larger files", count],
     search: ["a search", characters],
   },

@@ -81,6 +81,7 @@ export const ENDPOINTS: EndpointTable = {
     export: { method: "GET", path: "/api/v1/contacts/export", query: true, page: true },
     get: { method: "GET", path: "/api/v1/contacts/:id" },
     update: { method: "PATCH", path: "/api/v1/contacts/:id", body: true },
+    tag: { method: "POST", path: "/api/v1/contacts/tags", body: true },
     delete: { method: "DELETE", path: "/api/v1/contacts/:id" },
   },
   people: {

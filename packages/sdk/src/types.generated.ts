@@ -776,6 +776,7 @@ export interface Campaign {
   trackOpens: boolean;
   trackClicks: boolean;
   utm: Utm | null;
+  revision: number;
   /** ISO 8601 instant */
   createdAt: string;
   /** ISO 8601 instant */
@@ -821,6 +822,7 @@ export interface CampaignDetail {
   trackOpens: boolean;
   trackClicks: boolean;
   utm: Utm | null;
+  revision: number;
   /** ISO 8601 instant */
   createdAt: string;
   /** ISO 8601 instant */
@@ -894,6 +896,8 @@ export interface CampaignPatch {
   /** Count clicks */
   trackClicks?: boolean | undefined;
   utm?: Utm | null | undefined;
+  /** Refuse the change unless this is the campaign's current revision */
+  revision?: number | undefined;
 }
 
 export interface CampaignPreview {
@@ -1144,6 +1148,17 @@ export interface ContactPatch {
 }
 
 export type ContactStatus = "SUBSCRIBED" | "UNSUBSCRIBED" | "BOUNCED" | "COMPLAINED";
+
+export interface ContactTagging {
+  updated: number;
+  unchanged: number;
+  failed: Array<{
+    index: number;
+    contact: string;
+    code: string;
+    message: string;
+  }>;
+}
 
 export type ContactTextField = "firstName" | "lastName" | "phone";
 
@@ -2735,6 +2750,7 @@ export interface Segment {
   rules: SegmentRule;
   state: "BUILDING" | "READY";
   memberCount: number;
+  revision: number;
   /** ISO 8601 instant */
   createdAt: string;
   /** ISO 8601 instant */

@@ -35,6 +35,7 @@ const COMMAND_MAP: Readonly<Record<string, CommandOverride>> = {
   "agent.explanations.get": { words: ["agent", "why"] },
   "lint.check": { words: ["lint"] },
   "lint.rules": { coveredBy: "lint.check" },
+  "contacts.tag": { positional: [{ field: "contacts" }] },
   "lists.create": { positional: [{ field: "name" }] },
   "lists.add": { positional: [{ field: "contacts" }] },
   "lists.remove": { positional: [{ field: "contacts" }] },

@@ -55,6 +55,8 @@ export const CONTACT_LIMITS = {
   customKey: 100,
   /** Levels of nested objects and arrays in `customFields`. */
   customDepth: 5,
+  /** Contacts whose tags one request changes. */
+  batch: 1000,
   /** Rows of one import request. */
   importRows: 1000,
   search: 200,

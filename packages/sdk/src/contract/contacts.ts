@@ -157,6 +157,18 @@ export const ContactImport = z
   .meta({ id: "ContactImport" });
 export type ContactImport = z.infer<typeof ContactImport>;
 
+/** The result of changing the tags of contacts; the numbers add up to the contacts sent. */
+export const ContactTagging = z
+  .object({
+    updated: z.int(),
+    /** Contacts that had the tags to add, and none of those to remove. */
+    unchanged: z.int(),
+    /** Not changed, by their index from 0. */
+    failed: z.array(z.object({ index: z.int(), contact: z.string(), code: z.string(), message: z.string() })),
+  })
+  .meta({ id: "ContactTagging" });
+export type ContactTagging = z.infer<typeof ContactTagging>;
+
 const filters = {
   search: line(CONTACT_LIMITS.search)
     .optional()
@@ -276,6 +288,33 @@ export const contacts = {
     examples: [
       { summary: "Other tags", params: id, body: { tags: ["vip", "beta"] } },
       { summary: "Unsubscribe", params: id, body: { status: "UNSUBSCRIBED" } },
+    ],
+  }),
+  tag: endpoint({
+    method: "POST",
+    path: "/api/v1/contacts/tags",
+    access: write,
+    mailsTo: "unknown",
+    summary: "Add tags to up to 1,000 contacts, or remove some, by the ids or addresses of the contacts",
+    description:
+      "Each contact keeps its other tags, also those that others change at the same time. Contacts that do not exist, or would have more than 50 tags, are reported in failed, with their index; all others are changed.",
+    body: z
+      .strictObject({
+        contacts: z
+          .array(z.string().min(1).max(1000))
+          .min(1)
+          .max(CONTACT_LIMITS.batch)
+          .meta({ description: `Contacts, by their ids or addresses, up to ${CONTACT_LIMITS.batch}` }),
+        add: tags.default([]).meta({ description: "Tags to add" }),
+        remove: tags.default([]).meta({ description: "Tags to remove" }),
+      })
+      .superRefine(({ add, remove }, ctx) => {
+        if (add.length + remove.length === 0) issue(ctx, ["add"], "required", "Name a tag to add or to remove.");
+      }),
+    output: ContactTagging,
+    examples: [
+      { summary: "One more tag", body: { contacts: ["ada@example.com", "con_01jc3v2m9k8q4w6x0y5z7a1b2c"], add: ["vip"] } },
+      { summary: "Another tag in place of one", body: { contacts: ["ada@example.com"], add: ["customer"], remove: ["trial"] } },
     ],
   }),
   delete: endpoint({

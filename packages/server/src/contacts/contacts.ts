@@ -18,7 +18,7 @@ export type { ContactHooks, ContactSelection } from "./hooks.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
 export { explainNoMail } from "./skip-reason.ts";
 export type { ContactSlice } from "./slices.ts";
-export type { ContactRow } from "./store.ts";
+export { type ContactRow, resolveContacts } from "./store.ts";
 export { type ContactSource, patchContact } from "./write.ts";
 
 export function showContact(row: ContactRow): Contact {

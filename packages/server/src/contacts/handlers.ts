@@ -5,6 +5,7 @@ import { createContact, deleteContact, getContactRow, showContact, updateContact
 import type { ContactDeps } from "./deps.ts";
 import { type ImportRow, importContacts } from "./import.ts";
 import { listContacts } from "./list.ts";
+import { tagContacts } from "./tagging.ts";
 
 // Large rows that are validated in one stretch: a few milliseconds.
 const ROWS_PER_TURN = 20;
@@ -35,5 +36,6 @@ export const contactHandlers: Handlers<typeof contract.contacts, ContactDeps> = 
     return { ...showContact(contact), ...(await deps.contactHooks.listMemberships(read, contact)) };
   },
   update: async ({ id, ...patch }, { tx, deps, workspaceId }) => showContact(await updateContact(tx, deps, workspaceId, id, patch)),
+  tag: (input, { tx, deps, workspaceId }) => tagContacts(tx, deps, workspaceId, input),
   delete: async ({ id }, { tx, deps, workspaceId }) => showContact(await deleteContact(tx, deps, workspaceId, id)),
 };

@@ -1,3 +1,4 @@
+import { addressKey } from "@mailsvc/sdk/contract";
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
@@ -21,6 +22,17 @@ export async function findByEmailKey(q: Tx | Reader, workspaceId: string, emailK
 export async function findByEmailKeys(q: Tx | Reader, workspaceId: string, emailKeys: readonly string[]): Promise<Map<string, ContactRow>> {
   const rows = await findRows(q, q.t.contacts, { workspaceId, emailKey: emailKeys });
   return new Map(rows.map((row) => [row.emailKey, row]));
+}
+
+/** The contacts of ids and addresses, in the same order; null where there is none. A thousand at most. */
+export async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
+  const keys = refs.map((ref) => (ref.includes("@") ? addressKey(ref) : null));
+  const found = new Map<string, ContactRow>();
+  const ids = refs.filter((_, i) => keys[i] === null);
+  for (const row of await findRows(q, q.t.contacts, { workspaceId, id: ids })) found.set(row.id, row);
+  const emailKeys = keys.filter((key) => key !== null);
+  for (const row of await findRows(q, q.t.contacts, { workspaceId, emailKey: emailKeys })) found.set(row.emailKey, row);
+  return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
 }
 
 export async function insertContacts(tx: Tx, rows: readonly ContactRow[]): Promise<void> {

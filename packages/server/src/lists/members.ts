@@ -1,7 +1,7 @@
 import type { ListAddition, ListMember, ListMemberStatus, ListRemoval, Page } from "@mailsvc/sdk/contract";
-import { addressKey, LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
+import { LIST_LIMITS, parseMailbox } from "@mailsvc/sdk/contract";
 import { and, desc, eq, inArray, lt } from "drizzle-orm";
-import { type ContactRow, showContact, toSearchTerm } from "../contacts/contacts.ts";
+import { type ContactRow, resolveContacts, showContact, toSearchTerm } from "../contacts/contacts.ts";
 import { type CounterChange, countEach, getCounters, incrementCounters } from "../counters/counters.ts";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
@@ -201,17 +201,6 @@ export async function listMembers(read: Reader, workspaceId: string, listId: str
     count,
     ({ contact, member }) => showMember(contact, member),
   );
-}
-
-/** The contacts of ids and addresses, in the same order; null where there is none. A thousand at most. */
-async function resolveContacts(q: Tx | Reader, workspaceId: string, refs: readonly string[]): Promise<(ContactRow | null)[]> {
-  const keys = refs.map((ref) => (ref.includes("@") ? addressKey(ref) : null));
-  const found = new Map<string, ContactRow>();
-  const ids = refs.filter((_, i) => keys[i] === null);
-  for (const row of await findRows(q, q.t.contacts, { workspaceId, id: ids })) found.set(row.id, row);
-  const emailKeys = keys.filter((key) => key !== null);
-  for (const row of await findRows(q, q.t.contacts, { workspaceId, emailKey: emailKeys })) found.set(row.emailKey, row);
-  return refs.map((ref, i) => found.get(keys[i] ?? ref) ?? null);
 }
 
 async function findSuppressedContacts(tx: Tx, workspaceId: string, contacts: readonly ContactRow[]): Promise<ReadonlySet<string>> {

@@ -63,12 +63,12 @@ export async function actOnAll(
 
 /** Gives contacts a tag, which those who have it keep. */
 export function addTag(tag: string, signal: AbortSignal): Act {
-  return setTags((tags) => (hasTag(tags, tag) ? tags : [...tags, tag]), signal);
+  return changeTags({ add: [tag] }, signal);
 }
 
 /** Takes a tag from contacts. */
 export function removeTag(tag: string, signal: AbortSignal): Act {
-  return setTags((tags) => (hasTag(tags, tag) ? tags.filter((one) => one.toLowerCase() !== tag.toLowerCase()) : tags), signal);
+  return changeTags({ remove: [tag] }, signal);
 }
 
 /** Adds contacts to a list. */
@@ -121,22 +121,17 @@ export async function patiently<T>(call: () => Promise<T>, signal: AbortSignal):
   }
 }
 
-function setTags(change: (tags: string[]) => string[], signal: AbortSignal): Act {
+/** Other tags of theirs stay, also those that somebody else changes at the same time. */
+function changeTags(change: { readonly add?: string[]; readonly remove?: string[] }, signal: AbortSignal): Act {
   return async (contacts) => {
-    const rows = contacts.flatMap(({ email, tags }) => {
-      const next = change(tags);
-      return next === tags ? [] : [{ email, tags: next }];
-    });
-    if (rows.length === 0) return { done: contacts.length, unchanged: contacts.length, failed: [] };
-    const { errors } = await patiently(() => api.contacts.import({ rows }, { signal }), signal);
+    const body = { contacts: contacts.map(({ id }) => id), ...change };
+    const { unchanged, failed } = await patiently(() => api.contacts.tag(body, { signal }), signal);
+    // One that somebody else has deleted meanwhile needs no tag.
+    const wrong = failed.filter(({ code }) => code !== "not_found");
     return {
       done: contacts.length,
-      unchanged: contacts.length - rows.length,
-      failed: errors.map(({ index, message }) => ({ contact: rows[index]?.email ?? "", message })),
+      unchanged,
+      failed: wrong.map(({ index, message }) => ({ contact: contacts[index]?.email ?? "", message })),
     };
   };
-}
-
-function hasTag(tags: readonly string[], tag: string): boolean {
-  return tags.some((one) => one.toLowerCase() === tag.toLowerCase());
 }
