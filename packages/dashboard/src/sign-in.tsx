@@ -1,9 +1,9 @@
 /** @jsxImportSource preact */
 import { useEffect, useState } from "preact/hooks";
-import { asRequestError, type RequestError } from "./api/request-error.ts";
 import { signIn } from "./api/sign-in.ts";
 import { CodeBlock } from "./parts/code-block.tsx";
 import { ErrorNote } from "./parts/error-note.tsx";
+import { useSending } from "./parts/sending.ts";
 
 /** Takes the token of a link out of the address, so that it stays neither in the history nor on the screen. */
 function takeToken(): string | null {
@@ -15,14 +15,8 @@ function takeToken(): string | null {
 /** Signing in: by the token of a link at once, or by an API key. */
 export function SignIn() {
   const [apiKey, setApiKey] = useState("");
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
-  const run = async (by: Parameters<typeof signIn>[0]): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    await signIn(by).catch((cause: unknown) => setError(asRequestError(cause)));
-    setBusy(false);
-  };
+  const { busy, error, send } = useSending();
+  const run = (by: Parameters<typeof signIn>[0]) => send(() => signIn(by));
   useEffect(() => {
     const token = takeToken();
     if (token !== null) void run({ token });

@@ -3,7 +3,6 @@ import type { CampaignAudience, CampaignDetail } from "@mailsvc/sdk/contract";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api/client.ts";
-import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { may } from "../api/session.ts";
 import { describeOthers } from "../parts/campaigns/audience-fields.tsx";
 import { describeAudience, listIncluded, listNamedGroups } from "../parts/campaigns/groups.ts";
@@ -18,6 +17,7 @@ import { Page } from "../parts/page.tsx";
 import { count as plural } from "../parts/plural.ts";
 import { formatReplyTo } from "../parts/reply-to.ts";
 import { type Resource, useResource } from "../parts/resource.ts";
+import { useSending } from "../parts/sending.ts";
 import { learnTime } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
@@ -181,26 +181,19 @@ function Send({
 }) {
   const { id, abTest, localTime } = campaign;
   const [when, choose] = useState(() => readWhen(campaign));
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<RequestError | null>(null);
+  const sending = useSending();
+  const { busy, error } = sending;
   const fault = findFault(when);
   const start = fault === null ? findStart(when) : null;
-  const act = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
+  const act = () =>
+    sending.send(async () => {
       const local = when.kind === "local" ? { at: when.at, fallback: when.timeZone, field: localTime?.field ?? "timeZone" } : null;
       if (local !== null || localTime !== null) await api.campaigns.update(id, { localTime: local });
       if (start === null) await api.campaigns.send(id);
       else await api.campaigns.schedule(id, { scheduledAt: new Date(start).toISOString() });
       toast(start === null ? "Sending has started" : "Scheduled");
       go(`/campaigns/${id}`);
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   const people = audience === null ? "" : ` to ${plural(audience.subscribed, "person", "people")}`;
   const localFault =
     abTest !== null && abTest.samplePercent < 100 ? "With a winner to wait for, all readers get it at the same time." : null;

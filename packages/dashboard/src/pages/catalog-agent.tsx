@@ -2,7 +2,6 @@
 import type { CatalogAgent } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
-import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { may, session } from "../api/session.ts";
 import { describePrice } from "../parts/agents/price.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
@@ -11,6 +10,7 @@ import { Field } from "../parts/field.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { useResource } from "../parts/resource.ts";
+import { useSending } from "../parts/sending.ts";
 import { Time } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
@@ -66,13 +66,11 @@ function describeSchedule({ permissions }: CatalogAgent): string {
 function Consent({ agent }: { readonly agent: CatalogAgent }) {
   const [agreed, setAgreed] = useState(false);
   const [limit, setLimit] = useState("");
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
+  const sending = useSending();
+  const { busy, error } = sending;
   const spends = agent.permissions.some(({ scope }) => scope === "agent:consume_credits");
-  const turnOn = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
+  const turnOn = () =>
+    sending.send(async () => {
       const { id } = await api.activations.create({
         agentSlug: agent.slug,
         acceptedPermissions: agent.permissions.map(({ scope }) => scope),
@@ -80,11 +78,7 @@ function Consent({ agent }: { readonly agent: CatalogAgent }) {
       });
       toast(`${agent.name} is on`);
       go(`/agents/${id}`);
-    } catch (cause) {
-      setError(asRequestError(cause));
-      setBusy(false);
-    }
-  };
+    });
   return (
     <section class="card">
       <h2>What it may do</h2>

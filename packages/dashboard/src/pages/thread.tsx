@@ -2,7 +2,6 @@
 import type { ReceivedMailDetail } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../api/client.ts";
-import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { may } from "../api/session.ts";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
@@ -15,6 +14,7 @@ import { isOfThread, loadThread, type Thread } from "../parts/received/thread.ts
 import { nameSender } from "../parts/received/words.ts";
 import { formatReplyTo } from "../parts/reply-to.ts";
 import { useEvents, useResource } from "../parts/resource.ts";
+import { useSending } from "../parts/sending.ts";
 import { formatBytes } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
@@ -91,26 +91,19 @@ function Delete({ mail: { id } }: { readonly mail: ReceivedMailDetail }) {
 /** The answer to the newest mail of the conversation that a person wrote. */
 function Answer({ thread: { mails }, done }: { readonly thread: Thread; readonly done: () => void }) {
   const [text, setText] = useState("");
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
+  const sending = useSending();
+  const { busy, error } = sending;
   const mail = mails.findLast(({ theirs }) => theirs && theirs.autoReply === null && theirs.replyTo.length > 0)?.theirs;
   if (!may("transactional:send")) return null;
   if (!mail) return <p class="soft">Mail by programs is not answered, so that two programs never write to each other.</p>;
   const recipients = formatReplyTo(mail.replyTo);
-  const send = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
+  const send = () =>
+    sending.send(async () => {
       await api.received.reply(mail.id, { text });
       setText("");
       toast(`Sent to ${recipients}`);
       done();
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <form
       class="form card"

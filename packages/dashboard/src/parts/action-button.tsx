@@ -1,7 +1,5 @@
 /** @jsxImportSource preact */
-import { useState } from "preact/hooks";
-import { asRequestError } from "../api/request-error.ts";
-import { toast } from "./toast.tsx";
+import { useActing } from "./sending.ts";
 
 interface Props {
   readonly label: string;
@@ -12,20 +10,9 @@ interface Props {
 
 /** A button that acts at once. What does not work is said for a few seconds. */
 export function ActionButton({ label, primary = false, disabled = false, act }: Props) {
-  const [busy, setBusy] = useState(false);
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await act();
-    } catch (cause) {
-      const { message, hint } = asRequestError(cause);
-      toast(hint === null ? message : `${message} ${hint}`, { bad: true });
-    } finally {
-      setBusy(false);
-    }
-  };
+  const acting = useActing();
   return (
-    <button type="button" class={primary ? "primary" : ""} disabled={busy || disabled} onClick={() => void run()}>
+    <button type="button" class={primary ? "primary" : ""} disabled={acting.busy || disabled} onClick={() => void acting.act(act)}>
       {label}
     </button>
   );

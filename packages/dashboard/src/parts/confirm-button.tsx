@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
-import { asRequestError, type RequestError } from "../api/request-error.ts";
+import { useRef } from "preact/hooks";
 import { ErrorNote } from "./error-note.tsx";
+import { useSending } from "./sending.ts";
 
 interface Props {
   /** The text of the button, and of the one that confirms. */
@@ -18,22 +18,13 @@ interface Props {
 /** A button whose action is confirmed in a dialog first, which stays open when the action fails. */
 export function ConfirmButton({ label, question, children, danger = false, primary = false, act }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, error, send, forget } = useSending();
   const open = (): void => {
-    setError(null);
+    forget();
     dialog.current?.showModal();
   };
   const confirm = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await act();
-      dialog.current?.close();
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
+    if (await send(act)) dialog.current?.close();
   };
   return (
     <>

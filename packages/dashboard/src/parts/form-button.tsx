@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { ErrorNote } from "./error-note.tsx";
+import { useSending } from "./sending.ts";
 
 interface Props {
   /** The text of the button that opens the dialog. */
@@ -53,27 +53,17 @@ export class FormValues {
 export function FormButton({ label, title, submit = label, primary = false, children, act }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [opened, setOpened] = useState(0);
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, error, send, forget } = useSending();
   const open = (): void => {
-    setError(null);
+    forget();
     setOpened((n) => n + 1);
     dialog.current?.showModal();
   };
-  const send = async (event: SubmitEvent): Promise<void> => {
+  const submitForm = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (!(event.target instanceof HTMLFormElement)) return;
     const values = new FormValues(new FormData(event.target));
-    setBusy(true);
-    setError(null);
-    try {
-      await act(values);
-      dialog.current?.close();
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
+    if (await send(() => act(values))) dialog.current?.close();
   };
   return (
     <>
@@ -82,7 +72,7 @@ export function FormButton({ label, title, submit = label, primary = false, chil
       </button>
       <dialog ref={dialog} aria-label={title}>
         <h2>{title}</h2>
-        <form key={opened} class="form" onSubmit={(event) => void send(event)}>
+        <form key={opened} class="form" onSubmit={(event) => void submitForm(event)}>
           {opened === 0 ? null : children}
           {error === null ? null : <ErrorNote error={error} />}
           <div class="buttons end">

@@ -1,7 +1,6 @@
 /** @jsxImportSource preact */
-import { useId, useRef, useState } from "preact/hooks";
-import { asRequestError } from "../api/request-error.ts";
-import { toast } from "./toast.tsx";
+import { useId, useRef } from "preact/hooks";
+import { useActing } from "./sending.ts";
 
 interface Entry {
   readonly label: string;
@@ -19,7 +18,7 @@ export function RowMenu({ label, entries }: Props) {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const [busy, setBusy] = useState(false);
+  const acting = useActing();
   const place = (): void => {
     const box = button.current?.getBoundingClientRect();
     if (!box || !menu.current) return;
@@ -28,19 +27,11 @@ export function RowMenu({ label, entries }: Props) {
   };
   const run = async ({ act }: Entry): Promise<void> => {
     menu.current?.hidePopover();
-    setBusy(true);
-    try {
-      await act();
-    } catch (cause) {
-      const { message, hint } = asRequestError(cause);
-      toast(hint === null ? message : `${message} ${hint}`, { bad: true });
-    } finally {
-      setBusy(false);
-    }
+    await acting.act(act);
   };
   return (
     <>
-      <button ref={button} type="button" class="quiet more" aria-label={label} disabled={busy} popovertarget={id} onClick={place}>
+      <button ref={button} type="button" class="quiet more" aria-label={label} disabled={acting.busy} popovertarget={id} onClick={place}>
         ⋯
       </button>
       <div ref={menu} id={id} popover="auto" class="row-menu">

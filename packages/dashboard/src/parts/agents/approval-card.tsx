@@ -2,11 +2,11 @@
 import type { Message } from "@mailsvc/sdk/contract";
 import { useId, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
 import { toHref } from "../../router.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { countAgain } from "../open-count.tsx";
+import { useSending } from "../sending.ts";
 import { Status } from "../status.tsx";
 import { Time } from "../time.tsx";
 import { toast } from "../toast.tsx";
@@ -59,23 +59,16 @@ type Question = NonNullable<Message["approval"]>;
 
 function Answer({ id, approval, done }: { readonly id: string; readonly approval: Question; readonly done: () => void }) {
   const [comment, setComment] = useState("");
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
-  const answer = async (decision: string): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    const said = comment.trim();
-    try {
+  const sending = useSending();
+  const { busy, error } = sending;
+  const answer = (decision: string) =>
+    sending.send(async () => {
+      const said = comment.trim();
       await api.messages.answer(id, { decision, ...(said !== "" && { comment: said }) });
       toast("Answered");
       countAgain();
       done();
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <div class="answer">
       {approval.allowComment ? (

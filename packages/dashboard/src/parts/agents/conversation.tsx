@@ -2,11 +2,11 @@
 import type { Activation, Message } from "@mailsvc/sdk/contract";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
 import { Empty, Loading } from "../empty.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { useList, useRegularly } from "../resource.ts";
+import { useSending } from "../sending.ts";
 import { Time } from "../time.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 
@@ -63,21 +63,14 @@ function Said({ message: { direction, text, createdAt, author }, agentName }: { 
 
 function Write({ id, agentName, done }: { readonly id: string; readonly agentName: string; readonly done: () => void }) {
   const [text, setText] = useState("");
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
-  const send = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
+  const sending = useSending();
+  const { busy, error } = sending;
+  const send = () =>
+    sending.send(async () => {
       await api.messages.create(id, { text: text.trim() });
       setText("");
       done();
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <form
       class="write"

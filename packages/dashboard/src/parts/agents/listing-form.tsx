@@ -1,10 +1,10 @@
 /** @jsxImportSource preact */
 import type { AgentScope, Listing } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
 import { findMessages, isShownAtFields } from "../field-messages.ts";
+import { useSending } from "../sending.ts";
 import { SCOPE_GRANTS } from "./scopes.ts";
 
 export interface ListingFields extends Pick<Listing, "slug" | "name" | "description" | "webhookUrl"> {
@@ -23,21 +23,14 @@ interface Props {
 /** What a listing says about its agent. The server checks the fields, and each message stands at its field. */
 export function ListingForm({ initial, isNew = false, label, save }: Props) {
   const [fields, setFields] = useState(initial);
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
+  const sending = useSending();
+  const { busy, error } = sending;
   const set = (change: Partial<ListingFields>): void => setFields((before) => ({ ...before, ...change }));
   const wrong = (name: keyof ListingFields): string => findMessages(error, name);
-  const send = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
+  const send = () =>
+    sending.send(async () => {
       await save(fields);
-    } catch (cause) {
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   const text = (name: "slug" | "name" | "webhookUrl") => ({
     value: fields[name],
     "aria-invalid": wrong(name) !== "",

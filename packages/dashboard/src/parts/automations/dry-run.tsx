@@ -2,10 +2,10 @@
 import type { DryRun as Run } from "@mailsvc/sdk/contract";
 import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
-import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { ContactPicker } from "../contact-picker.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
+import { useSending } from "../sending.ts";
 import { type Definition, listEdges } from "./layout.ts";
 import { DryRunTimeline } from "./path.tsx";
 import { describeStep, listWays, type Names, nameBranch } from "./words.ts";
@@ -25,23 +25,16 @@ interface Props {
 export function DryRun({ id, definition, version, names, run, show }: Props) {
   const [contact, setContact] = useState("");
   const [assume, setAssume] = useState<Readonly<Record<string, string>>>({});
-  const [error, setError] = useState<RequestError | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, error, send } = useSending();
   const tryIt = async (assumed: Readonly<Record<string, string>>): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
+    const isKnown = await send(async () => {
       const steps = definition.steps.map(({ id: one }) => one);
       const known = Object.fromEntries(Object.entries(assumed).filter(([step]) => steps.includes(step)));
       const what =
         version === null ? { definition: { steps: [...definition.steps], connections: [...definition.connections] } } : { version };
       show(await api.automations.test(id, { contact, assume: known, ...what }));
-    } catch (cause) {
-      show(null);
-      setError(asRequestError(cause));
-    } finally {
-      setBusy(false);
-    }
+    });
+    if (!isKnown) show(null);
   };
   const branching = definition.steps.filter((step) => run?.path.some(({ stepId }) => stepId === step.id) && listWays(step) !== null);
   return (
