@@ -13,6 +13,7 @@ import { listParity, parityPage } from "./parity.mjs";
 import { reference } from "./reference.mjs";
 import { sdkAnswers } from "./sdk-answers.mjs";
 import { sdkEndpoints, sdkTypes } from "./sdk-types.mjs";
+import { stepFields } from "./step-fields.mjs";
 
 export const generated = async () => {
   const document = buildOpenApi(served);
@@ -27,6 +28,7 @@ export const generated = async () => {
     "packages/agent-kit/src/testing/samples.generated.ts": kitSamples(),
     "packages/cli/src/agent-init/templates.generated.ts": agentTemplates(),
     "packages/cli/src/templates/render-program.generated.ts": renderProgram(),
+    "packages/dashboard/src/parts/automations/step-fields.generated.ts": stepFields(),
     "packages/cli/src/overview.generated.ts": await cliOverview(),
     ...helloAgent(),
     "docs/reference/parity.md": parityPage(listParity(document, { served, answers })),

@@ -70,7 +70,7 @@ const pages = (): readonly Look[] => [
   ["automation-versions", `/dashboard/automations/${series}?tab=versions`, "newest"],
   ["automation-settings", `/dashboard/automations/${series}?tab=settings`, "A contact may enter again"],
   ["automation-entry", `/dashboard/automations/${series}/entries/${reader}`, "The path"],
-  ["automation-edit", `/dashboard/automations/${series}/edit`, "Ids to use"],
+  ["automation-edit", `/dashboard/automations/${series}/edit`, "What follows"],
 ];
 
 testLooks({
@@ -159,8 +159,10 @@ test(
     await page.getByRole("button", { name: "Create the draft" }).click();
     await page.waitForURL(/\/edit$/);
     const id = /aut_\w+/.exec(page.url())?.[0] ?? "";
+    await page.getByRole("tab", { name: "JSON" }).click();
     await page.locator('[data-step="wait"]').click();
-    await page.getByLabel("Add a step after wait").selectOption({ label: "Ask a condition" });
+    await page.getByLabel("Kind of the step to add after wait").selectOption({ label: "Ask a condition" });
+    await page.getByRole("button", { name: "Add a step after wait" }).click();
     await page.locator('[data-step="condition"]').waitFor();
     const text = page.getByRole("textbox", { name: "The definition as JSON" });
     const right = await text.inputValue();
@@ -194,6 +196,111 @@ test(
     await page.context().close();
   },
   PATIENCE_MS * 3,
+);
+
+test(
+  "by keyboard alone, a person adds steps in a form, moves, changes and removes them, and what the server refuses stands at its field",
+  async () => {
+    const { id } = await sdk.automations.create({
+      name: "By form",
+      trigger: { type: "contact.created" },
+      steps: [{ id: "wait", type: "delay", for: "3d" }],
+      connections: [{ from: "trigger", to: "wait" }],
+    });
+    const { page, faults } = await stage.open(`/dashboard/automations/${id}/edit`);
+    const { keyboard } = page;
+    const read = async () => (await sdk.automations.get(id, {})) as { steps: object[]; connections: object[] };
+    const add = async (after: string, kind: string): Promise<void> => {
+      await page.getByLabel(`Kind of the step to add after ${after}`, { exact: true }).focus();
+      await keyboard.type(kind);
+      await keyboard.press("Tab");
+      await keyboard.press("Enter");
+    };
+    await page.getByLabel("How long").waitFor();
+    await add("wait", "Ask a");
+    await page.getByRole("group", { name: "Condition", exact: true }).waitFor();
+    await page.getByLabel("Value", { exact: true }).focus();
+    await keyboard.press("Control+A");
+    await keyboard.type("gold");
+    await add("condition, no", "Add a tag");
+    const tag = page.getByRole("textbox", { name: /^Tag\b/ });
+    await tag.focus();
+    await keyboard.press("Control+A");
+    await keyboard.press("Delete");
+    await tabTo(page, /^Save/);
+    await keyboard.press("Enter");
+    await page.getByRole("alert").filter({ hasText: "1 character" }).or(page.locator(".hint.wrong")).first().waitFor();
+    expect(await tag.getAttribute("aria-invalid")).toBe("true");
+    expect(await read()).toMatchObject({ steps: { length: 1 } });
+    await tag.focus();
+    await keyboard.type("silver");
+    await page.getByRole("textbox", { name: /^Id\b/ }).focus();
+    await keyboard.press("Control+A");
+    await keyboard.type("not-gold");
+    await keyboard.press("Tab");
+    await page.getByRole("button", { name: /^Add the tag silver not-gold/ }).waitFor();
+    await page.getByRole("button", { name: "Move up" }).focus();
+    await keyboard.press("Enter");
+    await page.getByRole("list", { name: "The steps" }).locator("li").nth(2).getByText("not-gold").first().waitFor();
+    await page.getByRole("button", { name: "Wait 3 days wait" }).focus();
+    await keyboard.press("Enter");
+    await page.getByRole("button", { name: "Remove the step" }).focus();
+    await keyboard.press("Enter");
+    // The focus goes on from what stands before it.
+    await page.locator('[data-form-step="trigger"]:focus').waitFor();
+    await tabTo(page, /^Save/);
+    await keyboard.press("Enter");
+    await page.waitForURL((url) => url.pathname === `/dashboard/automations/${id}`);
+    const { steps, connections } = await read();
+    expect(steps).toHaveLength(2);
+    expect(steps).toEqual(
+      expect.arrayContaining([
+        { id: "not-gold", type: "add_tag", tag: "silver" },
+        { id: "condition", type: "condition", rule: { all: [{ field: "tags", operator: "contains", value: "gold" }] } },
+      ]),
+    );
+    expect(connections).toEqual(
+      expect.arrayContaining([
+        { from: "trigger", to: "not-gold" },
+        { from: "not-gold", to: "condition" },
+      ]),
+    );
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 3,
+);
+
+test(
+  "two people who change one automation do not overwrite each other",
+  async () => {
+    const { id } = await sdk.automations.create({
+      name: "Shared",
+      trigger: { type: "contact.created" },
+      steps: [{ id: "wait", type: "delay", for: "3d" }],
+      connections: [{ from: "trigger", to: "wait" }],
+    });
+    const { page, faults } = await stage.open(`/dashboard/automations/${id}/edit`);
+    await page.getByLabel("How long").fill("5d");
+    // What is not edited here does not count.
+    await sdk.automations.update(id, { name: "Renamed" });
+    await sdk.automations.update(id, { trigger: { type: "replied" } });
+    await page.getByRole("button", { name: "Save" }).click();
+    const conflict = page.getByRole("alert", { name: "Changed by somebody else" });
+    await conflict.getByText("They differ in: definition.").waitFor();
+    expect((await sdk.automations.get(id, {})).version).toBe(1);
+    await conflict.getByRole("button", { name: "Take theirs" }).click();
+    await page.getByRole("button", { name: "When Answers a mail trigger" }).waitFor();
+    expect(await page.getByLabel("How long").inputValue()).toBe("3d");
+    await page.getByLabel("How long").fill("5d");
+    await sdk.automations.update(id, { name: "Renamed again" });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.waitForURL((url) => url.pathname === `/dashboard/automations/${id}`);
+    expect(await sdk.automations.get(id, {})).toMatchObject({ name: "Renamed again", steps: [{ for: "5d" }] });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
 );
 
 test(
@@ -249,7 +356,7 @@ test(
         ((await response.json()) as { revision: number }).revision === revision,
     );
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("alert").getByText("was changed meanwhile").waitFor();
+    await page.getByRole("alert", { name: "Changed by somebody else" }).getByText("They differ in: description.").waitFor();
     expect(await page.getByLabel("Description").inputValue()).toBe("Mine");
     expect((await sdk.automations.get(id)).description).toBe("Theirs");
     expect(faults).toEqual([]);
@@ -262,6 +369,7 @@ test(
   "a link does not take a person away from a definition that is not saved before they agree",
   async () => {
     const { page, faults } = await stage.open(`/dashboard/automations/${draft}/edit`);
+    await page.getByRole("tab", { name: "JSON" }).click();
     const text = page.getByRole("textbox", { name: "The definition as JSON" });
     const before = await text.inputValue();
     await text.fill(`${before}\n`);

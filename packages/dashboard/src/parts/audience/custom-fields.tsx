@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { Contact } from "@mailsvc/sdk/contract";
 import { CONTACT_LIMITS } from "@mailsvc/sdk/contract/facts";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { RequestError } from "../../api/request-error.ts";
 
 type CustomFields = Contact["customFields"];
@@ -18,17 +18,31 @@ interface Row {
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** The custom fields of a contact in a form: names, types and values. The form has them as JSON in `name`. */
-export function CustomFieldsEditor({ name, initial }: { readonly name: string; readonly initial: CustomFields }) {
+interface Props {
+  /** The field of the form that has them as JSON: see `readCustomFields`. */
+  readonly name?: string;
+  readonly initial: CustomFields;
+  readonly legend?: string;
+  /** Called with each change: null while a field is not complete. */
+  readonly change?: (fields: CustomFields | null) => void;
+}
+
+/** Names, types and values, such as the custom fields of a contact. */
+export function CustomFieldsEditor({ name, initial, legend = "Custom fields", change }: Props) {
   const [rows, setRows] = useState<readonly Row[]>(() =>
     Object.entries(initial).map(([field, value], id) => ({ id, name: field, ...toText(value) })),
   );
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) change?.(readRows(rows));
+    isFirst.current = false;
+  }, [rows]);
   const set = (id: number, change: Partial<Row>): void => setRows((all) => all.map((row) => (row.id === id ? { ...row, ...change } : row)));
   const add = (): void => setRows((all) => [...all, { id: (all.at(-1)?.id ?? 0) + 1, name: "", type: "text", text: "" }]);
   return (
     <fieldset class="custom-fields">
-      <legend>Custom fields</legend>
-      <input type="hidden" name={name} value={JSON.stringify(rows)} />
+      <legend>{legend}</legend>
+      {name === undefined ? null : <input type="hidden" name={name} value={JSON.stringify(rows)} />}
       {rows.map((row) => (
         <div key={row.id} class="custom-field">
           <input
@@ -100,6 +114,16 @@ export function readCustomFields(json: string, before: CustomFields = {}): Custo
   if (twice) throw wrong(twice.name, "There are two fields of this name.");
   const removed = Object.keys(before).filter((name) => !Object.hasOwn(fields, name));
   return { ...fields, ...Object.fromEntries(removed.map((name) => [name, null])) };
+}
+
+/** Null while a field has no name or no value. */
+function readRows(rows: readonly Row[]): CustomFields | null {
+  if (rows.some(({ name }) => name.trim() === "")) return null;
+  try {
+    return readCustomFields(JSON.stringify(rows));
+  } catch {
+    return null;
+  }
 }
 
 function toText(value: unknown): { type: Type; text: string } {

@@ -1,6 +1,8 @@
 import type { AutomationStep } from "@mailsvc/sdk/contract";
+import { REFERENCES } from "./fields.ts";
 import type { Definition } from "./layout.ts";
 import { TRIGGER } from "./layout.ts";
+import type { Names } from "./words.ts";
 
 type Type = AutomationStep["type"];
 
@@ -30,20 +32,38 @@ export const SNIPPETS: Readonly<Record<Type, { readonly words: string; readonly 
   exit: { words: "End here", fields: {} },
 };
 
-/** Adds a step of a type after another one. What followed that one follows the new step, by its first way. */
-export function addStep({ steps, connections }: Definition, type: Type, after: string, fields: object): Definition {
+/**
+ * Adds a step of a type after another one, by one of its ways, the first unless said. What followed that one there follows the new
+ * step, by its first way.
+ */
+export function addStep(
+  { steps, connections }: Definition,
+  type: Type,
+  after: string,
+  fields: object,
+  by: string | null = null,
+): Definition {
   const base = type.replaceAll("_", "-");
   let id = base;
   for (let i = 2; steps.some((one) => one.id === id); i += 1) id = `${base}-${i}`;
   const step = { id, type, ...SNIPPETS[type].fields, ...fields } as unknown as AutomationStep;
   const [first] = type === "condition" ? ["yes"] : type === "wait_for_event" ? ["event"] : type === "split" ? ["a"] : [];
   const from = after === TRIGGER || steps.some((one) => one.id === after) ? after : TRIGGER;
-  const taken = connections.find((one) => one.from === from);
+  const taken = connections.find((one) => one.from === from && (by === null || one.branch === by));
   // A step with branches keeps them: the new one goes into the first.
   const before = connections.filter((one) => one !== taken);
-  const into = taken ? { ...taken, to: id } : { from, to: id, ...branchOf(steps, from) };
+  const into = taken ? { ...taken, to: id } : { from, to: id, ...(by === null ? branchOf(steps, from) : { branch: by }) };
   const onward = taken && type !== "exit" ? [{ from: id, to: taken.to, ...(first !== undefined && { branch: first }) }] : [];
   return { steps: [...steps, step], connections: [...before, into, ...onward] };
+}
+
+/** The id of the first thing that a step of a type can name, as its field. */
+export function pickIds(type: Type, names: Names): object {
+  const fields = Object.keys(SNIPPETS[type].fields);
+  const field = fields.find((name) => Object.hasOwn(REFERENCES, name));
+  const prefix = REFERENCES[field ?? ""];
+  const found = prefix === undefined ? undefined : [...names.keys()].find((one) => one.startsWith(prefix));
+  return field === undefined || found === undefined ? {} : { [field]: found };
 }
 
 function branchOf(steps: readonly AutomationStep[], from: string): { branch?: string } {
