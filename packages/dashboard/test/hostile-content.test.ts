@@ -10,24 +10,27 @@ let stage: Stage;
 let market: Market;
 const templates: string[] = [];
 const received: string[] = [];
+
+// As long as the name of a template may be, with what stands around it.
+const MOST = 180;
+
+/** The vectors by their numbers, several at once: as many as a name holds. */
+const GROUPS = VECTORS.reduce<number[][]>((groups, vector, i) => {
+  const last = groups.at(-1);
+  const length = last?.reduce((sum, at) => sum + (VECTORS[at]?.length ?? 0) + 1, vector.length) ?? MOST;
+  if (last && length < MOST) last.push(i);
+  else groups.push([i]);
+  return groups;
+}, []);
 const agentPages: string[] = [];
 
 beforeAll(async () => {
   stage = await createStage();
   market = await createMarket(stage);
-  for (const [i, vector] of VECTORS.entries()) {
-    const html = `<p>hostile ${i}</p>${vector}`;
-    const fields = { name: `Hostile ${vector}`.slice(0, 200), slug: `hostile-${i}`, subject: `Hostile ${vector}`, html };
-    templates.push((await stage.call<{ id: string }>("POST", "/api/v1/templates", fields)).id);
-    const mail = { from: "hello@acme.example", to: `reader${i}@example.com`, subject: `Mail ${i} ${vector}`, text: "Hi", replyTo: "auto" };
-    await stage.call("POST", "/api/v1/send", mail);
-    const captured = await stage.call<{ id: string }>("GET", `/__dev/inbox/wait?timeout=60&to=reader${i}@example.com`);
-    const reply = await stage.call<{ id: string }>("POST", `/__dev/inbox/${captured.id}/reply`, {
-      text: `hostile ${i} ${vector}`,
-      html,
-      attachments: [{ filename: vector.replaceAll(/[\\/]/g, "_"), content: "aGk=" }],
-    });
-    received.push(reply.id);
+  const prepared = await Promise.all(GROUPS.map(prepare));
+  for (const { template, reply } of prepared) {
+    templates.push(template);
+    received.push(reply);
   }
   await market.list("hostile", "Hostile");
   const agent = await market.turnOn("hostile");
@@ -50,6 +53,26 @@ beforeAll(async () => {
     `/dashboard/agents/${agent.activationId}/runs/${run.runId}`,
   );
 }, PATIENCE_MS * 5);
+
+/** Stores a template that has vectors in all of its fields, and an answer to a mail that has them as text, as HTML and as files. */
+async function prepare(group: readonly number[], at: number): Promise<{ readonly template: string; readonly reply: string }> {
+  const vectors = group.map((i) => VECTORS[i] ?? "");
+  const line = vectors.join(" ");
+  // A text before each of them shows that the one before it hides nothing.
+  const html = group.map((i) => `<p>hostile ${i}</p>${VECTORS[i]}`).join("\n");
+  const fields = { name: `Hostile ${line}`, slug: `hostile-${at}`, subject: `Hostile ${line}`, html };
+  const template = await stage.call<{ id: string }>("POST", "/api/v1/templates", fields);
+  const mail = { from: "hello@acme.example", to: `reader${at}@example.com`, subject: `Mail ${at} ${line}`, text: "Hi", replyTo: "auto" };
+  await stage.call("POST", "/api/v1/send", mail);
+  const captured = await stage.call<{ id: string }>("GET", `/__dev/inbox/wait?timeout=60&to=reader${at}@example.com`);
+  const reply = await stage.call<{ id: string }>("POST", `/__dev/inbox/${captured.id}/reply`, {
+    text: group.map((i) => `hostile ${i} ${VECTORS[i]}`).join("\n"),
+    html,
+    attachments: vectors.map((vector) => ({ filename: vector.replaceAll(/[\\/]/g, "_"), content: "aGk=" })),
+  });
+  return { template: template.id, reply: reply.id };
+}
+
 afterAll(async () => {
   await market?.[Symbol.asyncDispose]();
   await stage?.[Symbol.asyncDispose]();
@@ -62,15 +85,13 @@ describe.each([
   test(
     "templates in their editor and preview",
     async () => {
-      const { page, faults, seen } = await watch(stage, "/dashboard/templates", bypassCSP);
-      for (const [i, id] of templates.entries()) {
+      const { page, expectNothing } = await watch(stage, "/dashboard/templates", bypassCSP);
+      for (const [at, id] of templates.entries()) {
         await follow(page, `/dashboard/templates/${id}`);
-        await page.frameLocator('iframe[title="The preview"]').frameLocator("iframe").getByText(`hostile ${i}`, { exact: true }).waitFor();
+        const preview = page.frameLocator('iframe[title="The preview"]').frameLocator("iframe");
+        for (const i of GROUPS[at] ?? []) await preview.getByText(`hostile ${i}`, { exact: true }).waitFor();
       }
-      expect(seen.executed).toBe(0);
-      if (bypassCSP) return;
-      expect(seen.elsewhere).toEqual([]);
-      expect(faults).toEqual([]);
+      expectNothing();
     },
     PATIENCE_MS * 5,
   );
@@ -78,17 +99,14 @@ describe.each([
   test(
     "answers of people, as text and as HTML",
     async () => {
-      const { page, faults, seen } = await watch(stage, "/dashboard/received", bypassCSP);
-      for (const [i, id] of received.entries()) {
+      const { page, expectNothing } = await watch(stage, "/dashboard/received", bypassCSP);
+      for (const [at, id] of received.entries()) {
         await follow(page, `/dashboard/received/${id}`);
-        await page.getByText(`hostile ${i} `).first().waitFor();
+        for (const i of GROUPS[at] ?? []) await page.getByText(`hostile ${i} `).first().waitFor();
         await page.getByRole("button", { name: "Show the HTML" }).click();
-        await page.frameLocator("iframe").getByText(`hostile ${i}`, { exact: true }).waitFor();
+        for (const i of GROUPS[at] ?? []) await page.frameLocator("iframe").getByText(`hostile ${i}`, { exact: true }).waitFor();
       }
-      expect(seen.executed).toBe(0);
-      if (bypassCSP) return;
-      expect(seen.elsewhere).toEqual([]);
-      expect(faults).toEqual([]);
+      expectNothing();
     },
     PATIENCE_MS * 5,
   );
@@ -96,7 +114,7 @@ describe.each([
   test(
     "messages, requests and logs of agents",
     async () => {
-      const { page, faults, seen } = await watch(stage, "/dashboard/approvals", bypassCSP);
+      const { page, expectNothing } = await watch(stage, "/dashboard/approvals", bypassCSP);
       for (const path of agentPages) {
         await follow(page, path);
         await page
@@ -107,8 +125,7 @@ describe.each([
         expect(await page.locator("main :is(img, script, iframe, object, embed, video, base, meta, style)").count(), path).toBe(0);
         expect(await page.locator('main a[href^="javascript:"]').count(), path).toBe(0);
       }
-      expect(seen).toEqual({ executed: 0, elsewhere: [] });
-      expect(faults).toEqual([]);
+      expectNothing();
     },
     PATIENCE_MS * 3,
   );

@@ -1,15 +1,16 @@
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { listBarriers } from "./barriers.ts";
-import { PATIENCE_MS, picture, type Stage } from "./browser.ts";
+import { type OpenPage, PATIENCE_MS, picture, type Stage } from "./browser.ts";
 
 /** A page: its name, its path, and a text that is there once it is loaded. */
 export type Look = readonly [name: string, path: string, text: string];
 
-const DEVICES = [
-  ["desktop", { width: 1360, height: 860 }],
-  ["phone", { width: 390, height: 780 }],
-] as const;
+/** The sizes in which pages are looked at. */
+export const DEVICES = {
+  desktop: { width: 1360, height: 860 },
+  phone: { width: 390, height: 780 },
+} as const;
 
 /** Tests that axe finds no barrier in pages, and that nothing goes wrong in them: on a desktop and a phone, in both themes. */
 export function testLooks({
@@ -23,24 +24,39 @@ export function testLooks({
   /** Waits for what a page loads after its text. */
   ready?: (name: string, page: Page) => Promise<void>;
 }): void {
+  // One browser profile for all of them: what a page has loaded, the next one need not load again.
+  let opened: OpenPage | null = null;
+  const close = async (): Promise<void> => {
+    await opened?.page.context().close();
+    opened = null;
+  };
+  afterAll(close);
   test.each(pages().map(([name]) => name))(
     "%s has no barrier and no fault, on a desktop and a phone, light and dark",
     async (name) => {
       const [, path = "", text = ""] = pages().find(([one]) => one === name) ?? [];
-      for (const [device, viewport] of DEVICES) {
-        const opened = await open(path, { colorScheme: "light", viewport });
-        // A phone leaves some columns out.
-        const state = device === "phone" ? "attached" : "visible";
-        await opened.page.locator("main").getByText(text).first().waitFor({ state });
-        await ready(name, opened.page);
-        for (const theme of ["light", "dark"] as const) {
-          await opened.page.emulateMedia({ colorScheme: theme });
-          await picture(opened.page, `${name}-${theme}-${device}`);
-          // The themes have the same elements, in other colors.
-          expect(await listBarriers(opened, theme === "light" ? "all" : "colors")).toEqual([]);
+      try {
+        if (opened === null) opened = await open(path, { colorScheme: "light", viewport: DEVICES.desktop });
+        else await opened.page.goto(path);
+        const { page, faults } = opened;
+        await page.locator("main").getByText(text).first().waitFor();
+        await ready(name, page);
+        for (const [device, size] of Object.entries(DEVICES)) {
+          await page.setViewportSize(size);
+          for (const theme of ["light", "dark"] as const) {
+            await page.emulateMedia({ colorScheme: theme });
+            await picture(page, `${name}-${theme}-${device}`);
+            // The themes have the same elements, in other colors.
+            expect(await listBarriers(opened, theme === "light" ? "all" : "colors")).toEqual([]);
+          }
         }
-        expect(opened.faults).toEqual([]);
-        await opened.page.context().close();
+        expect(faults).toEqual([]);
+        await page.setViewportSize(DEVICES.desktop);
+        await page.emulateMedia({ colorScheme: "light" });
+      } catch (error) {
+        // The next page gets a browser profile in which nothing has gone wrong.
+        await close();
+        throw error;
       }
     },
     PATIENCE_MS * 2,

@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
 import type { Stage } from "./browser.ts";
 import { EXECUTED } from "./vectors.ts";
 
@@ -15,7 +16,12 @@ export async function watch(stage: Stage, path: string, bypassCSP: boolean) {
     seen.elsewhere.push(url);
     return route.abort();
   });
-  return { page, faults, seen };
+  /** Expects that nothing was executed; and where the policies of pages hold, that nothing was loaded from elsewhere, and nothing failed. */
+  const expectNothing = (): void => {
+    expect(seen.executed).toBe(0);
+    if (!bypassCSP) expect({ elsewhere: seen.elsewhere, faults }).toEqual({ elsewhere: [], faults: [] });
+  };
+  return { page, seen, expectNothing };
 }
 
 /** Goes to a page of the dashboard as a link in it does. */
