@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { hook } from "../../test/hook.ts";
 import { countingHook, createActivations, emitResumed, waitForDeliveries } from "../../test/many-activations.ts";
 import { activateAgent, listAgent } from "../../test/marketplace.ts";
+import { HOUR } from "../lib/units.ts";
 import { createWorld } from "../testing.ts";
 import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 import { LEASE_MS } from "./streams.ts";
@@ -60,6 +61,21 @@ test("a kept connection that the receiver has closed costs no attempt", async ()
   const deliveries = (await world.builder.sdk.deliveries.list("writer")).data;
   expect(deliveries).toHaveLength(7);
   for (const one of deliveries) expect(one).toMatchObject({ state: "delivered", attempts: 1 });
+});
+
+test("a retry that falls due just before the timer is set is not forgotten", async () => {
+  await using hooks = await hook((n) => (n === 0 ? 500 : 200));
+  await using world = await createWorld();
+  await listAgent(world.builder.sdk, hooks.url);
+  const { clock } = world.app.deps;
+  const now = clock.now.bind(clock);
+  let isLate = false;
+  clock.now = () => {
+    isLate ||= hooks.calls.length > 0 && (new Error().stack ?? "").includes("#setTimer");
+    return now() + (isLate ? HOUR : 0);
+  };
+  await activateAgent(world.sdk);
+  await waitForDeliveries(hooks, 2, world);
 });
 
 test("500 webhooks that hang, with 10 events each, do not delay one that works", { timeout: 60_000 }, async () => {

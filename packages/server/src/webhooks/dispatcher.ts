@@ -295,11 +295,13 @@ export class WebhookDispatcher implements WebhookWorker {
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** Moves what has become due to the ready set, and sets the timer for what is due next. */
+  /** Moves what has become due to the ready set, for which the loop runs once more, and sets the timer for what is due next. */
   #setTimer(): void {
     const { clock } = this.#deps;
     const now = clock.now();
+    const waiting = this.#ready.due.size;
     const next = this.#ready.advance(now);
+    if (this.#ready.due.size > waiting) this.#runAgain = true;
     this.#timer?.cancel();
     this.#timer = next === null || !this.#started ? null : clock.after(next - now, "agent.deliver", () => this.#runDue());
   }
