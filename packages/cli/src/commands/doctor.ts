@@ -219,12 +219,23 @@ async function checkRecords(session: Session): Promise<Finding[]> {
   const senders = (await list(buildCall(contract.senders.list, [], { ...page, status: "VERIFIED" }, undefined))) as Sender[];
   const inbound = (await list(buildCall(contract.inboundDomains.list, [], page, undefined))) as InboundDomain[];
   return [
-    ...senders.map(({ value, failingSince, id }) => ({ value, failingSince, see: `mailsvc senders get ${id}` })),
-    ...inbound.map(({ domain, failingSince, id }) => ({ value: domain, failingSince, see: `mailsvc inbound-domains get ${id}` })),
-  ].flatMap(({ value, failingSince, see }) =>
+    ...senders.map(({ value, failingSince, lastError, id }) => ({ value, failingSince, lastError, see: `mailsvc senders get ${id}` })),
+    ...inbound.map(({ domain: value, failingSince, lastError, id }) => ({
+      value,
+      failingSince,
+      lastError,
+      see: `mailsvc inbound-domains get ${id}`,
+    })),
+  ].flatMap(({ value, failingSince, lastError, see }) =>
     failingSince === null
       ? []
-      : [warning("dns", `${value}: the record that proves that it is yours is missing since ${failingSince}`, `Publish it again: ${see}`)],
+      : [
+          warning(
+            "dns",
+            `${value}: a DNS record is missing since ${failingSince}. ${lastError ?? ""}`.trimEnd(),
+            `Publish it again: ${see}`,
+          ),
+        ],
   );
 }
 

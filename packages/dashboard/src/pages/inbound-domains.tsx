@@ -63,7 +63,7 @@ function NoDomain() {
 }
 
 function Domain({
-  domain: { id, domain, status, dnsRecords, lastError, verifiedAt },
+  domain: { id, domain, status, dnsRecords, lastError, failingSince, verifiedAt },
   done,
 }: {
   readonly domain: InboundDomain;
@@ -71,7 +71,7 @@ function Domain({
 }) {
   const verify = async (): Promise<void> => {
     const after = await api.inboundDomains.verify(id, {});
-    if (after.status === "VERIFIED") toast("Verified");
+    if (after.status === "VERIFIED" && after.failingSince === null) toast("Verified");
     else toast(after.lastError ?? "The record was not found yet", { bad: true });
     done();
   };
@@ -83,11 +83,11 @@ function Domain({
     <section class="card stack">
       <div class="what">
         <h2>
-          {domain} <Status status={status} />
+          {domain} {failingSince === null ? <Status status={status} /> : <Status status="FAILING" text="record missing" />}
         </h2>
         {may("received:write") ? (
           <div class="buttons">
-            {status === "PENDING" ? <ActionButton label="Verify now" primary act={verify} /> : null}
+            {status === "PENDING" || failingSince !== null ? <ActionButton label="Verify now" primary act={verify} /> : null}
             <ConfirmButton label="Remove" question={`Remove ${domain}?`} danger act={remove}>
               <p>Later mail to it is refused. Mail that was received stays.</p>
             </ConfirmButton>
@@ -97,7 +97,8 @@ function Domain({
       <Facts
         facts={[
           ["Verified", verifiedAt && <Time key="at" at={verifiedAt} exactly />],
-          ["Last check", status === "PENDING" ? lastError : null],
+          ["Record missing since", failingSince && <Time key="missing" at={failingSince} exactly />],
+          ["Last check", lastError],
         ]}
       />
       {dnsRecords.map(({ type, name, value, priority }) => (

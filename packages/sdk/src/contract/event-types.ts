@@ -28,6 +28,9 @@ export const AUTOMATION_EVENT_TYPES = [
   "automation.webhook",
 ] as const;
 
+/** Events about the DNS records of verified domains, senders and inbound ones: one has been missing for a day; it is back. */
+export const DOMAIN_EVENT_TYPES = ["domain.record_missing", "domain.record_restored"] as const;
+
 /** Events about developer webhooks themselves: a test that was asked for, and one that was disabled since it failed for days. */
 export const WEBHOOK_EVENT_TYPES = ["webhook.test", "webhook.disabled"] as const;
 
@@ -40,6 +43,7 @@ export const EVENT_TYPES = [
   ...SUPPRESSION_EVENT_TYPES,
   ...CAMPAIGN_EVENT_TYPES,
   ...AUTOMATION_EVENT_TYPES,
+  ...DOMAIN_EVENT_TYPES,
   ...WEBHOOK_EVENT_TYPES,
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -81,6 +85,15 @@ interface Suppressed {
   reason: Suppression["reason"];
   scope: Suppression["scope"];
   source: Suppression["source"];
+}
+
+/** A verified domain: the id of its sender, or of its inbound domain. */
+interface CheckedDomain {
+  senderId?: string;
+  inboundDomainId?: string;
+  domain: string;
+  /** Since when a record of it is missing, or was. */
+  failingSince: string;
 }
 
 interface Membership {
@@ -138,6 +151,9 @@ export interface EventData extends Record<EventType, object> {
   "automation.failed": AnyData;
   "automation.goal_reached": AnyData;
   "automation.webhook": { webhookId: string; entryId: string; stepId: string; data?: Record<string, unknown> };
+  /** `reason` names the record. */
+  "domain.record_missing": CheckedDomain & { reason: string };
+  "domain.record_restored": CheckedDomain;
   "webhook.test": { webhookId: string };
   "webhook.disabled": { webhookId: string; failingSince: string };
 }

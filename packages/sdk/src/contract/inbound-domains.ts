@@ -14,7 +14,7 @@ export const InboundDomain = z
     dnsRecords: z.array(z.object({ type: z.enum(["TXT", "MX"]), name: z.string(), value: z.string(), priority: z.int().nullable() })),
     /** Why the last check failed; null when it did not. */
     lastError: z.string().nullable(),
-    /** Since when its TXT record is missing, which is looked at once a day; null while it is there. Its mail is still received. */
+    /** Since when its TXT or MX record is missing, which are looked for once a day; null while both are there. Mail that arrives is still received. */
     failingSince: Instant.nullable(),
     createdAt: Instant,
     verifiedAt: Instant.nullable(),
@@ -64,8 +64,8 @@ export const inboundDomains = {
     path: "/api/v1/inbound-domains/:id/verify",
     access: write,
     mailsTo: "nobody",
-    summary: "Check the DNS record of a domain now",
-    description: "The record of a verified domain is looked for again.",
+    summary: "Check the DNS records of a domain now",
+    description: "Of a domain that waits, the TXT record; of a verified one, the TXT and the MX record.",
     body: z.strictObject({}),
     output: InboundDomain,
     errors: ["not_found", "conflict"],

@@ -30,7 +30,7 @@ export const Sender = z
     dnsRecord: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }).nullable(),
     /** Why the last check failed; null when it did not. */
     lastError: z.string().nullable(),
-    /** Since when the record of a verified domain is missing, which is looked at once a day; null while it is there. It may still send. */
+    /** Since when the record of a verified domain is missing, which is looked for once a day; null while it is there. It may still send. */
     failingSince: Instant.nullable(),
     /** The relay of mail from it, where no campaign names another one; null for that of the workspace. */
     relay: z.string().nullable(),

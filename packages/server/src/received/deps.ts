@@ -1,6 +1,7 @@
 import type { Tx } from "../db/db.ts";
 import type { EmailDeps } from "../emails/deps.ts";
 import type { ContentsRow, EmailRow } from "../emails/emails.ts";
+import type { DomainRecords } from "../lib/domain-records.ts";
 import type { ReceivedRow } from "./store.ts";
 
 /** An answer to an email of a workspace, by a person. */
@@ -18,6 +19,7 @@ export interface ReceivedHooks {
 
 /** What received mail needs. */
 export interface ReceivedDeps extends EmailDeps {
+  readonly dns: Pick<DomainRecords, "txt" | "mx" | "addresses">;
   readonly receivedHooks: ReceivedHooks;
   readonly config: EmailDeps["config"] & {
     readonly inboundDomain: string | null;

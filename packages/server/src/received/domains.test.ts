@@ -96,10 +96,11 @@ describe("an inbound domain", () => {
   });
 });
 
-test("the record of a verified inbound domain is looked for every day; its mail is received while it is missing", async () => {
+test("the TXT record of a verified inbound domain is looked for every day; its mail is received while it is missing", async () => {
   const records: string[] = [];
   const flags = { "inbound-domain": "bounces.acme.test" };
-  await using s = await start({ dev: false, flags, dns: { txt: async (name) => (name === "_mailsvc.in.acme.test" ? records : []) } });
+  const mx = async () => [{ priority: 10, exchange: "bounces.acme.test" }];
+  await using s = await start({ dev: false, flags, dns: { txt: async (name) => (name === "_mailsvc.in.acme.test" ? records : []), mx } });
   const { sdk } = s.world;
   const made = await sdk.inboundDomains.create({ domain: "in.acme.test" });
   records.push(made.dnsRecords[0]?.value ?? "");
@@ -117,6 +118,40 @@ test("the record of a verified inbound domain is looked for every day; its mail 
   expect(await s.deliver("sales@in.acme.test", write("Hello?"))).toBe(250);
   records.push(made.dnsRecords[0]?.value ?? "");
   expect(await sdk.inboundDomains.verify(made.id)).toEqual(verified);
+});
+
+test("so is its MX record, with an event once it has been missing for a day, and one when it is back", async () => {
+  const records: string[] = [];
+  const exchanges = [{ priority: 10, exchange: "Bounces.Acme.test." }];
+  const addresses = async (name: string) => (name === "elsewhere.test" ? ["192.0.2.7"] : ["192.0.2.1"]);
+  const flags = { "inbound-domain": "bounces.acme.test" };
+  await using s = await start({ dev: false, flags, dns: { txt: async () => records, mx: async () => exchanges, addresses } });
+  const { sdk } = s.world;
+  const { id, dnsRecords } = await sdk.inboundDomains.create({ domain: "in.acme.test" });
+  records.push(dnsRecords[0]?.value ?? "");
+  await s.world.clock.advance("10m");
+  const verified = await sdk.inboundDomains.get(id);
+  // Another name that leads to the same address does as well.
+  exchanges.splice(0, 1, { priority: 10, exchange: "mx.acme.test" });
+  await s.world.clock.advance("1d");
+  expect(await sdk.inboundDomains.get(id)).toEqual(verified);
+  exchanges.splice(0, 1, { priority: 10, exchange: "elsewhere.test" });
+  await s.world.clock.advance("3d");
+  const failing = await sdk.inboundDomains.get(id);
+  const reason = "The MX record at in.acme.test names elsewhere.test, not bounces.acme.test, so its mail does not come here.";
+  expect(failing).toMatchObject({ status: "VERIFIED", failingSince: expect.any(String), lastError: reason });
+  exchanges.splice(0);
+  expect((await sdk.inboundDomains.verify(id, {})).lastError).toBe(
+    "There is no MX record at in.acme.test, so its mail does not come here.",
+  );
+  exchanges.push({ priority: 10, exchange: "bounces.acme.test" });
+  expect(await sdk.inboundDomains.verify(id, {})).toEqual(verified);
+  await s.world.settle();
+  const about = { inboundDomainId: id, domain: "in.acme.test", failingSince: failing.failingSince };
+  expect((await s.world.events.all()).flatMap(({ type, data }) => (type.startsWith("domain.") ? [{ type, data }] : []))).toEqual([
+    { type: "domain.record_missing", data: { ...about, reason } },
+    { type: "domain.record_restored", data: about },
+  ]);
 });
 
 test("of two workspaces that verify an inbound domain at once, one gets it and the other a conflict", async () => {

@@ -7,8 +7,9 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { JobHandler } from "../queue/queue.ts";
-import { buildDnsRecord, type CheckedDomains, judgeLook, lookForRecord, type RecordLook } from "../senders/senders.ts";
+import { buildDnsRecord, type CheckedDomains, lookForRecord, type RecordLook, storeLook } from "../senders/senders.ts";
 import type { ReceivedDeps } from "./deps.ts";
+import { lookForMx } from "./mx.ts";
 import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
 
 /*
@@ -19,7 +20,7 @@ import { IS_VERIFIED, type ReceivedTables } from "./tables.ts";
  * | PENDING  | VERIFIED, unless another workspace has it | gone    |
  * | VERIFIED | –                                         | gone    |
  *
- * What becomes of a verified one whose record goes is in `senders/recheck.ts`.
+ * What becomes of a verified one one of whose records goes is in `senders/recheck.ts`.
  */
 
 /** What tells where this server is. */
@@ -103,13 +104,13 @@ export async function recordCheck(tx: Tx, deps: ReceivedDeps, row: Row, look: Re
   const now = deps.clock.now();
   // In dev mode nothing has to be proven.
   if (row.status === "VERIFIED" && row.checkedAt === null) return toInboundDomain(deps, row);
-  if (row.status === "PENDING" && look.fault === null) await assertFree(tx, row);
+  if (row.status === "VERIFIED") {
+    const state = await storeLook(tx, deps, checkedInboundDomains(deps), { ...row, value: row.domain }, look);
+    return toInboundDomain(deps, { ...row, ...state });
+  }
+  if (look.fault === null) await assertFree(tx, row);
   const patch: Partial<Row> =
-    row.status === "VERIFIED"
-      ? judgeLook(row, look, now)
-      : look.fault === null
-        ? { status: "VERIFIED", verifiedAt: now, checkedAt: now, lastError: null }
-        : { lastError: look.fault };
+    look.fault === null ? { status: "VERIFIED", verifiedAt: now, checkedAt: now, lastError: null } : { lastError: look.fault };
   try {
     await tx.update(tx.t.inboundDomains).set(patch).where(eq(tx.t.inboundDomains.id, row.id));
   } catch (error) {
@@ -120,14 +121,20 @@ export async function recordCheck(tx: Tx, deps: ReceivedDeps, row: Row, look: Re
   return toInboundDomain(deps, { ...row, ...patch });
 }
 
-/** Looks for the record of a domain. */
-export function checkRecord(deps: ReceivedDeps, { domain, token }: Row): Promise<RecordLook> {
-  return lookForRecord(deps, { value: domain, token });
+/** Looks for the TXT record of a domain, which proves control; once it is verified, for the MX record too, which leads its mail here. */
+export async function checkRecords(
+  deps: DomainPlace & Pick<ReceivedDeps, "dns">,
+  { domain, token, status }: Pick<Row, "domain" | "token" | "status">,
+): Promise<RecordLook> {
+  const look = await lookForRecord(deps, { value: domain, token });
+  return status === "PENDING" || look.fault !== null ? look : lookForMx(deps.dns, domain, findHost(deps));
 }
 
 /** The verified inbound domains whose records are looked for. */
-export function checkedInboundDomains({ db }: Pick<ReceivedDeps, "db">): CheckedDomains {
+export function checkedInboundDomains(deps: DomainPlace & Pick<ReceivedDeps, "db" | "dns">): CheckedDomains {
+  const { db } = deps;
   return {
+    idName: "inboundDomainId",
     findDue: async ({ since, missingSince, limit }) => {
       const { inboundDomains: t } = db.read.t;
       const isDue = or(lte(t.checkedAt, since), and(isNotNull(t.failingSince), lte(t.checkedAt, missingSince)));
@@ -139,6 +146,11 @@ export function checkedInboundDomains({ db }: Pick<ReceivedDeps, "db">): Checked
         .limit(limit);
       return rows.map(({ domain, ...row }) => ({ ...row, value: domain }));
     },
+    find: async (tx, id) => {
+      const [row] = await findRows(tx, tx.t.inboundDomains, { id, status: "VERIFIED" });
+      return row ? { ...row, value: row.domain } : null;
+    },
+    look: ({ value, token }) => checkRecords(deps, { domain: value, token, status: "VERIFIED" }),
     save: async (tx, id, state) => void (await tx.update(tx.t.inboundDomains).set(state).where(eq(tx.t.inboundDomains.id, id))),
   };
 }
@@ -148,7 +160,7 @@ export function checkInboundDomain(deps: ReceivedDeps): JobHandler {
   return async ({ payload }) => {
     const [row] = await findRows(deps.db.read, deps.db.read.t.inboundDomains, { id: String(payload.domainId) });
     if (row?.status !== "PENDING") return {};
-    const look = await checkRecord(deps, row);
+    const look = await checkRecords(deps, row);
     const fault = look.fault ?? (await describeOwner(deps.db.read, row));
     const next = deps.clock.now() + CHECK_EVERY;
     return {

@@ -4,7 +4,7 @@ import type { Handlers } from "../http/handler.ts";
 import type { RecordLook } from "../senders/senders.ts";
 import { answerReceived } from "./answer.ts";
 import type { ReceivedDeps } from "./deps.ts";
-import { addDomain, checkRecord, getDomainRow, listDomains, recordCheck, removeDomain, toInboundDomain } from "./domains.ts";
+import { addDomain, checkRecords, getDomainRow, listDomains, recordCheck, removeDomain, toInboundDomain } from "./domains.ts";
 import { deleteReceived, getReceived, listAttachments, listReceived, readAttachment } from "./received.ts";
 import { getReceivedRow, readRaw } from "./store.ts";
 
@@ -27,7 +27,7 @@ export const inboundDomainHandlers: Handlers<typeof contract.inboundDomains, Rec
   create: ({ domain }, { tx, deps, workspaceId }) => addDomain(tx, deps, workspaceId, domain),
   get: async ({ id }, { read, deps, workspaceId }) => toInboundDomain(deps, await getDomainRow(read, workspaceId, id)),
   verify: {
-    prepare: async ({ id }, { read, deps, workspaceId }) => checkRecord(deps, await getDomainRow(read, workspaceId, id)),
+    prepare: async ({ id }, { read, deps, workspaceId }) => checkRecords(deps, await getDomainRow(read, workspaceId, id)),
     run: async ({ id }, { tx, deps, workspaceId }, look: RecordLook) =>
       recordCheck(tx, deps, await getDomainRow(tx, workspaceId, id), look),
   },

@@ -1,4 +1,5 @@
 import type { Db } from "../db/db.ts";
+import type { EventDeps } from "../events/deps.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { DomainRecords } from "../lib/domain-records.ts";
 import type { Ids } from "../lib/ids.ts";
@@ -10,7 +11,7 @@ import type { RelayNames } from "../relays/deps.ts";
 import type { VerifiedSenders } from "./verified-senders.ts";
 
 /** What senders need. */
-export interface SenderDeps extends RelayNames {
+export interface SenderDeps extends EventDeps, RelayNames {
   readonly clock: Clock;
   readonly db: Db;
   readonly dns: Pick<DomainRecords, "txt">;

@@ -330,6 +330,39 @@ describe("a domain in production", () => {
     ]);
   });
 
+  test("has an event once its record has been missing for a day, and one when it is back; a short absence has none", async () => {
+    const dns = fakeDns();
+    await using world = await production({ dns });
+    const { id, dnsRecord } = await world.sdk.senders.create({ domain: "acme.com" });
+    const publish = () => dns.records.set("_mailsvc.acme.com", [dnsRecord?.value ?? ""]);
+    const listOurs = async () => {
+      await world.settle();
+      return (await world.events.all()).flatMap(({ type, data }) => (type.startsWith("domain.") ? [{ type, data }] : []));
+    };
+    publish();
+    await world.clock.advance("10m");
+    dns.records.clear();
+    await world.clock.advance("1d");
+    expect(await world.sdk.senders.get(id)).toMatchObject({ failingSince: expect.any(String) });
+    publish();
+    await world.clock.advance("1h");
+    expect(await listOurs()).toEqual([]);
+    dns.records.clear();
+    await world.clock.advance("1d");
+    const { failingSince } = await world.sdk.senders.get(id);
+    await world.clock.advance("23h");
+    await world.sdk.senders.verify(id);
+    expect(await listOurs()).toEqual([]);
+    await world.clock.advance("2d");
+    const about = { senderId: id, domain: "acme.com", failingSince };
+    const missing = { type: "domain.record_missing", data: { ...about, reason: "There is no TXT record at _mailsvc.acme.com." } };
+    expect(await listOurs()).toEqual([missing]);
+    publish();
+    await world.sdk.senders.verify(id);
+    await world.clock.advance("2d");
+    expect(await listOurs()).toEqual([missing, { type: "domain.record_restored", data: about }]);
+  });
+
   test("that was verified without proof is not looked for", async () => {
     const dns = fakeDns();
     await using world = await production({ dns });

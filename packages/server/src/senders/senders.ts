@@ -8,12 +8,12 @@ import { ApiError, brokenLink, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { assertRelayOpen } from "../relays/relays.ts";
 import type { SenderDeps } from "./deps.ts";
-import { buildDnsRecord, type RecordLook } from "./dns.ts";
-import { type CheckedDomains, judgeLook } from "./recheck.ts";
+import { buildDnsRecord, lookForRecord, type RecordLook } from "./dns.ts";
+import { type CheckedDomains, storeLook } from "./recheck.ts";
 import type { SenderTables } from "./tables.ts";
 
 export { buildDnsRecord, lookForRecord, type RecordLook } from "./dns.ts";
-export { type CheckedDomains, type CheckState, judgeLook, recheckDomains } from "./recheck.ts";
+export { type CheckedDomains, recheckDomains, storeLook } from "./recheck.ts";
 
 /** The kinds of the jobs that verify a sender; see `jobs.ts`. */
 export const CHECK_JOB = "senders.check";
@@ -130,7 +130,8 @@ export async function recordVerification(tx: Tx, deps: SenderDeps, row: SenderRo
 /** Stores what a look for the record of a domain found. A verified domain stays verified; one that was verified without DNS is left alone. */
 export async function recordLook(tx: Tx, deps: SenderDeps, row: SenderRow, look: RecordLook): Promise<SenderRow> {
   const now = deps.clock.now();
-  if (row.status === "VERIFIED") return row.checkedAt === null ? row : store(tx, row, judgeLook(row, look, now));
+  if (row.status === "VERIFIED")
+    return row.checkedAt === null ? row : { ...row, ...(await storeLook(tx, deps, checkedSenders(deps), row, look)) };
   return store(
     tx,
     row,
@@ -149,8 +150,10 @@ export async function findMissingRecord(
 }
 
 /** The verified sender domains whose records are looked for. */
-export function checkedSenders({ db }: Pick<SenderDeps, "db">): CheckedDomains {
+export function checkedSenders(deps: Pick<SenderDeps, "db" | "dns">): CheckedDomains {
+  const { db } = deps;
   return {
+    idName: "senderId",
     findDue: ({ since, missingSince, limit }) => {
       const { senders: t } = db.read.t;
       const isDue = or(lte(t.checkedAt, since), and(isNotNull(t.failingSince), lte(t.checkedAt, missingSince)));
@@ -161,6 +164,8 @@ export function checkedSenders({ db }: Pick<SenderDeps, "db">): CheckedDomains {
         .orderBy(asc(t.checkedAt))
         .limit(limit);
     },
+    find: async (tx, id) => (await findRows(tx, tx.t.senders, { id, status: "VERIFIED" }))[0] ?? null,
+    look: (domain) => lookForRecord(deps, domain),
     save: async (tx, id, state) => void (await tx.update(tx.t.senders).set(state).where(eq(tx.t.senders.id, id))),
   };
 }
