@@ -141,6 +141,7 @@ export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS, Tags, Tracki
 export * from "./senders.ts";
 export * from "./suppressions.ts";
 export {
+  RESERVED_SLUG,
   Slug,
   TEMPLATE_KINDS,
   TEMPLATE_LIMITS,

@@ -32,13 +32,15 @@ export const VARIABLE_TYPES = ["string", "number", "boolean", "date", "array", "
 export const TEMPLATE_RENDERERS = ["mjml", "react-email"] as const;
 const refused = { message: "The text holds a U+0000 character or a lone surrogate.", params: { code: "invalid_characters" } };
 
+/** POST /api/v1/send/batch sends no template. */
+export const RESERVED_SLUG = "batch";
+
 /** Identifies a template in paths: lower-case letters and digits, with dashes or underscores between them. */
 export const Slug = z
   .string()
   .max(TEMPLATE_LIMITS.slug)
   .regex(/^[a-z0-9]+(?:[-_][a-z0-9]+)*$/, "Lower-case letters and digits are needed, with - or _ between them.")
-  // POST /api/v1/send/batch sends no template.
-  .refine((slug) => slug !== "batch", {
+  .refine((slug) => slug !== RESERVED_SLUG, {
     message: "batch is taken: it is part of the address to which batches are sent.",
     params: { code: "reserved" },
   })

@@ -64,7 +64,7 @@ export const apiTools: readonly Tool[] = [
     title: "Call an operation of the API",
     description:
       "Call an operation by its id, as api_search shows it, with its arguments by name. Lists give 20 items at most, HTML only with includeHtml. A write takes an idempotencyKey; in serve a person confirms it.",
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     input: z.strictObject({
       operation: z.string().max(100),
       input: z.record(z.string(), z.unknown()).default({}),

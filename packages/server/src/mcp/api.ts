@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { type Contract, contract, type Endpoint, ErrorBody, type Output, paramNames } from "@mailsvc/sdk/contract";
-import { type Operation, takesIdempotencyKey } from "./operations.ts";
+import { type Contract, contract, type Endpoint, ErrorBody, type ErrorDetail, type Output, paramNames } from "@mailsvc/sdk/contract";
+import { check } from "../http/validation.ts";
+import { findOtherAt, hasDefaultKey, type Operation, takesIdempotencyKey } from "./operations.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** A request to the API, without the key. */
@@ -30,11 +31,14 @@ export type Me = Output<(typeof contract)["me"]["get"]>;
 /** The answer to a write. */
 export interface Written {
   readonly data: unknown;
-  /** The key under which the server keeps the answer for a day; null for what it does not keep. */
+  /** The key under which the server keeps the answer for a day; null without one. */
   readonly idempotencyKey: string | null;
   /** The answer is that of an earlier call with the same key: this one did nothing. */
   readonly replayed: boolean;
 }
+
+// As many as the API names.
+const MAX_FAULTS = 20;
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -59,10 +63,11 @@ export class Api {
     return data as (typeof contract)[N][V] extends Endpoint ? Output<(typeof contract)[N][V]> : never;
   }
 
-  /** Calls an operation; a write by the given Idempotency-Key, or by one made of its arguments. Throws ToolError. */
+  /** Calls an operation; a write by the given Idempotency-Key, one that sends mail else by a key made of its arguments. Throws ToolError. */
   async call(operation: Operation, input: Arguments, idempotencyKey?: string): Promise<Written> {
     const { endpoint } = operation;
-    const key = takesIdempotencyKey(endpoint) ? (idempotencyKey ?? makeIdempotencyKey(operation.id, input)) : null;
+    const given = takesIdempotencyKey(endpoint) ? (idempotencyKey ?? null) : null;
+    const key = given ?? (hasDefaultKey(endpoint) ? makeIdempotencyKey(operation.id, input) : null);
     const answer = await this.#send(
       { ...splitInput(operation, input), method: endpoint.method, headers: key === null ? {} : { "idempotency-key": key } },
       this.#signal,
@@ -73,11 +78,26 @@ export class Api {
 }
 
 /**
- * The Idempotency-Key of a write without one: the same for the same arguments. A client that repeats a call because it did not see the
+ * The Idempotency-Key of mail that is sent without one: the same for the same arguments. A client that repeats a call because it did not see the
  * result then sends nothing twice within the day for which answers are kept.
  */
 export function makeIdempotencyKey(operation: string, input: Arguments): string {
   return `mcp-${createHash("sha256").update(operation).update(toCanonicalJson(input)).digest("hex").slice(0, 40)}`;
+}
+
+/**
+ * Checks the arguments of an operation as its endpoint does, so that what is counted and shown to a person is what the endpoint takes. Throws
+ * ToolError.
+ */
+export function assertInput(operation: Operation, input: Arguments): void {
+  const { endpoint } = operation;
+  const { query, body } = splitInput(operation, input);
+  const parts = [
+    ...(endpoint.query && endpoint.method !== "GET" ? [check(endpoint.query, query)] : []),
+    ...(endpoint.body ? [check(endpoint.looseBody ?? endpoint.body, body)] : []),
+  ];
+  const faults = parts.flatMap((part) => ("details" in part ? part.details : []));
+  if (faults.length > 0) throw new ToolError(listFaults("validation_error", "The arguments are not valid.", faults));
 }
 
 /** JSON in which the order of the fields makes no difference. */
@@ -93,14 +113,20 @@ function toCanonical(value: unknown): unknown {
 }
 
 /** Puts each argument where the operation has it. Throws ToolError for what is missing or has no place. */
-function splitInput({ id, endpoint }: Operation, input: Arguments): Pick<ApiRequest, "path" | "query" | "body"> {
+function splitInput(operation: Operation, input: Arguments): Pick<ApiRequest, "path" | "query" | "body"> {
+  const { id, endpoint } = operation;
   const rest: Record<string, unknown> = { ...input };
   const path = paramNames(endpoint.path).reduce((made, name) => {
     const value = rest[name];
     delete rest[name];
     if (typeof value !== "string" || value === "") throw new ToolError(`${id} needs the argument ${name}: a text.`);
-    return made.replace(`:${name}`, encodeURIComponent(value));
+    // URL parsers treat these as path navigation, however they are encoded.
+    if (value === "." || value === "..") throw new ToolError(`The argument ${name} of ${id} must not be "${value}".`);
+    if (!value.isWellFormed()) throw new ToolError(`The argument ${name} of ${id} is not valid Unicode.`);
+    return made.replace(`:${name}`, () => encodeURIComponent(value));
   }, endpoint.path as string);
+  const other = findOtherAt(operation, path);
+  if (other !== null) throw new ToolError(`With these arguments ${id} would be ${other}, which is another operation.`);
   const inQuery = endpoint.method === "GET" ? Object.keys(rest) : Object.keys(endpoint.query?.shape ?? {});
   const query: Record<string, string> = {};
   for (const name of inQuery) {
@@ -122,6 +148,10 @@ export function toToolError({ status, body }: Pick<ApiAnswer, "status" | "body">
   const parsed = ErrorBody.safeParse(body);
   if (!parsed.success) return new ToolError(`The server answered with the status ${status}.`, "Is this a mailsvc server?");
   const { code, message, details, hint, requestId } = parsed.data.error;
-  const faults = details.map(({ path, message: fault }) => `  ${path === "" ? "" : `${path}: `}${fault}`);
-  return new ToolError([`${code}: ${message}`, ...faults].join("\n"), `${hint} (request ${requestId})`);
+  return new ToolError(listFaults(code, message, details), `${hint} (request ${requestId})`);
+}
+
+function listFaults(code: string, message: string, details: readonly Pick<ErrorDetail, "path" | "message">[]): string {
+  const faults = details.slice(0, MAX_FAULTS).map(({ path, message: fault }) => `  ${path === "" ? "" : `${path}: `}${fault}`);
+  return [`${code}: ${message}`, ...faults].join("\n");
 }

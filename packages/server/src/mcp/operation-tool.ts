@@ -1,8 +1,9 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { paramNames } from "@mailsvc/sdk/contract";
 import * as z from "zod";
+import { assertInput } from "./api.ts";
 import { shorten } from "./mail-body.ts";
-import { isWrite, type Operation, takesIdempotencyKey } from "./operations.ts";
+import { hasDefaultKey, isWrite, type Operation, takesIdempotencyKey } from "./operations.ts";
 import { assertReach } from "./reach.ts";
 import { type ObjectSchema, toObjectSchema } from "./schemas.ts";
 import { type Needs, type Tool, type ToolContext, toText } from "./tool.ts";
@@ -16,7 +17,8 @@ export const IDEMPOTENCY_KEY = z
   .regex(/^[\x21-\x7e]{1,255}$/)
   .optional()
   .meta({
-    description: "Calls with the same key take effect once. By default it is made of the arguments; give another one to do the same again",
+    description:
+      "Calls with the same key take effect once. Mail that is sent without one has a key made of its arguments; give another one to send the same again",
   });
 const INCLUDE_HTML = z.boolean().optional().meta({ description: "Give HTML too, instead of its length" });
 
@@ -24,7 +26,7 @@ const INCLUDE_HTML = z.boolean().optional().meta({ description: "Give HTML too, 
 const writtenSchema = (result: z.ZodType) =>
   z.object({
     result,
-    idempotencyKey: z.string().nullable().meta({ description: "The key of this call; null where the server keeps none" }),
+    idempotencyKey: z.string().nullable().meta({ description: "The key of this call; null without one" }),
     replayed: z.boolean().meta({ description: "An earlier call with this key did it: this one changed nothing" }),
   });
 
@@ -42,7 +44,7 @@ export function makeOperationTool(operation: Operation & { readonly endpoint: { 
     annotations: {
       readOnlyHint: !write,
       destructiveHint: endpoint.method === "DELETE" || endpoint.irreversible === true || endpoint.path === "/__dev/reset",
-      idempotentHint: !write || keyed,
+      idempotentHint: !write || hasDefaultKey(endpoint),
       openWorldHint: endpoint.bucket === "send" || endpoint.path.includes("redeliver"),
     },
     inputSchema: buildInputSchema(endpoint, {
@@ -71,6 +73,7 @@ export async function callWrite(
   { api, settings, confirmation }: ToolContext,
   idempotencyKey: string | undefined,
 ): Promise<{ result: unknown; idempotencyKey: string | null; replayed: boolean }> {
+  assertInput(operation, input);
   const reach = settings.dev ? null : await assertReach(operation, input, { api, settings });
   await confirmation.assert(operation, input, reach);
   const { data, idempotencyKey: key, replayed } = await api.call(operation, input, idempotencyKey);

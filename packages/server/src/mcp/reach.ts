@@ -32,9 +32,10 @@ export async function assertReach(
 const UNKNOWN: Reach = { people: null, addresses: null, what: "This may send mail" };
 
 function nameRecipients(kind: "named" | "batch", input: Arguments): Reach {
-  const mails = kind === "batch" && Array.isArray(input.emails) ? (input.emails as Arguments[]) : [input];
+  const mails = kind === "batch" ? toMails(input.emails) : [input];
   const texts = mails.flatMap(({ to, cc, bcc }) => [to, cc, bcc].flatMap(toTexts));
   const addresses = [...new Set(texts.map(toAddress))];
+  if (addresses.length === 0) throw new ToolError("This call names nobody to send to.");
   const [first] = mails;
   const subject = typeof first?.subject === "string" ? `"${toLine(first.subject)}"` : "a mail";
   const from = typeof first?.from === "string" ? `, from ${toLine(first.from)}` : "";
@@ -79,6 +80,11 @@ export function toCount(people: number): string {
 function toLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+}
+
+/** The mails of a batch. What is none is refused by the API. */
+function toMails(emails: unknown): readonly Arguments[] {
+  return Array.isArray(emails) ? emails.filter((mail): mail is Arguments => typeof mail === "object" && mail !== null) : [];
 }
 
 function toTexts(field: unknown): readonly string[] {

@@ -1,7 +1,9 @@
+import { type Contract, contract, paramNames } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { type Answer, connectMcp, ERAS } from "../../test/mcp-client.ts";
 import { scriptedMailer } from "../../test/scripted-mailer.ts";
 import { createWorld } from "../testing.ts";
+import { Api } from "./api.ts";
 import { isWrite, listOperations } from "./operations.ts";
 import { findRefusal } from "./policy.ts";
 import type { McpSettings } from "./settings.ts";
@@ -104,6 +106,48 @@ test("the limits hold before anybody is asked", async () => {
   expect(await failure("api_call", { operation: "lists.resend", input: { id: "l", contact: "c" } })).toContain("not known before");
   expect(questions).toEqual([]);
   expect(await data("send", hello)).toMatchObject({ replayed: false });
+});
+
+test("no value of a path makes a call that of another operation", async () => {
+  const all = Object.values(contract as Contract).flatMap((verbs) => Object.values(verbs));
+  const api = new Api(async ({ path }) => {
+    throw new Error(`Called ${path}`);
+  }, new AbortController().signal);
+  let tried = 0;
+  for (const operation of listOperations()) {
+    const { method, path } = operation.endpoint;
+    const names = paramNames(path);
+    const own = path.split("/");
+    const siblings = all
+      .filter((other) => other.method === method)
+      .flatMap(({ path: main, aliases = [] }) => [main, ...aliases].map((one) => one.split("/")))
+      .filter((other) => other.length === own.length && own.every((part, i) => part.startsWith(":") || part === other[i]))
+      .filter((other) => own.some((part, i) => part.startsWith(":") && other[i]?.startsWith(":") === false));
+    for (const sibling of siblings) {
+      const values = own.flatMap((part, i) => (part.startsWith(":") ? [[part.slice(1), sibling[i]?.replace(":", "") ?? ""]] : []));
+      await expect(api.call(operation, Object.fromEntries(values)), sibling.join("/")).rejects.toThrow("which is another operation");
+      tried += 1;
+    }
+    for (const name of names)
+      for (const value of [".", "..", "\ud800"])
+        await expect(api.call(operation, Object.fromEntries(names.map((one) => [one, one === name ? value : "x"])))).rejects.toThrow(
+          `The argument ${name} of ${operation.id}`,
+        );
+  }
+  expect(tried).toBeGreaterThan(5);
+});
+
+test("the arguments are checked before the limits, so that no mail is hidden among them", async () => {
+  await using t = await production({ mcp: "write", "mcp-max-recipients": "1", "mcp-allow-to": "acme.test" });
+  const { failure, questions } = await connectMcp(t.world, { answer: yes });
+  const emails = ["a@example.com", "b@example.com"].map((to) => ({ ...hello, to }));
+  expect(await failure("api_call", { operation: "templates.send", input: { slug: "batch", emails } })).toContain("emails.sendBatch");
+  expect(await failure("api_call", { operation: "templates.send", input: { slug: "hello", emails } })).toContain("emails");
+  expect(await failure("api_call", { operation: "emails.send", input: { ...hello, to: [] } })).toContain("to");
+  expect(await failure("api_call", { operation: "emails.sendBatch", input: { emails: [null, 1] } })).toContain("nobody to send to");
+  expect(questions).toEqual([]);
+  await t.world.settle();
+  expect(t.mailer.sent).toEqual([]);
 });
 
 test("an answer counts for the call it was given for", async () => {

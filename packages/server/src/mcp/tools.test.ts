@@ -90,7 +90,7 @@ test("every tool says what it does to the world, and has a schema for arguments 
   }
   const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
   expect(hints.emails_list).toMatchObject({ readOnlyHint: true, destructiveHint: false });
-  expect(hints.campaign_send).toMatchObject({ readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true });
+  expect(hints.campaign_send).toMatchObject({ readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true });
   expect(hints.world_reset).toMatchObject({ destructiveHint: true, openWorldHint: false });
   const writes = tools.filter(
     ({ name, annotations }) => annotations?.readOnlyHint === false && !DEV.includes(name) && name !== "inbox_expect_none",
@@ -191,6 +191,19 @@ test("a repeated write takes effect once, and says so; another key does it again
   expect(await data("send", { ...hello, idempotencyKey: "once-more" })).toMatchObject({ idempotencyKey: "once-more", replayed: false });
   await world.settle();
   expect(await world.inbox.all()).toHaveLength(2);
+});
+
+test("a write that sends nothing takes effect each time, also with the same arguments", async () => {
+  await using world = await createWorld();
+  const { data } = await connectMcp(world);
+  const list = await world.sdk.lists.create({ name: "News" });
+  for (const name of ["Letters", "News", "Letters"]) {
+    const written = await data("api_call", { operation: "lists.update", input: { id: list.id, name } });
+    expect(written).toMatchObject({ result: { name }, idempotencyKey: null, replayed: false });
+    expect((await world.sdk.lists.get(list.id)).name).toBe(name);
+  }
+  const keyed = { operation: "lists.update", input: { id: list.id, name: "Once" }, idempotencyKey: "once" };
+  expect([(await data("api_call", keyed)).replayed, (await data("api_call", keyed)).replayed]).toEqual([false, true]);
 });
 
 test("lists have twenty items at most, and more by their cursor", async () => {

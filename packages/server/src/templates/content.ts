@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { ErrorDetail, Template } from "@mailsvc/sdk/contract";
+import { type ErrorDetail, RESERVED_SLUG, type Template } from "@mailsvc/sdk/contract";
 import { ApiError } from "../lib/api-error.ts";
 import { findBadDeclarations } from "./engine/values.ts";
 import type { VersionRow } from "./store.ts";
@@ -79,7 +79,7 @@ export function assertComplete({ type, kind }: Pick<Template, "type" | "kind">, 
   if (faults.length > 0) refuse(faults);
 }
 
-/** A slug from a name: `Order shipped!` becomes `order-shipped`. Throws ApiError validation_error when nothing is left. */
+/** A slug from a name: `Order shipped!` becomes `order-shipped`, and `Batch`, which is taken, `batch-template`. Throws ApiError validation_error when nothing is left. */
 export function toSlug(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -90,7 +90,7 @@ export function toSlug(name: string): string {
     .slice(0, 100)
     .replace(/-+$/, "");
   if (slug === "") refuse([{ path: "slug", code: "required", message: "No slug can be derived from this name. Provide a slug." }]);
-  return slug;
+  return slug === RESERVED_SLUG ? `${slug}-template` : slug;
 }
 
 function refuse(details: ErrorDetail[]): never {

@@ -27,6 +27,14 @@ test.each(["a\r\nBcc: x@y.test", "a\u2028b", "a\0b", "n".repeat(999)])(
   },
 );
 
+test("a template named Batch gets a slug that sends reach", async () => {
+  await using world = await createWorld();
+  const { slug } = await create(world, { name: "Batch", slug: undefined, publish: true });
+  expect(slug).toBe("batch-template");
+  expect(await world.sdk.templates.send(slug, { to: "ada@x.test", variables: { name: "Ada" } })).toMatchObject({ template: slug });
+  await expect(create(world, { slug: "batch" })).rejects.toMatchObject({ code: "validation_error", details: [{ path: "slug" }] });
+});
+
 test("a null is no value for a declared variable: its default applies, and a required one is missing", async () => {
   await using world = await createWorld();
   const variables = [{ name: "name", default: "friend" }, { name: "code" }];
