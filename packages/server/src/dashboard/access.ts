@@ -75,10 +75,10 @@ export class BrowserAccess implements SessionLookup {
 
   /** The session that the cookie of a request names; null without one. Throws ApiError unauthorized when it has ended, or rate_limited. */
   async find(request: BrowserRequest): Promise<LiveSession | null> {
-    const { db, clock, config, baseUrl, failedLogins } = this.#deps;
+    const { db, config, baseUrl, failedLogins } = this.#deps;
     const token = readToken(request.headers, readReached(request.headers, baseUrl()));
     if (token === null) return null;
-    const session = await findSession(db.read, clock, token);
+    const session = await findSession(db.read, this.#deps, token);
     if (session === null) {
       const refusal = buildEnded();
       failedLogins.countRequest(refusal, request);

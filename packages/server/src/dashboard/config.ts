@@ -27,7 +27,7 @@ export function readSso(value: (flag: SsoFlag) => string | undefined, refuse: (m
     refuse(`--sso-proxies takes IP addresses and networks, such as 10.0.0.2,10.1.0.0/16; "${wrong ?? ""}" is none.`);
   const named = value("sso-role") ?? "viewer";
   const role = ROLES.find((one) => one === named) ?? refuse(`--sso-role is one of ${ROLES.join(", ")}, not "${named}".`);
-  return { header, proxies: listed, owners: splitList(value("sso-owners") ?? ""), role };
+  return { header: header.toLowerCase(), proxies: listed, owners: splitList(value("sso-owners") ?? ""), role };
 }
 
 function splitList(text: string): string[] {

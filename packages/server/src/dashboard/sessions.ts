@@ -8,7 +8,8 @@ import { ApiError, notFound } from "../lib/api-error.ts";
 import { type Clock, iso } from "../lib/clock.ts";
 import { RevocationWatch } from "../lib/revocation-watch.ts";
 import { DAY, HOUR, MINUTE } from "../lib/units.ts";
-import type { SessionDeps } from "./deps.ts";
+import type { DashboardDeps, SessionDeps } from "./deps.ts";
+import { chooseRole } from "./sso.ts";
 import type { DashboardTables } from "./tables.ts";
 
 type Row = DashboardTables["dashboardSessions"]["$inferSelect"];
@@ -69,8 +70,15 @@ export async function createSession(tx: Tx, deps: SessionDeps, subject: Subject)
   return token;
 }
 
-/** The session of a token; null when there is none, it has ended, or its key was revoked. */
-export async function findSession(read: Reader, clock: Clock, token: string): Promise<LiveSession | null> {
+/**
+ * The session of a token; null when there is none, it has ended, or its key was revoked. Who came by single sign-on has the role that the
+ * server's flags give them now, which may be another one than at their sign-in.
+ */
+export async function findSession(
+  read: Reader,
+  { clock, config }: Pick<DashboardDeps, "clock" | "config">,
+  token: string,
+): Promise<LiveSession | null> {
   const { dashboardSessions: t, keys } = read.t;
   const now = clock.now();
   const [found] = await read
@@ -80,7 +88,9 @@ export async function findSession(read: Reader, clock: Clock, token: string): Pr
     .where(and(eq(t.hash, hashToken(token)), gt(t.expiresAt, now), gt(t.lastSeenAt, now - IDLE_MS), isNull(keys.revokedAt)));
   if (!found) return null;
   const { session, key } = found;
-  return { ...session, keyHash: key.hash, key: limitKey(key, session.role) };
+  const { user } = session;
+  const role = user !== null && config.sso !== null ? chooseRole(config.sso, user) : session.role;
+  return { ...session, role, keyHash: key.hash, key: limitKey(key, role) };
 }
 
 /** Keeps a session from becoming idle. */
@@ -89,14 +99,20 @@ export async function touchSession({ db, clock }: Pick<SessionDeps, "db" | "cloc
   if (now - session.lastSeenAt < SEEN_MS) return;
   await db.tx(async (tx) => {
     const { dashboardSessions: t } = tx.t;
-    await tx.update(t).set({ lastSeenAt: now }).where(eq(t.hash, session.hash));
+    await tx.update(t).set({ lastSeenAt: now, role: session.role }).where(eq(t.hash, session.hash));
   });
 }
 
-/** Ends a session, or with `everywhere` all of the same person: those by the same key with the same role and name. */
+/**
+ * Ends a session, or with `everywhere` all of the same person: those of the same name, or for those without one all by the same key with
+ * the same role, for nothing else tells who they are.
+ */
 export async function endSession(tx: Tx, deps: SessionDeps, session: LiveSession, everywhere: boolean): Promise<void> {
   const { dashboardSessions: t } = tx.t;
-  const same = and(eq(t.keyId, session.keyId), eq(t.role, session.role), session.user === null ? isNull(t.user) : eq(t.user, session.user));
+  const same = and(
+    eq(t.keyId, session.keyId),
+    session.user === null ? and(isNull(t.user), eq(t.role, session.role)) : eq(t.user, session.user),
+  );
   await tx.delete(t).where(everywhere ? same : eq(t.hash, session.hash));
   tx.afterCommit(() => deps.sessionWatch.checkNow());
 }

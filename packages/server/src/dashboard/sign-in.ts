@@ -55,9 +55,9 @@ export interface SignInParts {
 export function signInPages(parts: SignInParts): readonly PublicPage[] {
   return [
     { path: "/dashboard/session", methods: ["GET"], errors: "json", serve: (request) => showState(parts, request) },
-    { path: "/dashboard/sign-in", methods: ["POST"], errors: "json", serve: counting(parts, signIn) },
-    { path: "/dashboard/operator", methods: ["POST"], errors: "json", serve: counting(parts, becomeOperator) },
-    { path: "/dashboard/sign-out", methods: ["POST"], errors: "json", serve: (request) => signOut(parts, request) },
+    { path: "/dashboard/sign-in", methods: ["POST"], whenFull: true, errors: "json", serve: counting(parts, signIn) },
+    { path: "/dashboard/operator", methods: ["POST"], whenFull: true, errors: "json", serve: counting(parts, becomeOperator) },
+    { path: "/dashboard/sign-out", methods: ["POST"], whenFull: true, errors: "json", serve: (request) => signOut(parts, request) },
   ];
 }
 
@@ -148,7 +148,7 @@ async function begin(
     if (before !== null) await endSession(tx, deps, before, false);
     return createSession(tx, deps, subject);
   });
-  const session = await findSession(deps.db.read, deps.clock, token);
+  const session = await findSession(deps.db.read, deps, token);
   if (session === null) throw new ApiError("unauthorized", "The key of this session was revoked.");
   const reached = readReached({ get: request.header }, deps.baseUrl());
   return json(await describe(deps, session), [["set-cookie", buildCookie(token, reached, SESSION_MS / 1000)]]);

@@ -3,6 +3,7 @@ import { StorageHealth } from "../http/storage-health.ts";
 import type { Clock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { createWorld } from "../testing.ts";
+import { makeUnsubscribeUrl } from "../unsubscribe/link.ts";
 import { watchDisk } from "./disk-watch.ts";
 
 const MB = 1024 * 1024;
@@ -70,4 +71,20 @@ test("a nearly full disk takes no sends, but reads, deletes and says why", async
   expect((await ask("DELETE", `/api/v1/suppressions/${suppressed.id}`)).status).toBe(200);
   world.app.deps.storage.lowDisk = null;
   expect((await ask("GET", "/readyz")).status).toBe(200);
+});
+
+test("on a nearly full disk people can still unsubscribe, and sign in to make room", async () => {
+  await using world = await createWorld({ dev: false });
+  const { deps } = world.app;
+  deps.storage.lowDisk = "The disk is nearly full.";
+  const link = makeUnsubscribeUrl(deps, { workspaceId: world.workspaceId, email: "ada@example.com" });
+  const left = await world.fetch(link, { method: "POST", body: "List-Unsubscribe=One-Click" });
+  expect(left.status).toBe(200);
+  expect((await world.sdk.suppressions.list()).data).toMatchObject([{ email: "ada@example.com", reason: "unsubscribe" }]);
+  const signedIn = await world.fetch(`${world.url}/dashboard/sign-in`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: deps.baseUrl() },
+    body: JSON.stringify({ apiKey: world.apiKey }),
+  });
+  expect(signedIn.status).toBe(200);
 });

@@ -38,7 +38,7 @@ export class DirectRequest implements HttpRequest, HeaderReader {
   }
 
   get(name: string): string | null {
-    const value = this.#req.headers[name];
+    const value = this.#req.headers[name.toLowerCase()];
     return value === undefined ? null : String(value);
   }
 

@@ -33,6 +33,7 @@ export function unsubscribePages(deps: UnsubscribeDeps, lists: SubscriberLists):
     {
       path: "/unsubscribe/:token",
       methods: ["GET", "POST"],
+      whenFull: true,
       serve: async ({ method, params, body }) => {
         const subscriber = openToken(deps, params.token ?? "");
         const brand = await getPageBrand(read, subscriber.workspaceId);

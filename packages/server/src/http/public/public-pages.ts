@@ -38,6 +38,8 @@ export interface PageResponse {
 export interface PublicPage {
   readonly path: `/${string}`;
   readonly methods: readonly ("GET" | "POST")[];
+  /** Takes POSTs also while the disk is nearly full: by it people leave, or get in to make room. */
+  readonly whenFull?: true;
   /** Query parameters that open something, as a part of the path named `:token` does: nothing may record or log them. */
   readonly secretQuery?: readonly string[];
   /** How errors are shown: as a small HTML page, or as the JSON of the API to the program of a page. */
@@ -68,7 +70,7 @@ export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, lo
     try {
       const method = event.req.method as PageRequest["method"];
       assertMethod(page, method);
-      if (method === "POST" && storage.lowDisk !== null) throw new StorageUnavailable(storage.lowDisk);
+      if (method === "POST" && !page.whenFull && storage.lowDisk !== null) throw new StorageUnavailable(storage.lowDisk);
       return await page.serve({
         method,
         params: request.params(),
