@@ -48,6 +48,8 @@ const bySignIn =
       from,
     );
 
+const cookieOf = (token: string): { cookie: string } => ({ cookie: `mailsvc-session-${new URL(server.url).port}=${token}` });
+
 const HTTP_DOORS: Readonly<Record<string, Door>> = {
   "the API": byKey("/api/v1/me", "ms_live_wrong"),
   "Resend's API": byKey("/resend/domains", "re_wrong"),
@@ -77,8 +79,17 @@ const OTHER_DOORS: Readonly<Record<string, Door>> = {
   "SendGrid's API": (secret = "SG.wrong", from) =>
     ask("/sendgrid/v3/mail/send", { method: "POST", headers: { authorization: `Bearer ${secret}` } }, from),
   "a sign-in link": bySignIn("token"),
-  "a session's cookie": (secret = randomBytes(32).toString("base64url"), from) =>
-    ask("/api/v1/me", { headers: { cookie: `mailsvc-session-${new URL(server.url).port}=${secret}` } }, from),
+  "a session's cookie": (secret = randomBytes(32).toString("base64url"), from) => ask("/api/v1/me", { headers: cookieOf(secret) }, from),
+  "an ended session's way to become the operator": (secret = randomBytes(32).toString("base64url"), from) =>
+    ask(
+      "/dashboard/operator",
+      {
+        method: "POST",
+        headers: { ...cookieOf(secret), "content-type": "application/json", origin: server.url },
+        body: JSON.stringify({ operatorKey: "ms_op_wrong" }),
+      },
+      from,
+    ),
 };
 
 const smtp: Door = async (secret = "ms_live_wrong") => {
@@ -98,7 +109,7 @@ async function failUntilLimited(doors: readonly Door[], from?: string): Promise<
 test("failed logins of an address count together, whatever the door, and a valid key still opens each", { timeout: 120_000 }, async () => {
   const doors = { ...HTTP_DOORS, ...OTHER_DOORS, smtp };
   const { failures, most } = await failUntilLimited(Object.values(doors));
-  // Had one door not counted, there would be a ninth more.
+  // Had one door not counted, there would be a tenth more; had one counted twice, fewer.
   expect(failures).toBeGreaterThanOrEqual(300);
   expect(failures).toBeLessThanOrEqual(most);
   for (const [name, door] of Object.entries(doors)) {

@@ -4,9 +4,9 @@ import * as z from "zod";
 import { createFolder } from "../lib/folder.ts";
 import { writeKey } from "../lib/key-file.ts";
 
-/** The keys of a new installation. The database has only their hashes. */
-const FirstKeys = z.object({ workspaceId: z.string(), apiKey: z.string(), operatorKey: z.string() });
-type FirstKeys = z.infer<typeof FirstKeys>;
+/** The keys of a new installation. The database has only their hashes. Built when it is needed: a start without the file needs no zod. */
+const buildFirstKeys = () => z.object({ workspaceId: z.string(), apiKey: z.string(), operatorKey: z.string() });
+type FirstKeys = z.infer<ReturnType<typeof buildFirstKeys>>;
 
 /**
  * Where the keys of a new installation are until somebody has seen them. They are saved before the transaction that makes
@@ -28,7 +28,7 @@ export function firstKeyFile(folder: string): FirstKeyStore {
     path,
     load: () => {
       try {
-        return FirstKeys.parse(JSON.parse(readFileSync(path, "utf8")));
+        return buildFirstKeys().parse(JSON.parse(readFileSync(path, "utf8")));
       } catch {
         return null;
       }
