@@ -1,4 +1,5 @@
 // Plugins for bundles that contain all their dependencies.
+import { isBuiltin } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { build } from "esbuild";
@@ -11,18 +12,40 @@ const englishOnly = {
   },
 };
 
-// Importing node:http into an ES module reads all its exports, some of which load a whole HTTP client: 30 ms of a start. With
-// require they stay lazy.
-const quietHttp = {
-  name: "quiet-http",
+// Node's modules are taken whole, and only the names that are used are read: an import of an ES module reads all their exports, some of
+// which load more of Node, such as streams for node:fs and a whole HTTP client for node:http. That took 19 ms of a start.
+const usedBuiltins = {
+  name: "used-builtins",
   setup: (pass) => {
-    pass.onResolve({ filter: /^(?:node:)?https?$/ }, ({ path, kind }) =>
+    pass.onResolve({ filter: /./ }, ({ path, kind }) => {
+      if (!isBuiltin(path)) return undefined;
       // A dynamic import of a replaced module would get its default export only.
-      kind === "require-call" || kind === "dynamic-import" ? { path, external: true } : { path, namespace: "quiet-http" },
-    );
-    pass.onLoad({ filter: /./, namespace: "quiet-http" }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)});`,
-    }));
+      return kind === "import-statement" ? { path, namespace: "builtin", sideEffects: false } : { path, external: true };
+    });
+    pass.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => {
+      const names = Object.keys(process.getBuiltinModule(path)).filter((name) => name !== "default");
+      const contents = [
+        `const __builtin = /* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(path)});`,
+        "const __read = (name) => __builtin[name];",
+        "export default __builtin;",
+        // esbuild drops a pure call whose result nothing imports.
+        ...names.map((name) => `export const ${name} = /* @__PURE__ */ __read(${JSON.stringify(name)});`),
+      ];
+      return { contents: contents.join("\n") };
+    });
+  },
+};
+
+// Nodemailer's table of 2,000 file types is loaded with the first attachment. Its other modules import it too, for functions that nothing
+// calls: this import is dropped, and a second copy, which is the one that is loaded, keeps esbuild from putting both into one chunk.
+const fileTypesOnDemand = {
+  name: "file-types-on-demand",
+  setup: (pass) => {
+    pass.onResolve({ filter: /mime-types\.js$/ }, async ({ path, kind, resolveDir, pluginData }) => {
+      if (pluginData === "file-types") return undefined;
+      const found = await pass.resolve(path, { kind, resolveDir, pluginData: "file-types" });
+      return kind === "dynamic-import" ? { ...found, suffix: "?on-demand" } : { ...found, sideEffects: false };
+    });
   },
 };
 
@@ -124,4 +147,4 @@ export const files = () => new Map(packed.map(([name, file]) => [name, { ...file
  */
 export const ABSENT = ["pg-native", "react-devtools-core", "jiti", "@parcel/watcher", "@parcel/watcher-wasm"];
 
-export const bundlePlugins = [englishOnly, quietHttp, undiciClient, threadPrograms, dashboardFiles];
+export const bundlePlugins = [englishOnly, usedBuiltins, fileTypesOnDemand, undiciClient, threadPrograms, dashboardFiles];

@@ -1,9 +1,10 @@
 // Builds the programs and libraries of the packages with tsup, with the licences and the bill of materials of what they contain.
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import semver from "semver";
 import { build } from "tsup";
+import { toAscii } from "./ascii.mjs";
 import { ABSENT, bundlePlugins } from "./bundle-plugins.mjs";
 import { freshSchema } from "./fresh-schema.mjs";
 import { joinChunks } from "./join-chunks.mjs";
@@ -18,6 +19,7 @@ const dist = (name) => join(root, "packages", name, "dist");
 export async function buildPrograms() {
   const bundles = runs.map((run) => report(`${run.name} (${Object.keys(run.entry).join(", ")}), ${run.format}`, bundle(run)));
   await Promise.all(bundles);
+  for (const file of globSync("{server,cli}/dist/**/*.js", { cwd: join(root, "packages") })) writeAscii(join(root, "packages", file));
   for (const [name, folders] of inside) {
     const { name: product, version } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"));
     writeFileSync(join(dist(name), "THIRD-PARTY-LICENSES.txt"), writeLicenses(folders));
@@ -28,6 +30,12 @@ export async function buildPrograms() {
   const isUsed = (file) => !file.endsWith("_snapshot.json");
   cpSync(migrations, join(dist("server"), "migrations"), { recursive: true, filter: isUsed });
   writeFileSync(join(dist("server"), "migrations/sqlite/fresh.sql"), freshSchema());
+}
+
+function writeAscii(file) {
+  const text = readFileSync(file, "utf8");
+  const ascii = toAscii(text);
+  if (ascii !== text) writeFileSync(file, ascii);
 }
 
 /**
@@ -49,9 +57,9 @@ export function listMismatches(name) {
 /** A folder and all above it. */
 const foldersAbove = (folder) => (dirname(folder) === folder ? [folder] : [folder, ...foldersAbove(dirname(folder))]);
 
-// Bundled CommonJS loads Node's own modules with require, which an ES module does not have.
+// Bundled CommonJS loads Node's own modules with require, which an ES module does not have. Each chunk has this, and few use it.
 const requireShim =
-  'import { createRequire as __createRequire } from "node:module"; const require = /* @__PURE__ */ __createRequire(import.meta.url);';
+  'const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule("node:module").createRequire(import.meta.url)(id);';
 
 /** The entries that a package exports, by the files they become. */
 const entriesOf = (name) => {

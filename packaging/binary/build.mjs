@@ -10,7 +10,7 @@
 // `--macho-segment-name NODE_SEA` the file must be signed again (`codesign --sign - build/mailsvc`).
 import { execFile } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createRequire, isBuiltin } from "node:module";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -19,6 +19,7 @@ import Database from "better-sqlite3";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { build } from "esbuild";
 import { inject } from "postject";
+import { toAscii } from "../ascii.mjs";
 import { ABSENT, bundlePlugins } from "../bundle-plugins.mjs";
 import { docPages, docPath } from "../doc-pages.mjs";
 import { freshSchema } from "../fresh-schema.mjs";
@@ -113,31 +114,6 @@ const embed = {
 };
 
 /**
- * Each module of Node is required once, at its first use, and only the names that are used are read: some exports load more of Node,
- * such as streams for node:fs. Otherwise each of our files requires it: 7 ms of a start.
- */
-const usedBuiltins = {
-  name: "used-builtins",
-  setup: (pass) => {
-    pass.onResolve({ filter: /./ }, ({ path, kind }) => {
-      if (!isBuiltin(path)) return undefined;
-      return kind === "import-statement" ? { path, namespace: "builtin", sideEffects: false } : { path, external: true };
-    });
-    pass.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => {
-      const names = Object.keys(require(path)).filter((name) => name !== "default");
-      const contents = [
-        `const __builtin = require(${JSON.stringify(path)});`,
-        "const __read = (name) => __builtin[name];",
-        "export default __builtin;",
-        // esbuild drops a pure call whose result nothing imports.
-        ...names.map((name) => `export const ${name} = /* @__PURE__ */ __read(${JSON.stringify(name)});`),
-      ];
-      return { contents: contents.join("\n") };
-    });
-  },
-};
-
-/**
  * The layout engine of Ink is loaded with a top-level await, which a CommonJS script cannot have. It is awaited before each
  * screen is imported instead.
  */
@@ -220,7 +196,6 @@ async function bundleProgram(packages) {
     external: ABSENT,
     plugins: [
       collectPackages(packages),
-      usedBuiltins,
       ...bundlePlugins,
       embed,
       layoutBeforeScreens,
@@ -229,9 +204,7 @@ async function bundleProgram(packages) {
       packedWorkerMigrations,
     ],
   });
-  // esbuild leaves regular expressions as they are.
-  const text = outputFiles[0].text.replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return `(function (exports, require, module, __mailsvcUrl) {${text}\n})`;
+  return `(function (exports, require, module, __mailsvcUrl) {${toAscii(outputFiles[0].text)}\n})`;
 }
 
 /** The driver for threads, as an expression: `driver(addon)` is the class. */

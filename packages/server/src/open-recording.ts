@@ -5,8 +5,6 @@ import { systemClock } from "./lib/clock.ts";
 import { makeIds } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
 import { secureRandom } from "./lib/random.ts";
-import { recordingPages } from "./recording/pages.ts";
-import { readRecording } from "./recording/read.ts";
 
 /** A recording that is shown. */
 export interface OpenRecording {
@@ -22,8 +20,9 @@ const GRACE_MS = 500;
  * system's error for a file that cannot be read.
  */
 export async function serveRecording(file: string, { host, port }: { host: string; port: number }, log: Log): Promise<OpenRecording> {
+  // Loaded only here: no server shows recordings, and routes come with libraries that it loads at its first request.
+  const [{ readRecording }, { recordingPages }] = await Promise.all([import("./recording/read.ts"), import("./recording/pages.ts")]);
   const pages = recordingPages(await readRecording(file));
-  // Loaded only here: with it come libraries that a server loads at its first request.
   const [{ createRoutes }, { mountDevPages }] = await Promise.all([import("./http/routes.ts"), import("./http/public/dev-pages.ts")]);
   const { real } = systemClock;
   const ids = makeIds(systemClock, secureRandom());
