@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { DEFAULT_URL } from "@mailsvc/sdk";
 import { describe, expect, test } from "vitest";
+import { storeDelay } from "../../server/src/retention/delay.ts";
 import { FALLBACK_URL } from "../src/runtime/settings.ts";
 import { cli, folder, TERMINAL } from "./harness.ts";
 import { startCliWithServer } from "./world.ts";
@@ -192,6 +193,22 @@ describe("doctor", () => {
       detail: "port 587 has all the connections it may have",
       hint: "End those that hang, or add a server.",
     });
+  });
+
+  test("warns of old mail that cannot be dropped", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    const { db } = world.app.deps;
+    await db.tx((tx) => storeDelay(tx, { since: Date.parse("2026-03-10T00:00:00.000Z"), reportedAt: world.clock.now() }));
+    const { code, json } = await mailsvc(["doctor"]);
+    expect(code).toBe(0);
+    expect(json.checks).toContainEqual({
+      name: "retention",
+      status: "warn",
+      detail: expect.stringContaining("old mail or events cannot be dropped since 2026-03-10T00:00:00.000Z"),
+      hint: expect.stringContaining("pg_terminate_backend"),
+    });
+    await db.tx((tx) => storeDelay(tx, null));
+    expect((await mailsvc(["doctor"])).json.checks).not.toContainEqual(expect.objectContaining({ name: "retention" }));
   });
 
   test("the exit code is that of the first failure, and what depends on it is skipped", async () => {

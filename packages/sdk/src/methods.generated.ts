@@ -2394,6 +2394,8 @@ export interface MailsvcMethods {
       }>;
       /** Jobs that wait because this version does not know their kind, counted up to 10,000 */
       unhandledJobs: number;
+      /** Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can */
+      retentionDelayedSince: string | null;
     }>;
     /**
      * Get this API as an OpenAPI 3.1 document.

@@ -158,7 +158,7 @@ async function checkAccount(session: Session): Promise<Finding[]> {
           ]
         : []),
       checkMailer(about),
-      await checkSmtp(session),
+      ...(await checkReadiness(session)),
       ...(await checkRelays(session)),
       ...(await checkRecords(session)),
     ];
@@ -175,18 +175,30 @@ function checkMailer({ mailer, mailerFault, dev }: MeLike["server"]): Finding {
     : warning("mailer", "capture: mail is stored and not sent", "Start the server with --smtp-url to send for real.");
 }
 
-/** Where the server takes mail over SMTP, as its readiness says: a server that is not ready takes none. */
-async function checkSmtp(session: Session): Promise<Finding> {
+/** What the server's readiness says: where it takes mail over SMTP, which one that is not ready does not, and whether old mail is dropped. */
+async function checkReadiness(session: Session): Promise<Finding[]> {
   try {
     const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
-    const { smtp } = data as Output<MailsvcContract["health"]["ready"]>;
-    if (smtp.length === 0) return skipped("smtp", "takes no mail over SMTP; --smtp-port lets it");
-    const full = smtp.find((one) => one.full);
-    if (full) return warning("smtp", `port ${full.port} has all the connections it may have`, "End those that hang, or add a server.");
-    return passed("smtp", `takes mail at ${smtp.map(({ port, tls }) => `port ${port}${TLS_WORDS[tls]}`).join(" and ")}`);
+    const { smtp, retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
+    return [checkSmtp(smtp), ...(retentionDelayedSince ? [warnOfDelay(retentionDelayedSince)] : [])];
   } catch (error) {
-    return failed("smtp", toFailure(error));
+    return [failed("smtp", toFailure(error))];
   }
+}
+
+function checkSmtp(smtp: readonly SmtpPort[]): Finding {
+  if (smtp.length === 0) return skipped("smtp", "takes no mail over SMTP; --smtp-port lets it");
+  const full = smtp.find((one) => one.full);
+  if (full) return warning("smtp", `port ${full.port} has all the connections it may have`, "End those that hang, or add a server.");
+  return passed("smtp", `takes mail at ${smtp.map(({ port, tls }) => `port ${port}${TLS_WORDS[tls]}`).join(" and ")}`);
+}
+
+function warnOfDelay(since: string): Finding {
+  return warning(
+    "retention",
+    `old mail or events cannot be dropped since ${since}: a transaction in Postgres uses their tables`,
+    "The server's log names the process. End its transaction, or: select pg_terminate_backend(PROCESS)",
+  );
 }
 
 /** Connects to each relay and logs in, now. */

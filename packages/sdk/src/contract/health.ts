@@ -1,4 +1,5 @@
 import { endpoint } from "./endpoint.ts";
+import { Instant } from "./page.ts";
 import { RELAY_STATES } from "./relays.ts";
 import * as z from "./zod.ts";
 
@@ -38,6 +39,10 @@ export const health = {
         .array(SmtpPort)
         .meta({ description: "The ports at which this process takes mail to be sent over SMTP; none without --smtp-port" }),
       unhandledJobs: z.int().meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),
+      retentionDelayedSince: Instant.nullable().meta({
+        description:
+          "Since when old mail or events cannot be dropped, because a transaction on Postgres uses their tables; null if they can",
+      }),
     }),
     examples: [{ summary: "Ready" }],
   }),

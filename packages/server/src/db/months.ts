@@ -27,7 +27,7 @@ export interface Kept {
   readonly keys: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** `locked`: other transactions were using the tables; nothing was changed, and the caller tries again later. */
+/** `locked`: other transactions were using the tables; the caller tries again later. */
 export type Attempt = "done" | "locked";
 
 /** Tables that are divided by months, so that old rows go at once. Only Postgres has them; on SQLite rows are deleted. */
@@ -36,13 +36,20 @@ export interface Months {
   prepare(group: MonthlyTables, now: number): Promise<Attempt>;
   /**
    * Lets a counter go on at the first number of a month, where it is behind. Months of a counter are dropped only after that, a day later
-   * at the earliest: what has taken a number before may not be stored yet.
+   * at the earliest: what has taken a number before may not be stored yet. If another process is changing parts, the next call does it.
    */
   advance(group: MonthlyTables, now: number): Promise<void>;
   /** The key below which all rows are older than the month of an instant (ms); null if none of their months is left to be dropped. */
   findEnd(group: MonthlyTables, before: number): Promise<MonthKey | null>;
-  /** Drops all rows below a key that `findEnd` gave, except for those that are kept, in one transaction that waits for no other one. */
+  /**
+   * Takes all rows below a key that `findEnd` gave out of the tables, except for those that are kept, in one transaction that waits for no
+   * other one, and then deletes their files.
+   */
   drop(group: MonthlyTables, end: MonthKey, kept: readonly Kept[]): Promise<Attempt>;
+  /** Deletes the files of rows that a `drop` took out of the tables and did not get to the end of. */
+  clear(group: MonthlyTables): Promise<Attempt>;
+  /** Tells who has used the tables for longest, in words; null if nobody does. */
+  findUser(group: MonthlyTables): Promise<string | null>;
 }
 
 // Of the numbers that JavaScript adds up exactly, 2^53, each month has as many as 400,000 a second would use.

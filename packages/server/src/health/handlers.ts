@@ -2,7 +2,9 @@ import { type contract, served } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
 import { buildOpenApi } from "../http/openapi.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { iso } from "../lib/clock.ts";
 import { countUnhandledJobs } from "../queue/unhandled.ts";
+import { findRetentionDelay } from "../retention/retention.ts";
 import type { HealthDeps } from "./deps.ts";
 
 export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
@@ -13,7 +15,8 @@ export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
     await storage.probe(() => writeProbe(deps));
     const problem = storage.problem ?? db.health().reason;
     if (problem !== null) throw new ApiError("storage_unavailable", problem, { headers: { "retry-after": "5" } });
-    // A server that is paused, or has jobs of unknown kinds, still accepts mail and delivers it: it is ready.
+    const delayedSince = await findRetentionDelay(db.read);
+    // A server that is paused, has jobs of unknown kinds, or cannot drop old mail, still accepts mail and delivers it: it is ready.
     return {
       status: "ready",
       version: deps.version,
@@ -21,6 +24,7 @@ export const healthHandlers: Handlers<typeof contract.health, HealthDeps> = {
       relays: deps.relays.states(),
       smtp: deps.submissionPorts.list(),
       unhandledJobs: await countUnhandledJobs(queue, db.read),
+      retentionDelayedSince: delayedSince === null ? null : iso(delayedSince),
     };
   },
   openapi: async () => buildOpenApi(served) as Record<string, unknown>,

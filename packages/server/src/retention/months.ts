@@ -1,6 +1,6 @@
 import { desc, lt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import { firstNumberOfMonth, type Kept, type MonthlyTables, type Months } from "../db/months.ts";
+import { type Attempt, firstNumberOfMonth, type Kept, type MonthlyTables, type Months } from "../db/months.ts";
 import { forgetDeliveriesBelow } from "../developer-webhooks/developer-webhooks.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { startOfMonth } from "../lib/month.ts";
@@ -17,37 +17,86 @@ import type { RetentionPolicy } from "./policy.ts";
  */
 
 /** Records that are dropped with their months. */
-const MONTHLY: ReadonlySet<keyof RetentionPolicy> = new Set(["emails", "events"]);
+export const MONTHLY = ["emails", "events"] as const satisfies readonly (keyof RetentionPolicy)[];
+export type Monthly = (typeof MONTHLY)[number];
 
 /** The instant (ms) before which records are old: where they go by months, the beginning of the month in which they would become old. */
 export function findCutoff({ db, config, clock }: RetentionDeps, policy: keyof RetentionPolicy): number {
   const days = config.keepDays[policy];
   if (days === null) return Number.NEGATIVE_INFINITY;
   const cutoff = clock.now() - days * DAY;
-  return db.months && MONTHLY.has(policy) ? startOfMonth(cutoff) : cutoff;
+  return db.months && isMonthly(policy) ? startOfMonth(cutoff) : cutoff;
 }
 
-/** Whether months are dropped, so that the sweep has to run every day. */
-export function hasMonths({ db, config }: RetentionDeps): boolean {
-  return db.months !== null && [...MONTHLY].some((policy) => config.keepDays[policy] !== null);
+/** Whether records of a kind are dropped with their months. */
+export function isMonthly(policy: keyof RetentionPolicy): policy is Monthly {
+  return (MONTHLY as readonly string[]).includes(policy);
 }
 
-/** Drops old months and makes those to come. False if others were using the tables for too long; it goes on from there when it is called again. */
-export async function tendMonths(deps: RetentionDeps): Promise<boolean> {
-  const { months, read } = deps.db;
-  if (!months) return true;
-  const { emails, events } = deps.config.keepDays;
-  const now = deps.clock.now();
-  const [mail, contents, log] = [mailOf(read), contentsOf(read), eventsOf(read)];
+/** What is dropped by months on this server: then its sweep has to run every day. */
+export function listMonthly({ db, config }: RetentionDeps): Monthly[] {
+  return db.months === null ? [] : MONTHLY.filter((policy) => config.keepDays[policy] !== null);
+}
+
+/** `more`: something was done, and more is to be done at once. */
+type Progress = Attempt | "more";
+
+/** Drops old months of these records and makes those to come. Returns what is left, and whether that is because others use its tables. */
+export async function tendMonths(
+  deps: RetentionDeps,
+  policies: readonly Monthly[],
+): Promise<{ readonly left: readonly Monthly[]; readonly isLocked: boolean }> {
+  const { months } = deps.db;
+  if (!months) return { left: [], isLocked: false };
+  const left: Monthly[] = [];
+  let isLocked = true;
+  for (const policy of policies) {
+    const progress = await (policy === "emails" ? tendMail(months, deps) : tendEvents(months, deps));
+    if (progress !== "done") left.push(policy);
+    if (progress === "more") isLocked = false;
+  }
+  return { left, isLocked: isLocked && left.length > 0 };
+}
+
+/** Tells who uses the tables of these records, in words; null if nobody does. */
+export async function findTableUser({ db: { months, read } }: RetentionDeps, policies: readonly Monthly[]): Promise<string | null> {
+  const groups = policies.flatMap((policy) => (policy === "emails" ? [mailOf(read), contentsOf(read)] : [eventsOf(read)]));
+  for (const group of groups) {
+    const user = await months?.findUser(group);
+    if (user) return user;
+  }
+  return null;
+}
+
+async function tendMail(months: Months, deps: RetentionDeps): Promise<Progress> {
+  const { read } = deps.db;
+  const [mail, contents] = [mailOf(read), contentsOf(read)];
   const before = findCutoff(deps, "emails");
-  if (emails !== null && !((await dropMail(months, deps, mail, before)) && (await dropContents(months, deps, contents, before))))
-    return false;
-  if (events !== null && !(await dropEvents(months, deps, log, findCutoff(deps, "events")))) return false;
-  const groups = [...(emails === null ? [] : [mail, contents]), ...(events === null ? [] : [log])];
-  for (const group of groups) if ((await months.prepare(group, now)) === "locked") return false;
-  // At last: nothing is dropped in the same sweep any more.
-  for (const group of groups) await months.advance(group, now);
+  const isDone =
+    (await clear(months, [mail, contents])) &&
+    (await dropMail(months, deps, mail, before)) &&
+    (await dropContents(months, deps, contents, before));
+  return isDone ? goOn(months, [mail, contents], deps.clock.now()) : "locked";
+}
+
+async function tendEvents(months: Months, deps: RetentionDeps): Promise<Progress> {
+  const group = eventsOf(deps.db.read);
+  if (!(await clear(months, [group]))) return "locked";
+  const dropped = await dropEvents(months, deps, group, findCutoff(deps, "events"));
+  return dropped === "done" ? goOn(months, [group], deps.clock.now()) : dropped;
+}
+
+/** Deletes what earlier sweeps left. False if somebody reads it. */
+async function clear(months: Months, groups: readonly MonthlyTables[]): Promise<boolean> {
+  for (const group of groups) if ((await months.clear(group)) === "locked") return false;
   return true;
+}
+
+/** Makes the months to come, and counters go on in the present one: at last, because nothing may be dropped in the same sweep any more. */
+async function goOn(months: Months, groups: readonly MonthlyTables[], now: number): Promise<Attempt> {
+  for (const group of groups) if ((await months.prepare(group, now)) === "locked") return "locked";
+  for (const group of groups) await months.advance(group, now);
+  return "done";
 }
 
 /** Emails, with what is found by their ids. */
@@ -122,15 +171,16 @@ async function dropContents(months: Months, { db: { read } }: RetentionDeps, gro
   return (await months.drop(group, end, kept)) === "done";
 }
 
-async function dropEvents(months: Months, { db }: RetentionDeps, group: MonthlyTables, before: number): Promise<boolean> {
+async function dropEvents(months: Months, { db }: RetentionDeps, group: MonthlyTables, before: number): Promise<Progress> {
   const end = await months.findEnd(group, before);
-  if (end === null) return true;
+  if (end === null) return "done";
   const to = Number(end);
   const { events: e, eventArrivals: a } = db.read.t;
   const [newest] = await db.read.select({ at: e.at }).from(e).where(lt(e.sequence, to)).orderBy(desc(e.sequence)).limit(1);
   // Events that have no numbers yet are still to be delivered.
   const arrivals = await db.read.select({ keys: a.eventKeys }).from(a);
-  if ((newest && newest.at >= before) || arrivals.some(({ keys }) => keys.some((key) => key < to))) return true;
-  while ((await db.tx((tx) => forgetDeliveriesBelow(tx, to))) > 0);
-  return (await months.drop(group, end, [])) === "done";
+  if ((newest && newest.at >= before) || arrivals.some(({ keys }) => keys.some((key) => key < to))) return "done";
+  // Some at a time: there may be millions.
+  if ((await db.tx((tx) => forgetDeliveriesBelow(tx, to))) > 0) return "more";
+  return months.drop(group, end, []);
 }

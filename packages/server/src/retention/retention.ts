@@ -1,9 +1,13 @@
 import type { Tx } from "../db/db.ts";
-import { DAY, MINUTE } from "../lib/units.ts";
-import type { JobHandler, NewJob } from "../queue/queue.ts";
+import { iso } from "../lib/clock.ts";
+import { DAY } from "../lib/units.ts";
+import type { JobHandler, NewJob, Outcome } from "../queue/queue.ts";
+import { type Delay, findRetry, prolongDelay, storeDelay } from "./delay.ts";
 import type { RetentionDeps } from "./deps.ts";
-import { findCutoff, hasMonths, tendMonths } from "./months.ts";
+import { findCutoff, findTableUser, isMonthly, listMonthly, type Monthly, tendMonths } from "./months.ts";
 import { type Key, RECORDS, type Records } from "./records.ts";
+
+export { findRetentionDelay } from "./delay.ts";
 
 /** Deletes records at the end of their retention. One such job is always scheduled or running. */
 export const RETENTION_JOB = "retention.sweep";
@@ -12,16 +16,30 @@ export const RETENTION_JOB = "retention.sweep";
 // million rows take a minute.
 const CHUNK = 200;
 
-// Until it is tried again to change tables that others use: for longer than a moment, so by a backup. Each attempt holds others up.
-const LOCKED_MS = MINUTE;
+/**
+ * What a sweep does, in this order. Months come late, so that no other records wait for their tables, and before the records that go with
+ * them: what is then left of these is deleted row by row.
+ */
+const STEPS: readonly (Records | "months")[] = [
+  ...RECORDS.filter(({ policy }) => !isMonthly(policy)),
+  "months",
+  ...RECORDS.filter(({ policy }) => isMonthly(policy)),
+];
 
-/** The progress of a sweep: which records, and the last key examined. */
+/** The progress of a sweep. */
 interface Position {
   readonly step: number;
+  /** The last key examined. */
   readonly after: Key | null;
+  /** When it began, ms; null at its begin. */
+  readonly startedAt: number | null;
+  /** Whose months are still to be dropped; null for all. */
+  readonly months: readonly Monthly[] | null;
+  /** While others use the tables of months. */
+  readonly delay: Delay | null;
 }
 
-const START: Position = { step: 0, after: null };
+const START: Position = { step: 0, after: null, startedAt: null, months: null, delay: null };
 
 /** Schedules the sweep a day from now, unless one with the same policy is scheduled. */
 export function startRetention(tx: Tx, deps: Pick<RetentionDeps, "queue" | "clock" | "config">): Promise<void> {
@@ -32,25 +50,60 @@ export function startRetention(tx: Tx, deps: Pick<RetentionDeps, "queue" | "cloc
 export function sweepRecords(deps: RetentionDeps): JobHandler {
   return async ({ payload }) => {
     if (payload.times !== policyKey(deps)) return {};
-    const { step, after } = { ...START, ...payload } as Position;
-    const records = RECORDS[step];
-    if (!records) {
+    const now = deps.clock.now();
+    const read = { ...START, ...payload } as Position;
+    const position = { ...read, startedAt: read.startedAt ?? now };
+    const step = STEPS[position.step];
+    if (step === undefined) {
       const at = await getNextSweepAt(deps);
       return { commit: (tx) => scheduleSweep(tx, deps, at) };
     }
-    const now = deps.clock.now();
-    if (step === 0 && after === null && !(await tendMonths(deps)))
-      return { commit: (tx) => deps.queue.enqueue(tx, sweepJob(deps, START, now + LOCKED_MS)).then(() => {}) };
-    const before = findCutoff(deps, records.policy);
-    const rows = before > 0 ? await records.list(deps.db.read, after, CHUNK, before) : [];
-    const old = rows.filter(({ createdAt }) => createdAt < before).map(({ key }) => key);
-    const nextPosition: Position = old.length === CHUNK ? { step, after: old.at(-1) ?? null } : { step: step + 1, after: null };
-    return {
-      commit: async (tx) => {
-        const remaining = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before);
-        await deps.queue.enqueue(tx, sweepJob(deps, remaining === "more" ? { step, after } : nextPosition, now));
-      },
-    };
+    return step === "months" ? sweepMonths(deps, position) : sweepRows(deps, position, step);
+  };
+}
+
+async function sweepRows(deps: RetentionDeps, position: Position, records: Records): Promise<Outcome> {
+  const { step, after } = position;
+  const now = deps.clock.now();
+  const before = findCutoff(deps, records.policy);
+  const rows = before > 0 ? await records.list(deps.db.read, after, CHUNK, before) : [];
+  const old = rows.filter(({ createdAt }) => createdAt < before).map(({ key }) => key);
+  const next: Position = old.length === CHUNK ? { ...position, after: old.at(-1) ?? null } : { ...position, step: step + 1, after: null };
+  return {
+    commit: async (tx) => {
+      const remaining = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before);
+      await deps.queue.enqueue(tx, sweepJob(deps, remaining === "more" ? position : next, now));
+    },
+  };
+}
+
+/** Drops months. While others use their tables it is tried again, and once a day the sweep begins anew, so that no other records wait. */
+async function sweepMonths(deps: RetentionDeps, position: Position & { readonly startedAt: number }): Promise<Outcome> {
+  const now = deps.clock.now();
+  const { left, isLocked } = await tendMonths(deps, position.months ?? listMonthly(deps));
+  const delay = isLocked ? prolongDelay(position.delay, now) : left.length > 0 ? position.delay : null;
+  const isReported = delay?.reportedAt === now && isLocked;
+  const user = isReported ? await findTableUser(deps, left) : null;
+  const next: Position =
+    left.length === 0
+      ? { ...position, step: position.step + 1, delay }
+      : isLocked && now - position.startedAt >= DAY
+        ? { ...START, delay }
+        : { ...position, months: left, delay };
+  return {
+    commit: async (tx) => {
+      await storeDelay(tx, delay);
+      await deps.queue.enqueue(tx, sweepJob(deps, next, isLocked && delay ? findRetry(delay, now) : now));
+      tx.afterCommit(() => {
+        if (isReported && delay)
+          deps.log.warn("old records cannot be dropped, because a transaction uses their tables", {
+            records: left.join(", "),
+            since: iso(delay.since),
+            transaction: user,
+          });
+        if (delay === null && position.delay?.reportedAt) deps.log.info("old records can be dropped again");
+      });
+    },
   };
 }
 
@@ -92,6 +145,6 @@ async function getNextSweepAt(deps: RetentionDeps): Promise<number> {
       return (oldest?.createdAt ?? now) + getRetentionMs(deps, records);
     }),
   );
-  if (hasMonths(deps)) due.push(now);
+  if (listMonthly(deps).length > 0) due.push(now);
   return Math.min(Math.max(now + DAY, Math.min(...due)), now + 365 * DAY);
 }

@@ -1,11 +1,11 @@
 import pg from "pg";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { createDatabase, dropDatabases, type TestDatabase } from "../../../test/postgres.ts";
 import { firstIdAt } from "../../lib/ids.ts";
 import { startOfMonth } from "../../lib/month.ts";
 import { TEST_MAIL_FROM } from "../../lib/test-mail.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
-import type { MonthlyTables } from "../months.ts";
+import { firstNumberOfMonth, type MonthlyTables } from "../months.ts";
 import type { PostgresDb } from "./database.ts";
 
 afterAll(dropDatabases);
@@ -126,6 +126,108 @@ test("a month is not dropped while a transaction uses the tables, and is when it
   await on.world.settle();
   expect(await on.parts("emails")).toMatchObject({ emails_rest: 1 });
   expect(await months.findEnd(group, Date.parse("2026-02-10T00:00:00.000Z"))).toBeNull();
+});
+
+test("the files of a month are deleted after the commit that takes it out of the tables, and what a crash left by the next sweep", async () => {
+  await using on = await start();
+  const { sdk, clock } = on.world;
+  await sdk.emails.send(hello);
+  await on.world.settle();
+  await clock.advance("1d");
+  const statements: string[] = [];
+  const query = pg.Client.prototype.query;
+  vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: pg.Client, ...args: unknown[]) {
+    if (typeof args[0] === "string") statements.push(args[0]);
+    return Reflect.apply(query, this, args);
+  });
+  clock.control.freeze(Date.parse("2026-03-05T00:00:00.000Z"));
+  // As if a server had died before it dropped the table.
+  await on.db.read.raw("create table emails_gone_1 (like emails)");
+  await clock.advance("3d");
+  vi.restoreAllMocks();
+  const listTables = async () =>
+    (
+      await on.db.read.raw<{ name: string }>("select relname as name from pg_class where relkind = 'r' and relname like '%\\_gone\\_%'")
+    ).map(({ name }) => name);
+  expect(await listTables()).toEqual([]);
+  expect(statements.filter((text) => text.startsWith("drop table")).length).toBeGreaterThan(5);
+  // Outside of every transaction.
+  let isOpen = false;
+  for (const text of statements) {
+    if (/^(?:begin|commit|rollback)/i.test(text)) isOpen = /^begin/i.test(text);
+    if (text.startsWith("drop table")) expect([text, isOpen]).toEqual([text, false]);
+  }
+  expect(statements).toContain('drop table "emails_gone_1"');
+});
+
+test("a transaction that uses the emails delays their months, which operators see, and no other records", async () => {
+  await using on = await start({ flags: { keep: "emails=30,events=30,received=1" } });
+  const { sdk, clock } = on.world;
+  const { log } = on.world.app.deps;
+  const warned = vi.spyOn(log, "warn");
+  const readReadiness = async () => {
+    const response = await on.world.fetch(`${on.world.url}/readyz`);
+    return { status: response.status, since: ((await response.json()) as { retentionDelayedSince: string | null }).retentionDelayedSince };
+  };
+  await sdk.emails.send(hello);
+  await on.world.settle();
+  await clock.advance("1d");
+  clock.control.freeze(Date.parse("2026-02-10T00:00:00.000Z"));
+  await clock.advance("1d");
+  expect(await on.parts("events")).toHaveProperty("events_until_2026_02");
+  await sdk.inboundDomains.create({ domain: "in.acme.example" });
+  await sdk.emails.send({ ...hello, replyTo: "hello@in.acme.example" });
+  await on.world.reply(hello.to, { text: "Fine" });
+  const human = new pg.Client({ connectionString: on.database.url, application_name: "psql" });
+  await human.connect();
+  await human.query("begin; select * from contents");
+  clock.control.freeze(Date.parse("2026-03-10T00:00:00.000Z"));
+  await clock.advance("15m");
+  expect(await readReadiness()).toEqual({ status: 200, since: "2026-03-10T00:00:00.000Z" });
+  expect(warned.mock.calls).toEqual([
+    [
+      "old records cannot be dropped, because a transaction uses their tables",
+      {
+        records: "emails",
+        since: "2026-03-10T00:00:00.000Z",
+        transaction: expect.stringMatching(/^process \d+ of Postgres \(psql\), in a transaction since/),
+      },
+    ],
+  ]);
+  // What does not need the table is done.
+  expect((await sdk.received.list()).data).toEqual([]);
+  expect(await on.parts("events")).not.toHaveProperty("events_until_2026_02");
+  expect(await on.parts("contents")).toHaveProperty("contents_until_2026_02");
+  await human.query("rollback");
+  await human.end();
+  await clock.advance("15m");
+  expect(await readReadiness()).toEqual({ status: 200, since: null });
+  await clock.advance("2d");
+  expect(await on.parts("contents")).not.toHaveProperty("contents_until_2026_02");
+});
+
+test("a counter is set by one process at a time", async () => {
+  await using on = await start();
+  const { months, read } = on.db;
+  const group: MonthlyTables = {
+    tables: [{ table: read.t.contents, key: read.t.contents.id }],
+    firstKey: firstNumberOfMonth,
+    apart: null,
+    counted: true,
+  };
+  const now = on.world.clock.now();
+  const isThere = async () =>
+    Number((await read.raw<{ n: string }>("select nextval('contents_id_seq') as n"))[0]?.n) > firstNumberOfMonth(now);
+  const other = new pg.Client({ connectionString: on.database.url });
+  await other.connect();
+  await other.query("select pg_advisory_lock(7316245104)");
+  await months.advance(group, now);
+  expect(await isThere()).toBe(false);
+  await other.end();
+  await vi.waitUntil(async () => {
+    await months.advance(group, now);
+    return isThere();
+  });
 });
 
 test("a person is exported and erased from all months, and a snapshot restores them", async () => {

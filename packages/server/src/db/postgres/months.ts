@@ -16,19 +16,24 @@ import type { Raw } from "./query.ts";
  *   | `…_open`          | after the last month that was made         | months, or one of them if rows came before these were made  |
  *   | `…_apart`         | of no month                                | –                                                           |
  *
+ * `…_gone_…` is a part that was replaced and is no part any more: its files are deleted when nobody waits for it.
+ *
  * All keys have a part at all times, so that no insert fails, whatever the clock of a server says.
  */
 
 // Statements that come after ours wait as long as ours waits for the lock. Transactions take a few milliseconds.
 const LOCK_MS = 100;
+// Postgres says so when a lock is not given within lock_timeout, and when all of them are not within statement_timeout.
+const NOT_GIVEN: ReadonlySet<unknown> = new Set(["55P03", "57014"]);
 // Any number; it names the lock of the one process that changes parts.
 const LOCK = 7_316_245_104;
 // Months made ahead.
 const AHEAD = 3;
-const LOCK_NOT_AVAILABLE = "55P03";
 
 interface Part {
   readonly name: string;
+  /** Under which Postgres knows the table, whatever its name is. */
+  readonly oid: string;
   /** Null for no bound. */
   readonly from: MonthKey | null;
   readonly to: MonthKey | null;
@@ -57,8 +62,11 @@ export class PostgresMonths implements Months {
   async advance(group: MonthlyTables, now: number): Promise<void> {
     const first = group.firstKey(now);
     const sequence = await findSequence(this.#raw, group);
-    if (sequence !== null && (await this.#isBehind(group, first)))
-      await this.#raw(`select setval('${sequence}', ${literal(first)}) from ${sequence} where last_value < ${literal(first)}`);
+    if (sequence === null || !(await this.#isBehind(group, first))) return;
+    // By one process at a time: a second one that has found the counter behind would set it back to numbers that were given meanwhile.
+    await this.#run((client) =>
+      client.query(`select setval('${sequence}', ${literal(first)}) from ${sequence} where last_value < ${literal(first)}`),
+    );
   }
 
   async findEnd(group: MonthlyTables, before: number): Promise<MonthKey | null> {
@@ -77,18 +85,38 @@ export class PostgresMonths implements Months {
   }
 
   drop(group: MonthlyTables, end: MonthKey, kept: readonly Kept[]): Promise<Attempt> {
-    return this.#run((client) =>
-      alone(client, group, async () => {
+    return this.#run(async (client) => {
+      await alone(client, group, async () => {
         for (const { table } of group.tables) {
           const parts = await listParts((text, values) => client.query(text, values).then(({ rows }) => rows), nameOf(table), group);
           const old = parts.filter((part) => part.to !== null && part.to <= end);
           await replace(client, nameOf(table), old, end, kept.find((one) => one.table === table) ?? { table, keys: [] });
         }
-      }),
-    );
+      });
+      await dropGone(client, group);
+    });
   }
 
-  async #run(work: (client: pg.Client) => Promise<void>): Promise<Attempt> {
+  async clear(group: MonthlyTables): Promise<Attempt> {
+    return (await listGone(this.#raw, group)).length === 0 ? "done" : this.#run((client) => dropGone(client, group));
+  }
+
+  async findUser({ tables }: MonthlyTables): Promise<string | null> {
+    const [user] = await this.#raw<{ pid: number; program: string; state: string | null; since: Date | null }>(
+      `with used as (select to_regclass(quote_ident(name)) as oid from unnest($1::text[]) as name)
+       select a.pid, a.application_name as program, a.state, a.xact_start as since
+       from pg_locks l join pg_stat_activity a on a.pid = l.pid
+       where l.granted and a.pid <> pg_backend_pid()
+         and (l.relation in (select oid from used) or l.relation in (select inhrelid from pg_inherits where inhparent in (select oid from used)))
+       order by a.xact_start limit 1`,
+      [tables.map(({ table }) => nameOf(table))],
+    );
+    if (!user) return null;
+    const since = user.since === null ? "" : `, in a transaction since ${user.since.toISOString()}`;
+    return `process ${user.pid} of Postgres${user.program === "" ? "" : ` (${user.program})`}${since}${user.state === null ? "" : `, ${user.state}`}`;
+  }
+
+  async #run(work: (client: pg.Client) => Promise<unknown>): Promise<Attempt> {
     const client = new pg.Client({
       ...clientOptions(this.#url),
       pipeline: false,
@@ -104,7 +132,7 @@ export class PostgresMonths implements Months {
       await work(client);
       return "done";
     } catch (error) {
-      if (errorCode(error) === LOCK_NOT_AVAILABLE) return "locked";
+      if (NOT_GIVEN.has(errorCode(error))) return "locked";
       throw error;
     } finally {
       // The lock ends with the connection.
@@ -117,7 +145,10 @@ export class PostgresMonths implements Months {
 async function alone(client: pg.Client, group: MonthlyTables, work: () => Promise<void>): Promise<void> {
   await client.query("begin");
   try {
+    // The time for one lock is bounded anyway; this bounds that for all tables and their parts.
+    await client.query(`set local statement_timeout = ${LOCK_MS}`);
     await client.query(`lock table ${group.tables.map(({ table }) => quote(nameOf(table))).join(", ")} in access exclusive mode`);
+    await client.query("set local statement_timeout = 0");
     await work();
     await client.query("commit");
   } catch (error) {
@@ -128,8 +159,8 @@ async function alone(client: pg.Client, group: MonthlyTables, work: () => Promis
 
 /** The parts of a table, in the order of their keys; none if it was never divided. */
 async function listParts(raw: Raw, table: string, { counted }: MonthlyTables): Promise<Part[]> {
-  const rows = await raw<{ name: string; bounds: string }>(
-    `select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds
+  const rows = await raw<{ name: string; oid: string; bounds: string }>(
+    `select c.relname as name, c.oid::text as oid, pg_get_expr(c.relpartbound, c.oid) as bounds
      from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass($1)`,
     [quote(table)],
   );
@@ -137,9 +168,9 @@ async function listParts(raw: Raw, table: string, { counted }: MonthlyTables): P
     const key = /^'(.*)'$/.exec(text)?.[1] ?? null;
     return key !== null && counted ? Number(key) : key;
   };
-  const parts = rows.map(({ name, bounds }): Part => {
+  const parts = rows.map(({ name, oid, bounds }): Part => {
     const [, from = "", to = ""] = /^FOR VALUES FROM \((.*)\) TO \((.*)\)$/.exec(bounds) ?? [];
-    return { name, from: parse(from), to: parse(to) };
+    return { name, oid, from: parse(from), to: parse(to) };
   });
   return parts.sort((one, other) => (one.from === null || (other.from !== null && one.from < other.from) ? -1 : 1));
 }
@@ -262,7 +293,7 @@ async function checkBelow(client: pg.Client, name: string, { key }: MonthlyTable
   await client.query(`alter table ${quote(name)} validate constraint mailsvc_months`);
 }
 
-/** Replaces parts by one that has only what is kept of them. */
+/** Replaces parts by one that has only what is kept of them, and leaves them for `dropGone`. */
 async function replace(client: pg.Client, name: string, old: readonly Part[], to: MonthKey, { table, keys }: Kept): Promise<void> {
   const rest = `${name}_rest`;
   const next = `${name}_next`;
@@ -280,10 +311,25 @@ async function replace(client: pg.Client, name: string, old: readonly Part[], to
     }
   for (const part of old) {
     await client.query(`alter table ${quote(name)} detach partition ${quote(part.name)}`);
-    await client.query(`drop table ${quote(part.name)}`);
+    await client.query(`alter table ${quote(part.name)} rename to ${quote(`${name}_gone_${part.oid}`)}`);
   }
   await client.query(`alter table ${quote(next)} rename to ${quote(rest)}`);
   await client.query(`alter table ${quote(name)} attach partition ${quote(rest)} for values from (minvalue) to (${literal(to)})`);
+}
+
+/** Drops what `replace` left. To delete the files of large tables takes time, so it is done when nobody waits for these. */
+async function dropGone(client: pg.Client, group: MonthlyTables): Promise<void> {
+  const gone = await listGone((text, values) => client.query(text, values).then(({ rows }) => rows), group);
+  for (const name of gone) await client.query(`drop table ${quote(name)}`);
+}
+
+async function listGone(raw: Raw, { tables }: MonthlyTables): Promise<string[]> {
+  const rows = await raw<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind = 'r' and not relispartition and relname ~ $1`,
+    [`^(${tables.map(({ table }) => nameOf(table)).join("|")})_gone_[0-9]+$`],
+  );
+  return rows.map(({ name }) => name);
 }
 
 /** The sequence of the counter that a group is divided by; null if it is not divided by one. */

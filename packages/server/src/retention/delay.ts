@@ -1,0 +1,46 @@
+import { eq } from "drizzle-orm";
+import type { Reader, Tx } from "../db/db.ts";
+import { findRows } from "../db/find.ts";
+import { HOUR, MINUTE } from "../lib/units.ts";
+
+/** Since when months cannot be dropped because others use the tables, and when that was last reported. */
+export interface Delay {
+  readonly since: number;
+  readonly reportedAt: number | null;
+}
+
+// A backup has the tables for minutes, and nobody has to know. Each attempt holds others up for a moment, so later ones are rarer.
+const PATIENCE = 10 * MINUTE;
+const REPORTED_EVERY = HOUR;
+
+// The row that tells operators of a delay: since when, ms.
+const DELAY_ROW = "retention.delayed";
+
+/** The delay after another attempt in vain. */
+export function prolongDelay(before: Delay | null, now: number): Delay {
+  const { since, reportedAt } = before ?? { since: now, reportedAt: null };
+  const isDue = now - since >= PATIENCE && (reportedAt === null || now - reportedAt >= REPORTED_EVERY);
+  return { since, reportedAt: isDue ? now : reportedAt };
+}
+
+/** When to try again. */
+export function findRetry({ since }: Delay, now: number): number {
+  return now + (now - since < PATIENCE ? MINUTE : PATIENCE);
+}
+
+/** Stores a delay that was reported, so that operators see it; null when there is none any more. */
+export async function storeDelay(tx: Tx, delay: Delay | null): Promise<void> {
+  const { meta } = tx.t;
+  if (delay === null) await tx.delete(meta).where(eq(meta.name, DELAY_ROW));
+  else if (delay.reportedAt !== null)
+    await tx
+      .insert(meta)
+      .values({ name: DELAY_ROW, value: String(delay.since) })
+      .onConflictDoNothing();
+}
+
+/** Since when old mail or events cannot be dropped (ms); null if they can. */
+export async function findRetentionDelay(read: Reader): Promise<number | null> {
+  const [row] = await findRows(read, read.t.meta, { name: DELAY_ROW });
+  return row ? Number(row.value) : null;
+}
