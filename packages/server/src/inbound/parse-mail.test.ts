@@ -152,3 +152,13 @@ describe("hostile input is read within limits", () => {
     );
   });
 });
+
+test("a field of blanks in a report is read in time that rises with its length", async () => {
+  await parseMail(Buffer.from(postfixDsn(ABOUT)));
+  const report = Buffer.from(postfixDsn(ABOUT, { status: "5.1.1", diagnostic: `${" ".repeat(19_000)}x\u2028` }));
+  const before = process.cpuUsage();
+  expect(await parseMail(report)).toMatchObject({});
+  const { user, system } = process.cpuUsage(before);
+  // About 10 ms; half a second if each blank is read again with those after it.
+  expect((user + system) / 1000).toBeLessThan(200);
+});

@@ -164,8 +164,9 @@ function readText({ content }: Attachment): string {
 function parseFields(text: string): Map<string, string> {
   const fields = new Map<string, string>();
   for (const line of text.replace(/\r?\n[ \t]+/g, " ").split(/\r?\n/)) {
-    const [, name, value] = /^([\w-]{1,60})\s*:\s*(.*)$/.exec(line) ?? [];
-    if (name !== undefined && value !== undefined && !fields.has(name.toLowerCase())) fields.set(name.toLowerCase(), value.trim());
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(0, colon)).trimEnd().toLowerCase();
+    if (/^[\w-]{1,60}$/.test(name) && !fields.has(name)) fields.set(name, line.slice(colon + 1).trim());
   }
   return fields;
 }

@@ -49,7 +49,7 @@ export function cutQuotedText(text: string): string {
 
 // Elements in which mail programs put the mail they answer: Gmail, Outlook, Apple Mail and Thunderbird, Yahoo, Proton.
 const QUOTING_HTML =
-  /<(?:div|blockquote|section|hr)\b[^<>]{0,500}(?:class\s*=\s*["']?[^"'<>]{0,200}\b(?:gmail_quote|gmail_extra|yahoo_quoted|protonmail_quote|moz-cite-prefix|OutlookMessageHeader)|id\s*=\s*["']?(?:divRplyFwdMsg|appendonsend|OLK_SRC_BODY_SECTION|isForwardContent)|type\s*=\s*["']?cite|border-top:\s*solid\s+#(?:E1E1E1|B5C4DF))/i;
+  /<(?:div|blockquote|section|hr)\b[^<>]{0,500}(?:class\s{0,9}=\s{0,9}["']?[^"'<>]{0,200}\b(?:gmail_quote|gmail_extra|yahoo_quoted|protonmail_quote|moz-cite-prefix|OutlookMessageHeader)|id\s*=\s*["']?(?:divRplyFwdMsg|appendonsend|OLK_SRC_BODY_SECTION|isForwardContent)|type\s*=\s*["']?cite|border-top:\s*solid\s+#(?:E1E1E1|B5C4DF))/i;
 
 /** The same of a mail that has only HTML, whose plain text is given: making it takes a millisecond for 30 kB. */
 export function cutQuotedHtml(html: string, text: string): string {
