@@ -37,6 +37,8 @@ interface RenderedTemplate {
 export interface AsIs {
   /** The Message-ID it has of its own. */
   readonly messageId: string | null;
+  /** The mailbox of its Sender header, which must be verified as From must. */
+  readonly sender: string | null;
   /** True if its sender need not be verified. */
   readonly anySender: boolean;
 }
@@ -70,7 +72,9 @@ export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promis
   const { request, workspaceId, asIs } = send;
   const now = deps.clock.now();
   const scheduledAt = parseScheduledAt(request.scheduledAt, now);
-  if (!asIs?.anySender) await assertVerified(tx, deps, workspaceId, parseMailbox(request.from));
+  if (!asIs?.anySender)
+    for (const sender of asIs?.sender ? [request.from, asIs.sender] : [request.from])
+      await assertVerified(tx, deps, workspaceId, parseMailbox(sender));
   assertReceives(deps, request.replyTo);
   const recipients = listRecipients(request);
   const keys = recipients.map(({ box }) => box.key);

@@ -20,7 +20,10 @@ const READ =
   /^(?:idempotency-key|resend-idempotency-key|x-tags?|x-metadata-.+|x-pm-(?:tag|metadata-.+|message-stream)|x-ses-(?:message-tags|configuration-set)|x-mailsvc-.+)$/;
 
 // What goes to nobody, or is written by the server that delivers.
-const DROPPED = /^(?:bcc|return-path)$/;
+const DROPPED = /^(?:bcc|resent-bcc|return-path)$/;
+
+// More than a mail may have, so that a header with more is refused.
+const MAX_LISTED = 1000;
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -68,8 +71,8 @@ function readTags(fields: readonly HeaderField[]): Readonly<Record<string, strin
   };
   for (const { key, name, value } of fields) {
     if (key === "x-tag" || key === "x-pm-tag") add(value);
-    else if (key === "x-tags") for (const one of value.split(",")) add(one.trim());
-    else if (key === "x-ses-message-tags") for (const pair of value.split(",")) Object.assign(tags, readPair(name, pair));
+    else if (key === "x-tags") for (const one of value.split(",", MAX_LISTED)) add(one.trim());
+    else if (key === "x-ses-message-tags") for (const pair of value.split(",", MAX_LISTED)) Object.assign(tags, readPair(name, pair));
     else {
       const named = /^(?:x-metadata-|x-pm-metadata-|x-mailsvc-tag-)(.+)$/i.exec(name)?.[1];
       if (named !== undefined) tags[named] = value;
@@ -83,10 +86,10 @@ function readTags(fields: readonly HeaderField[]): Readonly<Record<string, strin
 }
 
 function readPair(header: string, pair: string): Record<string, string> {
-  const [, name, value] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
-  if (name === undefined || value === undefined)
-    throw invalid(header, "invalid_header", `${header} takes name=value, several with commas.`);
-  return { [name]: value };
+  const equals = pair.indexOf("=");
+  const name = pair.slice(0, Math.max(0, equals)).trim();
+  if (name === "") throw invalid(header, "invalid_header", `${header} takes name=value, several with commas.`);
+  return { [name]: pair.slice(equals + 1).trim() };
 }
 
 function readVariables(text: string | null): Readonly<Record<string, unknown>> {

@@ -1,7 +1,8 @@
-import { AddressError, type Mailbox, parseMailbox, type RecipientKind, SEND_LIMITS } from "@mailsvc/sdk/contract";
+import { AddressError, type Mailbox, parseAddress, parseMailbox, type RecipientKind, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { mailDate } from "../mail/header.ts";
 import { type HeaderField, splitMessage } from "../mail/message-head.ts";
+import { readAddressList } from "./address-list.ts";
 import { type Instructions, isStripped, readInstructions } from "./instructions.ts";
 
 /** The envelope of a message, and how it came. */
@@ -26,6 +27,8 @@ export interface ReadRecipient {
 /** A submitted message. */
 export interface ReadMessage {
   readonly from: string;
+  /** The mailbox of the Sender header. */
+  readonly sender: string | null;
   readonly subject: string;
   readonly messageId: string | null;
   readonly recipients: readonly ReadRecipient[];
@@ -39,6 +42,7 @@ const MAX_HEAD = 128 * 1024;
 const MAX_RECEIVED = 100;
 const MAX_LINE = 998;
 const [LF, CR] = [10, 13];
+const EMPTY_LINE = Buffer.from("\r\n");
 
 /**
  * Reads a submitted message: who it is from, whom its headers name, and what they say to this server. What is not for others is taken out of
@@ -50,12 +54,12 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
   if (raw.length - rest.length > MAX_HEAD) throw unreadable(`The headers take more than ${MAX_HEAD / 1024} KB.`);
   if (fields.filter(({ key }) => key === "received").length > MAX_RECEIVED)
     throw unreadable("The message has passed too many servers: it goes in a circle.");
-  const { addressParser, decodeWords } = await import("postal-mime");
+  const { decodeWords } = await import("postal-mime");
   const listBoxes = (key: string): Map<string, string> => {
-    const boxes = fields.filter((field) => field.key === key).flatMap(({ value }) => addressParser(value, { flatten: true }));
-    return new Map(boxes.flatMap(({ name = "", address = "" }) => toEntry(decodeWords(name), address)));
+    const boxes = fields.filter((field) => field.key === key).flatMap(({ value }) => readAddressList(value).boxes);
+    return new Map(boxes.flatMap(({ name, address }) => toEntry(decodeWords(name), address)));
   };
-  const from = readFrom(fields, envelope.from, (value) => [...listBoxes("from").values()][0] ?? value);
+  const from = readMailbox("From", fields, decodeWords) ?? readEnvelopeFrom(envelope.from);
   const [to, cc] = [listBoxes("to"), listBoxes("cc")];
   const instructions = readInstructions(fields, decodeWords);
   const kept = fields.filter((field) => !isStripped(field)).map(({ line }) => line);
@@ -63,6 +67,7 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
   const missing = fields.some(({ key }) => key === "from") ? "" : `From: ${from}\r\n`;
   return {
     from,
+    sender: readMailbox("Sender", fields, decodeWords),
     subject: toSubject(decodeWords(fields.find(({ key }) => key === "subject")?.value ?? "")),
     messageId: readMessageId(fields),
     recipients: envelope.recipients.map(({ key, address }) => {
@@ -70,7 +75,8 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
       return { kind, text: to.get(key) ?? cc.get(key) ?? address };
     }),
     instructions,
-    bytes: Buffer.concat([Buffer.from(trace + missing + kept.join(""), "latin1"), rest]),
+    // A message of headers only: without an empty line a signature would cover none of them.
+    bytes: Buffer.concat([Buffer.from(trace + missing), Buffer.from(kept.join(""), "latin1"), rest.length === 0 ? EMPTY_LINE : rest]),
   };
 }
 
@@ -91,18 +97,48 @@ function unreadable(message: string): ApiError {
   return new ApiError("validation_error", message, { hint: "See docs/smtp.md." });
 }
 
-/** The mailbox of the From header; without one, the sender of the envelope. */
-function readFrom(fields: readonly HeaderField[], envelopeFrom: string, decode: (value: string) => string): string {
-  const found = fields.filter(({ key }) => key === "from");
-  if (found.length > 1) throw invalid("From", "duplicate", "The message has several From headers.");
-  const value = found[0]?.value ?? envelopeFrom;
-  const text = value.includes("=?") || value.includes(",") ? decode(value) : value;
+/**
+ * The mailbox of a header that names who sends; null without that header. Readers disagree about what is not exactly one mailbox: the one
+ * that is verified must be the one that recipients see.
+ */
+function readMailbox(name: string, fields: readonly HeaderField[], decode: (value: string) => string): string | null {
+  const [found, second] = fields.filter(({ key }) => key === name.toLowerCase());
+  if (second !== undefined) throw invalid(name, "duplicate", `The message has several ${name} headers; one is allowed (RFC 5322 3.6).`);
+  if (found === undefined) return null;
+  const { boxes, strict } = readAddressList(found.value);
+  const [box, other] = boxes;
+  if (box === undefined || other !== undefined || !strict) {
+    const example = `${name}: Acme <hello@acme.example>`;
+    const why = `The ${name} header must be exactly one mailbox, such as ${example}; put a name with , : @ or brackets in double quotes.`;
+    throw invalid(name, "invalid_address", why);
+  }
+  parseSender(name, box.address, parseAddress);
+  const written = found.value.replaceAll("\t", " ");
+  if (!written.includes("=?") && isMailbox(written)) return written;
+  const [[, text] = []] = toEntry(decode(box.name), box.address);
+  return text ?? box.address;
+}
+
+function isMailbox(text: string): boolean {
   try {
     parseMailbox(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readEnvelopeFrom(text: string): string {
+  return parseSender("From", text, parseMailbox);
+}
+
+function parseSender(name: string, text: string, parse: (text: string) => Mailbox): string {
+  try {
+    parse(text);
     return text;
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
-    throw invalid("From", "invalid_address", `The From header cannot be used: ${error.message}`);
+    throw invalid(name, "invalid_address", `The ${name} header cannot be used: ${error.message}`);
   }
 }
 
@@ -114,7 +150,7 @@ function readMessageId(fields: readonly HeaderField[]): string | null {
 /** The key of an address with the mailbox as text; nothing for what is no address, such as undisclosed-recipients. */
 function toEntry(name: string, address: string): [string, string][] {
   const text = name === "" ? address : `"${toSubject(name).replace(/["\\]/g, "\\$&")}" <${address}>`;
-  for (const one of [text, address])
+  for (const one of new Set([text, address]))
     try {
       return [[parseMailbox(one).key, one]];
     } catch {

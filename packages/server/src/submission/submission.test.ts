@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import nodemailer from "nodemailer";
@@ -5,9 +6,11 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { acceptingMailer } from "../../test/accepting-mailer.ts";
 import { selfSigned } from "../../test/certificates.ts";
 import { talkSmtp } from "../../test/smtp-client.ts";
+import { dkimSigner } from "../mail/dkim.ts";
 import type { SmtpListener } from "../mail/smtp-listener.ts";
 import { createSubmissionAccess } from "../submission-access.ts";
 import { createWorld, type TestWorld, type WorldOptions } from "../testing.ts";
+import { readMessage } from "./message.ts";
 import { type SubmissionOptions, serveSubmission } from "./submission.ts";
 
 const LOOPBACK = { host: "127.0.0.1", port: 0, tls: null, insecureAuth: false };
@@ -281,6 +284,61 @@ describe("headers for this server", () => {
     expect((await world.sdk.emails.list()).data).toHaveLength(1);
   });
 
+  test("an Idempotency-Key recognizes a message that nodemailer composed again, and refuses one with other words", async () => {
+    const { world, port } = await start();
+    const transport = nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true });
+    onTestFinished(() => transport.close());
+    const mail = {
+      ...{
+        from: "Acme <hello@acme.example>",
+        to: "ada@example.com",
+        subject: "Your receipt",
+        text: "Thank you.",
+        html: "<b>Thank you.</b>",
+      },
+      attachments: [{ filename: "a.txt", content: "file" }],
+      headers: { "Idempotency-Key": "receipt-42", "X-Mailsvc-Tag-kind": "receipt" },
+    };
+    const send = async (change = {}): Promise<string> => (await transport.sendMail({ ...mail, ...change })).response;
+    const first = await send();
+    // The boundaries, the Message-ID and the Date differ.
+    expect(await send({ date: new Date(0) })).toBe(first);
+    const changes = [
+      ...[
+        { text: "Thanks." },
+        { html: "<b>Thanks.</b>" },
+        { subject: "Receipt" },
+        { from: "Shop <hello@acme.example>" },
+        { to: "bob@example.com" },
+      ],
+      ...[{ attachments: [{ filename: "a.txt", content: "FILE" }] }, { attachments: [{ filename: "b.txt", content: "file" }] }],
+      ...[{ attachments: [] }, { headers: { ...mail.headers, "X-Mailsvc-Tag-kind": "invoice" } }, { replyTo: "help@acme.example" }],
+    ];
+    for (const change of changes)
+      await expect([change, await send(change).catch(String)]).toEqual([
+        change,
+        expect.stringContaining("550 5.6.0 This Idempotency-Key was used for a different message"),
+      ]);
+    expect((await world.sdk.emails.list()).data).toHaveLength(1);
+  });
+
+  test("of those that are resent only Resent-Bcc is taken out", async () => {
+    const { world, port } = await start();
+    const kept = [
+      ...["Resent-Date: Thu, 01 Jan 2026 00:00:00 +0000", "Resent-From: Ada <ada@example.com>", "Resent-Sender: bob@example.com"],
+      ...[
+        "Resent-To: carol@example.com",
+        "Resent-Cc: dan@example.com",
+        "Resent-Message-ID: <1@example.com>",
+        "Resent-Reply-To: ada@example.com",
+      ],
+    ];
+    await submitTo(port, `${[...kept, "Resent-Bcc: secret@example.com"].join("\r\n")}\r\n${HELLO}`);
+    await world.settle();
+    const raw = await world.sdk.inbox.raw((await world.inbox.waitFor({ to: "ada@example.com" })).id);
+    expect(raw.split("\r\n").filter((line) => line.startsWith("Resent-"))).toEqual(kept);
+  });
+
   test("schedule, name a template, and are refused by their names", async () => {
     const { world, port } = await start();
     await world.sdk.templates.create({ slug: "hi", name: "Hi", subject: "Hi {{name}}", html: "<p>Hi {{name}}</p>" });
@@ -296,6 +354,79 @@ describe("headers for this server", () => {
     expect(await submitTo(port, `X-Mailsvc-Sendat: now\r\n${HELLO}`)).toMatch(/^550 5\.6\.0 X-Mailsvc-Sendat is not known\./);
     expect(await submitTo(port, `X-Mailsvc-Send-At: now\r\n${HELLO}`)).toContain("X-Mailsvc-Send-At takes an instant");
   });
+});
+
+describe("who a message is from", () => {
+  test.each([
+    ["two mailboxes", "From: a@acme.example, CEO <ceo@victim.example>", "From header must be exactly one mailbox"],
+    [
+      "two mailboxes without a comma",
+      "From: =?utf-8?Q?A?= <a@acme.example> <ceo@victim.example>",
+      "From header must be exactly one mailbox",
+    ],
+    ["a mailbox after a group", "From: A: a@acme.example;, ceo@victim.example", "From header must be exactly one mailbox"],
+    ["a group", "From: Acme: a@acme.example;", "From header must be exactly one mailbox"],
+    ["an address as name", "From: ceo@victim.example <a@acme.example>", "From header must be exactly one mailbox"],
+    ["an address in a comment", "From: (ceo@victim.example) a@acme.example", "From header must be exactly one mailbox"],
+    ["a quotation that is not closed", 'From: "CEO <ceo@victim.example> <a@acme.example>', "From header must be exactly one mailbox"],
+    ["an encoded address", "From: =?utf-8?Q?a=40acme.example?=", "has no @"],
+    ["nothing", "From:", "From header must be exactly one mailbox"],
+    ["two headers", "From: a@acme.example\r\nFROM: ceo@victim.example", "The message has several From headers"],
+    [
+      "two headers, one with a blank before its colon",
+      "From : a@acme.example\r\nFrom: ceo@victim.example",
+      "The message has several From headers",
+    ],
+    [
+      "a Sender of others",
+      "From: a@acme.example\r\nSender: ceo@victim.example",
+      "Neither ceo@victim.example nor the domain victim.example",
+    ],
+    ["two Senders", "From: a@acme.example\r\nSender: a@acme.example\r\nSender: b@acme.example", "The message has several Sender headers"],
+    [
+      "a Sender that is a list",
+      "From: a@acme.example\r\nSender: a@acme.example, ceo@victim.example",
+      "Sender header must be exactly one mailbox",
+    ],
+  ])("must be clear: %s", async (_name, headers, fault) => {
+    const { world, port, login } = await startProduction();
+    const answer = await submitTo(port, `${headers}\r\nTo: ada@example.com\r\n\r\nHi\r\n`, { login });
+    expect(answer).toMatch(/^550 /);
+    expect(answer).toContain(fault);
+    expect((await world.sdk.emails.list()).data).toEqual([]);
+  });
+
+  test.each([
+    ["From: =?utf-8?Q?Acm=C3=A9?=\r\n\t=?utf-8?Q?=2C_Inc.?= <a@acme.example>", '"Acmé, Inc." <a@acme.example>'],
+    ['From: "Acme, <Inc.>" <a@acme.example>', '"Acme, <Inc.>" <a@acme.example>'],
+    ['From: "=?utf-8?Q?Acm=C3=A9?=" <a@acme.example>', '"Acmé" <a@acme.example>'],
+    ['From: "Acme" Inc. <a@acme.example>', '"Acme Inc." <a@acme.example>'],
+    ["From: Acme\r\n\t<a@acme.example>", "Acme <a@acme.example>"],
+    ["From: a@acme.example\r\nSender: Robot <b@acme.example>", "a@acme.example"],
+  ])("is read as others read it: %s", async (headers, from) => {
+    const { world, port, login } = await startProduction();
+    const id = readId(await submitTo(port, `${headers}\r\nTo: ada@example.com\r\n\r\nHi\r\n`, { login }));
+    expect((await world.sdk.emails.get(id)).from).toBe(from);
+  });
+
+  test("is the sender of the envelope without a From header, in UTF-8 too", async () => {
+    const message = await readMessage(Buffer.from("Subject: Hi\r\n\r\nHi\r\n"), {
+      ...{ from: "jürgen@acme.example", recipients: [], protocol: "ESMTP", by: "localhost", at: 0 },
+    });
+    expect(message.bytes.toString()).toContain("\r\nFrom: jürgen@acme.example\r\nSubject: Hi\r\n");
+  });
+});
+
+test("a message of headers only is signed with all of them", async () => {
+  const { bytes } = await readMessage(Buffer.from("From: a@acme.example\r\nSubject: Hi\r\n"), {
+    ...{ from: "a@acme.example", recipients: [], protocol: "ESMTP", by: "localhost", at: 0 },
+  });
+  expect(bytes.toString()).toMatch(/\r\nSubject: Hi\r\n\r\n$/);
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
+  const signed = (await dkimSigner([{ domain: "acme.example", selector: "s", privateKey: pem }])("acme.example", bytes)).toString();
+  expect(signed).toMatch(/h=subject:from:/);
+  expect(signed).not.toMatch(/h=from:to:reply-to/);
 });
 
 describe("a message goes through untouched", () => {

@@ -4,6 +4,7 @@ import { UniqueViolation } from "../db/errors.ts";
 import { prepareTemplateSend, send, sendPrepared } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { SubmissionDeps, Submitter } from "./deps.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { type Envelope, type ReadMessage, readMessage } from "./message.ts";
 
 const ROUTE = "SMTP";
@@ -19,7 +20,7 @@ export async function submit(deps: SubmissionDeps, submitter: Submitter, raw: Bu
   const { idempotencyKey } = message.instructions;
   if (idempotencyKey === null) return deps.db.tx(store, { insertsOnly: true });
   const { keyId } = submitter;
-  const claim = { keyId, route: ROUTE, idempotencyKey, content: describe(raw, envelope) };
+  const claim = { keyId, route: ROUTE, idempotencyKey, content: await fingerprint(raw, message, envelope) };
   const commit = (): Promise<string> =>
     deps.db.tx(
       async (tx) => {
@@ -46,7 +47,7 @@ export async function submit(deps: SubmissionDeps, submitter: Submitter, raw: Bu
 async function prepare(deps: SubmissionDeps, submitter: Submitter, message: ReadMessage): Promise<(tx: Tx) => Promise<string>> {
   const { workspaceId, test } = submitter;
   const origin = { workspaceId, test };
-  const { from, subject, messageId, bytes, instructions } = message;
+  const { from, sender, subject, messageId, bytes, instructions } = message;
   const { tags, scheduledAt, bypassUnsubscribe, template, variables } = instructions;
   const request = { ...toRecipients(message), from, tags, bypassUnsubscribe, ...(scheduledAt !== undefined && { scheduledAt }) };
   if (template !== null) {
@@ -56,7 +57,7 @@ async function prepare(deps: SubmissionDeps, submitter: Submitter, message: Read
   const file = { filename: "message.eml", contentType: MESSAGE_TYPE, contentId: null, size: bytes.length, content: bytes };
   const anySender = deps.config.dev && deps.config.smtpUrl === null && deps.config.relays === null;
   return async (tx) =>
-    toId(await send(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs: { messageId, anySender } }));
+    toId(await send(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs: { messageId, sender, anySender } }));
 }
 
 /** The recipients as a send names them; one who is alone in the To header gets a mail like any other. */
@@ -72,9 +73,4 @@ function toId(answer: Pick<SendResponse, "status"> & { id?: string; ids?: string
   const id = answer.id ?? answer.ids?.[0];
   if (id === undefined) throw new Error("A send answers with an id.");
   return id;
-}
-
-/** What makes a message the same as another one. */
-function describe(raw: Buffer, { from, recipients }: Envelope): string {
-  return JSON.stringify([from, recipients.map(({ key }) => key), raw.toString("latin1")]);
 }
