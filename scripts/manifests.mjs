@@ -1,7 +1,7 @@
 // The manifests of the published packages say where their sources are, which npm's provenance compares with the repository that
 // publishes. The address is written in the package.json of the repository, and derived here.
 import { readFileSync } from "node:fs";
-import { PUBLISHED } from "./release.mjs";
+import { PUBLISHED } from "./published.mjs";
 
 const readManifest = (file) => JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"));
 

@@ -1,7 +1,10 @@
 // Releases all packages at one version.
 //
 //   npm run release -- version 0.2.0      writes the version into every package, and a heading into CHANGELOG.md
-//   npm run release -- publish            builds and publishes them, each after those it needs
+//   npm run release -- build              makes all artefacts of the last commit, from a clean clone, into build/release/VERSION
+//   npm run release -- check [FOLDER]     checks them by using them; `--only packages,site` some of them
+//   npm run release -- --dry-run          both: a release without publishing
+//   npm run release -- publish            builds and publishes the packages, each after those it needs
 //
 // `publish --dry-run` packs and checks without publishing. `--tag next` publishes a version that `npm install` does not take by itself.
 // npm signs where and from which commit a package was built (provenance), which it can only do in a CI job with an identity
@@ -12,12 +15,10 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import semver from "semver";
+import { PUBLISHED } from "./published.mjs";
 
 const KINDS = ["dependencies", "devDependencies", "peerDependencies"];
 const UNRELEASED = "## Unreleased\n";
-
-/** The published packages, each after those it depends on. */
-export const PUBLISHED = ["sdk", "server", "agent-kit", "cli", "create-mailsvc-agent"];
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
@@ -80,25 +81,47 @@ function publish(root, { dryRun, tag, provenance }) {
   }
 }
 
-function main() {
+/** Checks the artefacts of a release. Throws when one of them fails. */
+async function check(root, folder, only) {
+  const { checkRelease } = await import("../packaging/release/check.mjs");
+  const { releaseFolder } = await import("../packaging/release/build.mjs");
+  const { version } = readJson(join(root, "packages/cli/package.json"));
+  const where = folder ? resolve(process.env.INIT_CWD ?? "", folder) : releaseFolder(root, version);
+  if (!existsSync(where)) throw new Error(`${where} is not there. npm run release -- build makes it.`);
+  const failed = await checkRelease({ folder: where, version, root, ...(only && { only: only.split(",") }) });
+  if (failed > 0) throw new Error("This is not a release to publish: see the lines that begin with FAILED.");
+}
+
+async function main() {
   const root = fileURLToPath(new URL("../", import.meta.url));
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     allowNegative: true,
-    options: { "dry-run": { type: "boolean" }, tag: { type: "string", default: "latest" }, provenance: { type: "boolean", default: true } },
+    options: {
+      "dry-run": { type: "boolean" },
+      tag: { type: "string", default: "latest" },
+      provenance: { type: "boolean", default: true },
+      only: { type: "string" },
+    },
   });
-  const [command, version = ""] = positionals;
+  const [command, argument = ""] = positionals;
   if (command === "version") {
-    writeVersion(root, version, new Date().toISOString().slice(0, 10));
+    writeVersion(root, argument, new Date().toISOString().slice(0, 10));
     execFileSync(process.execPath, [join(root, "scripts/generate.mjs")], { stdio: "inherit" });
   } else if (command === "publish") {
     publish(root, { dryRun: values["dry-run"] === true, tag: values.tag, provenance: values.provenance });
-  } else throw new Error("Say what to do: version X.Y.Z, or publish.");
+  } else if (command === "check") {
+    await check(root, argument, values.only);
+  } else if (command === "build" || (command === undefined && values["dry-run"])) {
+    const { buildRelease } = await import("../packaging/release/build.mjs");
+    await buildRelease(root);
+    if (command === undefined) await check(root, "", undefined);
+  } else throw new Error("Say what to do: version X.Y.Z, build, check, publish, or --dry-run.");
 }
 
 if (resolve(process.argv[1] ?? "") === fileURLToPath(import.meta.url)) {
   try {
-    main();
+    await main();
   } catch (error) {
     console.error(error.message);
     process.exitCode = 1;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { cleanEnvironment } from "../dev-server.ts";
-import { type Registry, startRegistry } from "./registry.ts";
+import { type Registry, startRegistry } from "../../packaging/release/registry.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import type { Registry } from "./registry.ts";
+import type { Registry } from "../../packaging/release/registry.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
