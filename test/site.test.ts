@@ -49,6 +49,12 @@ describe("the site of the documentation", () => {
     expect(broken).toEqual([]);
   });
 
+  test("has no page that no other page links to", () => {
+    const linked = pages.flatMap((page) => attributes(read(page), "href").map((href) => new URL(href, `http://site/${page}`).pathname));
+    const unlinked = pages.filter((page) => page !== "404.html" && !linked.includes(`/${page.replace(/(^|\/)index\.html$/, "$1")}`));
+    expect(unlinked).toEqual([]);
+  });
+
   test("shows no character as its entity", () => {
     for (const page of pages) expect(read(page), page).not.toMatch(/&amp;(?:lt|gt|amp|quot|#\d+);/);
   });

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { ARTEFACTS } from "./artefacts.mjs";
-import { cleanEnvironment, findProgram, run } from "./command.mjs";
+import { findProgram, ownEnvironment, run } from "./command.mjs";
 import { formatSizes, step } from "./steps.mjs";
 
 const AGAIN = "Repair it, commit, and run the same command again.";
@@ -28,15 +28,14 @@ export async function buildRelease(root) {
   console.log(`mailsvc ${version}, commit ${commit.slice(0, 12)}, into ${relative(process.cwd(), out) || "."}\n`);
   const place = mkdtempSync(join(tmpdir(), "mailsvc-release-"));
   const clone = join(place, "mailsvc");
-  // npm's cache is the user's: it is checked against package-lock.json anyway.
-  const { npm_config_cache: _cache, npm_config_userconfig: _config, ...clean } = cleanEnvironment(process.env.HOME ?? place);
+  const env = ownEnvironment();
   try {
     await step("clone the last commit", async () => {
-      await run("git", ["clone", "--quiet", "--no-checkout", root, clone], { env: clean });
-      await run("git", ["checkout", "--quiet", "--detach", commit], { cwd: clone, env: clean });
+      await run("git", ["clone", "--quiet", "--no-checkout", root, clone], { env });
+      await run("git", ["checkout", "--quiet", "--detach", commit], { cwd: clone, env });
     });
-    await step("npm ci", () => run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: clone, env: clean }));
-    await make(clone, out, clean);
+    await step("npm ci", () => run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: clone, env }));
+    await make(clone, out, env);
   } catch (error) {
     throw new Error(`${error.message}\n\nThe clone is in ${clone}, if you want to look. ${AGAIN}`);
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ARTEFACTS } from "./artefacts.mjs";
+import { atExit } from "./command.mjs";
 
 const NAMES = ARTEFACTS.map(({ name }) => name);
 const WIDTH = Math.max(...NAMES.map((name) => name.length));
@@ -19,7 +20,7 @@ export async function checkRelease({ folder, version, root, only = NAMES, say = 
   if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: there is no such kind of artefact. There are ${NAMES.join(", ")}.`);
   const counts = { ok: 0, "not tried": 0, FAILED: 0 };
   // The checksums first: what is damaged explains what fails afterwards.
-  for (const artefact of ARTEFACTS.toReversed().sort((a, b) => Number(b.name === "checksums") - Number(a.name === "checksums"))) {
+  for (const artefact of ARTEFACTS.toSorted((a, b) => Number(b.name === "checksums") - Number(a.name === "checksums"))) {
     const line = (result) => (text) => {
       counts[result] += 1;
       say(`  ${result.padEnd(9)}  ${artefact.name.padEnd(WIDTH)}  ${text.replaceAll("\n", `\n${" ".repeat(WIDTH + 15)}`)}`);
@@ -42,9 +43,12 @@ async function checkOne(artefact, context) {
     mkdirSync(join(work, name));
     return join(work, name);
   };
+  const remove = () => rmSync(work, { recursive: true, force: true });
+  const stay = atExit(remove);
   try {
     await artefact.check({ ...context, place });
   } finally {
-    rmSync(work, { recursive: true, force: true });
+    stay();
+    remove();
   }
 }

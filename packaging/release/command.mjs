@@ -33,22 +33,31 @@ export function findProgram(name) {
   return null;
 }
 
+/** Does something when this process ends early, as by Ctrl-C. Returns a function that takes it back. */
+export function atExit(work) {
+  process.on("exit", work);
+  return () => process.off("exit", work);
+}
+
 /** Waits until something holds, two minutes at most. Throws with what was waited for, and with what `said` returns. */
 export async function until(what, holds, said = () => "") {
   for (const end = performance.now() + 120_000; !(await holds()); await sleep(50))
     if (performance.now() > end) throw new Error(`Waited two minutes for ${what}.\n${said()}`);
 }
 
-/**
- * The environment of somebody who has no checkout: nothing of npm's or ours, the Node that runs this, and `home` as home. npm keeps its
- * cache and finds its settings there.
- */
-export function cleanEnvironment(home) {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|MAILSVC|NODE_|VITEST|GIT_|INIT_CWD)/i.test(name));
+/** The environment without what belongs to this checkout and to the npm that runs this: its user's settings stay. */
+export function ownEnvironment() {
+  const other = /^(?:MAILSVC|VITEST|NODE_(?:OPTIONS|ENV|PATH)|GIT_DIR|INIT_CWD|npm_(?!config_)|npm_config_local_prefix)/;
+  const inherited = Object.entries(process.env).filter(([name]) => !other.test(name));
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  return { ...Object.fromEntries(inherited), PATH: [dirname(process.execPath), ...path, "/usr/sbin", "/sbin"].join(delimiter) };
+}
+
+/** The environment of somebody who has no checkout, and no settings of npm either: `home` is their home, with npm's cache. */
+export function cleanEnvironment(home) {
+  const inherited = Object.entries(ownEnvironment()).filter(([name]) => !/^npm_/i.test(name));
   return {
     ...Object.fromEntries(inherited),
-    PATH: [dirname(process.execPath), ...path, "/usr/sbin", "/sbin"].join(delimiter),
     HOME: home,
     NO_COLOR: "1",
     npm_config_userconfig: join(home, ".npmrc"),

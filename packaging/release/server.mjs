@@ -3,13 +3,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { SMTPServer } from "smtp-server";
-import { until } from "./command.mjs";
+import { atExit, until } from "./command.mjs";
 
 /**
  * Starts a program that writes a ready-file, and waits for it. `ready` is what the file says; disposing stops the program.
  *
  * @param group whether a signal goes to all processes of the program, as Ctrl-C does; npx has its program as a child
- * @param signal another way to stop it than SIGINT or SIGTERM
+ * @param stop another way to end it than SIGINT or SIGTERM, such as for a process in its own namespace
  */
 export async function startProgram({ command, args, cwd, env, readyFile, group = false, stop }) {
   rmSync(readyFile, { force: true });
@@ -24,7 +24,10 @@ export async function startProgram({ command, args, cwd, env, readyFile, group =
   let failure = null;
   child.on("error", (error) => (failure = error));
   const running = () => failure === null && child.exitCode === null && child.signalCode === null;
+  // Whatever ends this process must not leave a server behind.
+  const stay = atExit(() => running() && process.kill(group ? -child.pid : child.pid, "SIGKILL"));
   const end = async () => {
+    stay();
     if (!running()) return child.exitCode;
     const ended = once(child, "exit");
     if (stop) await stop(child);
@@ -40,7 +43,7 @@ export async function startProgram({ command, args, cwd, env, readyFile, group =
       () => said,
     );
   } catch (error) {
-    child.kill("SIGKILL");
+    process.kill(group ? -child.pid : child.pid, "SIGKILL");
     throw error;
   }
   if (!running())
@@ -77,9 +80,9 @@ export async function useServer(launch, ok) {
   const mail = { from: "hello@acme.example", to: "ada@example.com", subject: "A release", text: "It works." };
   const { id } = JSON.parse(await ask("/api/v1/send", { method: "POST", body: JSON.stringify(mail) }));
   const status = async () => JSON.parse(await ask(`/api/v1/emails/${id}`)).status;
-  await until("the mail", async () => mailServer.taken.length > 0 && (await status()) === "delivered", server.said);
+  await until("the mail", async () => mailServer.taken.length > 0 && (await status()) === "sent", server.said);
   if (!/^Subject: A release\r$/m.test(mailServer.taken[0])) throw new Error(`Another mail arrived:\n${mailServer.taken[0]}`);
-  ok("a send over plain HTTP arrives at a mail server, and is delivered");
+  ok("a send over plain HTTP arrives at a mail server, and its status is sent");
   const page = await ask("/dashboard");
   const script = /<script[^>]* src="([^"]+)"/.exec(page)?.[1];
   if (!page.includes("<title>mailsvc</title>") || script === undefined) throw new Error(`The dashboard answered:\n${page}`);

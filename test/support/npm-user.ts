@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { cleanEnvironment } from "../dev-server.ts";
 import { type Registry, startRegistry } from "../../packaging/release/registry.ts";
+import { cleanEnvironment } from "../dev-server.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
