@@ -49,6 +49,7 @@ test(
   "a person finds an answer from the email, reads the conversation, and answers it by keyboard alone",
   async () => {
     const { page, faults } = await stage.open(`/dashboard/activity/${answered}`);
+    await page.getByText("The recipient answered").waitFor();
     await page.getByRole("region", { name: "Answers" }).getByRole("link").focus();
     await page.keyboard.press("Enter");
     await page.getByText("Where is my parcel?").first().waitFor();

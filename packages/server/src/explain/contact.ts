@@ -135,6 +135,8 @@ function describeChange(type: string, data: Readonly<Record<string, unknown>>): 
     case "segment.entered":
     case "segment.left":
       return `${type === "segment.entered" ? "Entered" : "Left"} the segment ${String(data["segmentId"])}`;
+    case "email.received":
+      return "Answered an email";
     default:
       return type.startsWith("automation.") ? `Automation: ${type.slice("automation.".length)}, entry ${String(data["entryId"])}` : type;
   }

@@ -54,6 +54,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "email.unsubscribed": "The recipient unsubscribed by its link",
   "email.suppressed": "Not sent, because the address is suppressed",
   "email.cancelled": "Cancelled",
+  "email.received": "The recipient answered",
 };
 
 function describe(refused: Refused): string | null {
