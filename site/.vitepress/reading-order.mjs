@@ -24,7 +24,15 @@ const GUIDE = {
     "docs/listening.md",
     "docs/debugging.md",
   ],
-  Tools: ["docs/dashboard.md", "docs/cli.md", "packages/sdk/README.md", "docs/mcp.md", "docs/testing.md", "examples/README.md"],
+  Tools: [
+    "docs/dashboard.md",
+    "docs/dashboard-pictures.md",
+    "docs/cli.md",
+    "packages/sdk/README.md",
+    "docs/mcp.md",
+    "docs/testing.md",
+    "examples/README.md",
+  ],
   Agents: ["docs/marketplace.md", "docs/agents-webhooks.md", "docs/agents-at-work.md", "docs/agent-kit.md", "docs/landing-pages.md"],
   "Running a server": [
     "docs/self-hosting.md",

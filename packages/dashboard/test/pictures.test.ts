@@ -5,14 +5,23 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { createMarket } from "./market.ts";
+import { createAcme } from "./pictures/acme.ts";
+import { buildGallery, nameFile, PICTURES as PAGES, VIEWS } from "./pictures/pages.ts";
+import { listRoutes } from "./routes.ts";
 
 // The pictures of the dashboard in the documentation. `npm run screenshots` makes them anew, from the same data at the same instant;
-// `npm run screenshots -- template` only one.
+// `npm run screenshots -- template` only one, `npm run screenshots -- pages` those of all pages, and `-- /templates/:id` those of one.
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const FOLDER = join(ROOT, "docs/pictures");
 const INSTANT = "2027-01-11T09:00:00.000Z";
 const MAX_BYTES = 1_500_000;
+const GALLERY = join(FOLDER, "dashboard");
+// Of each picture of a page, and of all of them.
+const MAX_PICTURE = 25_000;
+const AIM = 22_500;
+const MAX_GALLERY = 3_000_000;
+const CONTEXT = { locale: "en-US", timezoneId: "UTC", reducedMotion: "reduce" } as const;
 
 const PAGES_WITH_PICTURES = ["README.md", "docs/dashboard.md"];
 
@@ -37,8 +46,8 @@ test("every picture is shown on a page, every page shows pictures that exist, an
       shown.add(link.split("/").at(-1) ?? "");
     }
   }
-  // The recording of the terminal is tested by `recording.test.ts`.
-  const files = readdirSync(FOLDER).filter((name) => name !== "terminal.svg");
+  // The recording of the terminal is tested by `recording.test.ts`, and the pictures of all pages below.
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith(".webp"));
   expect(files.sort()).toEqual(
     Object.keys(PICTURES)
       .map((name) => `${name}.webp`)
@@ -48,9 +57,19 @@ test("every picture is shown on a page, every page shows pictures that exist, an
   expect(files.reduce((sum, file) => sum + statSync(join(FOLDER, file)).size, 0)).toBeLessThan(MAX_BYTES);
 });
 
+test("every page of the dashboard has its pictures, light, dark and on a phone, which are small, and a page shows them", () => {
+  const routes = listRoutes();
+  expect(routes.length).toBeGreaterThan(30);
+  expect(Object.keys(PAGES).sort()).toEqual([...routes].sort());
+  const files = Object.keys(PAGES).flatMap((route) => Object.keys(VIEWS).map((view) => `${nameFile(route)}-${view}.webp`));
+  expect(readdirSync(GALLERY).sort()).toEqual(files.sort());
+  const sizes = files.map((file) => statSync(join(GALLERY, file)).size);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(MAX_PICTURE);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MAX_GALLERY);
+  expect(readFileSync(join(ROOT, "docs/dashboard-pictures.md"), "utf8")).toBe(buildGallery());
+});
+
 test("every page of the dashboard is looked at by a test, in both themes and two widths", () => {
-  const routes = readFileSync(join(ROOT, "packages/dashboard/src/routes.ts"), "utf8");
-  const paths = [...routes.matchAll(/\{ path: "([^"]+)", load/g)].map(([, path = ""]) => path);
   const folder = join(ROOT, "packages/dashboard/test");
   const tests = readdirSync(folder).filter((name) => name.endsWith(".test.ts"));
   const opened = tests
@@ -58,42 +77,90 @@ test("every page of the dashboard is looked at by a test, in both themes and two
     .filter((text) => text.includes("testLooks("))
     .flatMap((text) => [...text.matchAll(/["`]\/dashboard(\/[^"`]*)["`]/g)].map(([, path = ""]) => path.replace(/\?.*$/, "")))
     .map((path) => path.split("/"));
-  const missing = paths.filter((path) => {
+  const missing = listRoutes().filter((path) => {
     const parts = path.split("/");
     return !opened.some((one) => one.length === parts.length && parts.every((part, i) => part.startsWith(":") || part === one[i]));
   });
-  expect(paths.length).toBeGreaterThan(30);
   expect(missing).toEqual([]);
 });
+
+const wanted = process.env["PICTURES"] ?? "all";
+
+test.skipIf(process.env["PICTURES"] === undefined)(
+  "makes the pictures of all pages",
+  async () => {
+    const pages = Object.entries(PAGES).filter(([route]) => wanted === "all" || wanted === "pages" || wanted.split(",").includes(route));
+    if (pages.length === 0) return;
+    mkdirSync(GALLERY, { recursive: true });
+    writeFileSync(join(ROOT, "docs/dashboard-pictures.md"), buildGallery());
+    await using stage = await createStage();
+    await using market = await createMarket(stage);
+    const acme = await createAcme(stage, market);
+    // All that fail are named, so that one run finds them.
+    const failed: string[] = [];
+    const { now } = await stage.call<{ now: string }>("GET", "/__dev/clock");
+    for (const [view, { viewport, colorScheme, scale }] of Object.entries(VIEWS)) {
+      const context = await stage.browser.newContext({ ...CONTEXT, baseURL: stage.server.url, viewport, colorScheme });
+      context.setDefaultTimeout(PATIENCE_MS);
+      const page = await context.newPage();
+      await page.clock.setFixedTime(now);
+      await page.goto("/dashboard/people");
+      for (const [route, { at, text, builder = false, ready }] of pages) {
+        const workspace = builder ? market.builderWorkspace : stage.server.workspaceId;
+        await page.evaluate((id) => localStorage.setItem("mailsvc.workspace", id ?? ""), workspace);
+        try {
+          await page.goto(`/dashboard${at(acme)}`);
+          // A phone leaves some columns out.
+          await page.locator("main").getByText(text).first().waitFor({ state: "attached" });
+          await ready?.(page);
+          await page.locator("main .loading").waitFor({ state: "detached" });
+          await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+          await shoot(page, join(GALLERY, `${nameFile(route)}-${view}.webp`), { scale, most: AIM });
+        } catch (error) {
+          failed.push(`${route}, ${view}: ${(error as Error).message}`);
+        }
+      }
+      await context.close();
+    }
+    acme.close();
+    expect(failed).toEqual([]);
+  },
+  PATIENCE_MS * 20,
+);
 
 test.skipIf(process.env["PICTURES"] === undefined)(
   "makes the pictures",
   async () => {
     mkdirSync(FOLDER, { recursive: true });
-    const wanted = process.env["PICTURES"] ?? "all";
     for (const [name, show] of Object.entries(PICTURES)) {
       if (wanted !== "all" && wanted !== name) continue;
       await using stage = await createStage();
       await stage.call("POST", "/__dev/clock/freeze", { at: INSTANT });
-      const context = await stage.browser.newContext({
-        baseURL: stage.server.url,
-        viewport: { width: 1360, height: 860 },
-        locale: "en-US",
-        timezoneId: "UTC",
-        reducedMotion: "reduce",
-      });
+      const context = await stage.browser.newContext({ ...CONTEXT, baseURL: stage.server.url, viewport: { width: 1360, height: 860 } });
       context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       await show(stage, page);
-      // WebP, which Playwright does not write by itself.
-      const client = await context.newCDPSession(page);
-      const { data } = await client.send("Page.captureScreenshot", { format: "webp", quality: 82 });
-      writeFileSync(join(FOLDER, `${name}.webp`), Buffer.from(data, "base64"));
+      await shoot(page, join(FOLDER, `${name}.webp`));
       await context.close();
     }
   },
   PATIENCE_MS * 10,
 );
+
+/** Writes what a page shows as WebP, which Playwright does not write by itself, in the best quality that has at most `most` bytes. */
+async function shoot(page: Page, file: string, { scale = 1, most = Number.POSITIVE_INFINITY } = {}): Promise<void> {
+  const client = await page.context().newCDPSession(page);
+  const { width = 0, height = 0 } = page.viewportSize() ?? {};
+  for (let quality = 82; ; quality -= 12) {
+    const clip = { x: 0, y: 0, width, height, scale };
+    const { data } = await client.send("Page.captureScreenshot", { format: "webp", quality, clip });
+    const bytes = Buffer.from(data, "base64");
+    if (bytes.length > most && quality > 12) continue;
+    writeFileSync(file, bytes);
+    break;
+  }
+  await client.detach();
+}
 
 const ORDER = `<!doctype html>
 <html lang="en">

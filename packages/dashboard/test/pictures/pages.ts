@@ -1,0 +1,216 @@
+import type { Page } from "playwright-core";
+import type { Acme } from "./acme.ts";
+
+/** How the picture of a page comes about. */
+export interface PictureOf {
+  /** What the picture shows, for people who do not see it. */
+  readonly words: string;
+  /** The path of the page below /dashboard. */
+  readonly at: (acme: Acme) => string;
+  /** A text that is there once the page is loaded. */
+  readonly text: string;
+  /** It is a page of builders of agents. */
+  readonly builder?: true;
+  /** Waits for what is loaded after the text, or does what the picture needs. */
+  readonly ready?: (page: Page) => Promise<void>;
+}
+
+const mail = async (page: Page): Promise<void> => page.frameLocator("iframe").getByRole("link").first().waitFor();
+const chart = async (page: Page): Promise<void> => page.locator("main :is(canvas, .plot)").first().waitFor({ state: "attached" });
+// A phone shows the same steps as a list.
+const graph = async (page: Page): Promise<void> => page.locator(".flow-graph .step, .flow-list").first().waitFor();
+
+/** The pictures, by the path of the route, in the order of the navigation. */
+export const PICTURES: Readonly<Record<string, PictureOf>> = {
+  "/activity": { words: "Activity: what was sent, newest first, with its state", at: () => "/activity", text: "Your receipt" },
+  "/activity/:id": {
+    words: "One email: its HTML, and beside it what happened, from the request to the click",
+    at: ({ email }) => `/activity/${email}`,
+    text: "Timeline",
+    ready: mail,
+  },
+  "/inbox": { words: "The inbox of captured mail", at: () => "/inbox", text: "Choose a mail to read it" },
+  "/inbox/:id": {
+    words: "A captured mail as its reader sees it",
+    at: ({ captured }) => `/inbox/${captured}`,
+    text: "What happened",
+    ready: mail,
+  },
+  "/received": { words: "Received mail: answers of people and of programs", at: () => "/received", text: "Re: How was it?" },
+  "/received/:id": {
+    words: "A conversation: our mail, the answer of its reader, and our answer to that",
+    at: ({ received }) => `/received/${received}`,
+    text: "Where shall it go?",
+  },
+  "/campaigns": { words: "Campaigns with their state, audience and results", at: () => "/campaigns", text: "January news" },
+  "/campaigns/:id": {
+    words: "The report of a campaign: its figures, and opens and clicks over time",
+    at: ({ campaign }) => `/campaigns/${campaign}`,
+    text: "Accepted",
+    ready: chart,
+  },
+  "/campaigns/:id/edit": {
+    words: "The editor of a draft, with a preview that shows the mail as a contact gets it",
+    at: ({ draft }) => `/campaigns/${draft}/edit`,
+    text: "if you send it now",
+    ready: mail,
+  },
+  "/campaigns/:id/review": {
+    words: "The review before sending: who gets the campaign, when, and what lint objects to",
+    at: ({ draft }) => `/campaigns/${draft}/review`,
+    text: "What will happen",
+  },
+  "/automations": { words: "Automations with what makes contacts enter", at: () => "/automations", text: "Welcome series" },
+  "/automations/:id": {
+    words: "An automation as a graph, with how many contacts came to each step",
+    at: ({ automation }) => `/automations/${automation}`,
+    text: "Send a mail",
+    ready: graph,
+  },
+  "/automations/:id/edit": {
+    words: "The editor of an automation: its steps as a form, and the graph they make",
+    at: ({ automation }) => `/automations/${automation}/edit`,
+    text: "Dry run",
+    ready: graph,
+  },
+  "/automations/:id/entries/:contact": {
+    words: "The path of one contact through an automation, step by step",
+    at: ({ automation, entered }) => `/automations/${automation}/entries/${entered}`,
+    text: "The path",
+    ready: graph,
+  },
+  "/contacts": { words: "Contacts with search and filters", at: () => "/contacts", text: "viktor.lindqvist@example.com" },
+  "/contacts/:id": {
+    words: "One contact: fields, lists, segments and timeline",
+    at: ({ amara }) => `/contacts/${amara}`,
+    text: "Newsletter",
+  },
+  "/contacts/import": { words: "The import of a file: choose or drop it", at: () => "/contacts/import", text: "Choose a file" },
+  "/lists": { words: "Lists with their numbers of members", at: () => "/lists", text: "Product news" },
+  "/lists/:id": { words: "One list and its members", at: ({ newsletter }) => `/lists/${newsletter}`, text: "18 members" },
+  "/segments": { words: "Segments with their numbers of people", at: () => "/segments", text: "Growing customers" },
+  "/segments/:id": {
+    words: "The rule of a segment as conditions, and beside it who matches",
+    at: ({ segment }) => `/segments/${segment}?tab=rules`,
+    text: "people match",
+  },
+  "/segments/new": { words: "A new segment before its first condition", at: () => "/segments/new", text: "Complete the conditions" },
+  "/suppressions": { words: "Suppressed addresses, and why", at: () => "/suppressions", text: "press@example.org" },
+  "/suppressions/:id": {
+    words: "One suppressed address, with the email that caused it",
+    at: ({ suppression }) => `/suppressions/${suppression}`,
+    text: "The email that caused it",
+  },
+  "/templates": { words: "Templates with their kind and version", at: () => "/templates", text: "Order shipped" },
+  "/templates/:id": {
+    words: "The editor of a template beside its preview, with what lint objects to",
+    at: ({ template }) => `/templates/${template}`,
+    text: "Versions",
+    ready: async (page) => {
+      await page.locator(".cm-content").waitFor();
+      await page.frameLocator('iframe[title="The preview"]').frameLocator("iframe").getByText("It has left our house").first().waitFor();
+    },
+  },
+  "/templates/:id/versions/:version": {
+    words: "A published version of a template",
+    at: ({ template }) => `/templates/${template}/versions/1`,
+    text: "Difference to the draft",
+  },
+  "/approvals": { words: "Approvals that agents wait for", at: () => "/approvals", text: "Use this subject?" },
+  "/agents": { words: "The agents that are turned on", at: () => "/agents", text: "Launch Writer" },
+  "/agents/:id": {
+    words: "The conversation with an agent, which asks for an approval",
+    at: ({ activation }) => `/agents/${activation}`,
+    text: "Please mention the summer sale as well.",
+  },
+  "/agents/:id/runs/:run": {
+    words: "A run of an agent: its progress and its log",
+    at: ({ activation, run }) => `/agents/${activation}/runs/${run}`,
+    text: "Read the brand",
+  },
+  "/catalog": { words: "The catalog of agents", at: () => "/catalog", text: "Page Painter" },
+  "/catalog/:slug": {
+    words: "An agent in the catalog: what it does, and what it asks for",
+    at: () => "/catalog/page-painter",
+    text: "Read brand colors, logo and voice",
+  },
+  "/credits": { words: "Credits: the balance and what was spent", at: () => "/credits", text: "400 words" },
+  "/listings": { words: "The listings of a builder", at: () => "/listings", text: "Launch Writer", builder: true },
+  "/listings/:slug": {
+    words: "The editor of a listing",
+    at: () => "/listings/launch-writer",
+    text: "Permissions the agent needs",
+    builder: true,
+  },
+  "/listings/:slug/deliveries/:id": {
+    words: "The delivery of an event to an agent, with its attempts",
+    at: ({ listingDelivery }) => `/listings/launch-writer/deliveries/${listingDelivery}`,
+    text: "Attempt 1",
+    builder: true,
+  },
+  "/new-listing": { words: "A new listing", at: () => "/new-listing", text: "Create the draft", builder: true },
+  "/events": { words: "The stream of events", at: () => "/events", text: "email." },
+  "/events/:id": { words: "One event as JSON", at: ({ event }) => `/events/${event}`, text: "Happened" },
+  "/webhooks": { words: "Webhooks and whether they answer", at: () => "/webhooks", text: "/bounces" },
+  "/webhooks/:id": { words: "One webhook with its deliveries", at: ({ webhook }) => `/webhooks/${webhook}`, text: "email.bounced" },
+  "/webhooks/:id/:delivery": {
+    words: "A delivery that fails: each attempt with its answer",
+    at: ({ webhook, delivery }) => `/webhooks/${webhook}/${delivery}`,
+    text: "Attempt 1",
+  },
+  "/keys": { words: "API keys with what each may do", at: () => "/keys", text: "Shop" },
+  "/dev": { words: "Clock, faults and snapshots of dev mode", at: () => "/dev", text: "before-the-campaign" },
+  "/queue": { words: "The queue, and mail that is held", at: () => "/queue", text: "Oldest due" },
+  "/relays": { words: "Relays with their state", at: () => "/relays", text: "eu-west" },
+  "/relays/:name": { words: "One relay: its settings and its state", at: () => "/relays/eu-west", text: "Settings" },
+  "/workspaces": { words: "The workspaces of the server", at: () => "/workspaces", text: "Replies" },
+  "/senders": { words: "Senders and whether they are verified", at: () => "/senders", text: "shop.acme.example" },
+  "/senders/:id": {
+    words: "One sender with the DNS records to publish",
+    at: ({ sender }) => `/senders/${sender}`,
+    text: "DNS of shop.acme.example",
+  },
+  "/inbound-domains": { words: "Domains whose mail is received", at: () => "/inbound-domains", text: "in.acme.example" },
+  "/people": { words: "Who is signed in, and links for colleagues", at: () => "/people", text: "Let somebody in" },
+};
+
+/** How each page is shown. */
+export const VIEWS = {
+  light: { viewport: { width: 1280, height: 800 }, colorScheme: "light", scale: 0.75 },
+  dark: { viewport: { width: 1280, height: 800 }, colorScheme: "dark", scale: 0.75 },
+  phone: { viewport: { width: 390, height: 780 }, colorScheme: "light", scale: 1 },
+} as const;
+
+/** The name of the files of a route: `/templates/:id/versions/:version` is `templates-id-versions-version`. */
+export function nameFile(route: string): string {
+  return route.slice(1).replaceAll(/\/:?/g, "-");
+}
+
+/** The page of the documentation that shows them all. */
+export function buildGallery(): string {
+  const sections = Object.entries(PICTURES).map(([route, { words }]) => {
+    const source = (view: keyof typeof VIEWS): string => `./pictures/dashboard/${nameFile(route)}-${view}.webp`;
+    return [
+      `## ${words.split(/[:,]/)[0]}`,
+      "",
+      `${words}.`,
+      "",
+      "<p>",
+      "  <picture>",
+      `    <source media="(prefers-color-scheme: dark)" srcset="${source("dark")}">`,
+      `    <img src="${source("light")}" alt="${words}" width="600">`,
+      "  </picture>",
+      `  <img src="${source("phone")}" alt="The same on a phone" width="195">`,
+      "</p>",
+      "",
+    ].join("\n");
+  });
+  return [
+    "# Pictures of the dashboard",
+    "",
+    "Every page of the [dashboard](dashboard.md), on a desktop in the colors that you prefer, and on a phone. `npm run screenshots` makes them",
+    "anew, from the same data at the same instant.",
+    "",
+    ...sections,
+  ].join("\n");
+}
