@@ -5,6 +5,7 @@ import { RUN_JOB } from "./automations/due.ts";
 import { automationHandlers, trackHandlers } from "./automations/handlers.ts";
 import { reactToEvents } from "./automations/listener.ts";
 import { runDueEntries } from "./automations/run.ts";
+import { withdrawAutomationMail } from "./automations/withdrawals.ts";
 import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
 import { FINISH_JOB, finishCampaign } from "./campaigns/finish.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
@@ -156,6 +157,7 @@ export function connectHooks(deps: () => Deps): Hooks {
     // What happens to emails before they are handed over, in this order.
     mailTransforms: [
       (read, mails) => renderRecipients(read, deps(), mails),
+      withdrawAutomationMail,
       (_read, mails) => addTextParts(mails),
       (_read, mails) => trackMails(deps(), mails),
       (read, mails) => addUnsubscribe(read, deps(), mails),

@@ -83,7 +83,7 @@ export function failedOutcome(email: EmailRow, message: string, now: number): Em
   return { kind: "outcome", move: { email, patch, events: [{ type: "email.failed", data }] } };
 }
 
-/** An email of a campaign that is not handed over, by what keeps it back. */
+/** An email of a campaign or an automation that is not handed over, by what keeps it back. */
 export function withdrawnOutcome(email: EmailRow, withdrawal: Withdrawal, now: number): EmailOutcome {
   // A crash left it between hand-over and record: it may have arrived.
   const unsure = email.status === "sending";

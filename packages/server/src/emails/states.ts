@@ -16,7 +16,7 @@ import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
  * | sent       | –         | –         | –           | –          | –          | –         | –           | –            | complained   |
  * | delivered  | –         | –         | –           | –          | –          | –         | –           | –            | complained   |
  *
- * suppressed, bounced, complained, failed, skipped and cancelled are final. Only recipients of campaigns are skipped. Over SMTP an outcome is stored only for `sending`.
+ * suppressed, bounced, complained, failed, skipped and cancelled are final. Only mail of campaigns and automations is skipped. Over SMTP an outcome is stored only for `sending`.
  *
  * Reports that come back later move `sent` and `delivered` on: see `inbound/apply.ts`.
  *
@@ -26,8 +26,8 @@ import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
  */
 
 /**
- * The states that an email can go to from each one: the table above with what `inbound/apply.ts` does, and recipients of campaigns who are
- * skipped.
+ * The states that an email can go to from each one: the table above with what `inbound/apply.ts` does, and mail of campaigns and
+ * automations that is skipped.
  */
 export const EMAIL_TRANSITIONS: Readonly<Record<EmailStatus, readonly EmailStatus[]>> = {
   queued: ["sending", "delivered", "deferred", "failed", "bounced", "cancelled", "suppressed", "skipped"],
@@ -69,7 +69,7 @@ export interface StatusChange {
   readonly email: EmailRow;
   readonly from: EmailStatus;
   readonly to: EmailStatus;
-  /** Why a recipient of a campaign is skipped now. */
+  /** Why a mail of a campaign or an automation is skipped now. */
   readonly skipReason: SkipReason | null;
 }
 

@@ -139,7 +139,7 @@ function emails(c: ColumnTypes) {
       contactId: c.text("contact_id"),
       /** The variant of an A/B test that the recipient gets; null outside of tests, and until the winner is known. */
       variant: c.text("variant"),
-      /** Why a recipient of a campaign was skipped. */
+      /** Why a mail of a campaign or an automation was skipped. */
       skipReason: c.text("skip_reason").$type<SkipReason>(),
       /** The relay that had the last attempt; null for the default one, so that a server with one relay stores nothing. */
       relay: c.text("relay"),

@@ -54,7 +54,10 @@ export function explainOutcome(email: Email, around: Surroundings, now: number):
     case "skipped":
       return {
         summary: joinSentences("It was not sent.", email.skipReason === null ? null : SKIPPED[email.skipReason]),
-        actions: email.contactId === null ? [] : [{ what: "See what the contact gets", command: `mailsvc why ${email.contactId}` }],
+        actions:
+          email.contactId === null || email.skipReason === "deleted"
+            ? []
+            : [{ what: "See what the contact gets", command: `mailsvc why ${email.contactId}` }],
       };
     case "cancelled":
       return { summary: "It was cancelled before it was sent." };
