@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import type { Resend } from "resend";
 import { readConfig } from "../src/config.ts";
 import { silentLog } from "../src/lib/log.ts";
@@ -13,6 +14,8 @@ export interface ResendServer {
   readonly resend: Resend;
   readonly apiKey: string;
   now(): number;
+  /** How many files of this name and size are stored. */
+  countFiles(filename: string, size: number): Promise<number>;
   /** Waits until nothing is due. */
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -30,6 +33,12 @@ export async function startResend({ dev = true }: { dev?: boolean } = {}): Promi
     apiKey,
     resend: new Resend(dev ? "re_123456789" : apiKey, { baseUrl: `${server.url}/resend` }),
     now: () => Date.now(),
+    countFiles: async (filename, size) => {
+      const { read } = server.app.deps.db;
+      const { attachments } = read.t;
+      const rows = await read.select({ size: attachments.size }).from(attachments).where(eq(attachments.filename, filename));
+      return rows.filter((row) => row.size === size).length;
+    },
     settle: () => server.app.deps.queue.idle(),
     close: async () => {
       await server.close();

@@ -18,7 +18,7 @@ import { checkTemplateFields, recipientVariables, Variables } from "./template-s
 import * as z from "./zod.ts";
 
 /** Limits of a batch of different emails. */
-export const BATCH_LIMITS = { emails: 100, recipients: 1000, idempotencyKey: 255 } as const;
+export const BATCH_LIMITS = { emails: 100, recipients: 1000, idempotencyKey: 255, attachmentBytes: 40 * 1024 * 1024 } as const;
 
 /** How a batch is handled of which some emails cannot be sent: none is sent, or all others are. */
 export const BATCH_MODES = ["strict", "permissive"] as const;

@@ -15,8 +15,9 @@ import type { ReadContext } from "../http/handler.ts";
 import type { EarlierAnswer, PartClaim } from "../http/part-answers.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { waitForTurn } from "../lib/turn.ts";
+import { MB } from "../lib/units.ts";
 import { type AcceptedSend, acceptSend, type NewSend, type Origin } from "./accept.ts";
-import { decodeAttachments } from "./attachments.ts";
+import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
 import { storeSends } from "./store-sends.ts";
 import { acceptPrepared, type PreparedSend, prepareTemplateSend } from "./template-send.ts";
@@ -59,6 +60,7 @@ export async function prepareBatch(
 ): Promise<PreparedBatch> {
   const prepared: PreparedEmail[] = [];
   const firstWithKey = new Map<string, number>();
+  const decode = decodeOnce();
   let recipients = 0;
   for (const [i, email] of emails.entries()) {
     if (i > 0 && i % EMAILS_PER_TURN === 0) await waitForTurn();
@@ -73,7 +75,7 @@ export async function prepareBatch(
     const first = idempotencyKey === undefined ? undefined : firstWithKey.get(idempotencyKey);
     if (idempotencyKey !== undefined && first === undefined) firstWithKey.set(idempotencyKey, i);
     if (first !== undefined) prepared.push({ failure: invalid("idempotencyKey", "duplicate", `Repeats the key of emails[${first}].`) });
-    else prepared.push(await prepareEmail(read, deps, workspaceId, checked.value, email));
+    else prepared.push(await prepareEmail(read, deps, workspaceId, checked.value, email, decode));
   }
   if (recipients > BATCH_LIMITS.recipients)
     throw invalid("emails", "too_big", `At most ${BATCH_LIMITS.recipients} recipients in a batch; these are ${recipients}.`);
@@ -103,14 +105,43 @@ export async function sendBatch(
   return { queued: results.length - failed, failed, results };
 }
 
-async function prepareEmail(read: Reader, deps: EmailDeps, workspaceId: string, email: Email, asSent: unknown): Promise<PreparedEmail> {
-  const { idempotencyKey, template, ...request } = email;
+type Decode = (email: Email, asSent: unknown) => Promise<DecodedAttachments>;
+
+/** Decodes the attachments of emails. Emails that share one list of them, as no request over HTTP has it, share the files too. */
+function decodeOnce(): Decode {
+  const known = new Map<unknown, Promise<DecodedAttachments>>();
+  let bytes = 0;
+  return async ({ attachments = [] }, asSent) => {
+    if (attachments.length === 0) return [];
+    const list = (asSent as Email).attachments;
+    const before = known.get(list);
+    if (before) return before;
+    bytes += attachments.reduce((sum, { content }) => sum + (content.length / 4) * 3, 0);
+    if (bytes > BATCH_LIMITS.attachmentBytes)
+      throw invalid("attachments", "too_big", `At most ${BATCH_LIMITS.attachmentBytes / MB} MiB of attachments in a batch.`);
+    const decoded = decodeAttachments(attachments);
+    known.set(list, decoded);
+    return decoded;
+  };
+}
+
+async function prepareEmail(
+  read: Reader,
+  deps: EmailDeps,
+  workspaceId: string,
+  email: Email,
+  asSent: unknown,
+  decode: Decode,
+): Promise<PreparedEmail> {
+  const { idempotencyKey, template, attachments: _decoded, ...request } = email;
   const own = idempotencyKey === undefined ? {} : { own: { idempotencyKey, content: JSON.stringify(asSent) } };
-  if (template !== undefined)
-    return { ...own, rendered: await prepareTemplateSend(read, deps.compiledTemplates, workspaceId, template, request) };
-  const { from = "", subject = "", variables: _values, recipientVariables: _own, ...fields } = request;
   try {
-    const files = request.attachments ? await decodeAttachments(request.attachments) : [];
+    const files = await decode(email, asSent);
+    if (template !== undefined) {
+      const rendered = await prepareTemplateSend(read, deps.compiledTemplates, workspaceId, template, request);
+      return { ...own, rendered: rendered.ready ? { ready: { ...rendered.ready, files } } : rendered };
+    }
+    const { from = "", subject = "", variables: _values, recipientVariables: _own, ...fields } = request;
     return { ...own, direct: { request: { ...fields, from, subject }, files } };
   } catch (error) {
     if (error instanceof ApiError) return { failure: error };

@@ -4,7 +4,7 @@ import { type NewEvent, recordEvents } from "../events/events.ts";
 import { toTestId } from "../lib/test-mail.ts";
 import type { NewJob } from "../queue/queue.ts";
 import { type AcceptedSend, type MessageContent, SUPPRESSED } from "./accept.ts";
-import { insertAttachments } from "./attachments.ts";
+import { type DecodedAttachments, insertAttachments } from "./attachments.ts";
 import type { EmailDeps } from "./deps.ts";
 import { insertLabels } from "./labels.ts";
 import { buildDeliveryJob, buildMailJob, measureMessage } from "./schedule.ts";
@@ -147,11 +147,18 @@ async function insertMessages(tx: Tx, deps: EmailDeps, sends: readonly AcceptedS
   const ids = plain.length === 0 ? [] : await insertContents(tx, rows.flat());
   const idsOf = new Map<AcceptedSend, readonly number[]>();
   for (const [i, send] of plain.entries()) idsOf.set(send, ids.splice(0, rows[i]?.length ?? 0));
+  // Of contents with the same files the first own them.
+  const owners = new Map<DecodedAttachments, number>();
   for (const send of sends) {
     if (send.files.length === 0) continue;
-    // The first contents own the files.
+    const known = owners.get(send.files);
+    if (known !== undefined) {
+      idsOf.set(send, await insertContents(tx, build(send, known)));
+      continue;
+    }
     const [first, ...others] = build(send, null) as [NewContents, ...NewContents[]];
     const [owner] = (await insertContents(tx, [first])) as [number];
+    owners.set(send.files, owner);
     await insertAttachments(tx, owner, send.files);
     const shared = others.map((contents) => ({ ...contents, filesOf: owner }));
     idsOf.set(send, [owner, ...(shared.length === 0 ? [] : await insertContents(tx, shared))]);

@@ -1,11 +1,13 @@
-import { BATCH_LIMITS, contract } from "@mailsvc/sdk/contract";
+import { BATCH_LIMITS, contract, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { CallOf, PreparedCall } from "../../http/contract-calls.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
+import { waitForTurn } from "../../lib/turn.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
 import { toBase64 } from "../files.ts";
 import { type Preparation, type Reads, writeOperation } from "../operation.ts";
+import { createFill, type Fill, TextBudget } from "./substitutions.ts";
 
 const Person = z.object({ email: z.string(), name: z.string().nullish() });
 const People = z.array(Person).max(1000);
@@ -74,7 +76,7 @@ interface PreparedMail {
 export const sendMail = writeOperation({
   method: "POST",
   path: "/v3/mail/send",
-  note: "up to 100 personalizations; asm, batch_id and several reply-to addresses are not here",
+  note: `up to ${BATCH_LIMITS.emails} personalizations of ${SEND_LIMITS.recipients} recipients and ten reply-to addresses; asm and batch_id are not here`,
   body: Mail,
   bucket: "send",
   prepare: (mail, calls) => prepareMail(mail, calls),
@@ -91,10 +93,20 @@ export const sendMail = writeOperation({
 });
 
 async function prepareMail(mail: Mail, calls: Preparation): Promise<PreparedMail> {
+  calls.authorize(contract.emails.sendBatch);
   if (mail.asm !== undefined && mail.asm !== null) throw notHere("asm", "Public lists are what groups of unsubscribes are there.");
   if (mail.batch_id) throw notHere("batch_id", "Cancel mails by their ids: POST /api/v1/emails/:id/cancel.");
   const template = mail.template_id ? await findSlug(mail.template_id, calls) : undefined;
-  const emails = mail.personalizations.map((personalization, i) => toEmail(mail, personalization, template, `personalizations.${i}`));
+  // All mails share the list, so that its files are decoded and stored once.
+  const attachments = mail.attachments?.map(toAttachment);
+  const budget = new TextBudget();
+  const emails: BatchEmail[] = [];
+  for (const [i, personalization] of mail.personalizations.entries()) {
+    if (i > 0) await waitForTurn();
+    const at = `personalizations.${i}`;
+    const fill = createFill(personalization.substitutions ?? {}, at, budget);
+    emails.push({ ...(await toEmail(mail, personalization, template, at, fill)), ...drop({ attachments }) });
+  }
   return {
     froms: new Set(emails.flatMap(({ from }) => from ?? [])),
     sandbox: mail.mail_settings?.sandbox_mode?.enable === true,
@@ -102,12 +114,18 @@ async function prepareMail(mail: Mail, calls: Preparation): Promise<PreparedMail
   };
 }
 
-function toEmail(mail: Mail, personalization: Personalization, template: string | undefined, at: string): BatchEmail {
-  const { to, cc, bcc, substitutions, dynamic_template_data: variables } = personalization;
+async function toEmail(
+  mail: Mail,
+  personalization: Personalization,
+  template: string | undefined,
+  at: string,
+  fill: Fill,
+): Promise<BatchEmail> {
+  const { to, cc, bcc, dynamic_template_data: variables } = personalization;
   const from = personalization.from ?? mail.from;
   if (!from) throw invalid("from", "required", "from is required.");
   const replyTo = mail.reply_to ? [mail.reply_to] : (mail.reply_to_list ?? []);
-  const fill = (text: string | null | undefined): string | undefined => (text ? substitute(text, substitutions ?? {}) : undefined);
+  const subject = personalization.subject ?? mail.subject;
   const sendAt = personalization.send_at ?? mail.send_at;
   const [only, second] = to;
   return {
@@ -117,18 +135,13 @@ function toEmail(mail: Mail, personalization: Personalization, template: string 
       cc: cc?.length ? cc.map(toText) : undefined,
       bcc: bcc?.length ? bcc.map(toText) : undefined,
       together: to.length > 1 || undefined,
-      subject: fill(personalization.subject ?? mail.subject),
-      ...(template === undefined && toContent(mail, fill)),
+      subject: subject ? await fill(subject, "subject") : undefined,
+      ...(template === undefined && (await toContent(mail, fill))),
       template,
       variables: template === undefined ? undefined : variables,
       replyTo: replyTo.length > 1 ? replyTo.map(toText) : replyTo[0] && toText(replyTo[0]),
       headers: mail.headers || personalization.headers ? { ...mail.headers, ...personalization.headers } : undefined,
       tags: toTags(mail, personalization),
-      attachments: mail.attachments?.map(({ content, filename, type, disposition, content_id }) => ({
-        content: toBase64(content),
-        filename,
-        ...drop({ contentType: type, contentId: disposition === "inline" ? content_id : undefined }),
-      })),
       scheduledAt: sendAt ? readTime(sendAt, at) : undefined,
       tracking: toTracking(mail),
     }),
@@ -136,13 +149,12 @@ function toEmail(mail: Mail, personalization: Personalization, template: string 
 }
 
 /** The parts of a mail by type. Throws ApiError not_implemented for another type. */
-function toContent({ content }: Mail, fill: (text: string) => string | undefined) {
+async function toContent({ content }: Mail, fill: Fill) {
   const parts: { html?: string; text?: string } = {};
   for (const [i, { type, value }] of (content ?? []).entries()) {
     const name = type === "text/html" ? "html" : type === "text/plain" ? "text" : null;
     if (name === null) throw notHere(`content.${i}.type`, "Contents are text/plain and text/html; attach anything else.");
-    const filled = fill(value);
-    if (filled !== undefined) parts[name] = filled;
+    if (value !== "") parts[name] = await fill(value, `content.${i}.value`);
   }
   return parts;
 }
@@ -160,9 +172,9 @@ function toTracking({ tracking_settings: settings }: Mail) {
   return Object.keys(tracking).length === 0 ? undefined : tracking;
 }
 
-/** Replaces each key, as it stands there, by its value. */
-function substitute(text: string, substitutions: Readonly<Record<string, string>>): string {
-  return Object.entries(substitutions).reduce((filled, [key, value]) => (key === "" ? filled : filled.replaceAll(key, () => value)), text);
+function toAttachment({ content, filename, type, disposition, content_id }: NonNullable<Mail["attachments"]>[number]) {
+  const contentId = disposition === "inline" ? content_id : undefined;
+  return { content: toBase64(content), filename, ...drop({ contentType: type, contentId }) };
 }
 
 function toText({ email, name }: Person): string {

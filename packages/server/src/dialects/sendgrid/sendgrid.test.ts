@@ -119,3 +119,60 @@ test("hostile input is refused in SendGrid's form, and never an error of the ser
     expect(await answer.json()).toEqual({ errors: expect.arrayContaining([expect.objectContaining({ message: expect.any(String) })]) });
   }
 });
+
+const personal = (substitutions: Record<string, string>, to = "a@example.com") => ({ to: [{ email: to }], substitutions });
+const written = { from: { email: "b@acme.com" }, subject: "x" };
+
+test("substitutions are put in once, the longest key first, and never into values", async () => {
+  const content = [{ type: "text/plain", value: "-a- -ab- $& (b)" }];
+  const values = { "-a-": "-ab-", "-ab-": "-a-", "-": "+", "(b)": "$&", "": "nothing" };
+  const answer = await post({ ...written, content, personalizations: [personal(values)] });
+  expect(await show(answer.headers.get("x-message-id") ?? "")).toMatchObject({ text: "-ab- -a- $& $&" });
+});
+
+test("substitutions that would multiply a text are refused before they take memory", async () => {
+  const letters = "abcdefghijklmnopqrstuvwxyzABC";
+  const doubling = Object.fromEntries([...letters].slice(0, -1).map((letter, i) => [letter, (letters[i + 1] ?? "").repeat(2)]));
+  const once = await post({
+    ...written,
+    content: [{ type: "text/plain", value: "a" }],
+    personalizations: Array(100).fill(personal(doubling)),
+  });
+  expect(once.status).toBe(202);
+  expect(await show(once.headers.get("x-message-id") ?? "")).toMatchObject({ text: "bb" });
+  const content = [{ type: "text/plain", value: "a".repeat(100_000) }];
+  const refuse = async (personalizations: unknown[]): Promise<unknown> => {
+    const answer = await post({ ...written, content, personalizations });
+    return [answer.status, ((await answer.json()) as { errors: unknown[] }).errors[0]];
+  };
+  expect(await refuse([personal({ a: "x".repeat(9000) })])).toEqual([
+    400,
+    { field: "content.0.value", message: "With its substitutions content.0.value takes more than 5 MB.", help: null },
+  ]);
+  expect(await refuse(Array(100).fill(personal({ a: "xxxx" })))).toMatchObject([400, { field: "personalizations" }]);
+  expect(await refuse([personal({ a: "x".repeat(10_000) })])).toMatchObject([400, { field: "personalizations.0.substitutions" }]);
+});
+
+test("a key that may not send is refused before anything else", async () => {
+  const made = await fetch(`${server.url}/api/v1/keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "reader", permissions: ["transactional:read"] }),
+  });
+  const { key } = (await made.json()) as { key: string };
+  const answer = await post({ ...written, asm: { group_id: 1 }, personalizations: [personal({})] }, { authorization: `Bearer ${key}` });
+  expect(answer.status).toBe(403);
+});
+
+test("all personalizations share their files, which are stored once", async () => {
+  const file = Buffer.alloc(300_000, "x");
+  const attachments = [{ content: file.toString("base64"), filename: "a.txt" }];
+  const content = [{ type: "text/plain", value: "Hello" }];
+  const personalizations = Array.from({ length: 100 }, (_, i) => personal({}, `share${i}@example.com`));
+  const answer = await post({ ...written, content, attachments, personalizations });
+  expect(answer.status).toBe(202);
+  const list = await fetch(`${server.url}/api/v1/emails?to=share99@example.com`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+  const { data } = (await list.json()) as { data: { id: string }[] };
+  expect(await show(data[0]?.id ?? "")).toMatchObject({ attachments: [{ filename: "a.txt", size: file.length }] });
+  expect(await server.countFiles("a.txt", file.length)).toBe(1);
+});
