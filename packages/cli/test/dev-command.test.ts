@@ -30,11 +30,15 @@ interface Started {
 }
 
 /** Starts `mailsvc dev FLAGS -- COMMAND` without a terminal, as CI does, in a process group of its own as a shell would. */
-function start(flags: readonly string[], command: readonly string[], { input }: { input?: string } = {}): Started {
+function start(
+  flags: readonly string[],
+  command: readonly string[],
+  { input, env: more }: { input?: string; env?: Record<string, string> } = {},
+): Started {
   const home = folder();
   const temporary = join(home, "tmp");
   mkdirSync(temporary);
-  const env = { PATH: process.env["PATH"], HOME: home, TMPDIR: temporary };
+  const env = { PATH: process.env["PATH"], HOME: home, TMPDIR: temporary, ...more };
   const child = spawn(process.execPath, [program, "dev", ...flags, "--", ...command], { cwd: home, env, detached: true });
   onTestFinished(() => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
@@ -117,6 +121,18 @@ describe("mailsvc dev -- COMMAND", () => {
     expect(quiet.stderr).toMatch(/^dev server http:\/\/127\.0\.0\.1:\d+\n$/);
     const silent = await start(["--quiet"], ["true"]).ended;
     expect([silent.stdout, silent.stderr]).toEqual(["", ""]);
+  }, 60_000);
+
+  test("sends through no relay of the environment, and says so; with a flag it says where mail goes", async () => {
+    const script = `fetch(process.env.MAILSVC_URL + "/api/v1/me", { headers: { authorization: "Bearer " + process.env.MAILSVC_API_KEY } })
+      .then((r) => r.json()).then((me) => console.log(me.server.mailer, me.server.capturesMail));`;
+    const env = { MAILSVC_SMTP_URL: "smtp://production.invalid" };
+    const captured = await start([], node(script), { env }).ended;
+    expect(captured).toMatchObject({ code: 0, stdout: "capture true\n" });
+    expect(captured.stderr).toMatch(/^Dev mode does not use MAILSVC_SMTP_URL of the environment\..*--smtp-url.*\ndev server http/);
+    const sent = await start(["--smtp-url", "smtp://relay.invalid"], node(script), { env }).ended;
+    expect(sent).toMatchObject({ code: 0, stdout: expect.stringMatching(/ false\n$/) });
+    expect(sent.stderr).toMatch(/^dev server http\S+\nMail +leaves through relay\.invalid\n$/);
   }, 60_000);
 
   test.each([

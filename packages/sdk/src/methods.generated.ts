@@ -2338,6 +2338,8 @@ export interface MailsvcMethods {
         version: string;
         dev: boolean;
         mailer: string;
+        /** No mail leaves: there is no relay, and all of it is captured */
+        capturesMail: boolean;
         /** Why delivery is paused, if it is */
         mailerFault: string | null;
         /** Since when an operator has paused all sending, if so */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError, describeIgnoredRelays, readConfig } from "./config.ts";
 
 const config = (flags: Record<string, string>, env: Record<string, string> = {}) => readConfig({ flags, env, dev: false });
 
@@ -29,6 +29,19 @@ test.each([" ", "hunter2\n", "hunter 2"])(
     }
   },
 );
+
+test("dev mode sends through a relay that a flag names, and not through one of the environment", () => {
+  const env = { MAILSVC_SMTP_URL: "smtp://production.example", MAILSVC_RELAYS: "/etc/relays.json" };
+  const inDev = (flags: Record<string, string>) => readConfig({ flags, env, dev: true });
+  expect(inDev({})).toMatchObject({ smtpUrl: null, relays: null, ignoredRelays: ["MAILSVC_SMTP_URL", "MAILSVC_RELAYS"] });
+  expect(describeIgnoredRelays(inDev({}))).toContain("does not use MAILSVC_SMTP_URL and MAILSVC_RELAYS of the environment");
+  expect(inDev({ "smtp-url": "smtp://127.0.0.1:1" })).toMatchObject({
+    smtpUrl: "smtp://127.0.0.1:1",
+    relays: null,
+    ignoredRelays: ["MAILSVC_RELAYS"],
+  });
+  expect(config({}, env)).toMatchObject({ smtpUrl: env.MAILSVC_SMTP_URL, relays: env.MAILSVC_RELAYS, ignoredRelays: [] });
+});
 
 test("a secret key is 32 bytes, or it is refused without being repeated", () => {
   expect(config({}).secretKey).toBeNull();

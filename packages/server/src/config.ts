@@ -26,6 +26,8 @@ export interface Config {
   readonly smtpUrl: string | null;
   /** The file of relays; null without one. */
   readonly relays: string | null;
+  /** The variables that name a relay and are not used, because dev mode sends only to one that a flag names. */
+  readonly ignoredRelays: readonly string[];
   readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
   readonly mailFrom: string;
   /** What people outside are shown as the name of the first workspace; null until it is given. */
@@ -118,6 +120,9 @@ export const DEV_FOLDER = ".mailsvc";
 /** Flags by name, as the command line gives them; `true` for a switch. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
+/** The flags that name relays. */
+const RELAY_FLAGS = SERVE_FLAGS.filter((flag) => flag.name === "smtp-url" || flag.name === "relays");
+
 const KEPT = Object.keys(DEFAULT_RETENTION) as (keyof RetentionPolicy)[];
 const MAX_DAYS = 36_500;
 
@@ -143,8 +148,12 @@ export function readConfig({
     const twin = table.find((f) => f.name === name)?.env;
     return (twin && env[twin]) || undefined;
   };
+  // A project's environment often names the relay of production, and tests must not mail people.
+  const ignoredRelays = dev ? RELAY_FLAGS.filter(({ name, env: twin }) => flags[name] === undefined && env[twin]) : [];
+  const relayValue = (name: (typeof RELAY_FLAGS)[number]["name"]): string | undefined =>
+    ignoredRelays.some((flag) => flag.name === name) ? undefined : value(name);
   const databaseUrl = value("database-url");
-  const smtpUrl = value("smtp-url");
+  const smtpUrl = relayValue("smtp-url");
   const releaseRelay = value("release-relay");
   const inboundDomain = readDomain("inbound-domain", value("inbound-domain"));
   const host = value("host") ?? "127.0.0.1";
@@ -159,7 +168,8 @@ export function readConfig({
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
     databaseConnections: integer("database-connections", value("database-connections") ?? "16", 2, 500),
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
-    relays: value("relays") ?? null,
+    relays: relayValue("relays") ?? null,
+    ignoredRelays: ignoredRelays.map((flag) => flag.env),
     dkim: readDkim(value("dkim")),
     mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),
     name: readName(value("name")),
@@ -208,6 +218,11 @@ export function readConfig({
   if (config.inboundTls.length > 0 && config.inboundSmtp === null)
     throw new ConfigError("--inbound-smtp-tls needs --inbound-smtp-port, where STARTTLS is then offered.");
   return config;
+}
+
+/** Says which variables dev mode does not use, and how to use them. */
+export function describeIgnoredRelays({ ignoredRelays }: Pick<Config, "ignoredRelays">): string {
+  return `Dev mode does not use ${ignoredRelays.join(" and ")} of the environment. To send through a mail server, name it with --smtp-url or --relays.`;
 }
 
 function fail(message: string): never {

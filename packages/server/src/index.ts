@@ -6,7 +6,17 @@ export {
   type RestoreOptions,
   type RestoreReport,
 } from "./backup/report.ts";
-export { type Config, ConfigError, DEFAULT_PORT, DEV_FLAGS, type FlagValues, readConfig, SERVE_FLAGS, type ServeFlag } from "./config.ts";
+export {
+  type Config,
+  ConfigError,
+  DEFAULT_PORT,
+  DEV_FLAGS,
+  describeIgnoredRelays,
+  type FlagValues,
+  readConfig,
+  SERVE_FLAGS,
+  type ServeFlag,
+} from "./config.ts";
 export { StorageUnavailable } from "./db/errors.ts";
 export { listDialectVariables } from "./dialects/environment.ts";
 export { ListenError } from "./http/listen-error.ts";

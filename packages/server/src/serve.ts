@@ -39,6 +39,8 @@ export interface RunningServer extends Installation {
   createSignInLink(): Promise<string | null>;
   /** Where mail is submitted over SMTP, without a login; null for nowhere. */
   readonly smtpUrl: string | null;
+  /** The hosts of the relays that mail leaves through; empty while all mail is captured. */
+  readonly relayHosts: readonly string[];
   /** Where metrics are served; null without --metrics. */
   readonly metricsUrl: string | null;
   /** @internal */
@@ -139,6 +141,7 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
       dashboardUrl: `${config.publicUrl ?? url}/dashboard`,
       createSignInLink: () => createOwnerLink(app.deps, app.installation.workspaceId),
       smtpUrl: smtp.url,
+      relayHosts: [...new Set(app.deps.relays.list().map(({ settings }) => settings.host))],
       metricsUrl,
       app,
       keysFile: app.installation.apiKey !== null ? (firstKeys?.path ?? null) : null,

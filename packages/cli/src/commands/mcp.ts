@@ -8,7 +8,7 @@ import type { Session } from "../types.ts";
 
 const HELP = `
 MCP clients such as Claude, Cursor and VS Code start it themselves; docs/mcp.md has their settings.
-In dev mode everything is allowed, because no mail leaves. Elsewhere tools only read, and with
+In dev mode everything is allowed while all mail is captured. Elsewhere tools only read, and with
 --allow-writes a person confirms each write.
 
 Examples:

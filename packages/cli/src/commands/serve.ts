@@ -10,7 +10,7 @@ import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import { resolveSettings } from "../runtime/settings.ts";
-import { type ServeLog, startServer } from "../server/start-server.ts";
+import { type ServeLog, sayWhereMailGoes, startServer } from "../server/start-server.ts";
 import type { Session } from "../types.ts";
 
 // After a stop nothing is waited for that long, such as a last connection to a collector that hangs.
@@ -18,7 +18,17 @@ const EXIT_MS = 200;
 
 type Started = Pick<
   RunningServer,
-  "url" | "workspaceId" | "apiKey" | "operatorKey" | "profiles" | "dashboardUrl" | "createSignInLink" | "smtpUrl" | "keysFile" | "keysShown"
+  | "url"
+  | "workspaceId"
+  | "apiKey"
+  | "operatorKey"
+  | "profiles"
+  | "dashboardUrl"
+  | "createSignInLink"
+  | "smtpUrl"
+  | "relayHosts"
+  | "keysFile"
+  | "keysShown"
 >;
 
 /**
@@ -27,16 +37,18 @@ type Started = Pick<
  */
 export async function announce(session: Session, server: Started, dev: boolean): Promise<void> {
   const { out, err } = session.term;
-  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl, keysFile } = server;
+  const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl, relayHosts, keysFile } = server;
   const mayShow = dev || (session.term.stderrTTY && !session.out.json);
   const keys = mayShow ? { apiKey, operatorKey } : { apiKey: null, operatorKey: null };
   const facts = { url, workspaceId, ...keys, dashboardUrl, smtpUrl, dev, ...(profiles && { profiles }), ...(mayShow ? {} : { keysFile }) };
   await session.out.data(
     facts,
-    () => `${out.green("Listening")} at ${out.bold(url)}${dev ? out.dim("  dev mode: mail is captured, the clock is yours") : ""}`,
+    () =>
+      `${out.green("Listening")} at ${out.bold(url)}${dev ? out.dim(`  dev mode: ${relayHosts.length === 0 ? "mail is captured, " : ""}the clock is yours`) : ""}`,
   );
   if (!mayShow && keysFile !== null)
     session.out.say(`${err.dim("Keys     ")}  ${safeText(keysFile)}${err.dim("  (store them elsewhere, then delete the file)")}`);
+  if (dev) sayWhereMailGoes(session, server);
   if (session.out.json) return;
   session.out.note(`${err.dim("Dashboard")}  ${safeText(await findWayIn(session, server, dev))}`);
   if (smtpUrl !== null) session.out.note(`${err.dim("SMTP     ")}  ${safeText(smtpUrl)}`);

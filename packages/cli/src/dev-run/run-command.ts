@@ -3,7 +3,7 @@ import type { Flags } from "../runtime/action.ts";
 import { CliError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { safeText } from "../runtime/safe-text.ts";
-import { startServer } from "../server/start-server.ts";
+import { sayWhereMailGoes, startServer } from "../server/start-server.ts";
 import type { Session } from "../types.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { DevRun } from "./dev-run.ts";
@@ -56,6 +56,7 @@ export async function runBesideServer(session: Session, flags: Flags, { table, a
     const { server, recorder } = await startServer(session, given, { table, dev: true, project: null, temporary, command: argv });
     try {
       session.out.note(`${session.term.err.dim("dev server")} ${server.url}`);
+      sayWhereMailGoes(session, server);
       const run = recorder && new DevRun(session, options, recorder);
       const stop = AbortSignal.any([session.signal, parentGone.signal]);
       const code = await host.exec(argv, await buildEnvironment(server), stop).catch((error) => {

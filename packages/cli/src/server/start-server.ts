@@ -38,8 +38,9 @@ export async function startServer(session: Session, flags: Flags, options: Start
   const { table, dev, project, temporary = false, command } = options;
   const { env, now, version } = session.host;
   try {
-    const { jsonLog, RunRecorder, readConfig, serve } = await import("@mailsvc/server");
+    const { describeIgnoredRelays, jsonLog, RunRecorder, readConfig, serve } = await import("@mailsvc/server");
     const config = readConfig({ flags: readFlags(table, flags), env, dev, project, temporary });
+    if (config.ignoredRelays.length > 0) session.out.say(describeIgnoredRelays(config));
     const log = createLog(session, jsonLog, command.length > 0);
     const recorder = dev ? new RunRecorder({ version, command, now }) : null;
     const server = await (recorder ? serve(config, recorder.log(log.log), recorder) : serve(config, log.log));
@@ -47,6 +48,11 @@ export async function startServer(session: Session, flags: Flags, options: Start
   } catch (error) {
     throw startError(error);
   }
+}
+
+/** Warns that mail of a dev server leaves; says nothing while it is captured. */
+export function sayWhereMailGoes({ out, term: { err } }: Session, { relayHosts }: Pick<RunningServer, "relayHosts">): void {
+  if (relayHosts.length > 0) out.say(`${err.yellow("Mail     ")}  leaves through ${safeText(relayHosts.join(", "))}`);
 }
 
 /**

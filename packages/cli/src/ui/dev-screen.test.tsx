@@ -32,7 +32,7 @@ const glance = (mode: "running" | "frozen"): ServerSnapshot => ({
   undeliveredTotal: 7,
 });
 
-const show = (server: Partial<DevServer> = {}) => {
+const show = (server: Partial<DevServer> = {}, relayHosts: readonly string[] = []) => {
   const calls: string[] = [];
   const say = (word: string) => async (): Promise<string> => {
     calls.push(word);
@@ -56,6 +56,7 @@ const show = (server: Partial<DevServer> = {}) => {
       url="http://127.0.0.1:2526"
       apiKey="ms_live_x"
       smtpUrl="smtp://127.0.0.1:1025"
+      relayHosts={relayHosts}
       profiles={null}
       server={whole}
       sleep={sleep}
@@ -84,6 +85,14 @@ describe("the live screen", () => {
     ])
       expect(frame).toContain(text);
     expect(frame).not.toContain("\u202e");
+    screen.unmount();
+  });
+
+  test("says where mail goes when it is not captured", async () => {
+    const { screen } = show({ poll: async () => ({ ...glance("frozen"), mails: [], total: 0 }) }, ["smtp.acme.com"]);
+    await vi.waitFor(() => expect(screen.lastFrame()).toContain("Inbox  0"));
+    expect(screen.lastFrame()).toContain("mail     leaves through smtp.acme.com");
+    expect(screen.lastFrame()).not.toContain("captured here");
     screen.unmount();
   });
 

@@ -10,6 +10,8 @@ export interface DevScreenProps {
   apiKey: string | null;
   /** Where programs submit mail over SMTP; null for nowhere. */
   smtpUrl: string | null;
+  /** The hosts that mail leaves through; empty while all of it is captured. */
+  relayHosts: readonly string[];
   /** The keys of the brand and the builder; null when the server has one workspace. */
   profiles: Readonly<Record<string, { apiKey: string }>> | null;
   server: DevServer;
@@ -32,7 +34,7 @@ const KEYS: readonly (readonly [key: string, meaning: string])[] = [
 ];
 
 /** The screen of `mailsvc dev`. */
-export function DevScreen({ url, apiKey, smtpUrl, profiles, server, sleep, log }: DevScreenProps) {
+export function DevScreen({ url, apiKey, smtpUrl, relayHosts, profiles, server, sleep, log }: DevScreenProps) {
   const { exit } = useApp();
   const { columns, rows } = useWindowSize();
   const [snapshot, setSnapshot] = useState<ServerSnapshot>();
@@ -106,6 +108,11 @@ export function DevScreen({ url, apiKey, smtpUrl, profiles, server, sleep, log }
       ) : apiKey ? (
         <Line name="key">{safeText(apiKey)}</Line>
       ) : null}
+      {relayHosts.length > 0 ? (
+        <Line name="mail">
+          <Text color="yellow">{`leaves through ${safeText(relayHosts.join(", "))}`}</Text>
+        </Line>
+      ) : null}
       {smtpUrl ? <Line name="smtp">{safeText(smtpUrl)}</Line> : null}
       <Clock snapshot={snapshot} />
       {snapshot?.obstacle ? (
@@ -116,6 +123,7 @@ export function DevScreen({ url, apiKey, smtpUrl, profiles, server, sleep, log }
       <Text> </Text>
       <Inbox
         snapshot={snapshot}
+        captures={relayHosts.length === 0}
         columns={columns - 2}
         rows={Math.max(1, rows - FRAME_LINES - logLines.length - (snapshot?.undelivered.length ?? 0) - (snapshot?.obstacle ? 1 : 0))}
       />
@@ -174,7 +182,15 @@ function pad(text: string, width: number): string {
   return cut + " ".repeat(Math.max(0, width - measureWidth(cut)));
 }
 
-function Inbox({ snapshot, columns, rows }: { snapshot: ServerSnapshot | undefined; columns: number; rows: number }) {
+interface InboxProps {
+  snapshot: ServerSnapshot | undefined;
+  /** Whether all mail is captured. */
+  captures: boolean;
+  columns: number;
+  rows: number;
+}
+
+function Inbox({ snapshot, captures, columns, rows }: InboxProps) {
   const mails = snapshot?.mails ?? [];
   const to = Math.max(12, Math.min(34, Math.floor(columns / 3)));
   const shown = mails.slice(0, rows);
@@ -182,7 +198,9 @@ function Inbox({ snapshot, columns, rows }: { snapshot: ServerSnapshot | undefin
   return (
     <Box flexDirection="column">
       <Text bold>{`Inbox${snapshot ? `  ${snapshot.total}` : ""}`}</Text>
-      {mails.length === 0 ? <Text dimColor>No mail yet. Every email this server sends is captured here.</Text> : null}
+      {mails.length === 0 ? (
+        <Text dimColor>{captures ? "No mail yet. Every email this server sends is captured here." : "No captured mail."}</Text>
+      ) : null}
       {shown.map((mail) => (
         <Text key={mail.id} wrap="truncate">
           <Text dimColor>{formatTimestamp(mail.receivedAt).slice(11)}</Text>

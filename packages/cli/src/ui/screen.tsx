@@ -6,7 +6,13 @@ import { connectDevServer } from "./dev-server.ts";
 /** Shows the dev screen until `q`, Ctrl-C or a signal. `session` must point at the server. */
 export async function renderDevScreen(
   session: Session,
-  facts: { url: string; apiKey: string | null; smtpUrl: string | null; profiles?: DevScreenProps["profiles"] },
+  facts: {
+    url: string;
+    apiKey: string | null;
+    smtpUrl: string | null;
+    relayHosts: readonly string[];
+    profiles?: DevScreenProps["profiles"];
+  },
   log: { lines(): readonly string[] },
 ): Promise<void> {
   const { host, signal } = session;
@@ -15,6 +21,7 @@ export async function renderDevScreen(
       url={facts.url}
       apiKey={facts.apiKey}
       smtpUrl={facts.smtpUrl}
+      relayHosts={facts.relayHosts}
       profiles={facts.profiles ?? null}
       server={connectDevServer(session)}
       sleep={(ms, ended) => host.sleep(ms, ended)}

@@ -30,6 +30,7 @@ export const Me = z.object({
     version: z.string(),
     dev: z.boolean(),
     mailer: z.string(),
+    capturesMail: z.boolean().meta({ description: "No mail leaves: there is no relay, and all of it is captured" }),
     mailerFault: z.string().nullable().meta({ description: "Why delivery is paused, if it is" }),
     pausedAt: Instant.nullable().meta({ description: "Since when an operator has paused all sending, if so" }),
     unhandledJobs: z.int().meta({ description: "Jobs that wait because this version does not know their kind, counted up to 10,000" }),

@@ -5,7 +5,6 @@ import * as z from "zod";
 import { toCanonicalJson } from "./api.ts";
 import { describeCommand, type Operation } from "./operations.ts";
 import { type Reach, toCount } from "./reach.ts";
-import type { McpSettings } from "./settings.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** What a person has confirmed: this call, with this number of people. It goes through the client, sealed. */
@@ -29,7 +28,6 @@ const Answer = z.object({ confirm: z.boolean().meta({ title: "Do it", descriptio
 
 interface ConfirmationParts {
   readonly context: ServerContext;
-  readonly settings: McpSettings;
   readonly codec: RequestStateCodec<Asked>;
   /** Whether the client can show a person a question. */
   readonly canAsk: boolean;
@@ -44,12 +42,11 @@ export class Confirmation {
   }
 
   /**
-   * Returns if a person has confirmed this write, and at once in dev mode, which nothing leaves. Throws Unconfirmed if nobody was asked
+   * Returns if a person has confirmed this write. Throws Unconfirmed if nobody was asked
    * yet, also when the call or the number of people is another than the one confirmed; ToolError when the person declined or cannot be asked.
    */
   async assert(operation: Operation, input: Readonly<Record<string, unknown>>, reach: Reach | null): Promise<void> {
-    const { context, settings, codec, canAsk } = this.#parts;
-    if (settings.dev) return;
+    const { context, codec, canAsk } = this.#parts;
     if (!canAsk)
       throw new ToolError(
         `${describe(operation, reach)} needs the confirmation of a person, and this client cannot ask one (it lacks elicitation).`,
@@ -82,7 +79,7 @@ function describe({ id }: Operation, reach: Reach | null): string {
 
 // The person sees the whole of a short call, and the beginning of a long one.
 const MAX_SHOWN = 600;
-const SHOWN_ADDRESSES = 5;
+const SHOWN_ADDRESSES = 10;
 
 function toQuestion({ id, endpoint }: Operation, input: Readonly<Record<string, unknown>>, reach: Reach | null): string {
   if (reach !== null && reach.people !== null) {

@@ -6,6 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
+import { capturesAll } from "./operation-tool.ts";
 import { type McpCaller, type McpParts, makeProtocolServer } from "./protocol-server.ts";
 
 /** A connection of the protocol's older era: between its requests the server remembers what the client can do. */
@@ -52,7 +53,7 @@ export class McpHttpService {
   async serve(request: Request, body: unknown, caller: HttpCaller): Promise<Response> {
     const sessionId = request.headers.get("mcp-session-id");
     if (sessionId !== null) return this.#serveSession(sessionId, request, body, caller);
-    if (this.#wantsSession(body) && (await isLegacyRequest(request, body))) return this.#openSession(request, body, caller);
+    if ((await this.#wantsSession(body, caller)) && (await isLegacyRequest(request, body))) return this.#openSession(request, body, caller);
     const handler = createMcpHandler(() => makeProtocolServer(this.#parts, caller), { responseMode: "auto", onerror: () => undefined });
     return handler.fetch(request, toOptions(body, caller));
   }
@@ -77,9 +78,10 @@ export class McpHttpService {
     return transport.handleRequest(request, toOptions(body, caller));
   }
 
-  #wantsSession(body: unknown): boolean {
-    const { settings } = this.#parts;
-    return settings.writes && !settings.dev && isInitializeRequest(body) && body.params.capabilities.elicitation !== undefined;
+  async #wantsSession(body: unknown, { me }: HttpCaller): Promise<boolean> {
+    const { dev, writes } = this.#parts.settings;
+    if (!isInitializeRequest(body) || body.params.capabilities.elicitation === undefined) return false;
+    return dev ? !(await capturesAll(me)) : writes;
   }
 }
 

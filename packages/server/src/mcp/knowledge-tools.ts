@@ -1,5 +1,6 @@
 import { contract, ERROR_CODES, ERRORS, findClosest, requiredGrant } from "@mailsvc/sdk/contract";
 import * as z from "zod";
+import { capturesAll } from "./operation-tool.ts";
 import { listOperations } from "./operations.ts";
 import { defineTool, type Tool } from "./tool.ts";
 import { ToolError } from "./tool-error.ts";
@@ -23,7 +24,7 @@ export const knowledgeTools: readonly Tool[] = [
     }),
     run: async (_, { me, settings: { dev, writes, maxRecipients, allowTo } }) => ({
       ...(await me()),
-      tools: { writes: dev || writes, confirmed: !dev, maxRecipients, allowTo: [...allowTo] },
+      tools: { writes: dev || writes, confirmed: !(dev && (await capturesAll(me))), maxRecipients, allowTo: [...allowTo] },
     }),
   }),
   defineTool({

@@ -2,7 +2,9 @@ import type { CapturedMailDetail } from "@mailsvc/sdk/contract";
 import { contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { MailBody, shorten, toMailBody } from "./mail-body.ts";
+import { capturesAll } from "./operation-tool.ts";
 import { defineTool, type Tool, type ToolContext } from "./tool.ts";
+import { ToolError } from "./tool-error.ts";
 
 const MATCH = {
   to: z.string().max(320).optional().meta({ description: "Recipient address, exactly" }),
@@ -72,9 +74,12 @@ export const mailTools: readonly Tool[] = [
       mails: z.array(CapturedMail),
     }),
     run: async ({ within, ...match }, context) => {
-      if (context.settings.dev) await context.api.get("clock", "advance", { by: within ?? "0s" });
+      // What is due is sent: only where nothing leaves.
+      const certain = context.settings.dev && (await capturesAll(context.me));
+      if (certain) await context.api.get("clock", "advance", { by: within ?? "0s" });
+      else if (within !== undefined) throw new ToolError("The clock is moved only on a development server that captures all mail.");
       const { data: mails } = await listInbox(context, { ...match, limit: 20 });
-      return { none: mails.length === 0, certain: context.settings.dev, mails };
+      return { none: mails.length === 0, certain, mails };
     },
   }),
 ];

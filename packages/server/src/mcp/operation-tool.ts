@@ -1,7 +1,7 @@
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { paramNames } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { assertInput } from "./api.ts";
+import { assertInput, type Me } from "./api.ts";
 import { shorten } from "./mail-body.ts";
 import { hasDefaultKey, isWrite, type Operation, takesIdempotencyKey } from "./operations.ts";
 import { assertReach } from "./reach.ts";
@@ -66,16 +66,24 @@ export function makeOperationTool(operation: Operation & { readonly endpoint: { 
 
 const HAS_HTML = /"html":/;
 
-/** Calls a write after its limits were checked and a person has confirmed it, where that is needed. */
+/** Whether no mail leaves the server. An older one does not say so. */
+export async function capturesAll(me: () => Promise<Me>): Promise<boolean> {
+  const { server } = await me();
+  return (server as Partial<Me["server"]>).capturesMail === true;
+}
+
+/** Calls a write after its limits were checked and a person has confirmed it, which dev mode does not ask for while all mail is captured. */
 export async function callWrite(
   operation: Operation,
   input: Readonly<Record<string, unknown>>,
-  { api, settings, confirmation }: ToolContext,
+  { api, me, settings, confirmation }: ToolContext,
   idempotencyKey: string | undefined,
 ): Promise<{ result: unknown; idempotencyKey: string | null; replayed: boolean }> {
   assertInput(operation, input);
-  const reach = settings.dev ? null : await assertReach(operation, input, { api, settings });
-  await confirmation.assert(operation, input, reach);
+  if (!settings.dev || !(await capturesAll(me))) {
+    const reach = await assertReach(operation, input, { api, settings });
+    await confirmation.assert(operation, input, reach);
+  }
   const { data, idempotencyKey: key, replayed } = await api.call(operation, input, idempotencyKey);
   return { result: shorten(data, false), idempotencyKey: key, replayed };
 }

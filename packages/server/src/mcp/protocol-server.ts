@@ -69,7 +69,7 @@ export function makeProtocolServer(parts: McpParts, caller: McpCaller): Server {
       me: caller.me,
       settings,
       docs,
-      confirmation: new Confirmation({ context, settings, codec, canAsk }),
+      confirmation: new Confirmation({ context, codec, canAsk }),
     };
   };
 

@@ -1,3 +1,4 @@
+import { Mailsvc } from "@mailsvc/sdk";
 import { type Contract, contract, paramNames } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { type Answer, connectMcp, ERAS } from "../../test/mcp-client.ts";
@@ -80,6 +81,32 @@ describe.each(ERAS)("in the era %s", (era) => {
       expect.stringContaining("This may send mail to people; how many is not known before."),
     ]);
   });
+});
+
+describe.each(ERAS)("a server in dev mode with a relay, in the era %s", (era) => {
+  test("asks a person as one in production does, and knows its limits", async () => {
+    const mailer = scriptedMailer();
+    await using world = await createWorld({ mailer, flags: { "mcp-max-recipients": "1" } });
+    const { failure, data, questions } = await connectMcp(world, { era, answer: yes });
+    const few = { ...hello, from: "a@acme.example" };
+    expect(await failure("send", { ...few, cc: "b@example.com" })).toContain("This would reach 2 people. At most 1 are allowed.");
+    expect(await data("send", few)).toMatchObject({ replayed: false });
+    expect(questions).toEqual([expect.stringContaining("to 1 person: ada@example.com?")]);
+    expect(await failure("inbox_expect_none", { within: "1d" })).toContain("captures all mail");
+    expect((await data("whoami")).server).toMatchObject({ dev: true, capturesMail: false });
+    const quiet = await connectMcp(world, { era });
+    expect(await quiet.failure("send", few)).toContain("needs the confirmation of a person");
+  });
+});
+
+test("a relay that is added to a server in dev mode ends that nobody is asked", async () => {
+  await using world = await createWorld();
+  const { data, failure } = await connectMcp(world);
+  const few = { ...hello, from: "a@acme.example" };
+  await data("send", few);
+  const operator = new Mailsvc({ apiKey: world.operatorKey, baseUrl: world.url, fetch: world.fetch });
+  await operator.relays.add({ name: "default", host: "127.0.0.1", port: 1, user: "u", password: "p" });
+  expect(await failure("send", { ...few, subject: "Again" })).toContain("needs the confirmation of a person");
 });
 
 test("without writes nothing can be written, whatever the key may do", async () => {

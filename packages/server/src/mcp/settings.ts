@@ -2,7 +2,7 @@
 export interface McpSettings {
   /** The version of mailsvc. */
   readonly version: string;
-  /** Nothing can leave a server in dev mode: there everything is on, and nobody is asked. */
+  /** In dev mode everything is on, and nobody is asked while all mail is captured. */
   readonly dev: boolean;
   /** Whether tools may write at all; a person confirms each write. Dev mode always may. */
   readonly writes: boolean;

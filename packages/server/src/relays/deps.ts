@@ -28,6 +28,14 @@ export interface SenderRelay {
   readonly dkim: readonly DkimKey[];
 }
 
+/** What knowing whether mail leaves needs. */
+export interface MailCapture {
+  readonly relays: {
+    /** Whether no mail leaves: there is no relay, also none that another process has added. */
+    capturesMail(read: Reader): Promise<boolean>;
+  };
+}
+
 /** What finding the relay of a sender needs. */
 export interface SenderRelays {
   readonly relays: {

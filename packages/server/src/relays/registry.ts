@@ -116,6 +116,12 @@ export class RelayRegistry implements Mailers {
     return this.#relays.size === 0;
   }
 
+  /** Whether no mail leaves: there is no relay, also none that another process has added. */
+  async capturesMail(read: Reader): Promise<boolean> {
+    await this.refresh(read);
+    return this.capturesAll;
+  }
+
   get all(): readonly Mailer[] {
     return this.#all;
   }

@@ -1,7 +1,7 @@
 import type { KeyDeps } from "../keys/deps.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { RelayChecks, RelayNames } from "../relays/deps.ts";
+import type { MailCapture, RelayChecks, RelayNames } from "../relays/deps.ts";
 
 /** What workspaces need. */
 export interface WorkspaceDeps extends KeyDeps {
@@ -9,7 +9,7 @@ export interface WorkspaceDeps extends KeyDeps {
     /** The domain of reply addresses; null if this server receives no mail. */
     readonly replyDomain: string | null;
   };
-  readonly relays: RelayNames["relays"] & RelayChecks["relays"];
+  readonly relays: RelayNames["relays"] & RelayChecks["relays"] & MailCapture["relays"];
   readonly mailer: Mailer;
   readonly queue: Queue;
   readonly version: string;

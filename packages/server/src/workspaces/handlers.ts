@@ -34,6 +34,7 @@ async function showServer(read: Reader, deps: WorkspaceDeps): Promise<Me["server
     version: deps.version,
     dev: deps.config.dev,
     mailer: deps.mailer.name,
+    capturesMail: await deps.relays.capturesMail(read),
     mailerFault: deps.mailer.fault(),
     pausedAt: pause && iso(pause.at),
     unhandledJobs: await countUnhandledJobs(deps.queue, read),
