@@ -253,7 +253,7 @@ export interface MailsvcMethods {
     /**
      * Answer a received mail.
      *
-     * Sends an email to its sender that mail programs show in the same conversation, and that has the same threadId here. When its Reply-To names several addresses, it is one mail to all of them, and `recipients` says which of them are suppressed. Automatic mail cannot be answered, so that two programs never write to each other.
+     * Sends an email to its sender that mail programs show in the same conversation, and that has the same threadId here. When its Reply-To names several addresses, it is one mail to all of them, and `recipients` says which of them are suppressed. Who unsubscribed gets it only as the sender, or as the recipient of the email that was answered. Automatic mail cannot be answered, so that two programs never write to each other.
      *
      * `POST /api/v1/received/:id/reply`
      */

@@ -32,7 +32,10 @@ export const acme = (dmarc = "v=DMARC1; p=reject", more: Readonly<Record<string,
   });
 
 /** A mail from hello@acme.example, signed by the server's own signer for a domain; unsigned if that is null. */
-export function signedMail(domain: string | null = "acme.example", { from = "Acme <hello@acme.example>", text = "How are you?" } = {}) {
+export function signedMail(
+  domain: string | null = "acme.example",
+  { from = "Acme <hello@acme.example>", text = "How are you?", headers = {} as Readonly<Record<string, string>> } = {},
+) {
   const sign = domain === null ? null : dkimSigner([{ domain, selector: "s", privateKey }]);
   return composeMime(
     {
@@ -46,7 +49,7 @@ export function signedMail(domain: string | null = "acme.example", { from = "Acm
       subject: "Hi",
       text,
       html: null,
-      headers: {},
+      headers,
       attachments: [],
       date: Date.parse("2026-01-01T00:00:00Z"),
       attempt: 1,

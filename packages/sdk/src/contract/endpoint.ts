@@ -22,10 +22,10 @@ export function requiredGrant(access: Access): Permission | AgentScope | null {
 
 /**
  * Whom a write sends mail to, at once or later: nobody; those whom its `to`, `cc` and `bcc` name, or those of each of its `emails`; the
- * audience of a campaign; or people who are not known before, as those whom an automation picks. Who acts for a person, such as an MCP
+ * audience of a campaign; those whom a received mail names for answers, by its `id`; or people who are not known before, as those whom an automation picks. Who acts for a person, such as an MCP
  * client, asks that person before it calls anything but `nobody`.
  */
-export type MailsTo = "nobody" | "named" | "batch" | "audience" | "unknown";
+export type MailsTo = "nobody" | "named" | "batch" | "audience" | "answer" | "unknown";
 
 export type SuccessStatus = 200 | 201;
 

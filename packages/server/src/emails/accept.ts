@@ -49,6 +49,8 @@ export interface NewSend extends Origin {
   readonly files: DecodedAttachments;
   readonly template?: RenderedTemplate;
   readonly asIs?: AsIs;
+  /** The keys of the recipients who may be written to though they unsubscribed; without it, `bypassUnsubscribe` of the request holds for all. */
+  readonly bypassFor?: ReadonlySet<string>;
 }
 
 /** A send that was checked, and what its rows have in common. */
@@ -69,7 +71,7 @@ export const SUPPRESSED = "This recipient is on the suppression list.";
  * recipient_suppressed or validation_error.
  */
 export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promise<AcceptedSend> {
-  const { request, workspaceId, asIs } = send;
+  const { request, workspaceId, asIs, bypassFor } = send;
   const now = deps.clock.now();
   const scheduledAt = parseScheduledAt(request.scheduledAt, now);
   if (!asIs?.anySender)
@@ -78,7 +80,9 @@ export async function acceptSend(tx: Tx, deps: EmailDeps, send: NewSend): Promis
   assertReceives(deps, request.replyTo);
   const recipients = listRecipients(request);
   const keys = recipients.map(({ box }) => box.key);
-  const suppressed = await findSuppressed(tx, workspaceId, keys, request);
+  const suppressed = new Set(await findSuppressed(tx, workspaceId, keys, request));
+  const others = bypassFor === undefined ? [] : keys.filter((key) => !bypassFor.has(key));
+  if (others.length > 0) for (const key of await findSuppressed(tx, workspaceId, others)) suppressed.add(key);
   if (recipients.every(({ box }) => suppressed.has(box.key))) throw refuseAll(recipients);
   return { ...send, recipients, suppressed, now, scheduledAt };
 }

@@ -68,7 +68,7 @@ export class Confirmation {
 
 function digest({ id }: Operation, input: Readonly<Record<string, unknown>>, reach: Reach | null): string {
   return createHash("sha256")
-    .update(toCanonicalJson({ id, input, people: reach?.people }))
+    .update(toCanonicalJson({ id, input, people: reach?.people, addresses: reach?.addresses }))
     .digest("base64url");
 }
 

@@ -1,4 +1,4 @@
-import { listAddresses, parseMailbox } from "@mailsvc/sdk/contract";
+import { listAddresses, type MailsTo, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Api } from "./api.ts";
 import type { Operation } from "./operations.ts";
 import type { McpSettings } from "./settings.ts";
@@ -24,9 +24,31 @@ export async function assertReach(
 ): Promise<Reach | null> {
   const { mailsTo = "unknown" } = operation.endpoint;
   if (mailsTo === "nobody") return null;
-  const reach = mailsTo === "audience" ? await countAudience(api, input) : mailsTo === "unknown" ? UNKNOWN : nameRecipients(mailsTo, input);
+  const reach = await findReach(mailsTo, api, input);
   assertAllowed(reach, settings);
   return reach;
+}
+
+async function findReach(mailsTo: Exclude<MailsTo, "nobody">, api: Api, input: Arguments): Promise<Reach> {
+  switch (mailsTo) {
+    case "unknown":
+      return UNKNOWN;
+    case "audience":
+      return countAudience(api, input);
+    case "answer":
+      return nameAnswered(api, input);
+    default:
+      return nameRecipients(mailsTo, input);
+  }
+}
+
+/** The addresses that a received mail names for answers: its sender has chosen them. */
+async function nameAnswered(api: Api, { id, from }: Arguments): Promise<Reach> {
+  const mail = await api.get("received", "get", { id });
+  const addresses = [...new Set(mail.replyTo.map(toAddress))];
+  if (addresses.length === 0) throw new ToolError("This mail has no address that an answer could go to.");
+  const sender = typeof from === "string" ? `, from ${toLine(from)}` : "";
+  return { people: addresses.length, addresses, what: `an answer to "${toLine(mail.subject)}"${sender}` };
 }
 
 const UNKNOWN: Reach = { people: null, addresses: null, what: "This may send mail" };

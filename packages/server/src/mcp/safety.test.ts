@@ -3,6 +3,8 @@ import { type Contract, contract, paramNames } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { type Answer, connectMcp, ERAS } from "../../test/mcp-client.ts";
 import { scriptedMailer } from "../../test/scripted-mailer.ts";
+import { receiveMail } from "../inbound/receive.ts";
+import { findRecipient } from "../inbound/recipients.ts";
 import { createWorld } from "../testing.ts";
 import { Api } from "./api.ts";
 import { isWrite, listOperations } from "./operations.ts";
@@ -175,6 +177,31 @@ test("the arguments are checked before the limits, so that no mail is hidden amo
   expect(questions).toEqual([]);
   await t.world.settle();
   expect(t.mailer.sent).toEqual([]);
+});
+
+test("who gets the answer to a received mail is named, and counts under the limits", async () => {
+  await using world = await createWorld({ mailer: scriptedMailer(), flags: { "mcp-max-recipients": "2", "mcp-allow-to": "example.com" } });
+  await world.sdk.inboundDomains.create({ domain: "in.example" });
+  const receive = async (replyTo: string) => {
+    const recipient = await findRecipient(world.app.deps, "support@in.example");
+    const raw = `From: Ada <ada@example.com>\r\nReply-To: ${replyTo}\r\nTo: support@in.example\r\nSubject: Cup\r\nMessage-ID: <${replyTo.length}@x>\r\n\r\nHi`;
+    await receiveMail(world.app.deps, {
+      recipients: recipient ? [recipient] : [],
+      envelopeFrom: "ada@example.com",
+      raw: new TextEncoder().encode(raw),
+      peer: { ip: null, helo: "x" },
+    });
+    return (await world.sdk.received.list()).data[0]?.id ?? "";
+  };
+  const { failure, data, questions } = await connectMcp(world, { answer: yes });
+  const answer = (id: string) => ({ operation: "received.reply", input: { id, text: "Yes", from: "a@acme.example" } });
+  expect(await failure("api_call", answer(await receive("a@example.com, b@example.com, c@example.com")))).toContain("3 people");
+  expect(await failure("api_call", answer(await receive("ada@example.com, eve@evil.test")))).toContain("eve@evil.test is not allowed");
+  expect(questions).toEqual([]);
+  await data("api_call", answer(await receive("ada@example.com, bob@example.com")));
+  expect(questions).toEqual([
+    'Send an answer to "Cup", from a@acme.example, to 2 people: ada@example.com, bob@example.com? (Answer a received mail.)',
+  ]);
 });
 
 test("an answer counts for the call it was given for", async () => {

@@ -45,9 +45,10 @@ export async function answerReceived(
       ...(html !== undefined && { html }),
       headers: buildReferences(row),
       ...(deps.config.replyDomain !== null && { replyTo: AUTO_REPLY_TO }),
-      // The person has written to us: that they want no newsletter does not matter here.
       bypassUnsubscribe: true,
     },
+    // These have written to us: that they want no newsletter does not matter here. Whom else the mail names has not.
+    bypassFor: new Set([row.fromKey, answered?.email.toKey].filter((key) => typeof key === "string")),
     workspaceId,
     test: row.emailId !== null && isTestMail(row.emailId),
     files,

@@ -70,6 +70,37 @@ describe("what SPF, DKIM and DMARC say about a received mail", () => {
     expect(inside.headers).toContainEqual({ name: "Authentication-Results", value: expect.stringContaining("dmarc=pass") });
   });
 
+  test.each([
+    ["passes", acme(), true, true],
+    ["is unknown to DMARC, and signed", acme("no record"), true, true],
+    ["fails", acme(), false, false],
+    ["is unknown to DMARC, and not signed", acme("no record"), false, false],
+  ])("decides whether a mail that only names an email is its answer: one that %s", async (_, dns, isSigned, isAnswer) => {
+    await using world = await start(dns);
+    const contact = await world.sdk.contacts.create({ email: "hello@acme.example" });
+    const automation = await world.sdk.automations.create({
+      name: "Series",
+      trigger: { type: "tag.added", tag: "reader" },
+      goal: { type: "replied" },
+      steps: [{ id: "wait", type: "delay", for: "9d" }],
+      connections: [{ from: "trigger", to: "wait" }],
+    });
+    await world.sdk.automations.activate(automation.id);
+    await world.sdk.contacts.update(contact.id, { tags: ["reader"] });
+    const { id } = await world.sdk.emails.send({ from: "Us <us@in.example>", to: "hello@acme.example", subject: "Hi", text: "Hi" });
+    await world.settle();
+    const sent = await world.inbox.waitFor({ to: "hello@acme.example" });
+    const messageId = sent.headers.find(({ name }) => name === "Message-ID")?.value ?? "";
+    const written = await signedMail(isSigned ? "acme.example" : null, { headers: { "In-Reply-To": messageId } });
+    const mail = await receive(world, written, OTHER_IP);
+    expect(mail).toMatchObject({ threadId: id, emailId: isAnswer ? id : null, contactId: contact.id });
+    await world.settle();
+    const stats = await world.sdk.automations.stats(automation.id);
+    expect(stats).toMatchObject({ exited: isAnswer ? 1 : 0 });
+    const { summary } = await world.sdk.explanations.get(mail.id);
+    expect(summary).toContain(isAnswer ? `It answers ${id}` : "who sent it is not proven, so it does not count as an answer.");
+  });
+
   test("is null for a reply that was made here", async () => {
     await using world = await createWorld();
     await world.sdk.emails.send({ from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hi", text: "Hi", replyTo: "auto" });

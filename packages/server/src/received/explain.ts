@@ -4,6 +4,7 @@ import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { findEmailById, readMessageId } from "../emails/emails.ts";
 import { type Action, buildExplanation, count, joinSentences, type Moment, type Present, quote } from "../lib/explanation.ts";
+import { isSenderCredible } from "./sender-proof.ts";
 import { getReceivedRow, type ReceivedRow } from "./store.ts";
 
 /** What an explanation of a received mail depends on besides it. */
@@ -62,9 +63,10 @@ function describeAnswer(row: ReceivedRow, { isReplyAddress }: ReceivedPresent): 
       ? `It answers ${row.emailId}: it came to the reply address of that email.`
       : `It answers ${row.emailId}: it names that email, which went to its sender.`;
   const named = row.references.filter((reference) => readMessageId(reference) !== null).length;
-  return named > 0
+  if (named === 0) return "It answers no email of yours.";
+  return isSenderCredible(row.authentication, row.fromKey ?? undefined)
     ? `It names ${count(named, "email")} of yours that did not go to its sender, so it does not count as an answer.`
-    : "It answers no email of yours.";
+    : `It names ${count(named, "email")} of yours, but who sent it is not proven, so it does not count as an answer.`;
 }
 
 function describeAuthor({ autoReply }: ReceivedRow): string {

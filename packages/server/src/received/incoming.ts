@@ -9,6 +9,7 @@ import type { ReceivedDeps } from "./deps.ts";
 import type { Mailbox } from "./mailboxes.ts";
 import { countIntoQuota } from "./quota.ts";
 import { joinAddresses, listReplyAddresses, readMailbox } from "./reply-addresses.ts";
+import { isSenderCredible } from "./sender-proof.ts";
 import { insertFiles, type ReceivedRow } from "./store.ts";
 import { findThread, type Thread } from "./threads.ts";
 
@@ -65,7 +66,8 @@ export async function storeIncoming(tx: Tx, deps: ReceivedDeps, delivery: Delive
   const { workspaceId } = mailbox;
   const id = deps.ids("rcv");
   const from = readMailbox(mail.from);
-  const thread = await findThread(tx, { mailbox, references: mail.references, fromKey: from?.key });
+  const isCredible = isSenderCredible(delivery.authentication, from?.key);
+  const thread = await findThread(tx, { mailbox, references: mail.references, fromKey: from?.key, isCredible });
   const { email } = thread;
   const contactId = email?.contactId ?? (await findContactId(tx, workspaceId, email?.to ?? from?.address));
   const { files, references, headers, ...texts } = mail;

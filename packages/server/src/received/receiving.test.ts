@@ -168,13 +168,25 @@ describe("an answer to a received mail", () => {
     expect((await s.world.sdk.received.list({ thread: first.id })).pagination.total).toBe(2);
   });
 
-  test("goes to Reply-To, and to people who unsubscribed", async () => {
+  test("goes to Reply-To, and to people who unsubscribed if they wrote it or were written to", async () => {
     await using s = await start();
     const { replyTo } = await s.send();
-    await s.world.sdk.suppressions.create({ email: "desk@example.com", reason: "unsubscribe" });
+    await s.world.settle();
+    for (const email of [ADA, "desk@example.com", "home@example.com"])
+      await s.world.sdk.suppressions.create({ email, reason: "unsubscribe" });
     await s.deliver(replyTo, write("To my desk, please", { "Reply-To": "desk@example.com" }));
-    await s.world.sdk.received.reply((await newest(s)).id, { text: "Yes" });
-    expect((await s.world.inbox.waitFor({ to: "desk@example.com" })).text?.trim()).toBe("Yes");
+    await expect(s.world.sdk.received.reply((await newest(s)).id, { text: "Yes" })).rejects.toMatchObject({ code: "recipient_suppressed" });
+    const all = { From: "home@example.com", "Reply-To": `${ADA}, home@example.com, desk@example.com`, "Message-ID": "<2@x>" };
+    await s.deliver(replyTo, write("To all of us, please", all));
+    const { recipients } = await s.world.sdk.received.reply((await newest(s)).id, { text: "Yes" });
+    expect(recipients?.map(({ email, status }) => [email, status])).toEqual([
+      [ADA, "queued"],
+      ["home@example.com", "queued"],
+      ["desk@example.com", "suppressed"],
+    ]);
+    await s.world.settle();
+    expect((await s.world.inbox.waitFor({ to: "home@example.com" })).text?.trim()).toBe("Yes");
+    expect(await s.world.inbox.all({ to: "desk@example.com" })).toEqual([]);
   });
 
   test("goes as one mail to all addresses of Reply-To, except for suppressed ones and our own", async () => {

@@ -24,15 +24,17 @@ interface Clues {
   readonly references: readonly string[];
   /** The sender as `addressKey` returns it. */
   readonly fromKey: string | undefined;
+  /** Whether that address may be believed. */
+  readonly isCredible: boolean;
 }
 
 /**
  * Finds the conversation of a mail: by the reply address it came to, else by the last mail in its References that is known here, sent or
  * received. The signature of a reply address proves that its email reached the sender. A Message-ID proves nothing: ids of one millisecond
  * count up, so that one mail tells those beside it, and a copy of a mail has its id, too. So a mail that only names an email joins its
- * conversation, and counts as an answer to it only if it comes from a recipient of it.
+ * conversation, and counts as an answer to it only if it comes from a recipient of it, and nothing speaks against that sender.
  */
-export async function findThread(tx: Tx, { mailbox, references, fromKey }: Clues): Promise<Thread> {
+export async function findThread(tx: Tx, { mailbox, references, fromKey, isCredible }: Clues): Promise<Thread> {
   const { workspaceId, emailId } = mailbox;
   const named = references.slice(-MAX_LOOKED_UP).reverse();
   for (const id of [emailId, ...named.map(readMessageId)]) {
@@ -41,7 +43,7 @@ export async function findThread(tx: Tx, { mailbox, references, fromKey }: Clues
     const { emails, contents } = mail;
     const [first] = emails;
     if (!first) continue;
-    const email = emails.find((one) => (id === emailId ? one.id === id : one.toKey === fromKey)) ?? null;
+    const email = emails.find((one) => (id === emailId ? one.id === id : isCredible && one.toKey === fromKey)) ?? null;
     return { threadId: contents.threadId ?? first.mailId ?? first.id, email, contents: email && contents };
   }
   if (named.length === 0) return NONE;
