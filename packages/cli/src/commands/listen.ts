@@ -27,9 +27,9 @@ const FILTERS = ["to", "email", "tag", "campaign", "automation", "contact"] as c
 const SAVE_MS = 1000;
 
 const HELP = `
-Requests have the bytes and headers of the real webhook and are signed with --secret, or with a
-secret made from the API key, which is shown. Events wait while nothing listens, and the
-connection is made again after sleep and restarts, without a gap.
+Requests have the bytes and headers of a real webhook in the format mailsvc and are signed with
+--secret, or with a secret made from the API key, which is shown. Events wait while nothing
+listens, and the connection is made again after sleep and restarts, without a gap.
 
 Examples:
   mailsvc listen --forward-to http://127.0.0.1:3000/webhook

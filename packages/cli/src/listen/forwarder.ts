@@ -27,14 +27,28 @@ interface ForwarderParts extends AttemptParts {
 }
 
 const IN_FLIGHT = 16;
+/** Events that may wait in memory at once. */
+const MAX_WAITING = 10_000;
 /** The ids that are remembered of events that are done: more than a stream repeats after it was interrupted. */
 export const KEPT_IDS = 200;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
 
+/** The place of an event in the stream. */
+interface Place {
+  readonly position: Position;
+  done: boolean;
+}
+
+/** The attempts at one URL, and the events that wait for one to end. */
+interface Lane {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
 /**
- * Forwards events to local webhooks, those of one subject in their order, 16 at a time. An event to which nothing listens is tried until
- * something does; one that is answered, whatever the answer, is done.
+ * Forwards events to local webhooks: those of one subject in their order, and 16 at a time to each URL, so that a URL where nothing listens
+ * holds no other one up. An event to which nothing listens is tried until something does; one that is answered, whatever the answer, is done.
  *
  * | event          | attempt answered | nothing listens        | the program ends    |
  * | -------------- | ---------------- | ---------------------- | ------------------- |
@@ -43,14 +57,16 @@ const LONGEST_WAIT_MS = 5000;
  */
 export class Forwarder {
   readonly #parts: ForwarderParts;
-  /** The last event of each subject that is not done. */
+  /** The last event of each subject that is not done, by URL and subject. */
   readonly #subjects = new Map<string, Promise<void>>();
-  /** Events from the first one that is not done, in their order. */
-  readonly #open: { readonly event: ForwardedEvent; done: boolean }[] = [];
+  /** The URLs that events go to. */
+  readonly #lanes = new Map<string, Lane>();
+  /** The places of events from the first one that is not done, in their order. */
+  readonly #open: Place[] = [];
   /** The ids of the last events that are done. */
   readonly #done: string[] = [];
   #position: Position | null = null;
-  #running = 0;
+  #waiting = 0;
   #freed: (() => void) | null = null;
   /** The last attempt that was answered or failed. */
   #last: ForwardResult | null = null;
@@ -71,24 +87,26 @@ export class Forwarder {
 
   /** Accepts an event; resolves when there is room for the next one. */
   async add(event: ForwardedEvent): Promise<void> {
-    const { subject } = event;
-    const entry = { event, done: false };
-    this.#open.push(entry);
-    this.#running += 1;
-    const before = this.#subjects.get(subject) ?? Promise.resolve();
+    const url = this.#parts.findUrl(event.type);
+    const place: Place = { position: event.position, done: false };
+    this.#open.push(place);
+    if (url === null) return this.#finish(event, place);
+    const key = `${url} ${event.subject}`;
+    const before = this.#subjects.get(key) ?? Promise.resolve();
+    this.#waiting += 1;
     const done = before
       .then(async () => {
-        if (await this.#forward(event)) this.#finish(entry);
+        if (await this.#forward(event, url)) this.#finish(event, place);
       })
       .finally(() => {
-        if (this.#subjects.get(subject) === done) this.#subjects.delete(subject);
-        this.#running -= 1;
+        if (this.#subjects.get(key) === done) this.#subjects.delete(key);
+        this.#waiting -= 1;
         this.#freed?.();
       });
     // An error is thrown by `settle`.
     done.catch(() => {});
-    this.#subjects.set(subject, done);
-    while (this.#running >= IN_FLIGHT && !this.#parts.signal.aborted) await new Promise<void>((free) => (this.#freed = free));
+    this.#subjects.set(key, done);
+    while (this.#waiting >= MAX_WAITING && !this.#parts.signal.aborted) await new Promise<void>((free) => (this.#freed = free));
   }
 
   /** Forwards the last event once more, as a further attempt; false if there was none. */
@@ -104,18 +122,29 @@ export class Forwarder {
     await Promise.all(this.#subjects.values());
   }
 
-  #finish(entry: { readonly event: ForwardedEvent; done: boolean }): void {
-    entry.done = true;
-    this.#done.push(entry.event.id);
+  #finish({ id }: ForwardedEvent, place: Place): void {
+    place.done = true;
+    this.#done.push(id);
     if (this.#done.length > KEPT_IDS) this.#done.shift();
-    while (this.#open[0]?.done) this.#position = this.#open.shift()?.event.position ?? this.#position;
+    while (this.#open[0]?.done) this.#position = this.#open.shift()?.position ?? this.#position;
   }
 
   /** False if the program ends before the event is done. */
-  async #forward(event: ForwardedEvent): Promise<boolean> {
-    const { findUrl, signal, sleep, waits } = this.#parts;
-    const url = findUrl(event.type);
-    if (url === null) return true;
+  async #forward(event: ForwardedEvent, url: string): Promise<boolean> {
+    const lane = this.#lanes.get(url) ?? { running: 0, waiting: [] };
+    this.#lanes.set(url, lane);
+    while (lane.running >= IN_FLIGHT) await new Promise<void>((free) => lane.waiting.push(free));
+    lane.running += 1;
+    try {
+      return await this.#try(event, url);
+    } finally {
+      lane.running -= 1;
+      lane.waiting.shift()?.();
+    }
+  }
+
+  async #try(event: ForwardedEvent, url: string): Promise<boolean> {
+    const { signal, sleep, waits } = this.#parts;
     for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       const result = { event, ...(await attemptDelivery(event, url, this.#parts)) };
       if (result.status === null && signal.aborted) return false;

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { type ForwardedEvent, Forwarder } from "./forwarder.ts";
+
+const ABSENT = "http://127.0.0.1:1/absent";
+const PRESENT = "http://127.0.0.1:2/present";
+
+const event = (n: number, type: string): ForwardedEvent => ({
+  id: `evt_${n}`,
+  type,
+  at: "2030-01-01T00:00:00.000Z",
+  sequence: n,
+  position: n,
+  subject: "em_1",
+  body: "{}",
+});
+
+test("a URL where nothing listens holds up neither another one nor the place that is stored for events that are done", async () => {
+  const ended = new AbortController();
+  const arrived: string[] = [];
+  let listens = false;
+  let wake = (): void => {};
+  const fetch = async (url: string | URL | Request, { headers }: RequestInit = {}) => {
+    if (String(url) === ABSENT && !listens)
+      throw Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }) });
+    arrived.push(new Headers(headers).get("webhook-id") ?? "");
+    return new Response(null, { status: 200 });
+  };
+  const sleepers: (() => void)[] = [];
+  const forwarder = new Forwarder({
+    secret: "whsec_c2VjcmV0",
+    fetch: fetch as typeof globalThis.fetch,
+    now: () => 0,
+    signal: ended.signal,
+    sleep: () => new Promise((done) => sleepers.push(done)),
+    findUrl: (type) => (type === "none" ? null : type === "absent" ? ABSENT : PRESENT),
+    report: async ({ event: { id } }) => {
+      if (id === "evt_40") wake();
+    },
+    waits: () => {},
+  });
+  const last = new Promise<void>((done) => (wake = done));
+  // Of one subject, so that the order among them counts for each URL.
+  for (let n = 1; n <= 40; n += 1) await forwarder.add(event(n, n === 1 ? "present" : n <= 30 ? "absent" : n === 31 ? "none" : "present"));
+  for (let n = 41; n <= 80; n += 1) await forwarder.add({ ...event(n, "absent"), subject: `em_${n}` });
+  await last;
+  expect(arrived).toEqual(["evt_1", ...Array.from({ length: 9 }, (_, i) => `evt_${32 + i}`)]);
+  expect(forwarder.position).toBe(1);
+  listens = true;
+  const settled = forwarder.settle();
+  const timer = setInterval(() => sleepers.splice(0).forEach((done) => void done()), 1);
+  await settled;
+  clearInterval(timer);
+  expect(forwarder.position).toBe(80);
+  expect(arrived.filter((id) => Number(id.slice(4)) > 1 && Number(id.slice(4)) <= 30)).toEqual(
+    Array.from({ length: 29 }, (_, i) => `evt_${i + 2}`),
+  );
+});
