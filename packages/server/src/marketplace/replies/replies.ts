@@ -17,6 +17,9 @@ type Row = ReceivedTables["agentReplies"]["$inferSelect"];
 /** The tag by which the brand says for which activation it sends a mail. */
 const TAG = "activation";
 
+// More than people write. What is in a mail must not hold the server up, which reads these texts in a transaction.
+const MAX_TEXT = 64 * 1024;
+
 /** Replies to mail that was sent for an agent. */
 export const agentReplyHandlers: AgentHandlers<"replies"> = {
   list: (input, { read, agent }) => listReplies(read, agent.activationId, input),
@@ -40,7 +43,9 @@ export async function passToAgent(tx: AgentTx, deps: AgentDeps, { mail, email, c
   const now = deps.clock.now();
   const id = deps.ids("rpl");
   const addresses = [mail.to, email.to, mail.from ?? "", ...splitAddresses(mail.replyTo)];
-  const [subject, text] = [mail.subject, mail.reply].map((one) => withoutAddresses(one, mail.headers, addresses));
+  const [subject, text] = [mail.subject, mail.reply].map((one) =>
+    withoutAddresses(one.slice(0, MAX_TEXT).toWellFormed(), mail.headers, addresses),
+  );
   await lockActivations(tx, [activationId]);
   await tx.insert(tx.t.agentReplies).values({
     id,
