@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AccessTokens, type PostForm, TokenError, type TokenRequest } from "./access-tokens.ts";
+import { AccessTokens, type PostForm, type StoredTokens, TokenError, type TokenRequest } from "./access-tokens.ts";
 
 const request: TokenRequest = {
   tokenUrl: "https://login.example.com/token",
@@ -9,13 +9,14 @@ const request: TokenRequest = {
   scope: "mail",
 };
 const hour = 3_600_000;
+const turn = () => new Promise<void>((done) => setImmediate(done));
 
 /** A token server that gives `t1`, `t2`, …; it answers when the test lets it. */
 const setUp = (changes: Partial<TokenRequest> = {}, answer?: (n: number) => { status: number; text: string }) => {
   let now = 0;
   const forms: Record<string, string>[] = [];
   const written: string[] = [];
-  const store = { broken: false };
+  const store = { broken: false, isLeased: false, shares: false, access: null as StoredTokens["access"] };
   const postForm: PostForm = async (_url, form) => {
     forms.push(Object.fromEntries(form));
     return answer?.(forms.length) ?? { status: 200, text: JSON.stringify({ access_token: `t${forms.length}`, expires_in: 3600 }) };
@@ -24,18 +25,24 @@ const setUp = (changes: Partial<TokenRequest> = {}, answer?: (n: number) => { st
     new AccessTokens({
       request: { ...request, ...changes },
       postForm,
-      now: () => now,
-      stored: {
-        read: async () => written.at(-1) ?? null,
-        write: async (token) => {
-          if (store.broken) throw new Error("The disk is full.");
-          written.push(token);
+      real: { now: () => now, sleep: turn },
+      store: {
+        begin: async () => {
+          if (store.isLeased) return null;
+          store.isLeased = true;
+          return { refreshToken: written.at(-1) ?? null, access: store.access && { ...store.access, renewIn: 1, endsIn: hour } };
+        },
+        end: async (given) => {
+          if (given !== null && store.broken) throw new Error("The disk is full.");
+          store.isLeased = false;
+          if (given === null) return;
+          written.push(given.refreshToken ?? "");
+          if (store.shares) store.access = given.access;
         },
       },
     });
   return { tokens: start(), start, forms, written, store, pass: (ms: number) => (now += ms) };
 };
-const turn = () => new Promise(setImmediate);
 
 test("client credentials are the grant without a refresh token, and the token is kept", async () => {
   const { tokens, forms } = setUp();
@@ -102,6 +109,24 @@ test("another process uses the refresh token that this one got", async () => {
   expect(forms.map((form) => form.refresh_token)).toEqual(["r0", "r1", "r2"]);
 });
 
+test("processes that need a token at once ask for one, and share it", async () => {
+  const { tokens, start, forms, store } = setUp({ refreshToken: "r0" }, rotating);
+  store.shares = true;
+  const others = Array.from({ length: 5 }, start);
+  expect(new Set(await Promise.all([tokens, ...others].map((one) => one.get())))).toEqual(new Set(["t1"]));
+  expect(await tokens.get("t1")).toBe("t2");
+  expect(await others[0]?.get("t1")).toBe("t2");
+  expect(forms.map((form) => form.refresh_token)).toEqual(["r0", "r1"]);
+});
+
+test("who waits too long for another process says so", async () => {
+  const { tokens, store, pass } = setUp({ refreshToken: "r0" }, rotating);
+  store.isLeased = true;
+  const waiting = tokens.get();
+  pass(60_000);
+  await expect(waiting).rejects.toThrow("Another process has been waiting for the token server login.example.com too long.");
+});
+
 test("a refresh token that could not be stored is used, and stored, with the next one", async () => {
   const { tokens, forms, written, store, pass } = setUp({ refreshToken: "r0" }, rotating);
   store.broken = true;
@@ -142,7 +167,7 @@ test("a token server that cannot be reached is named", async () => {
   const tokens = new AccessTokens({
     request,
     postForm: () => Promise.reject(Object.assign(new TypeError("fetch failed"), { cause: { code: "ECONNREFUSED" } })),
-    now: () => 0,
+    real: { now: () => 0, sleep: turn },
   });
   await expect(tokens.get()).rejects.toThrow("The token server login.example.com cannot be reached (ECONNREFUSED).");
 });

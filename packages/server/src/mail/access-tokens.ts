@@ -32,22 +32,37 @@ interface AccessTokenOptions {
   readonly request: TokenRequest;
   readonly postForm: PostForm;
   /** Real time: the token server's clock does not stop. */
-  readonly now: Clock["real"]["now"];
-  /** Where refresh tokens that replace the first one are kept, for all processes. */
-  readonly stored?: StoredRefreshToken;
+  readonly real: Pick<Clock["real"], "now" | "sleep">;
+  /** Where the tokens of a refresh token are kept, for all processes. */
+  readonly store?: TokenStore;
 }
 
-/** The newest refresh token. A token server may take back the one before as soon as it gives a new one. */
-export interface StoredRefreshToken {
+/** The tokens that all processes share. */
+export interface StoredTokens {
   /** Null while the first one counts. */
-  read(): Promise<string | null>;
-  write(refreshToken: string): Promise<void>;
+  readonly refreshToken: string | null;
+  /** Null without one. Times in ms from now. */
+  readonly access: { readonly value: string; readonly renewIn: number; readonly endsIn: number } | null;
+}
+
+/**
+ * Keeps the tokens, and lets one process at a time ask for new ones: a token server may take back a refresh token as soon as it gives a new
+ * one, and all of them when an old one is used again.
+ */
+export interface TokenStore {
+  /** Begins a renewal; null while another process is at it, and for half a minute after one that died at it. */
+  begin(): Promise<StoredTokens | null>;
+  /** Ends it, with new tokens or null to keep those that are stored. */
+  end(tokens: StoredTokens | null): Promise<void>;
 }
 
 // A token is renewed this long before its end, or when a tenth of its life is left, whichever is shorter.
 const RENEW_BEFORE_MS = 5 * MINUTE;
 // What a server means that does not say how long its token lives (RFC 6749 5.1).
 const DEFAULT_LIFE_S = 3600;
+// How often this process looks whether another one has renewed the tokens, and for how long.
+const LOOK_MS = 250;
+const WAIT_MS = 45 * SECOND;
 // After a failure all who ask get the same answer for this long.
 const FAILED_MS = 5 * SECOND;
 
@@ -77,7 +92,7 @@ interface Token {
 export class AccessTokens implements TokenSource {
   readonly #options: AccessTokenOptions;
   #refreshToken: string | null;
-  /** True while the newest refresh token is known to this process alone. */
+  /** True while the newest tokens are known to this process alone. */
   #unstored = false;
   #token: Token | null = null;
   #renewing: Promise<Token> | null = null;
@@ -89,55 +104,85 @@ export class AccessTokens implements TokenSource {
   }
 
   async get(refused?: string): Promise<string> {
-    const now = this.#options.now();
+    const now = this.#options.real.now();
     if (this.#token && this.#token.value !== refused && now < this.#token.endsAt) {
       // Nobody waits for it; a failure is met by those who come when the token has ended.
-      if (now >= this.#token.renewAt) void this.#renew().catch(() => {});
+      if (now >= this.#token.renewAt) void this.#renew(refused).catch(() => {});
       return this.#token.value;
     }
-    return (await this.#renew()).value;
+    return (await this.#renew(refused)).value;
   }
 
   /** When the token that is kept ends, ms from now; null without one. */
   get endsIn(): number | null {
-    return this.#token && this.#token.endsAt - this.#options.now();
+    return this.#token && this.#token.endsAt - this.#options.real.now();
   }
 
-  async #renew(): Promise<Token> {
-    if (this.#failure && this.#options.now() < this.#failure.until) throw this.#failure.error;
-    this.#renewing ??= this.#fetch().finally(() => {
+  async #renew(refused: string | undefined): Promise<Token> {
+    if (this.#failure && this.#options.real.now() < this.#failure.until) throw this.#failure.error;
+    this.#renewing ??= this.#fetch(refused).finally(() => {
       this.#renewing = null;
     });
     return this.#renewing;
   }
 
-  async #fetch(): Promise<Token> {
-    const { now } = this.#options;
-    const asked = now();
+  async #fetch(refused: string | undefined): Promise<Token> {
+    const { real, store } = this.#options;
     try {
-      await this.#syncRefreshToken();
-      const { token, lifeMs, refreshToken } = await this.#ask();
-      this.#token = { value: token, renewAt: asked + lifeMs - Math.min(RENEW_BEFORE_MS, lifeMs / 10), endsAt: asked + lifeMs };
+      this.#token = await (store && this.#refreshToken !== null ? this.#fetchAlone(store, refused) : this.#grant());
       this.#failure = null;
-      if (this.#refreshToken !== null && refreshToken !== null && refreshToken !== this.#refreshToken) {
-        this.#refreshToken = refreshToken;
-        this.#unstored = true;
-        await this.#syncRefreshToken();
-      }
       return this.#token;
     } catch (error) {
-      this.#failure = { error, until: now() + FAILED_MS };
+      this.#failure = { error, until: real.now() + FAILED_MS };
       throw error;
     }
   }
 
-  /** Stores the newest refresh token, or reads it: another process may have got it. */
-  async #syncRefreshToken(): Promise<void> {
-    const { stored, request } = this.#options;
-    if (!stored || this.#refreshToken === null) return;
-    if (this.#unstored) await stored.write(this.#refreshToken);
-    else this.#refreshToken = (await stored.read()) ?? request.refreshToken;
+  /** Takes the token that another process got meanwhile, or asks for one while no other process does. */
+  async #fetchAlone(store: TokenStore, refused: string | undefined): Promise<Token> {
+    const { real, request } = this.#options;
+    if (this.#unstored) await this.#store(store);
+    const stored = await this.#begin(store);
+    this.#refreshToken = stored.refreshToken ?? request.refreshToken;
+    if (stored.access && stored.access.value !== refused && stored.access.renewIn > 0) {
+      await store.end(null);
+      const { value, renewIn, endsIn } = stored.access;
+      return { value, renewAt: real.now() + renewIn, endsAt: real.now() + endsIn };
+    }
+    try {
+      this.#token = await this.#grant();
+    } catch (error) {
+      await store.end(null);
+      throw error;
+    }
+    this.#unstored = true;
+    await this.#store(store);
+    return this.#token;
+  }
+
+  async #begin(store: TokenStore): Promise<StoredTokens> {
+    const { real, request } = this.#options;
+    for (const until = real.now() + WAIT_MS; real.now() < until; await real.sleep(LOOK_MS)) {
+      const stored = await store.begin();
+      if (stored) return stored;
+    }
+    throw new TokenError(`Another process has been waiting for the token server ${new URL(request.tokenUrl).host} too long.`);
+  }
+
+  async #store(store: TokenStore): Promise<void> {
+    const now = this.#options.real.now();
+    const { value, renewAt, endsAt } = this.#token ?? { value: null, renewAt: 0, endsAt: 0 };
+    const access = value === null ? null : { value, renewIn: renewAt - now, endsIn: endsAt - now };
+    await store.end({ refreshToken: this.#refreshToken, access });
     this.#unstored = false;
+  }
+
+  /** Asks for a token, and remembers the refresh token that came with it. */
+  async #grant(): Promise<Token> {
+    const asked = this.#options.real.now();
+    const { token, lifeMs, refreshToken } = await this.#ask();
+    if (this.#refreshToken !== null && refreshToken !== null) this.#refreshToken = refreshToken;
+    return { value: token, renewAt: asked + lifeMs - Math.min(RENEW_BEFORE_MS, lifeMs / 10), endsAt: asked + lifeMs };
   }
 
   async #ask(): Promise<Granted> {

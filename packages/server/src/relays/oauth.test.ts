@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
@@ -6,7 +7,9 @@ import { Mailsvc } from "@mailsvc/sdk";
 import type { NewRelay } from "@mailsvc/sdk/contract";
 import { SMTPServer } from "smtp-server";
 import { expect, test } from "vitest";
+import { AccessTokens, type PostForm } from "../mail/access-tokens.ts";
 import { createWorld } from "../testing.ts";
+import { RelayTokenStore } from "./token-store.ts";
 
 /** A token server: the n-th request gets the token `token-n`. */
 async function tokenServer() {
@@ -225,4 +228,58 @@ test("a wrong password names the relay and the next command", async () => {
   expect(await operator.relays.test("default", {})).toMatchObject({ ok: true });
   await world.dispose();
   await new Promise((done) => server.close(() => done(null)));
+});
+
+test("two servers that share a database use no refresh token twice", async () => {
+  await using world = await createWorld();
+  const { db, seal, clock } = world.app.deps;
+  let current = "r0";
+  let asked = 0;
+  let revoked = false;
+  // A token server that takes everything back when a refresh token is used again (RFC 9700 4.14).
+  const postForm: PostForm = async (_url, form) => {
+    asked += 1;
+    if (revoked || form.get("refresh_token") !== current) {
+      revoked = true;
+      return { status: 400, text: '{"error":"invalid_grant"}' };
+    }
+    current = `r${asked}`;
+    const token = `t${asked}`;
+    await clock.real.sleep(20);
+    return { status: 200, text: JSON.stringify({ access_token: token, expires_in: 3600, refresh_token: current }) };
+  };
+  const request = { tokenUrl: "https://login.example.com/token", clientId: "app", clientSecret: null, refreshToken: "r0", scope: null };
+  const start = (refreshToken = "r0") => {
+    const store = new RelayTokenStore({ db: () => db, seal, clock, relay: "default", refreshToken });
+    return new AccessTokens({ request: { ...request, refreshToken }, postForm, real: clock.real, store });
+  };
+  const [one, other] = [start(), start()];
+  for (let n = 1; n <= 4; n += 1) {
+    const refused = n === 1 ? undefined : `t${n - 1}`;
+    expect(await Promise.all([one.get(refused), other.get(refused)])).toEqual([`t${n}`, `t${n}`]);
+  }
+  expect(asked).toBe(4);
+  expect(await start().get()).toBe("t4");
+  const { relayTokens: t } = db.read.t;
+  expect(JSON.stringify(await db.read.select().from(t))).not.toContain("t4");
+  // A relay that is set up with another refresh token begins with that one.
+  current = "fresh";
+  expect(await start("fresh").get()).toBe("t5");
+});
+
+test("a refresh token that an earlier version has stored is used", async () => {
+  await using world = await createWorld();
+  const { db, seal, clock } = world.app.deps;
+  const row = {
+    relay: "default",
+    basis: createHash("sha256").update("r0").digest("hex"),
+    token: seal.seal("1//rotated", "relay-token:default"),
+    updatedAt: clock.now(),
+  };
+  await db.tx(async (tx) => void (await tx.insert(tx.t.relayTokens).values(row)));
+  const store = new RelayTokenStore({ db: () => db, seal, clock, relay: "default", refreshToken: "r0" });
+  expect(await store.begin()).toEqual({ refreshToken: "1//rotated", access: null });
+  expect(await store.begin()).toBeNull();
+  await store.end(null);
+  expect(await store.begin()).toEqual({ refreshToken: "1//rotated", access: null });
 });

@@ -13,9 +13,9 @@ import type { SenderRelay } from "./deps.ts";
 import { LiveRelay } from "./live-relay.ts";
 import { missingRelay } from "./missing-relay.ts";
 import { isOpenTo } from "./relays.ts";
-import { findRotatedToken, hashToken, storeRotatedToken } from "./rotated-tokens.ts";
 import { findNamedRelays, listNames } from "./routes.ts";
 import { joinSecrets, type RelaySettings, showSettings, toDkimKeys, toTarget, toTokenRequest } from "./settings.ts";
+import { RelayTokenStore } from "./token-store.ts";
 
 type RoutedMail = Pick<PendingMail, "email" | "contents">;
 
@@ -278,19 +278,9 @@ export class RelayRegistry implements Mailers {
     const request = toTokenRequest(settings);
     if (request === null) return null;
     const { db, clock, seal, postForm } = this.#options;
-    const basis = hashToken(request.refreshToken);
-    return new AccessTokens({
-      request,
-      postForm,
-      now: clock.real.now,
-      stored: {
-        read: async () => {
-          const rotated = await findRotatedToken(db().read, seal, settings.name);
-          return rotated?.basis === basis ? rotated.token : null;
-        },
-        write: (token) => storeRotatedToken(db(), { clock, seal }, { relay: settings.name, basis, token }),
-      },
-    });
+    const { refreshToken } = request;
+    const store = new RelayTokenStore({ db, seal, clock, relay: settings.name, refreshToken });
+    return new AccessTokens({ request, postForm, real: clock.real, store });
   }
 }
 
