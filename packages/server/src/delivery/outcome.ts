@@ -10,6 +10,9 @@ import type { Withdrawal } from "./transform.ts";
 /** The wait after each deferred attempt, ms: about two days in all, as mail servers do. */
 export const RETRY_DELAYS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 16 * HOUR] as const;
 
+/** The wait of an email that was not handed over because delivery is paused. It is no attempt, so that a long pause fails no email. */
+const PAUSED_DELAY = 5 * MINUTE;
+
 /** What becomes of an email: its next state, and what is stored with it, all of it only if the email could be moved. */
 export interface EmailOutcome {
   readonly kind: "outcome";
@@ -48,6 +51,7 @@ export interface Attempt {
  * | delivered           |                   | delivered     | the same, and the record of the delivery     |
  * | bounced             |                   | bounced       | the address is suppressed if it is invalid   |
  * | deferred            | yes               | deferred      | a retry; at once if another relay takes over |
+ * | deferred: paused    |                   | deferred      | a retry; it counts as no attempt             |
  * | unknown             | yes               | deferred      | a retry; the email is in doubt               |
  * | deferred, unknown   | no                | failed        | in doubt if unknown                          |
  *
@@ -126,16 +130,20 @@ function refusedOutcome(status: "bounced" | "failed", error: DeliveryError, { em
   return { kind: "outcome", move: { email, patch, events: [event] } };
 }
 
-function deferredOutcome({ outcome, error }: Extract<Receipt, { outcome: "deferred" | "unknown" }>, attempt: Attempt): EmailOutcome {
+function deferredOutcome(
+  { outcome, error, paused }: Extract<Receipt, { outcome: "deferred" | "unknown" }>,
+  attempt: Attempt,
+): EmailOutcome {
   const { email, attempt: attempts, at, random, takenOver = false } = attempt;
   const inDoubt = email.inDoubt || outcome === "unknown";
-  const delay = RETRY_DELAYS[attempts - 1];
+  const delay = paused ? PAUSED_DELAY : RETRY_DELAYS[attempts - 1];
   if (delay === undefined) {
     const failed = refusedOutcome("failed", error, attempt);
     return { ...failed, move: { ...failed.move, patch: { ...failed.move.patch, inDoubt } } };
   }
   const retryAt = takenOver ? at : at + Math.round(delay * (0.8 + 0.4 * random.fraction()));
-  const patch = { attempts, inDoubt, updatedAt: at, status: "deferred" as const, lastError: error, nextAttemptAt: retryAt };
+  const counted = paused ? attempts - 1 : attempts;
+  const patch = { attempts: counted, inDoubt, updatedAt: at, status: "deferred" as const, lastError: error, nextAttemptAt: retryAt };
   const data = { ...toBounceData(error, "TRANSIENT"), attempt: attempts, inDoubt };
   return { kind: "outcome", retryAt, move: { email, patch, events: [{ type: "email.deferred", data }] } };
 }

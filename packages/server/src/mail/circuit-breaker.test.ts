@@ -39,6 +39,32 @@ describe("The circuit breaker", () => {
     expect(lines).toEqual([expect.stringContaining("refuses most recipients")]);
   });
 
+  test("stays closed for other workspaces while the mail of one is refused, until that of another one is, too", async () => {
+    let refusesAll = false;
+    const { mailer, breaker, time } = setUp((mail) =>
+      refusesAll || mail.origin?.workspaceId === "ws_bad" ? refusal("550 content refused") : { outcome: "sent", response: "250 ok" },
+    );
+    const sendFor = (workspaceId: string, n: number) =>
+      breaker.send(sampleMail({ envelopeTo: `user${n}@example.com`, origin: { workspaceId, emailId: null } }));
+    expect((await sendFor("ws_good", 0)).outcome).toBe("sent");
+    for (let n = 0; n < 20; n += 1) await sendFor("ws_bad", n);
+    const asked = mailer.sent.length;
+    expect(await sendFor("ws_bad", 20)).toMatchObject({ outcome: "deferred", paused: true });
+    expect(mailer.sent).toHaveLength(asked);
+    expect((await sendFor("ws_good", 1)).outcome).toBe("sent");
+    expect(breaker.fault()).toBeNull();
+    // Mail of another workspace that is accepted says nothing of the first one.
+    expect(await sendFor("ws_bad", 21)).toMatchObject({ outcome: "deferred", paused: true });
+    refusesAll = true;
+    for (let n = 0; n < 20; n += 1) await sendFor("ws_good", n);
+    expect(breaker.fault()).toContain("Delivery is paused");
+    expect(await sendFor("ws_new", 0)).toMatchObject({ outcome: "deferred", paused: true });
+    time.now += MINUTE;
+    refusesAll = false;
+    expect((await sendFor("ws_good", 30)).outcome).toBe("sent");
+    expect(breaker.fault()).toBeNull();
+  });
+
   test("tries one message a minute, and closes when it is accepted", async () => {
     let repaired = false;
     const { mailer, breaker, time, send, sendMany } = setUp(() =>

@@ -11,16 +11,22 @@ const MIN_RECIPIENTS = 10;
 const MIN_DOMAINS = 3;
 const MAX_REPLIES = 100;
 
+// Refusals of the mail of one sender may be about that sender alone.
+const MIN_SENDERS = 2;
+
 /** Recipients refused with one reply. Sets stop growing at the numbers above. */
 interface Refusals {
   count: number;
   readonly recipients: Set<string>;
   readonly domains: Set<string>;
+  readonly senders: Set<string>;
 }
 
 interface Slot {
   readonly since: number;
   outcomes: number;
+  /** Who sent lately, up to the number above. */
+  readonly senders: Set<string>;
   readonly byReply: Map<string, Refusals>;
 }
 
@@ -33,6 +39,9 @@ interface Pause {
 /**
  * Stops handing mail over while the next hop refuses nearly everybody with the same words: then the fault is ours or the
  * relay's (not allowed to relay, blocked, wrong sender), and bouncing on would fail a whole audience.
+ *
+ * It opens for the senders, which are workspaces, whose mail is refused: for all of them once the mail of two is. While it is open for one,
+ * mail of the others goes on.
  *
  * | State  | Event                                                                  | Outcome      | Next   |
  * | ------ | ---------------------------------------------------------------------- | ------------ | ------ |
@@ -47,7 +56,9 @@ interface Pause {
 export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number; log: Log }): Mailer {
   let current: Slot = newSlot(now());
   let previous: Slot = newSlot(now());
-  let pause: Pause | null = null;
+  /** By sender; ALL for those of all. */
+  const pauses = new Map<string, Pause>();
+  const findPause = (sender: string): Pause | null => pauses.get(ALL) ?? pauses.get(sender) ?? null;
 
   const rotate = (): void => {
     const age = now() - current.since;
@@ -56,38 +67,45 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
     current = newSlot(now());
   };
 
-  /** Counts a refusal; answers how many recipients got this reply if the breaker must open, else 0. */
-  const countRefusal = (reply: string, { envelopeTo }: OutgoingMail, invalidRecipient: boolean): number => {
-    const known = current.byReply.get(reply) ?? { count: 0, recipients: new Set(), domains: new Set() };
+  /** Counts a refusal; answers how many recipients got this reply, and from how many senders, if the breaker must open, else null. */
+  const countRefusal = (reply: string, mail: OutgoingMail, invalidRecipient: boolean): { count: number; senders: number } | null => {
+    const { envelopeTo } = mail;
+    const known = current.byReply.get(reply) ?? { count: 0, recipients: new Set(), domains: new Set(), senders: new Set() };
     if (current.byReply.size < MAX_REPLIES) current.byReply.set(reply, known);
     const recipient = addressKey(envelopeTo);
     known.count += 1;
     if (known.recipients.size < MIN_RECIPIENTS) known.recipients.add(recipient);
+    if (known.senders.size < MIN_SENDERS) known.senders.add(readSender(mail));
     if (known.domains.size < MIN_DOMAINS) known.domains.add(recipient.slice(recipient.lastIndexOf("@")));
     const before = previous.byReply.get(reply);
     const recipients = new Set([...known.recipients, ...(before?.recipients ?? [])]).size;
     const domains = new Set([...known.domains, ...(before?.domains ?? [])]).size;
     const count = known.count + (before?.count ?? 0);
     const most = count > (current.outcomes + previous.outcomes) / 2;
-    return most && recipients >= MIN_RECIPIENTS && (!invalidRecipient || domains >= MIN_DOMAINS) ? count : 0;
+    const senders = new Set([...known.senders, ...(before?.senders ?? [])]).size;
+    return most && recipients >= MIN_RECIPIENTS && (!invalidRecipient || domains >= MIN_DOMAINS) ? { count, senders } : null;
   };
 
-  const open = (reply: string, { message }: DeliveryError, refused: number): void => {
+  const open = (reply: string, { message }: DeliveryError, refused: number, scope: string): Pause => {
     const outcomes = current.outcomes + previous.outcomes;
-    pause = {
+    const pause = {
       reply,
       message: `Delivery is paused: the mail server refused ${refused} of the last ${outcomes} recipients with: ${message}`,
       nextProbeAt: now() + PROBE_MS,
     };
+    if (scope === ALL) pauses.clear();
+    pauses.set(scope, pause);
     log.error("the mail server refuses most recipients with the same reply; delivery is paused and tried once a minute", {
       reply: message,
       refused,
       outcomes,
+      ...(scope !== ALL && { sender: scope }),
     });
+    return pause;
   };
 
-  const close = (): void => {
-    pause = null;
+  const close = (sender: string): void => {
+    pauses.delete(pauses.has(ALL) ? ALL : sender);
     current = newSlot(now());
     previous = newSlot(now());
     log.info("the mail server accepts recipients again; delivery continues");
@@ -95,27 +113,45 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
 
   const send = async (mail: OutgoingMail): Promise<Receipt> => {
     rotate();
-    if (pause !== null) {
-      if (now() < pause.nextProbeAt) return paused(pause);
-      pause.nextProbeAt = now() + PROBE_MS;
+    const sender = readSender(mail);
+    const before = findPause(sender);
+    if (before !== null) {
+      if (now() < before.nextProbeAt) return { ...refuse(before), paused: true };
+      before.nextProbeAt = now() + PROBE_MS;
     }
     const receipt = await mailer.send(mail);
     rotate();
     current.outcomes += 1;
+    if (current.senders.size < MIN_SENDERS) current.senders.add(sender);
+    const pause = findPause(sender);
     if (receipt.outcome === "bounced") {
       const reply = normalizeReply(receipt.error.message);
-      if (pause?.reply === reply) return paused(pause);
+      if (pause?.reply === reply) return refuse(pause);
       const refused = countRefusal(reply, mail, receipt.invalidRecipient === true);
-      if (refused > 0 && pause === null) {
-        open(reply, receipt.error, refused);
-        return paused(pause as Pause | null);
-      }
+      if (refused !== null && pause === null)
+        return refuse(open(reply, receipt.error, refused.count, refused.senders >= MIN_SENDERS ? ALL : sender));
     }
-    if (pause !== null && receipt.outcome !== "deferred" && receipt.outcome !== "unknown") close();
+    if (pause !== null && receipt.outcome !== "deferred" && receipt.outcome !== "unknown") close(sender);
     return receipt;
   };
 
-  return { ...mailer, send, fault: () => pause?.message ?? mailer.fault() };
+  /** The pause that holds all mail up: that of all senders, or of the only one who sends. */
+  const findFault = (): string | null => {
+    const [[scope = ALL, pause] = []] = pauses;
+    if (pauses.size !== 1 || pause === undefined) return null;
+    const others = [...current.senders, ...previous.senders].some((sender) => sender !== scope);
+    return scope === ALL || !others ? pause.message : null;
+  };
+
+  return { ...mailer, send, fault: () => findFault() ?? mailer.fault() };
+}
+
+// No sender is named so.
+const ALL = "";
+
+/** Whose mail it is: of a workspace; of a domain where none is known. */
+function readSender({ origin, from }: OutgoingMail): string {
+  return origin?.workspaceId ?? from.slice(from.lastIndexOf("@"));
 }
 
 /** A reply without what differs from one recipient to the next: addresses, numbers and queue ids. */
@@ -128,10 +164,10 @@ export function normalizeReply(message: string): string {
 }
 
 function newSlot(since: number): Slot {
-  return { since, outcomes: 0, byReply: new Map() };
+  return { since, outcomes: 0, senders: new Set(), byReply: new Map() };
 }
 
-function paused(pause: Pause | null): Receipt {
-  const message = (pause?.message ?? "").slice(0, 500);
+function refuse(pause: Pause): Extract<Receipt, { outcome: "deferred" | "unknown" }> {
+  const message = pause.message.slice(0, 500);
   return { outcome: "deferred", error: { message, smtpCode: null, enhancedCode: null }, unavailable: true };
 }

@@ -63,13 +63,13 @@ export interface DeliveryError {
  *   arrived; the caller marks it as in doubt and sends it again under the same Message-ID.
  *
  * `unavailable` if the reason is the next hop itself, not this message: it cannot be reached, refuses the login, closes with 421 or
- * does not reply.
+ * does not reply. `paused` if the message was not handed over at all, because the next hop refuses nearly all of them.
  */
 export type Receipt =
   | { outcome: "sent"; response: string }
   | { outcome: "delivered"; response: string; record?: DeliveryRecord }
   | { outcome: "bounced"; error: DeliveryError; invalidRecipient?: true }
-  | { outcome: "deferred" | "unknown"; error: DeliveryError; unavailable?: true };
+  | { outcome: "deferred" | "unknown"; error: DeliveryError; unavailable?: true; paused?: true };
 
 /** A delivery that is a row of our own database, written in the transaction that stores its outcome. */
 export interface DeliveryRecord<Row = unknown> {
