@@ -119,6 +119,27 @@ describe("sessions of the older era", () => {
   });
 });
 
+test("a key has twenty sessions at most, and ends its own when it begins more", async () => {
+  const open = async (key?: string) =>
+    (await post({ body: initialize({ elicitation: {} }), ...(key && { key }) })).headers.get("mcp-session-id") ?? "";
+  const list = async (id: string, key?: string) =>
+    (
+      await post({
+        body: rpc({ id: 2, method: "tools/list" }),
+        headers: { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" },
+        ...(key && { key }),
+      })
+    ).status;
+  const theirs = await open(otherKey);
+  const first = await open();
+  const second = await open();
+  for (let n = 0; n < 18; n += 1) await open();
+  // Used again, so that it is not the oldest.
+  expect(await list(first)).toBe(200);
+  const last = await open();
+  expect([await list(first), await list(second), await list(last), await list(theirs, otherKey)]).toEqual([200, 404, 200, 200]);
+});
+
 describe("what is no message of the protocol gets an error, never a 5xx", () => {
   const nested = `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`;
   test.each([

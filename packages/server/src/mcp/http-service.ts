@@ -24,6 +24,8 @@ export interface HttpCaller extends McpCaller {
 
 // Sessions hold some kilobytes each. A client whose session is gone begins a new one.
 const MAX_SESSIONS = 500;
+// A key whose clients begin one after the other ends its own, not those of others.
+const MAX_SESSIONS_OF_KEY = 20;
 const SESSION_MS = 30 * 60_000;
 
 interface HttpServiceParts extends McpParts {
@@ -71,11 +73,20 @@ export class McpHttpService {
     const server = makeProtocolServer(this.#parts, caller);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: this.#parts.makeSessionId,
-      onsessioninitialized: (id) => void this.#sessions.set(id, { keyId: caller.keyId, transport, server }),
+      onsessioninitialized: (id) => {
+        this.#makeRoom(caller.keyId);
+        this.#sessions.set(id, { keyId: caller.keyId, transport, server });
+      },
       onsessionclosed: (id) => void this.#sessions.delete(id),
     });
     await server.connect(transport);
     return transport.handleRequest(request, toOptions(body, caller));
+  }
+
+  /** Ends the session of a key that was used least recently, if the key has as many as it may have. */
+  #makeRoom(keyId: string): void {
+    const own = [...this.#sessions.rkeys()].filter((id) => this.#sessions.peek(id)?.keyId === keyId);
+    for (const id of own.slice(0, Math.max(0, own.length - MAX_SESSIONS_OF_KEY + 1))) this.#sessions.delete(id);
   }
 
   async #wantsSession(body: unknown, { me }: HttpCaller): Promise<boolean> {
