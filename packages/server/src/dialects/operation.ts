@@ -2,11 +2,12 @@ import type { Endpoint, Params } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { Reader, Tx } from "../db/db.ts";
 import type { AnyHandler, Input } from "../http/call.ts";
-import type { AnswerOf, CallOf, ContractCalls, PreparedCall } from "../http/contract-calls.ts";
+import type { AnswerOf, CallOf, PreparedCall } from "../http/contract-calls.ts";
 import type { DialectAnswer, DialectOperation } from "../http/dialect.ts";
 import type { KeyContext } from "../http/handler.ts";
 import { ApiError } from "../lib/api-error.ts";
 import type { DialectDeps } from "./deps.ts";
+import type { Calls } from "./rename-fields.ts";
 
 /** How much of an operation is here: all of it, or the part that its note describes. */
 export type Grade = "full" | "part";
@@ -40,7 +41,7 @@ export interface Writes extends Reads {
 }
 
 type WriteContext = Parameters<PreparedCall<Endpoint>>[0];
-type ReadContext = Parameters<ContractCalls["prepare"]>[2];
+type ReadContext = Parameters<Calls["prepare"]>[2];
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : unknown;
 
@@ -81,7 +82,7 @@ export interface Operation {
   readonly grade: Grade;
   readonly note: string | null;
   /** Makes the route below a prefix. */
-  build(prefix: string, deps: DialectDeps, contract: ContractCalls): DialectOperation;
+  build(prefix: string, deps: DialectDeps, contract: Calls): DialectOperation;
 }
 
 /** An operation that only the other service has. */
@@ -133,7 +134,7 @@ export function buildRoutes(
   operations: readonly Operation[],
   absent: readonly AbsentOperation[],
   deps: DialectDeps,
-  contract: ContractCalls,
+  contract: Calls,
 ): DialectOperation[] {
   const index = { operations: operations.map(describeOperation), absent };
   return [
@@ -167,7 +168,7 @@ function refuseAbsent(prefix: string, { method, path, instead }: AbsentOperation
 function declare<P extends `/${string}`>(
   method: Endpoint["method"],
   data: Declared<P, z.ZodObject | undefined, z.ZodObject | undefined>,
-  makeHandler: (deps: DialectDeps, contract: ContractCalls) => AnyHandler,
+  makeHandler: (deps: DialectDeps, contract: Calls) => AnyHandler,
 ): Operation {
   const { path, note = null, query, body, bodyIs, status, bucket, confidential, reshape } = data;
   return {
@@ -197,7 +198,7 @@ function declare<P extends `/${string}`>(
   };
 }
 
-function makeReads(deps: DialectDeps, contract: ContractCalls, context: ReadContext | WriteContext): Reads {
+function makeReads(deps: DialectDeps, contract: Calls, context: ReadContext | WriteContext): Reads {
   const { workspaceId, header, check }: Pick<KeyContext<unknown>, "workspaceId" | "header" | "check"> = context;
   return {
     deps,

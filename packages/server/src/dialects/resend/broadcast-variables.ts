@@ -1,5 +1,5 @@
-// Variables of broadcasts, in three braces: {{{FIRST_NAME|there}}}, {{{contact.plan}}}.
-const VARIABLE = /\{\{\{\s*([A-Za-z_][\w.]*)\s*(?:\|([^{}]*))?\}\}\}/g;
+// Variables of broadcasts, in three braces: {{{FIRST_NAME|there}}}, {{{contact.plan}}}. A fallback may contain braces, up to three that open.
+const VARIABLE = /\{\{\{\s*([A-Za-z_][\w.]*)\s*(?:\|((?:(?!\{\{\{)[\s\S])*?))?\}\}\}(?!\})/g;
 
 const OWN_NAMES: Readonly<Record<string, string>> = {
   FIRST_NAME: "firstName",
@@ -31,8 +31,8 @@ function findOwnName(name: string): string | null {
   return property;
 }
 
-/** A text in the quotes that it does not contain itself. */
+/** A text as a literal of our templates. One that ends with a backslash would escape the quote behind it, so a blank follows. */
 function quote(text: string): string {
-  const trimmed = text.trim();
-  return trimmed.includes('"') ? `'${trimmed.replaceAll("'", "")}'` : `"${trimmed}"`;
+  const escaped = text.trim().replaceAll('"', '\\"');
+  return `"${escaped}${escaped.endsWith("\\") ? " " : ""}"`;
 }

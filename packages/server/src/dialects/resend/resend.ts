@@ -3,6 +3,7 @@ import type { Dialect } from "../../http/dialect.ts";
 import type { DialectDeps } from "../deps.ts";
 import { lookUpForeignKeys } from "../foreign-keys.ts";
 import { buildRoutes, type Operation } from "../operation.ts";
+import { renameFields } from "../rename-fields.ts";
 import { ABSENT } from "./absent.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { attachmentOperations } from "./attachments.ts";
@@ -14,6 +15,7 @@ import { customEventOperations } from "./custom-events.ts";
 import { domainOperations } from "./domains.ts";
 import { emailOperations } from "./emails.ts";
 import { describeError } from "./errors.ts";
+import { FIELD_NAMES } from "./field-names.ts";
 import { receivingOperations } from "./receiving.ts";
 import { suppressionOperations } from "./suppressions.ts";
 import { templateOperations } from "./templates.ts";
@@ -48,6 +50,6 @@ export function createResend(deps: DialectDeps, contract: ContractCalls, devKey:
     prefix: PREFIX,
     lookUpKeys: (keys) => lookUpForeignKeys(keys, (key) => key.startsWith("re_"), devKey),
     describeError,
-    operations: buildRoutes(PREFIX, RESEND_OPERATIONS, ABSENT, deps, contract),
+    operations: buildRoutes(PREFIX, RESEND_OPERATIONS, ABSENT, deps, renameFields(contract, FIELD_NAMES)),
   };
 }

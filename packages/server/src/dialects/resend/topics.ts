@@ -1,6 +1,6 @@
 import { type Contact, contract, type List } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { ApiError } from "../../lib/api-error.ts";
+import { ApiError, notFound } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { getContact } from "./contact.ts";
@@ -39,22 +39,24 @@ export const topicOperations: readonly Operation[] = [
   }),
   readOperation({
     path: "/topics/:id",
-    run: async ({ id }, { read }) => ({ object: "topic", ...showTopic(await read(contract.lists.get, { id })) }),
+    run: async ({ id }, calls) => ({ object: "topic", ...showTopic(await getTopic(id, calls)) }),
   }),
   writeOperation({
     method: "PATCH",
     path: "/topics/:id",
     body: z.object({ name: z.string().nullish(), description: z.string().nullish() }),
-    run: async ({ id, name, description }, { write }) => {
-      await write(contract.lists.update, { id, ...drop({ name, description }) });
+    run: async ({ id, name, description }, calls) => {
+      await getTopic(id, calls);
+      await calls.write(contract.lists.update, { id, ...drop({ name, description }) });
       return { object: "topic", id };
     },
   }),
   writeOperation({
     method: "DELETE",
     path: "/topics/:id",
-    run: async ({ id }, { write }) => {
-      await write(contract.lists.delete, { id });
+    run: async ({ id }, calls) => {
+      await getTopic(id, calls);
+      await calls.write(contract.lists.delete, { id });
       return { object: "topic", id, deleted: true };
     },
   }),
@@ -84,10 +86,19 @@ export const topicOperations: readonly Operation[] = [
 ];
 
 /** Adds a contact to the topics that it chose, and removes it from the others that are named. Throws ApiError not_found. */
-export async function chooseTopics(contact: Contact["id"], topics: TopicChoices, { write }: Writes): Promise<void> {
-  for (const { id, subscription } of topics)
-    if (subscription === "opt_in") await write(contract.lists.add, { id, contacts: [contact] });
-    else await write(contract.lists.remove, { id, contacts: [contact] });
+export async function chooseTopics(contact: Contact["id"], topics: TopicChoices, calls: Writes): Promise<void> {
+  for (const { id, subscription } of topics) {
+    await getTopic(id, calls);
+    if (subscription === "opt_in") await calls.write(contract.lists.add, { id, contacts: [contact] });
+    else await calls.write(contract.lists.remove, { id, contacts: [contact] });
+  }
+}
+
+/** A public list. Throws ApiError not_found, also for a list that people do not see: it is a segment. */
+async function getTopic(id: string, { read }: Reads): Promise<List> {
+  const list = await read(contract.lists.get, { id });
+  if (!list.public) throw notFound("topic", id);
+  return list;
 }
 
 async function listTopics({ read }: Reads): Promise<List[]> {
