@@ -1,7 +1,6 @@
-const REMOVED = "[removed]";
+import { KnownValues } from "./known-values.ts";
 
-// Shorter values would be found by chance.
-const MIN_KNOWN = 8;
+const REMOVED = "[removed]";
 
 // Keys and webhook secrets, with everything that follows without a break.
 const KEYS = /(ms_[a-z]{2,10}_|whsec_)[A-Za-z0-9+/=_-]{4,}/g;
@@ -33,7 +32,7 @@ export interface SecretPage {
  * addresses. What a program writes into its own mail stays.
  */
 export class SecretFilter {
-  readonly #known = new Set<string>();
+  readonly #known = new KnownValues();
   #tokens = /(?!)/g;
   #queries = /(?!)/g;
 
@@ -47,9 +46,9 @@ export class SecretFilter {
     if (queries.length > 0) this.#queries = new RegExp(`(${queries.join("|")})[^&#\\s"'<>]+`, "g");
   }
 
-  /** Removes this value wherever it appears. */
+  /** Removes this value wherever it appears, if it has 8 characters. */
   add(value: string | null | undefined): void {
-    if (typeof value === "string" && value.length >= MIN_KNOWN) this.#known.add(value);
+    if (typeof value === "string") this.#known.add(value);
   }
 
   /** Looks for values in an answer of the server that are secret by the names of their fields, and removes them from everything else too. */
@@ -83,9 +82,8 @@ export class SecretFilter {
 
   /** A text without secrets. */
   clean(text: string): string {
-    let cleaned = text;
-    for (const secret of this.#known) if (cleaned.includes(secret)) cleaned = cleaned.replaceAll(secret, REMOVED);
-    return cleaned
+    return this.#known
+      .removeFrom(text, REMOVED)
       .replace(KEYS, `$1${REMOVED}`)
       .replace(this.#tokens, `$1${REMOVED}`)
       .replace(this.#queries, `$1${REMOVED}`)
