@@ -13,6 +13,7 @@ import { followers } from "./figures/followers.ts";
 import { fsync } from "./figures/fsync.ts";
 import { lists, listsOnPostgres } from "./figures/lists.ts";
 import { memory } from "./figures/memory.ts";
+import { months } from "./figures/months.ts";
 import { postgres } from "./figures/postgres.ts";
 import { receiving } from "./figures/receiving.ts";
 import { runs } from "./figures/runs.ts";
@@ -53,6 +54,7 @@ export const benches: readonly Bench[] = [
   segments,
   lists,
   listsOnPostgres,
+  months,
   templates,
   cancel,
   runs,

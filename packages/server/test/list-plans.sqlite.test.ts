@@ -167,3 +167,16 @@ test("page numbers end with the counted rows; the message leads to cursors", asy
   });
   expect([response.status, await response.json()]).toMatchObject([400, { error: { details: [{ path: "page", code: "too_far" }] } }]);
 });
+
+test("the last emails to an address that failed softly are found by its index", async () => {
+  const queries = recordQueries();
+  await using world = await createWorld();
+  queries.clear();
+  await world.sdk.emails.send({ from: "a@acme.example", to: "softbounced@simulator.mailsvc.test", subject: "Hi", text: "Hi" });
+  await world.clock.advance("4d");
+  const plans = await explain(
+    world,
+    [...queries].filter((sql) => /^select "status", "last_error"/.test(sql)),
+  );
+  expect(plans.map(({ plan }) => plan)).toEqual([[expect.stringContaining("USING INDEX emails_to ")]]);
+});

@@ -60,7 +60,8 @@ export async function tendMonths(
 
 /** Tells who uses the tables of these records, in words; null if nobody does. */
 export async function findTableUser({ db: { months, read } }: RetentionDeps, policies: readonly Monthly[]): Promise<string | null> {
-  const groups = policies.flatMap((policy) => (policy === "emails" ? [mailOf(read), contentsOf(read)] : [eventsOf(read)]));
+  const { mail, contents, events } = listMonthlyTables(read.t);
+  const groups = policies.flatMap((policy) => (policy === "emails" ? [mail, contents] : [events]));
   for (const group of groups) {
     const user = await months?.findUser(group);
     if (user) return user;
@@ -69,8 +70,7 @@ export async function findTableUser({ db: { months, read } }: RetentionDeps, pol
 }
 
 async function tendMail(months: Months, deps: RetentionDeps): Promise<Progress> {
-  const { read } = deps.db;
-  const [mail, contents] = [mailOf(read), contentsOf(read)];
+  const { mail, contents } = listMonthlyTables(deps.db.read.t);
   const before = findCutoff(deps, "emails");
   const isDone =
     (await clear(months, [mail, contents])) &&
@@ -80,7 +80,7 @@ async function tendMail(months: Months, deps: RetentionDeps): Promise<Progress> 
 }
 
 async function tendEvents(months: Months, deps: RetentionDeps): Promise<Progress> {
-  const group = eventsOf(deps.db.read);
+  const { events: group } = listMonthlyTables(deps.db.read.t);
   if (!(await clear(months, [group]))) return "locked";
   const dropped = await dropEvents(months, deps, group, findCutoff(deps, "events"));
   return dropped === "done" ? goOn(months, [group], deps.clock.now()) : dropped;
@@ -99,46 +99,43 @@ async function goOn(months: Months, groups: readonly MonthlyTables[], now: numbe
   return "done";
 }
 
-/** Emails, with what is found by their ids. */
-function mailOf({ t }: Reader): MonthlyTables {
+/** The tables that are divided by months: mail, its contents, and events. */
+export function listMonthlyTables(t: Reader["t"]): Readonly<Record<"mail" | "contents" | "events", MonthlyTables>> {
   return {
-    tables: [
-      { table: t.emails, key: t.emails.id },
-      { table: t.emailLabels, key: t.emailLabels.emailId },
-      { table: t.engagements, key: t.engagements.emailId },
-      { table: t.campaignReactions, key: t.campaignReactions.emailId },
-      { table: t.campaignLinkClicks, key: t.campaignLinkClicks.emailId },
-    ],
-    firstKey: (ms) => firstIdAt("em", startOfMonth(ms)),
-    apart: TEST_MAIL_FROM,
-    counted: false,
-  };
-}
-
-/** Contents, with their files. */
-function contentsOf({ t }: Reader): MonthlyTables {
-  return {
-    tables: [
-      { table: t.contents, key: t.contents.id },
-      { table: t.attachments, key: t.attachments.contentsId },
-      { table: t.attachmentParts, key: t.attachmentParts.contentsId },
-    ],
-    firstKey: firstNumberOfMonth,
-    apart: null,
-    counted: true,
-  };
-}
-
-/** Events, with their numbers. */
-function eventsOf({ t }: Reader): MonthlyTables {
-  return {
-    tables: [
-      { table: t.events, key: t.events.sequence },
-      { table: t.eventNumbers, key: t.eventNumbers.eventKey },
-    ],
-    firstKey: firstNumberOfMonth,
-    apart: null,
-    counted: true,
+    // Emails, with what is found by their ids.
+    mail: {
+      tables: [
+        { table: t.emails, key: t.emails.id },
+        { table: t.emailLabels, key: t.emailLabels.emailId },
+        { table: t.engagements, key: t.engagements.emailId },
+        { table: t.campaignReactions, key: t.campaignReactions.emailId },
+        { table: t.campaignLinkClicks, key: t.campaignLinkClicks.emailId },
+      ],
+      firstKey: (ms) => firstIdAt("em", startOfMonth(ms)),
+      apart: TEST_MAIL_FROM,
+      counted: false,
+    },
+    // Contents, with their files.
+    contents: {
+      tables: [
+        { table: t.contents, key: t.contents.id },
+        { table: t.attachments, key: t.attachments.contentsId },
+        { table: t.attachmentParts, key: t.attachmentParts.contentsId },
+      ],
+      firstKey: firstNumberOfMonth,
+      apart: null,
+      counted: true,
+    },
+    // Events, with their numbers.
+    events: {
+      tables: [
+        { table: t.events, key: t.events.sequence },
+        { table: t.eventNumbers, key: t.eventNumbers.eventKey },
+      ],
+      firstKey: firstNumberOfMonth,
+      apart: null,
+      counted: true,
+    },
   };
 }
 
