@@ -46,6 +46,7 @@ const MEANINGS = {
     emails: ["emails", count],
     recipients: ["recipients of all its emails", count],
     idempotencyKey: ["idempotencyKey of an email", characters],
+    attachmentBytes: ["attachments of all its emails, each file counted once", bytes],
   },
   TEMPLATE_LIMITS: {
     title: "A template",
