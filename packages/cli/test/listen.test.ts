@@ -127,7 +127,7 @@ describe("listen", () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("Did you mean email.bounced?")]);
     expect((await beside.mailsvc(["listen"])).code).toBe(2);
     for (const url of ["http://", "ftp://127.0.0.1/x"])
-      expect((await beside.mailsvc(["listen", "--forward-to", url])).stderr).toContain("is no http URL");
+      expect((await beside.mailsvc(["listen", "--forward-to", url])).stderr).toContain("is not an http URL");
   });
 
   test("events wait while nothing listens, and come in their order when something does", async () => {

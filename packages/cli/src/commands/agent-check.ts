@@ -45,7 +45,7 @@ export function agentCheckCommand(run: Run): Command {
     );
   return runAction(command, run, "local", async (session, [url], flags): Promise<Exit> => {
     if (!/^https?:\/\/./.test(String(url)) || !URL.canParse(String(url)))
-      throw usageError(`${safeText(String(url))} is no http:// or https:// address.`);
+      throw usageError(`${safeText(String(url))} is not an http:// or https:// address.`);
     const format = flags["output"] ?? (session.out.json ? "json" : "pretty");
     const wanted = parseReports(flags["report"], CHECK_REPORTS);
     const only = flags["only"] === undefined ? undefined : String(flags["only"]);

@@ -72,6 +72,6 @@ export function parseTarget(text: string, flag: string): string {
   // Otherwise ftp://host would be taken for a host called ftp.
   const isOther = /^[a-z][a-z\d+.-]*:\/\//i.test(text) && full !== text;
   if (isOther || !URL.canParse(full))
-    throw usageError(`${flag}: ${JSON.stringify(text)} is no http URL.`, { hint: "For example: http://127.0.0.1:3000/webhook" });
+    throw usageError(`${flag}: ${JSON.stringify(text)} is not an http URL.`, { hint: "For example: http://127.0.0.1:3000/webhook" });
   return new URL(full).href;
 }

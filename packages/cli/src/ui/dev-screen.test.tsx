@@ -77,7 +77,7 @@ describe("the live screen", () => {
       "smtp     smtp://127.0.0.1:1025",
       "2030-01-01 12:00:00 UTC frozen",
       "waits    All sending is paused since",
-      "email.deliver (1 waiting)",
+      "deliver an email (1 waiting)",
       "1 fault rule",
       "ada2@example.com",
       "Hi evil",

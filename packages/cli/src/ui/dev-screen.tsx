@@ -1,3 +1,4 @@
+import { labelTimer } from "@mailsvc/sdk/contract/facts";
 import { Box, Text, useApp, useInput, useWindowSize } from "ink";
 import { useEffect, useRef, useState } from "react";
 import { safeText } from "../runtime/safe-text.ts";
@@ -172,7 +173,7 @@ function Clock({ snapshot }: { snapshot: ServerSnapshot | undefined }) {
           <Text color="yellow">{`  ${snapshot.faults} fault ${snapshot.faults === 1 ? "rule" : "rules"}`}</Text>
         ) : null}
       </Line>
-      <Line name="next">{next ? `${formatTimestamp(next.at)} ${safeText(next.name)} (${timers} waiting)` : "no timers"}</Line>
+      <Line name="next">{next ? `${formatTimestamp(next.at)} ${safeText(labelTimer(next.name))} (${timers} waiting)` : "no timers"}</Line>
     </Box>
   );
 }

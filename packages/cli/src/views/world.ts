@@ -1,4 +1,5 @@
 import type { ClockState, Fault, MailsvcContract, Output } from "@mailsvc/sdk/contract";
+import { labelTimer } from "@mailsvc/sdk/contract/facts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";
@@ -39,7 +40,7 @@ function clock(state: ClockState, { term: { out, columns } }: Session): string {
     state.fired,
     [
       { title: "when (utc)", value: (f) => formatTimestamp(f.at), paint: (s, t) => s.dim(t) },
-      { title: "what ran", value: (f) => f.name, flexible: true },
+      { title: "what ran", value: (f) => labelTimer(f.name), flexible: true },
     ],
     out,
     columns,
@@ -48,7 +49,7 @@ function clock(state: ClockState, { term: { out, columns } }: Session): string {
     ...(state.fired.length > 0 ? [fired, ""] : []),
     `${formatTimestamp(state.now)} UTC  ${paintStatus(out, state.mode)}`,
     state.next
-      ? `next   ${formatTimestamp(state.next.at)}  ${safeText(state.next.name)}  ${out.dim(`(${state.timers} waiting)`)}`
+      ? `next   ${formatTimestamp(state.next.at)}  ${safeText(labelTimer(state.next.name))}  ${out.dim(`(${state.timers} waiting)`)}`
       : out.dim("No timers."),
   ].join("\n");
 }

@@ -20,7 +20,7 @@ export async function explainContact(read: Reader, deps: ExplainDeps, workspaceI
   return explainPerson(read, deps, workspaceId, { contact, address: contact.email });
 }
 
-/** The same by address, also for one that is no contact but had mail or is suppressed. Throws ApiError not_found. */
+/** The same by address, also for one that is not a contact but had mail or is suppressed. Throws ApiError not_found. */
 export async function explainAddress(read: Reader, deps: ExplainDeps, workspaceId: string, address: string): Promise<Explanation> {
   const contact = await findContactByEmail(read, workspaceId, address);
   return explainPerson(read, deps, workspaceId, { contact, address: contact?.email ?? address });
@@ -36,13 +36,15 @@ async function explainPerson(read: Reader, deps: ExplainDeps, workspaceId: strin
   const suppression = (await findSuppressions(read, workspaceId, [key])).get(key) ?? null;
   const emails = (await listEmails(read, deps, workspaceId, { test: false, to: address, page: 1, limit: EMAILS })).data;
   if (contact === null && suppression === null && emails.length === 0)
-    throw new ApiError("not_found", `Nothing is known of ${address}: it is no contact, got no mail and is not suppressed.`);
+    throw new ApiError("not_found", `Nothing is known of ${address}: it is not a contact, got no mail and is not suppressed.`, {
+      hint: "Look for a part of it, in case it is mistyped: mailsvc contacts list --search TEXT. Or add it: mailsvc contacts create --email ADDRESS.",
+    });
   const events = contact === null ? [] : (await listContactEvents(read, contact.id)).slice(-EVENTS);
   return buildExplanation(
     {
       id: contact?.id ?? address,
       kind: "contact",
-      title: contact === null ? `${address}, no contact` : `Contact ${address}`,
+      title: contact === null ? `${address}, not a contact` : `Contact ${address}`,
       status: contact?.status ?? (suppression === null ? "unknown" : "suppressed"),
       summary: summarize(contact, suppression),
       moments: [
@@ -66,7 +68,10 @@ const BY_STATUS: Readonly<Record<ContactStatus, string>> = {
 
 function summarize(contact: ContactRow | null, suppression: SuppressionRow | null): string {
   if (contact === null)
-    return joinSentences("It is no contact of this workspace.", suppression ? describeSuppression(suppression) : "Mail can be sent to it.");
+    return joinSentences(
+      "It is not a contact of this workspace.",
+      suppression ? describeSuppression(suppression) : "Mail can be sent to it.",
+    );
   if (suppression === null)
     return contact.status === "SUBSCRIBED"
       ? "It is subscribed and gets mail of every kind."

@@ -59,9 +59,9 @@ test("a file that ends too early is shown as far as it goes", async () => {
 
 test.each([
   ["is not compressed", Buffer.from("plain text"), "not compressed with gzip"],
-  ["is empty", Buffer.alloc(0), "no recording"],
-  ["is something else", gzipSync("{}\n"), "no recording"],
-  ["begins with another line", pack(MAIL, HEAD), "no recording"],
+  ["is empty", Buffer.alloc(0), "not a recording"],
+  ["is something else", gzipSync("{}\n"), "not a recording"],
+  ["begins with another line", pack(MAIL, HEAD), "not a recording"],
   ["is of a later version", pack({ ...HEAD, version: 2 }), "version 2"],
 ])("a file that %s is refused with the reason", async (_what, bytes, reason) => {
   await expect(readRecording(save(bytes))).rejects.toThrow(reason);

@@ -21,7 +21,7 @@ const MAX_BYTES = 128 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Reads a recording. What is damaged at its end, as by a disk that was full, is left out. Throws RecordingError for what is no recording, or
+ * Reads a recording. What is damaged at its end, as by a disk that was full, is left out. Throws RecordingError for what is not a recording, or
  * one of a later version, and the system's error for a file that cannot be opened.
  */
 export async function readRecording(file: string): Promise<Recording> {
@@ -35,7 +35,7 @@ export async function readRecording(file: string): Promise<Recording> {
     if (parsed.success) lines.push(parsed.data);
     else damaged += 1;
   }
-  if (lines.length === 0) throw new RecordingError("This file is no recording of mailsvc dev.");
+  if (lines.length === 0) throw new RecordingError("This file is not a recording of mailsvc dev.");
   return { lines, damaged };
 }
 
@@ -57,7 +57,7 @@ async function unpack(file: string): Promise<{ text: string; broken: boolean }> 
     });
   } catch (error) {
     if (error instanceof RecordingError || !isDamage(error)) throw error;
-    if (size === 0) throw new RecordingError("This file is no recording of mailsvc dev: it is not compressed with gzip.");
+    if (size === 0) throw new RecordingError("This file is not a recording of mailsvc dev: it is not compressed with gzip.");
     return { text: Buffer.concat(chunks).toString(), broken: true };
   }
   return { text: Buffer.concat(chunks).toString(), broken: false };
@@ -70,7 +70,7 @@ function isDamage(error: unknown): boolean {
 
 function assertHead(head: unknown): void {
   if (typeof head !== "object" || head === null || !("kind" in head) || head.kind !== "recording")
-    throw new RecordingError("This file is no recording of mailsvc dev.");
+    throw new RecordingError("This file is not a recording of mailsvc dev.");
   const version = "version" in head ? head.version : undefined;
   if (typeof version === "number" && version > RECORDING_VERSION)
     throw new RecordingError(

@@ -1,0 +1,48 @@
+/** What the server does when a timer of its clock fires, for people; by the kind of job, which the API shows. */
+export const TIMER_LABELS: Readonly<Record<string, string>> = {
+  "email.deliver": "deliver an email",
+  "email.deliverMany": "deliver emails",
+  "email.react": "act on what happened to an email",
+  "email.release": "send emails that were held",
+  "email.requeue": "try deferred emails again",
+  "agent.deliver": "deliver webhooks",
+  "webhooks.redeliver": "deliver webhooks again",
+  "webhooks.alert": "tell the owner of a webhook that fails",
+  "webhooks.clear": "delete old webhook deliveries",
+  "campaigns.start": "start a campaign",
+  "campaigns.send": "send a campaign",
+  "campaigns.finish": "finish a campaign",
+  "campaigns.cancel": "cancel the rest of a campaign",
+  "automations.run": "continue automations",
+  "automations.dates": "start automations by date",
+  "automations.clear": "delete what a deleted automation left",
+  "segments.rebuild": "find the contacts of a segment",
+  "segments.clear": "delete what a deleted segment left",
+  "lists.send-confirmations": "send confirmations of a list",
+  "lists.clear": "delete what a deleted list left",
+  "contacts.fold-counts": "add up the numbers of contacts",
+  "senders.check": "check the DNS records of a sender",
+  "senders.confirm": "send the confirmation of a sender",
+  "senders.recheck": "check the DNS records of senders again",
+  "inboundDomains.check": "check the DNS records of an inbound domain",
+  "inboundDomains.recheck": "check the DNS records of inbound domains again",
+  "tracking.requests": "record opens and clicks",
+  "inbox.clearTestMail": "delete old test mail",
+  "retention.sweep": "delete records that are kept no longer",
+  "idempotency.forget": "forget old idempotency keys",
+  "pages.forget_visitors": "forget visitors of landing pages",
+  "agent.wakeup.fire": "wake an agent",
+  "agent.runs.sweep": "end runs of agents that take too long",
+  "agent.approval.expire": "close an approval that nobody gave",
+  "agent.file.sweep": "delete files that agents no longer use",
+  "agent.plan.uncovered": "end an activation that no plan covers",
+  "agent.listing.end": "end a listing",
+  "agent.listing.expire": "close a listing that expires",
+  "agent.payment.close": "close a payment that nobody made",
+  "agent.payment.stop": "stop a subscription",
+};
+
+/** What a timer does, in words; its name where there are none. */
+export function labelTimer(name: string): string {
+  return Object.hasOwn(TIMER_LABELS, name) ? (TIMER_LABELS[name] ?? name) : name;
+}
