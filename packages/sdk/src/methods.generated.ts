@@ -756,7 +756,7 @@ export interface MailsvcMethods {
     /**
      * Suppress an address.
      *
-     * An existing suppression is kept; scope marketing is widened to all if requested. A contact with this address becomes BOUNCED, COMPLAINED or UNSUBSCRIBED, by the reason.
+     * An existing suppression is kept; scope marketing is widened to all if requested, and unsubscribedAt keeps that the person unsubscribed. A contact with this address becomes BOUNCED, COMPLAINED or UNSUBSCRIBED, by the reason.
      *
      * `POST /api/v1/suppressions`
      */
@@ -786,6 +786,8 @@ export interface MailsvcMethods {
     /**
      * Remove up to 1,000 suppressions at once, by id or address.
      *
+     * Where a person unsubscribed beside another reason, that stays: with reason unsubscribe and scope marketing.
+     *
      * `POST /api/v1/suppressions/remove`
      */
     remove(input: {
@@ -809,7 +811,7 @@ export interface MailsvcMethods {
     /**
      * Remove a suppression, by id or address.
      *
-     * The contact keeps its status; set it to SUBSCRIBED to send it marketing again.
+     * Answers the suppression as it was. If it had an unsubscribedAt beside another reason, that stays: with reason unsubscribe and scope marketing. The contact keeps its status; set it to SUBSCRIBED to send it marketing again.
      *
      * `DELETE /api/v1/suppressions/:id`
      */

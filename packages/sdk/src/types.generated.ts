@@ -2937,6 +2937,7 @@ export interface Suppression {
   source: "api" | "import" | "bounce" | "complaint" | "unsubscribe";
   emailId: string | null;
   note: string | null;
+  unsubscribedAt: string | null;
   /** ISO 8601 instant */
   createdAt: string;
   /** ISO 8601 instant */

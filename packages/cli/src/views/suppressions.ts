@@ -17,7 +17,7 @@ export const suppressionViews: Readonly<Record<string, View>> = {
   "suppressions.list": { columns, empty: "No suppressed addresses." },
   "suppressions.create": { object: one },
   "suppressions.get": { object: one },
-  "suppressions.delete": { object: one },
+  "suppressions.delete": { object: deleted },
   "suppressions.remove": { object: removed },
 };
 
@@ -31,11 +31,18 @@ function one(s: Suppression, { term: { out } }: Session): string {
       ["source", s.source],
       ["email id", s.emailId],
       ["note", s.note],
+      ["unsubscribed", s.unsubscribedAt === null ? "" : formatTimestamp(s.unsubscribedAt)],
       ["created", formatInstant(s.createdAt)],
       ["updated", s.updatedAt === s.createdAt ? "" : formatTimestamp(s.updatedAt)],
     ],
     out,
   );
+}
+
+function deleted(s: Suppression, session: Session): string {
+  const shown = one(s, session);
+  if (s.unsubscribedAt === null || s.reason === "unsubscribe") return shown;
+  return `${shown}\nThe recipient unsubscribed besides, so marketing mail stays suppressed.`;
 }
 
 function removed(r: Output<MailsvcContract["suppressions"]["remove"]>, { term: { out } }: Session): string {

@@ -25,6 +25,8 @@ export const Suppression = z
     /** The email whose bounce or complaint caused it. */
     emailId: z.string().nullable(),
     note: z.string().nullable(),
+    /** When the person unsubscribed, also if the reason is another one; null if they did not. */
+    unsubscribedAt: Instant.nullable(),
     createdAt: Instant,
     updatedAt: Instant,
   })
@@ -66,7 +68,7 @@ export const SuppressionImport = z
     created: z.int(),
     /** Suppressions widened from marketing to all. */
     widened: z.int(),
-    /** Entries that changed nothing. */
+    /** Entries that changed no scope. */
     unchanged: z.int(),
     /** Entries that were rejected, by their index from 0. */
     failed: z.array(z.object({ index: z.int(), email: z.string(), code: z.string(), message: z.string() })),
@@ -105,7 +107,7 @@ export const suppressions = {
     mailsTo: "nobody",
     summary: "Suppress an address",
     description:
-      "An existing suppression is kept; scope marketing is widened to all if requested. A contact with this address becomes BOUNCED, COMPLAINED or UNSUBSCRIBED, by the reason.",
+      "An existing suppression is kept; scope marketing is widened to all if requested, and unsubscribedAt keeps that the person unsubscribed. A contact with this address becomes BOUNCED, COMPLAINED or UNSUBSCRIBED, by the reason.",
     body: z.strictObject({ email: EmailAddress, scope, reason, note: Note.optional() }),
     status: 201,
     output: Suppression,
@@ -139,6 +141,7 @@ export const suppressions = {
     access: { permission: "suppressions:write" },
     mailsTo: "nobody",
     summary: "Remove up to 1,000 suppressions at once, by id or address",
+    description: "Where a person unsubscribed beside another reason, that stays: with reason unsubscribe and scope marketing.",
     body: z.strictObject({
       entries: z.array(z.string().min(1).max(1000)).min(1).max(SUPPRESSION_BATCH).meta({ description: "Ids or addresses" }),
     }),
@@ -164,7 +167,8 @@ export const suppressions = {
     access: { permission: "suppressions:write" },
     mailsTo: "nobody",
     summary: "Remove a suppression, by id or address",
-    description: "The contact keeps its status; set it to SUBSCRIBED to send it marketing again.",
+    description:
+      "Answers the suppression as it was. If it had an unsubscribedAt beside another reason, that stays: with reason unsubscribe and scope marketing. The contact keeps its status; set it to SUBSCRIBED to send it marketing again.",
     output: Suppression,
     errors: ["not_found"],
     examples: [{ summary: "By address", params: id }],

@@ -948,6 +948,8 @@ CREATE TABLE "suppressions" (
 	"source" text NOT NULL,
 	"email_id" text,
 	"note" text,
+	"unsubscribed_at" bigint,
+	"unsubscribed_source" text,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
 );

@@ -1070,6 +1070,8 @@ CREATE TABLE `suppressions` (
 	`source` text NOT NULL,
 	`email_id` text,
 	`note` text,
+	`unsubscribed_at` integer,
+	`unsubscribed_source` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
 );

@@ -18,12 +18,13 @@ const SOURCES: Readonly<Record<SuppressionRow["source"], string | null>> = {
 };
 
 /** Why an address gets no mail, or no marketing. */
-export function describeSuppression({ reason, scope, source, emailId, note }: SuppressionRow): string {
+export function describeSuppression({ reason, scope, source, emailId, note, unsubscribedAt }: SuppressionRow): string {
   return joinSentences(
     REASONS[reason],
     SOURCES[source],
     emailId === null ? null : `The email was ${emailId}.`,
     scope === "all" ? "No mail goes to it." : "Only transactional mail with bypassUnsubscribe goes to it.",
+    unsubscribedAt !== null && reason !== "unsubscribe" ? "The recipient has unsubscribed besides." : null,
     note && `Note: ${quote(note)}.`,
   );
 }

@@ -3,10 +3,11 @@ import type { Tx } from "../db/db.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { SuppressionDeps } from "./deps.ts";
 import {
-  deleteSuppressions,
   findSuppressions,
   mergeSuppression,
   type NewSuppression,
+  removeSuppressionRows,
+  type SuppressionChange,
   type SuppressionRow,
   saveSuppressions,
 } from "./suppressions.ts";
@@ -35,17 +36,16 @@ export async function importSuppressions(
     for (const [email, row] of await findSuppressions(tx, workspaceId, [...new Set(chunk.map((e) => e.email))])) known.set(email, row);
 
   const now = deps.clock.now();
-  const changed = new Map<string, SuppressionRow>();
+  const changed = new Map<string, SuppressionChange>();
   for (const entry of valid) {
     const before = known.get(entry.email);
-    const after = mergeSuppression(before, { ...entry, source: "import" }, () => deps.ids("sup"), workspaceId, now);
-    if (!after) outcome.unchanged += 1;
-    else {
-      if (before) outcome.widened += 1;
-      else outcome.created += 1;
-      known.set(entry.email, after);
-      changed.set(entry.email, after);
-    }
+    const change = mergeSuppression(before, { ...entry, source: "import" }, () => deps.ids("sup"), workspaceId, now);
+    if (!before) outcome.created += 1;
+    else if (change && change.row.scope !== before.scope) outcome.widened += 1;
+    else outcome.unchanged += 1;
+    if (!change) continue;
+    known.set(entry.email, change.row);
+    changed.set(entry.email, { row: change.row, added: [...(changed.get(entry.email)?.added ?? []), ...change.added] });
   }
   if (dryRun) return outcome;
   for (const chunk of splitIntoChunks([...changed.values()])) await saveSuppressions(tx, deps, chunk);
@@ -53,7 +53,7 @@ export async function importSuppressions(
   return outcome;
 }
 
-/** Removes many suppressions at once, each named by its id or its address. */
+/** Removes many suppressions at once, each named by its id or its address. If a person unsubscribed besides, that stays. */
 export async function removeSuppressions(
   tx: Tx,
   deps: SuppressionDeps,
@@ -66,7 +66,7 @@ export async function removeSuppressions(
     for (const [email, { id }] of await findSuppressions(tx, workspaceId, chunk)) ids.set(email, id);
   const removed = new Set<string>();
   for (const chunk of splitIntoChunks([...new Set([...entries, ...ids.values()])]))
-    for (const { id } of await deleteSuppressions(tx, deps, workspaceId, chunk)) removed.add(id);
+    for (const { id } of await removeSuppressionRows(tx, deps, workspaceId, chunk)) removed.add(id);
   const failed = entries.flatMap((entry, index) =>
     removed.has(entry) || removed.has(ids.get(keys[index] as string) ?? "")
       ? []

@@ -47,7 +47,9 @@ export async function eraseAddress(tx: Tx, deps: SuppressionDeps, workspaceId: s
   if (!(await hasErasedAddresses(tx, workspaceId))) {
     const now = deps.clock.now();
     const marker = { id: deps.ids("sup"), workspaceId, email: ERASED_MARKER, reason: "manual", scope: "all", source: "api" } as const;
-    await tx.insert(t).values({ ...marker, emailId: null, note: null, createdAt: now, updatedAt: now });
+    await tx
+      .insert(t)
+      .values({ ...marker, emailId: null, note: null, unsubscribedAt: null, unsubscribedSource: null, createdAt: now, updatedAt: now });
   }
   return true;
 }

@@ -39,6 +39,7 @@ export function showSuppression(row: SuppressionRow): Suppression {
     source: row.source,
     emailId: row.emailId,
     note: row.note,
+    unsubscribedAt: row.unsubscribedAt === null ? null : iso(row.unsubscribedAt),
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),
   };
@@ -53,15 +54,17 @@ export function showSuppression(row: SuppressionRow): Suppression {
  * | none        | `marketing`           | `all`           |
  * | `marketing` | unchanged             | `all`           |
  * | `all`       | unchanged             | unchanged       |
+ *
+ * That a person unsubscribed is kept beside any other reason, and outlives its removal: see `removeSuppressionRows`.
  */
 export async function suppress(tx: Tx, deps: SuppressionDeps, workspaceId: string, wanted: NewSuppression): Promise<Suppression> {
   const email = addressKey(wanted.email);
   const before = (await findSuppressions(tx, workspaceId, [email])).get(email);
-  const row = mergeSuppression(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
-  if (row) await saveSuppressions(tx, deps, [row]);
+  const change = mergeSuppression(before, wanted, () => deps.ids("sup"), workspaceId, deps.clock.now());
+  if (change) await saveSuppressions(tx, deps, [change]);
   const { reason, emailId, campaignId, source } = wanted;
   await deps.suppressionHooks.addressesSuppressed(tx, workspaceId, [{ email, reason, emailId, campaignId }], source);
-  return showSuppression(row ?? (before as SuppressionRow));
+  return showSuppression(change?.row ?? (before as SuppressionRow));
 }
 
 /**
@@ -78,48 +81,67 @@ export async function suppressUnsubscribed(
   if (emails.length === 0) return;
   const existing = await findSuppressions(tx, workspaceId, emails);
   const now = deps.clock.now();
-  const rows = emails.map((email) =>
+  const changes = emails.map((email) =>
     mergeSuppression(existing.get(email), { email, reason: "unsubscribe", source }, () => deps.ids("sup"), workspaceId, now),
   );
   await saveSuppressions(
     tx,
     deps,
-    rows.filter((row) => row !== null),
+    changes.filter((change) => change !== null),
   );
 }
 
-/** The suppression as a request leaves it; null if nothing changes. */
+/** What a request changes of a suppression. */
+export interface SuppressionChange {
+  /** The suppression as the request leaves it. */
+  readonly row: SuppressionRow;
+  /** What it adds, which is not what the row says if a person unsubscribes whose address is suppressed for another reason. */
+  readonly added: readonly Pick<SuppressionRow, "reason" | "scope" | "source" | "emailId">[];
+}
+
+/** What a request changes; null if nothing changes. */
 export function mergeSuppression(
   before: SuppressionRow | undefined,
   wanted: NewSuppression,
   id: () => string,
   workspaceId: string,
   now: number,
-): SuppressionRow | null {
-  const scope = wanted.scope ?? (wanted.reason === "unsubscribe" ? "marketing" : "all");
-  if (before && (before.scope === "all" || scope === "marketing")) return null;
-  return {
+): SuppressionChange | null {
+  const { reason, source, emailId = null } = wanted;
+  const scope = wanted.scope ?? (reason === "unsubscribe" ? "marketing" : "all");
+  const added = [{ reason, scope, source, emailId }];
+  const unsubscribes = reason === "unsubscribe" && (before?.unsubscribedAt ?? null) === null;
+  const { unsubscribedAt, unsubscribedSource } = unsubscribes
+    ? { unsubscribedAt: now, unsubscribedSource: source }
+    : (before ?? { unsubscribedAt: null, unsubscribedSource: null });
+  const stays = before !== undefined && (before.scope === "all" || scope === "marketing");
+  if (stays && !unsubscribes) return null;
+  const kept = stays ? before : { reason, scope, source, emailId, note: wanted.note ?? before?.note ?? null };
+  const row = {
     id: before?.id ?? id(),
     workspaceId,
     // An erased address stays a hash.
     email: before?.email ?? addressKey(wanted.email),
-    reason: wanted.reason,
-    scope,
-    source: wanted.source,
-    emailId: wanted.emailId ?? null,
-    note: wanted.note ?? before?.note ?? null,
+    reason: kept.reason,
+    scope: kept.scope,
+    source: kept.source,
+    emailId: kept.emailId,
+    note: kept.note,
+    unsubscribedAt,
+    unsubscribedSource,
     createdAt: before?.createdAt ?? now,
     updatedAt: now,
   };
+  return { row, added };
 }
 
 /** Inserts suppressions, or updates those of the same addresses, and records `suppression.added`. */
-export async function saveSuppressions(tx: Tx, deps: SuppressionDeps, rows: readonly SuppressionRow[]): Promise<void> {
-  if (rows.length === 0) return;
+export async function saveSuppressions(tx: Tx, deps: SuppressionDeps, changes: readonly SuppressionChange[]): Promise<void> {
+  if (changes.length === 0) return;
   const { suppressions: t } = tx.t;
   await tx
     .insert(t)
-    .values([...rows])
+    .values(changes.map(({ row }) => row))
     .onConflictDoUpdate({
       target: [t.workspaceId, t.email],
       set: {
@@ -128,13 +150,51 @@ export async function saveSuppressions(tx: Tx, deps: SuppressionDeps, rows: read
         source: sql`excluded.source`,
         emailId: sql`excluded.email_id`,
         note: sql`excluded.note`,
+        unsubscribedAt: sql`excluded.unsubscribed_at`,
+        unsubscribedSource: sql`excluded.unsubscribed_source`,
         updatedAt: sql`excluded.updated_at`,
       },
     });
-  await recordSuppressionEvents(tx, deps, "suppression.added", rows);
+  const added = changes.flatMap(({ row, added }) => added.map((one) => ({ ...row, ...one })));
+  await recordSuppressionEvents(tx, deps, "suppression.added", added);
 }
 
-/** Deletes suppressions by their ids, and records `suppression.removed`. Returns those that existed. */
+/**
+ * Removes suppressions by their ids, and records `suppression.removed`. Returns them as they were. Of an address that was suppressed for
+ * another reason and whose person unsubscribed besides, the unsubscription stays, in scope `marketing`: see `keepsUnsubscription`.
+ */
+export async function removeSuppressionRows(
+  tx: Tx,
+  deps: SuppressionDeps,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<SuppressionRow[]> {
+  const { suppressions: t } = tx.t;
+  const now = deps.clock.now();
+  const rows = await tx
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), ne(t.email, ERASED_MARKER), inArray(t.id, [...ids])));
+  const kept = rows.filter(keepsUnsubscription).map(({ id }) => id);
+  if (kept.length > 0) {
+    await tx
+      .update(t)
+      .set({ reason: "unsubscribe", scope: "marketing", source: sql`${t.unsubscribedSource}`, emailId: null, note: null, updatedAt: now })
+      .where(inArray(t.id, kept));
+    const removed = rows.filter(keepsUnsubscription);
+    await recordSuppressionEvents(tx, deps, "suppression.removed", removed, now);
+  }
+  const rest = rows.filter((row) => !keepsUnsubscription(row)).map(({ id }) => id);
+  if (rest.length > 0) await deleteSuppressions(tx, deps, workspaceId, rest);
+  return rows;
+}
+
+/** Whether removing a suppression leaves that the person unsubscribed. */
+function keepsUnsubscription({ reason, unsubscribedAt }: SuppressionRow): boolean {
+  return unsubscribedAt !== null && reason !== "unsubscribe";
+}
+
+/** Deletes suppressions by their ids, with what they say of unsubscribing, and records `suppression.removed`. Returns those that existed. */
 export async function deleteSuppressions(
   tx: Tx,
   deps: SuppressionDeps,
@@ -190,10 +250,13 @@ export async function getSuppression(read: Reader, workspaceId: string, idOrEmai
   return showSuppression(await getSuppressionRow(read, workspaceId, idOrEmail));
 }
 
-/** Removes a suppression by its id or its address; the contact keeps its status. Throws ApiError not_found. */
+/**
+ * Removes a suppression by its id or its address, and returns it as it was; the contact keeps its status. If the person unsubscribed
+ * besides, that stays. Throws ApiError not_found.
+ */
 export async function removeSuppression(tx: Tx, deps: SuppressionDeps, workspaceId: string, idOrEmail: string): Promise<Suppression> {
   const row = await getSuppressionRow(tx, workspaceId, idOrEmail);
-  const [removed] = await deleteSuppressions(tx, deps, workspaceId, [row.id]);
+  const [removed] = await removeSuppressionRows(tx, deps, workspaceId, [row.id]);
   if (!removed) throw notFound("suppression", idOrEmail);
   return showSuppression(removed);
 }

@@ -8,7 +8,7 @@ import { createWorld, type TestWorld } from "../testing.ts";
 /** What is expected of one person. */
 interface Model {
   contact: ContactStatus | null;
-  suppression: Pick<Suppression, "scope" | "reason"> | null;
+  suppression: (Pick<Suppression, "scope" | "reason"> & { unsubscribed: boolean }) | null;
 }
 
 type Reason = Suppression["reason"];
@@ -39,7 +39,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 /** Applies an operation to the model, and returns the error code it must have; null for success. */
 function expectOutcome(model: Model, op: Operation): string | null {
   const unsubscribe = (): void => {
-    model.suppression ??= { scope: "marketing", reason: "unsubscribe" };
+    model.suppression ??= { scope: "marketing", reason: "unsubscribe", unsubscribed: true };
+    model.suppression.unsubscribed = true;
   };
   switch (op.do) {
     case "create":
@@ -69,13 +70,19 @@ function expectOutcome(model: Model, op: Operation): string | null {
     case "suppress":
     case "importSuppression": {
       const { reason, scope = reason === "unsubscribe" ? "marketing" : "all" } = op;
-      if (!model.suppression || (model.suppression.scope === "marketing" && scope === "all")) model.suppression = { reason, scope };
+      const unsubscribed = reason === "unsubscribe" || (model.suppression?.unsubscribed ?? false);
+      if (!model.suppression || (model.suppression.scope === "marketing" && scope === "all"))
+        model.suppression = { reason, scope, unsubscribed };
+      model.suppression.unsubscribed = unsubscribed;
       if (model.contact && GRAVITY.indexOf(STATUS[reason]) > GRAVITY.indexOf(model.contact)) model.contact = STATUS[reason];
       return null;
     }
     case "remove":
       if (!model.suppression) return "not_found";
-      model.suppression = null;
+      model.suppression =
+        model.suppression.unsubscribed && model.suppression.reason !== "unsubscribe"
+          ? { reason: "unsubscribe", scope: "marketing", unsubscribed: true }
+          : null;
       return null;
     case "delete":
       if (!model.contact) return "not_found";
@@ -142,12 +149,12 @@ test("no sequence of operations, in any spelling, resubscribes a person or sends
         const contact = (await world.sdk.contacts.list({ search: `${name}@` })).data[0];
         const found = await ask(world, { method: "GET", path: `/api/v1/suppressions/${spellings[0]}` });
         const suppression = found.status === 404 ? null : ((await found.json()) as Suppression);
-        expect([step, op, contact?.status ?? null, suppression && { scope: suppression.scope, reason: suppression.reason }]).toEqual([
-          step,
-          op,
-          model.contact,
-          model.suppression,
-        ]);
+        const shown = suppression && {
+          scope: suppression.scope,
+          reason: suppression.reason,
+          unsubscribed: suppression.unsubscribedAt !== null,
+        };
+        expect([step, op, contact?.status ?? null, shown]).toEqual([step, op, model.contact, model.suppression]);
       }
     }),
     { numRuns: propertyRuns(60), seed: 17 },

@@ -23,12 +23,13 @@ export interface SubscriberList {
 type UnsubscribeMethod = "page" | "one-click" | "mailto";
 
 /**
- * Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED. Idempotent. By the link in a test mail
- * nothing happens but the event: nobody has received it.
+ * Stops marketing mail to an address: it is suppressed, and its contact becomes UNSUBSCRIBED; beside a bounce or another reason that is
+ * there already, it is stored that the person unsubscribed. Idempotent. By the link in a test mail nothing happens but the event: nobody
+ * has received it.
  */
 export async function unsubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Subscriber, method: UnsubscribeMethod): Promise<void> {
   const { workspaceId, email, emailId } = subscriber;
-  if (await isUnsubscribed(tx, subscriber)) return;
+  if (await hasUnsubscribed(tx, subscriber)) return;
   // Before what follows from it, as people read the events.
   const campaignId = await recordUnsubscribed(tx, deps, subscriber, { method, scope: "all" });
   if (isTestMail(emailId)) return;
@@ -51,8 +52,18 @@ export async function leaveLists(
 }
 
 /** Whether an address gets no marketing mail, for whatever reason. */
-export async function isUnsubscribed(q: Tx | Reader, { workspaceId, email }: Subscriber): Promise<boolean> {
-  return (await findSuppressions(q, workspaceId, [addressKey(email)])).size > 0;
+export async function isUnsubscribed(q: Tx | Reader, subscriber: Subscriber): Promise<boolean> {
+  return (await findOwnSuppression(q, subscriber)) !== undefined;
+}
+
+/** Whether a person unsubscribed, whatever else suppresses the address. */
+export async function hasUnsubscribed(q: Tx | Reader, subscriber: Subscriber): Promise<boolean> {
+  return ((await findOwnSuppression(q, subscriber))?.unsubscribedAt ?? null) !== null;
+}
+
+async function findOwnSuppression(q: Tx | Reader, { workspaceId, email }: Subscriber) {
+  const key = addressKey(email);
+  return (await findSuppressions(q, workspaceId, [key])).get(key);
 }
 
 /** Whether a person may undo that they unsubscribed. */
@@ -74,9 +85,9 @@ export async function resubscribe(tx: Tx, deps: UnsubscribeDeps, subscriber: Sub
 }
 
 /** The contact of a person whom only their own word keeps from getting marketing mail: no bounce, no complaint, no decision of the sender. */
-async function findUnsubscribed(q: Tx | Reader, { workspaceId, email }: Subscriber): Promise<ContactRow | null> {
-  const key = addressKey(email);
-  const suppression = (await findSuppressions(q, workspaceId, [key])).get(key);
+async function findUnsubscribed(q: Tx | Reader, subscriber: Subscriber): Promise<ContactRow | null> {
+  const { workspaceId, email } = subscriber;
+  const suppression = await findOwnSuppression(q, subscriber);
   if (suppression?.reason !== "unsubscribe" || suppression.scope !== "marketing") return null;
   const contact = await findContactByEmail(q, workspaceId, email);
   return contact?.status === "UNSUBSCRIBED" ? contact : null;

@@ -4,6 +4,7 @@ import type { PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import { getPageBrand } from "../workspaces/workspaces.ts";
 import {
   canResubscribe,
+  hasUnsubscribed,
   isUnsubscribed,
   leaveLists,
   resubscribe,
@@ -38,7 +39,7 @@ export function unsubscribePages(deps: UnsubscribeDeps, lists: SubscriberLists):
         const subscriber = openToken(deps, params.token ?? "");
         const brand = await getPageBrand(read, subscriber.workspaceId);
         if (method !== "POST") {
-          if (await isUnsubscribed(read, subscriber)) return done(brand, subscriber);
+          if (await hasUnsubscribed(read, subscriber)) return done(brand, subscriber);
           return toPrivateResponse(renderChoice(brand, subscriber, await lists.find(read, subscriber)));
         }
         const form = new URLSearchParams(Buffer.from(await body(FORM_BYTES)).toString("utf8"));
