@@ -25,8 +25,8 @@ const MAX_BOUNDARY_LINE = 210;
  */
 export function cutBase64(mail: Uint8Array): CutMail {
   const bytes = Buffer.from(mail.buffer, mail.byteOffset, mail.byteLength);
-  // Nobody can put the hash of a mail into that mail.
-  const nonce = createHash("sha256").update(bytes).digest().subarray(0, NONCE);
+  // Nobody can put the hash of a mail into that mail. Most mails have no large files, and need none.
+  let nonce: Buffer | null = null;
   const contents: Uint8Array<ArrayBuffer>[] = [];
   const pieces: Uint8Array[] = [];
   const boundaries = new Set<string>();
@@ -38,6 +38,7 @@ export function cutBase64(mail: Uint8Array): CutMail {
     let end = findBoundary(bytes, header.end, boundaries);
     const content = header.isFile && end.start - header.end >= MIN_BYTES ? decodeBase64(bytes, header.end, end.start) : null;
     if (content !== null) {
+      nonce ??= createHash("sha256").update(bytes).digest().subarray(0, NONCE);
       const number = Buffer.alloc(4);
       number.writeUInt32BE(contents.length);
       pieces.push(bytes.subarray(kept, header.end), Buffer.from(`${Buffer.concat([nonce, number]).toString("base64")}\r\n`));
@@ -51,7 +52,7 @@ export function cutBase64(mail: Uint8Array): CutMail {
   return {
     skeleton: pieces.length === 0 ? bytes : Buffer.concat([...pieces, bytes.subarray(kept)]),
     restore: (content) => {
-      if (content.length !== TOKEN || !nonce.equals(content.subarray(0, NONCE))) return undefined;
+      if (nonce === null || content.length !== TOKEN || !nonce.equals(content.subarray(0, NONCE))) return undefined;
       return contents[Buffer.from(content).readUInt32BE(NONCE)];
     },
   };
