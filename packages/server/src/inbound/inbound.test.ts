@@ -204,18 +204,62 @@ test("a report about one recipient of a mail to several concerns no other, and o
 });
 
 describe("the address in List-Unsubscribe", () => {
-  test("unsubscribes the recipient whose mail it is in, and nobody by an automatic reply", async () => {
+  /** Sends a mail that offers to unsubscribe; where to write, and with which subject, as a mail program does. */
+  const sendNews = async ({ world, mailer }: Setting): Promise<{ address: string; subject: string }> => {
+    const { id } = await world.sdk.templates.create({ name: "News", slug: "news", subject: "News", text: "No more: {{unsubscribeUrl}}" });
+    await world.sdk.templates.publish(id);
+    await world.sdk.templates.send("news", { from: "a@acme.test", to: TO });
+    await world.settle();
+    const header = mailer.mails[0]?.headers["List-Unsubscribe"] ?? "";
+    const [, address = "", subject = ""] = /^<http[^>]+>, <mailto:([^?>]+)\?subject=([^>&]+)>$/.exec(header) ?? [];
+    return { address, subject: decodeURIComponent(subject) };
+  };
+  const write = ({ server }: Setting, address: string, subject: string): Promise<number> =>
+    deliverSmtp(server.port, address, mail(`From: ${TO}`, `Subject: ${subject}`, "", ""), TO);
+  const unsubscribed = { scope: "marketing", reason: "unsubscribe" };
+  /** As `--keep emails` does in the end. */
+  const deleteMail = ({ world: { app } }: Setting) => app.deps.db.tx(async (tx) => void (await tx.delete(tx.t.emails)));
+
+  test("unsubscribes the recipient whose mail it is in, with any subject, and nobody by an automatic reply", async () => {
     await using s = await start();
-    const { id } = await s.world.sdk.templates.create({ name: "News", slug: "news", subject: "News", text: "No more: {{unsubscribeUrl}}" });
-    await s.world.sdk.templates.publish(id);
-    await s.world.sdk.templates.send("news", { from: "a@acme.test", to: TO });
-    await s.world.settle();
-    const header = s.mailer.mails[0]?.headers["List-Unsubscribe"] ?? "";
-    const [, address = ""] = /^<http[^>]+>, <mailto:([^?>]+)\?subject=unsubscribe>$/.exec(header) ?? [];
+    const { address } = await sendNews(s);
     expect(await deliverSmtp(s.server.port, address, vacation(), TO)).toBe(250);
     expect((await s.world.sdk.suppressions.list()).pagination.total).toBe(0);
-    expect(await deliverSmtp(s.server.port, address, mail(`From: ${TO}`, "Subject: unsubscribe", "", ""), TO)).toBe(250);
-    expect(await s.world.sdk.suppressions.get(TO)).toMatchObject({ scope: "marketing", reason: "unsubscribe" });
+    expect(await write(s, address, "unsubscribe")).toBe(250);
+    expect(await s.world.sdk.suppressions.get(TO)).toMatchObject(unsubscribed);
+  });
+
+  test.each([
+    ["as it is", (subject: string) => subject],
+    ["after a prefix, and broken into lines", (subject: string) => `Fwd: ${subject.slice(0, 60)}\r\n ${subject.slice(60)}`],
+  ])("works after the mail was deleted, by the subject %s", async (_how, change) => {
+    await using s = await start();
+    const { address, subject } = await sendNews(s);
+    await deleteMail(s);
+    expect(await write(s, address, change(subject))).toBe(250);
+    expect(await s.world.sdk.suppressions.get(TO)).toMatchObject(unsubscribed);
+  });
+
+  test("is refused after the mail was deleted if the subject does not say whose it was, and names the link", async () => {
+    await using s = await start();
+    const { address, subject } = await sendNews(s);
+    await deleteMail(s);
+    const other = s.world.app.deps.returnPath.unsubscribeAddress(`em_${"0".repeat(26)}`) ?? "";
+    for (const [to, text] of [
+      [address, "unsubscribe"],
+      [address, `${subject.slice(0, -4)}AAAA`],
+      [other, subject],
+    ] as const)
+      expect(await write(s, to, text)).toBe(550);
+    const dialogue = await talkSmtp(s.server.port, [
+      "EHLO test",
+      `MAIL FROM:<${TO}>`,
+      `RCPT TO:<${address}>`,
+      "DATA",
+      `From: ${TO}\r\nSubject: unsubscribe\r\n\r\n.`,
+    ]);
+    expect(String(dialogue)).toContain("please use the unsubscribe link in the mail");
+    expect((await s.world.sdk.suppressions.list()).pagination.total).toBe(0);
   });
 });
 

@@ -11,6 +11,8 @@ export interface ParsedMail {
   readonly source: "dsn" | "arf";
   /** Message-ID, return path and recipient of the email it is about, as far as it returns them. */
   readonly about: { readonly messageId: string | null; readonly returnPath: string | null; readonly recipient: string | null };
+  /** Its start; empty without one. */
+  readonly subject: string;
   /** True if a program wrote it, not a person. */
   readonly automatic: boolean;
   /** Why it cannot be read; null if it can. */
@@ -19,6 +21,9 @@ export interface ParsedMail {
 
 // A report returns at most the email it is about. Deeper nesting is an attack.
 const OPTIONS = { maxNestingDepth: MAIL_LIMITS.levels, maxHeadersSize: MAIL_LIMITS.headerBytes, forceRfc822Attachments: true } as const;
+
+// The subject of a mail that unsubscribes holds a token of up to 500 characters.
+const MAX_SUBJECT = 2000;
 
 // Of texts without a structure only the start is read.
 const MAX_TEXT = 20_000;
@@ -38,22 +43,31 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
       outcome: null,
       source: "dsn",
       about: { messageId: null, returnPath: null, recipient: null },
+      subject: "",
       automatic: true,
       fault: peerText(String(error)),
     };
   }
   const about = findOriginal(mail);
   const automatic = isAutomatic(mail);
+  const subject = (mail.subject ?? "").slice(0, MAX_SUBJECT);
   const feedback = findPart(mail, "message/feedback-report");
   if (feedback) {
     const fields = parseFields(readText(feedback));
     const returnPath = unwrap(fields.get("original-mail-from")) ?? about.returnPath;
     const recipient = unwrap(fields.get("original-rcpt-to") ?? fields.get("removal-recipient"));
-    return { outcome: toComplaint(fields), source: "arf", about: { ...about, returnPath, recipient }, automatic: true, fault: null };
+    return {
+      outcome: toComplaint(fields),
+      source: "arf",
+      about: { ...about, returnPath, recipient },
+      subject,
+      automatic: true,
+      fault: null,
+    };
   }
   const status = findPart(mail, "message/delivery-status") ?? findPart(mail, "message/global-delivery-status");
   const outcome = status ? toStatus(readText(status)) : readPlainBounce(mail);
-  return { outcome, source: "dsn", about, automatic: automatic || status !== null, fault: null };
+  return { outcome, source: "dsn", about, subject, automatic: automatic || status !== null, fault: null };
 }
 
 /** The most telling of the recipients' blocks: a failure before a delay before a delivery. */

@@ -1,7 +1,7 @@
 import { findEmailById, readMessageId } from "../emails/emails.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import { DailyQuotaReached, type Mailbox, storeIncoming } from "../received/received.ts";
-import { unsubscribe } from "../unsubscribe/unsubscribe.ts";
+import { readUnsubscribeSubject, unsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { applyReports } from "./apply.ts";
 import type { Peer } from "./authentication/authenticate.ts";
 import type { InboundDeps } from "./deps.ts";
@@ -13,8 +13,9 @@ import type { InboundAddress } from "./return-path.ts";
 /**
  * What a received mail led to. `too-early`: the sender must try again, because the email is still being handed over. `unreadable`: it
  * exceeds what a mail may contain, and the reason is in the log. `over-quota`: the workspace has received as much today as is stored for it.
+ * `expired`: it would unsubscribe the recipient of an email that is deleted, and does not say who that was.
  */
-export type Received = "applied" | "ignored" | "too-early" | "unreadable" | "over-quota";
+export type Received = "applied" | "ignored" | "too-early" | "unreadable" | "over-quota" | "expired";
 
 /** A mail as it came, with its envelope. */
 export interface ReceivedMessage {
@@ -38,7 +39,7 @@ export async function receiveMail(deps: InboundDeps, message: ReceivedMessage): 
   const results: Received[] = [];
   if (addresses.length > 0) results.push(...(await applyToEmails(deps, addresses, message.raw)));
   if (mailboxes.length > 0 && !results.includes("unreadable")) results.push(await deliver(deps, mailboxes, message));
-  return (["unreadable", "over-quota", "too-early", "applied"] as const).find((result) => results.includes(result)) ?? "ignored";
+  return (["unreadable", "over-quota", "too-early", "applied", "expired"] as const).find((result) => results.includes(result)) ?? "ignored";
 }
 
 /** Puts a mail into mailboxes. */
@@ -103,13 +104,17 @@ function findEmail({ returnPath }: InboundDeps, about: ParsedMail["about"]): Fou
   return emailId === null ? null : { emailId, recipient: about.recipient };
 }
 
-/** An automatic reply, or the bounce of a reply, is nobody's wish to unsubscribe. */
-async function unsubscribeByMail(deps: InboundDeps, emailId: string, { automatic }: ParsedMail): Promise<Received> {
+/**
+ * Unsubscribes the recipient of an email, also once the email is deleted if the subject names them. An automatic reply, or the bounce of a
+ * reply, is nobody's wish to unsubscribe.
+ */
+async function unsubscribeByMail(deps: InboundDeps, emailId: string, { automatic, subject }: ParsedMail): Promise<Received> {
   if (automatic) return "ignored";
   return deps.db.tx(async (tx) => {
     const email = await findEmailById(tx, emailId);
-    if (!email) return "ignored";
-    await unsubscribe(tx, deps, { workspaceId: email.workspaceId, email: email.to, emailId }, "mailto");
+    const subscriber = email ? { workspaceId: email.workspaceId, email: email.to, emailId } : readUnsubscribeSubject(deps, subject);
+    if (subscriber?.emailId !== emailId) return "expired";
+    await unsubscribe(tx, deps, subscriber, "mailto");
     return "applied";
   });
 }

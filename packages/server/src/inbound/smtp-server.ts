@@ -125,6 +125,7 @@ async function accept(deps: InboundDeps, intake: Intake, { stream, recipients, s
     const envelopeFrom = envelope.mailFrom ? envelope.mailFrom.address : "";
     const result = await receiveMail(deps, { recipients, raw, envelopeFrom, peer: { ip, helo } });
     if (result === "over-quota") return overQuota();
+    if (result === "expired") return reply(550, "5.7.1 This address no longer works, please use the unsubscribe link in the mail");
     if (result === "unreadable") return reply(554, "5.6.0 Message cannot be read");
     return result === "too-early" ? reply(451, "4.4.5 The message this is about is still being sent, please try again later") : null;
   } finally {

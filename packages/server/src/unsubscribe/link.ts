@@ -26,6 +26,29 @@ export function makeUnsubscribeUrl({ seal, baseUrl }: LinkDeps, { workspaceId, e
   return `${getUnsubscribePrefix({ baseUrl })}${Buffer.from(seal.sealSame(text, PURPOSE)).toString("base64url")}`;
 }
 
+/**
+ * The subject of a mail that unsubscribes: it holds the token of the link, because an address has no room for it. So the mail works after
+ * the email was deleted.
+ */
+export function makeUnsubscribeSubject(url: string): string {
+  return `unsubscribe ${url.slice(url.lastIndexOf("/") + 1)}`;
+}
+
+/** Whom such a subject names, also with prefixes and line breaks that a mail program put in; null for another one. */
+export function readUnsubscribeSubject({ seal }: Pick<LinkDeps, "seal">, subject: string): Subscriber | null {
+  const token =
+    subject
+      .split(/unsubscribe\s/i)
+      .at(-1)
+      ?.replace(/\s/g, "") ?? "";
+  try {
+    return readToken(seal, token);
+  } catch (error) {
+    if (error instanceof SealBroken) return null;
+    throw error;
+  }
+}
+
 /** With what all of these links begin. */
 export function getUnsubscribePrefix({ baseUrl }: Pick<LinkDeps, "baseUrl">): string {
   return `${baseUrl()}/unsubscribe/`;
@@ -33,14 +56,19 @@ export function getUnsubscribePrefix({ baseUrl }: Pick<LinkDeps, "baseUrl">): st
 
 /** Throws ApiError not_found for a token that was not made by this server. */
 export function openToken({ seal }: Pick<LinkDeps, "seal">, token: string): Subscriber {
-  const sealed = Buffer.from(token.slice(0, MAX_TOKEN), "base64url");
   try {
-    // Only the address may contain spaces, and only between quotes.
-    const [workspaceId = "", ...rest] = seal.open(sealed, PURPOSE).split(" ");
-    const emailId = rest.length > 1 && /^em_[0-9a-z]{26}$/.test(rest[0] as string) ? rest.shift() : undefined;
-    return { workspaceId, email: rest.join(" "), emailId };
+    return readToken(seal, token);
   } catch (error) {
     if (error instanceof SealBroken) throw brokenLink("It is incomplete or was changed.", "Please copy it completely from the email.");
     throw error;
   }
+}
+
+/** Throws SealBroken. */
+function readToken(seal: LinkDeps["seal"], token: string): Subscriber {
+  const sealed = Buffer.from(token.slice(0, MAX_TOKEN), "base64url");
+  // Only the address may contain spaces, and only between quotes.
+  const [workspaceId = "", ...rest] = seal.open(sealed, PURPOSE).split(" ");
+  const emailId = rest.length > 1 && /^em_[0-9a-z]{26}$/.test(rest[0] as string) ? rest.shift() : undefined;
+  return { workspaceId, email: rest.join(" "), emailId };
 }

@@ -6,12 +6,12 @@ import { escapeHtml } from "../html/escape.ts";
 import { UNSUBSCRIBE_URL } from "../templates/templates.ts";
 import { listBrandNames } from "../workspaces/workspaces.ts";
 import type { UnsubscribeDeps } from "./deps.ts";
-import { getUnsubscribePrefix, makeUnsubscribeUrl } from "./link.ts";
+import { getUnsubscribePrefix, makeUnsubscribeSubject, makeUnsubscribeUrl } from "./link.ts";
 
 /** Headers that let mail programs unsubscribe with one click (RFC 2369, RFC 8058), and by email if there is an address for it. */
 export function makeUnsubscribeHeaders(url: string, mailto?: string): Record<string, string> {
   return {
-    "List-Unsubscribe": `<${url}>${mailto === undefined ? "" : `, <mailto:${mailto}?subject=unsubscribe>`}`,
+    "List-Unsubscribe": `<${url}>${mailto === undefined ? "" : `, <mailto:${mailto}?subject=${encodeURIComponent(makeUnsubscribeSubject(url))}>`}`,
     "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
   };
 }
