@@ -6,6 +6,7 @@ import { firstIdAt } from "../lib/ids.ts";
 import { startOfMonth } from "../lib/month.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import { DAY } from "../lib/units.ts";
+import { listNeededDeparturesBelow } from "./departures.ts";
 import type { RetentionDeps } from "./deps.ts";
 import { listStayingContents, listStayingMail } from "./mail.ts";
 import type { RetentionPolicy } from "./policy.ts";
@@ -172,12 +173,17 @@ async function dropEvents(months: Months, { db }: RetentionDeps, group: MonthlyT
   const end = await months.findEnd(group, before);
   if (end === null) return "done";
   const to = Number(end);
-  const { events: e, eventArrivals: a } = db.read.t;
+  const { events: e, eventNumbers: n, eventArrivals: a } = db.read.t;
   const [newest] = await db.read.select({ at: e.at }).from(e).where(lt(e.sequence, to)).orderBy(desc(e.sequence)).limit(1);
   // Events that have no numbers yet are still to be delivered.
   const arrivals = await db.read.select({ keys: a.eventKeys }).from(a);
   if ((newest && newest.at >= before) || arrivals.some(({ keys }) => keys.some((key) => key < to))) return "done";
+  const staying = await listNeededDeparturesBelow(db.read, to, before);
+  if (staying === null) return "done";
   // Some at a time: there may be millions.
   if ((await db.tx((tx) => forgetDeliveriesBelow(tx, to))) > 0) return "more";
-  return months.drop(group, end, []);
+  return months.drop(group, end, [
+    { table: e, keys: staying.map((sequence) => ({ sequence })) },
+    { table: n, keys: staying.map((eventKey) => ({ eventKey })) },
+  ]);
 }

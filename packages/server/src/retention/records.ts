@@ -10,6 +10,7 @@ import { deleteReceivedRows } from "../received/received.ts";
 import type { ReceivedTables } from "../received/tables.ts";
 import type { WebhookTables } from "../webhooks/tables.ts";
 import { deleteAsideStreams } from "../webhooks/webhooks.ts";
+import { listNeededDepartures } from "./departures.ts";
 import { deleteOldMail, listOldMail } from "./mail.ts";
 import type { RetentionPolicy } from "./policy.ts";
 
@@ -128,14 +129,16 @@ const developerDeliveries: Records = {
   },
 };
 
-/** Events, with their deliveries to developers' webhooks: those could not be sent any more. */
+/** Events, with their deliveries to developers' webhooks: those could not be sent any more. What campaigns still need stays. */
 const events: Records = {
   policy: "events",
   list: walk(({ events: e }) => ({ table: e, key: e.sequence, createdAt: e.at })),
   deleteExpired: async (tx, keys: readonly number[], before) => {
     const { events: e } = tx.t;
     // One without a number is still to be delivered.
-    await forgetDeliveries(tx, await deleteEvents(tx, and(isNumbered(tx, keys), lt(e.at, before))));
+    const needed = await listNeededDepartures(tx, keys, before);
+    const over = keys.filter((key) => !needed.has(key));
+    await forgetDeliveries(tx, await deleteEvents(tx, and(isNumbered(tx, over), lt(e.at, before))));
   },
 };
 
