@@ -49,7 +49,7 @@ export const campaigns = {
     body: NewCampaign,
     status: 201,
     output: CampaignDetail,
-    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error"],
+    errors: ["sender_not_verified", "not_found", "template_not_found", "template_error", "invalid_state"],
     examples: [
       { summary: "A draft to all contacts", body: launch },
       {
@@ -126,7 +126,7 @@ export const campaigns = {
     description:
       "Compares all contacts that may match: a second or two for a million. Once sending has started, `audience` of campaigns.stats has the number at the start.",
     output: CampaignAudience,
-    errors: ["not_found"],
+    errors: ["not_found", "invalid_state"],
     examples: [{ summary: "Before sending", params: id }],
   }),
   send: endpoint({

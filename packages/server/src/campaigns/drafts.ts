@@ -11,6 +11,7 @@ import type { Parse } from "../templates/templates.ts";
 import { buildFrom, type CampaignRow, getCampaignRow, parseSchedule, showDetail, toRevision } from "./campaigns.ts";
 import { checkDraft, pinContent } from "./content.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { assertRecipientsKept } from "./expiry.ts";
 import { assertAudienceExists } from "./selection.ts";
 import { enqueueStart } from "./start.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
@@ -134,7 +135,7 @@ export async function resendCampaign(
   { id, to, name, subjectLine }: HandlerInput<Endpoints["resend"]>,
 ): Promise<CampaignDetail> {
   const row = await getCampaignRow(tx, workspaceId, id);
-  assertResendable(row, to, "to");
+  assertResendable(deps, row, to, "to");
   return copyCampaign(tx, deps, row, {
     name: name ?? shorten(`${row.name}, again`),
     subjectLine: subjectLine ?? row.subjectLine,
@@ -146,9 +147,14 @@ export async function resendCampaign(
   });
 }
 
-/** Throws ApiError invalid_state for a campaign that has no recipients yet, or that could not know who opened it; `path` names the target. */
-function assertResendable({ startedAt, status, trackOpens, trackClicks }: CampaignRow, to: ResendTarget, path: string): void {
+/**
+ * Throws ApiError invalid_state for a campaign that has no recipients yet, whose recipients are not known any more, or that could not know
+ * who opened it; `path` names the target.
+ */
+function assertResendable(deps: CampaignDeps, campaign: CampaignRow, to: ResendTarget, path: string): void {
+  const { startedAt, status, trackOpens, trackClicks } = campaign;
   if (startedAt === null) throw new ApiError("invalid_state", `The campaign to send again is ${status}: it has no recipients yet.`);
+  assertRecipientsKept(deps, campaign);
   const counted = { not_opened: trackOpens, not_clicked: trackClicks, failed: true }[to];
   const what = to === "not_opened" ? "opens" : "clicks";
   if (!counted)
@@ -206,7 +212,7 @@ async function checkCampaign(tx: Tx, deps: CampaignDeps, parse: Parse, row: Camp
     );
   await assertAudienceExists(tx, row);
   if (row.resendOf !== null)
-    assertResendable(await getCampaignRow(tx, row.workspaceId, row.resendOf.campaignId), row.resendOf.to, "resendOf.to");
+    assertResendable(deps, await getCampaignRow(tx, row.workspaceId, row.resendOf.campaignId), row.resendOf.to, "resendOf.to");
   if (row.relay !== null) await assertRelayOpen(tx, deps, row.workspaceId, row.relay);
   await checkDraft(tx, parse, row);
   if (row.status === "SCHEDULED") await pinContent(tx, parse, row);

@@ -3,10 +3,11 @@ import { and, asc, eq, gt } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
-import { DAY, HOUR } from "../lib/units.ts";
+import { HOUR } from "../lib/units.ts";
 import { getCampaignRow } from "./campaigns.ts";
 import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { findExpiry } from "./expiry.ts";
 import { OF_VARIANTS, toRecipientEvent, toRevenue } from "./recipient-events.ts";
 
 /** A number of the statistics that is not what the rows say. */
@@ -23,14 +24,12 @@ const CHUNK = 5000;
 /** Counts a campaign anew and compares. Throws ApiError not_found, and invalid_state for one whose mail may be deleted already. */
 export async function verifyCampaign(
   read: Reader,
-  { config, clock }: Pick<CampaignDeps, "config" | "clock">,
+  deps: Pick<CampaignDeps, "config" | "clock">,
   workspaceId: string,
   id: string,
 ): Promise<CampaignVerification> {
-  const { startedAt } = await getCampaignRow(read, workspaceId, id);
-  const { emails, events } = config.keepDays;
-  const days = Math.min(emails ?? Number.POSITIVE_INFINITY, events ?? Number.POSITIVE_INFINITY);
-  if (startedAt !== null && startedAt < clock.now() - days * DAY)
+  const days = findExpiry(deps, await getCampaignRow(read, workspaceId, id), ["emails", "events"]);
+  if (days !== null)
     throw new ApiError(
       "invalid_state",
       `This campaign started over ${days} days ago, and this server deletes mail or events after that time (--keep), so there is nothing to count anew. Its statistics stay.`,

@@ -124,3 +124,26 @@ test("a campaign that counted no opens cannot be sent again to those who did not
   await expect(sdk.campaigns.resend(id, { to: "not_opened" })).rejects.toMatchObject({ code: "invalid_state" });
   await expect(sdk.campaigns.resend(id, { to: "not_clicked" })).resolves.toMatchObject({ status: "DRAFT" });
 });
+
+test("a campaign whose mail may be deleted already cannot be sent again, nor counted for it, nor by a draft or a schedule of before", async () => {
+  await using world = await createWorld({ flags: { keep: "emails=30" } });
+  const { sdk } = world;
+  await addContacts(world, 2);
+  const { id } = await createCampaign(world);
+  await sdk.campaigns.send(id);
+  await world.settle();
+  const draft = await sdk.campaigns.resend(id, { to: "not_opened" });
+  const scheduled = await sdk.campaigns.resend(id, { to: "not_clicked" });
+  await sdk.campaigns.schedule(scheduled.id, { scheduledAt: "2026-02-02T00:00:00.000Z" });
+  expect(await sdk.campaigns.audience(draft.id)).toMatchObject({ contacts: 2 });
+  await world.clock.advance("29d");
+  await expect(sdk.campaigns.resend(id, { to: "not_opened" })).resolves.toMatchObject({ status: "DRAFT" });
+  await world.clock.advance("4d");
+  const refused = { code: "invalid_state", message: expect.stringContaining("(--keep)") };
+  await expect(sdk.campaigns.resend(id, { to: "not_opened" })).rejects.toMatchObject(refused);
+  await expect(sdk.campaigns.audience(draft.id)).rejects.toMatchObject(refused);
+  await expect(sdk.campaigns.send(draft.id)).rejects.toMatchObject(refused);
+  expect(await sdk.campaigns.get(draft.id)).toMatchObject({ status: "DRAFT" });
+  expect(await sdk.campaigns.get(scheduled.id)).toMatchObject({ status: "PAUSED", statusReason: refused });
+  expect(await world.inbox.all()).toHaveLength(2);
+});

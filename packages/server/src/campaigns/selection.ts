@@ -8,6 +8,7 @@ import { getListRow, loadListSeqs } from "../lists/lists.ts";
 import { getSegmentRow, listMatching } from "../segments/segments.ts";
 import { type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
+import { assertRecipientsKept } from "./expiry.ts";
 import { isList } from "./groups.ts";
 
 /** What a campaign says of who gets it. */
@@ -23,14 +24,14 @@ export interface Selection {
   readonly query: string;
 }
 
-type SelectionDeps = Pick<CampaignDeps, "clock">;
+type SelectionDeps = Pick<CampaignDeps, "clock" | "config">;
 
 const SUBSCRIBED: SegmentRule = { field: "status", operator: "equals", value: "SUBSCRIBED" };
 
 /**
  * Selects the contacts that a campaign goes to, a few thousand at a time, so that others run between: some seconds for a million. What
  * changes meanwhile may count or not; what was committed before the call counts. Throws ApiError not_found for a list, segment or
- * campaign that does not exist.
+ * campaign that does not exist, and invalid_state for a campaign to send again whose recipients are not known any more.
  */
 export async function selectAudience(
   read: Reader,
@@ -52,7 +53,10 @@ export async function selectAudience(
   if (campaign.resendOf === null)
     for (const rule of await listRules(read, campaign))
       await walk(listMatching(context, subscribedOnly ? addRule(rule, SUBSCRIBED) : rule), add);
-  else await walk(listRecipientsOf(read, workspaceId, campaign.resendOf, subscribedOnly), add);
+  else {
+    assertRecipientsKept(deps, await getCampaignRow(read, workspaceId, campaign.resendOf.campaignId));
+    await walk(listRecipientsOf(read, workspaceId, campaign.resendOf, subscribedOnly), add);
+  }
   const all = contacts.size;
   for (const id of campaign.exclude)
     await walk(listMatching(context, await getGroupRule(read, workspaceId, id)), (seqs) => contacts.delete(seqs));
@@ -64,7 +68,7 @@ export function isSelectedBy({ query }: Selection, campaign: AudienceQuery): boo
   return query === describeQuery(campaign);
 }
 
-/** Counts who would get a campaign if it were sent now. Throws ApiError not_found for the campaign, or for what it is sent to. */
+/** Counts who would get a campaign if it were sent now. Throws ApiError not_found for the campaign, and what `selectAudience` throws. */
 export async function estimateAudience(read: Reader, deps: SelectionDeps, workspaceId: string, id: string): Promise<CampaignAudience> {
   const campaign = await getCampaignRow(read, workspaceId, id);
   const { contacts, excluded } = await selectAudience(read, deps, campaign);
@@ -115,7 +119,6 @@ async function* listRecipientsOf(
   { campaignId, to }: ResendOf,
   subscribedOnly: boolean,
 ): AsyncGenerator<readonly number[]> {
-  await getCampaignRow(read, workspaceId, campaignId);
   const { emails: e, campaignReactions: r, contacts: c } = read.t;
   const neither = and(isNull(r.openedAt), isNull(r.clickedAt));
   const reacted: Record<ResendOf["to"], SQL | undefined> = { not_opened: neither, not_clicked: isNull(r.clickedAt), failed: undefined };
