@@ -51,13 +51,13 @@ test("a listing with 10,000 activations: every key is dead with the answer, ever
   expect((await ask(world, { method: "GET", path: agentPath(id), key })).status).toBe(401);
   const dead = real.now();
   expect((await world.builder.sdk.listings.activations("writer", { status: "active" })).pagination.total).toBe(0);
-  while ((await counts(world)).told < 10_000 && real.now() - dead < 60_000) await real.sleep(50);
+  while ((await counts(world)).told < 10_000 && real.now() - dead < 90_000) await real.sleep(50);
   const told = real.now();
   expect(await counts(world)).toEqual({ living: 0, told: 10_000 });
   // The goals are 50 ms and 10 s on an idle machine; here others may be at work.
-  expect(dead - answered).toBeLessThan(1000);
-  expect(told - before).toBeLessThan(30_000);
-}, 120_000);
+  expect(dead - answered).toBeLessThan(5000);
+  expect(told - before).toBeLessThan(90_000);
+}, 240_000);
 
 describe("the work goes on where it stood", () => {
   test("whatever part of it was done before, nobody is told twice and nobody is left out", async () => {
