@@ -53,6 +53,11 @@ test("suppressions are noted, looked through and lifted from the command line", 
     /ada@example\.com\s+manual\s+all\s+api\s+by phone/,
   );
   expect((await mailsvc(["suppressions", "get", "bob@example.com"], tty)).stdout).toContain("marketing: transactional mail only");
+  for (const reason of ["unsubscribe", "bounce"] as const) await world.sdk.suppressions.create({ email: "carol@example.com", reason });
+  for (const stays of [true, false]) {
+    const { stdout } = await mailsvc(["suppressions", "remove", "carol@example.com"], tty);
+    expect(stdout.includes("marketing mail stays suppressed")).toBe(stays);
+  }
   const gone = await mailsvc(["suppressions", "remove", "bob@example.com,nobody@example.com"], tty);
   expect([gone.code, gone.stdout]).toMatchObject([11, expect.stringMatching(/removed\s+1/)]);
   expect(gone.stderr).toContain("nobody@example.com");

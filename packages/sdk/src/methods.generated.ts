@@ -795,6 +795,7 @@ export interface MailsvcMethods {
       entries: string[];
     }, options?: CallOptions): APIPromise<{
       removed: number;
+      unsubscribed: number;
       failed: Array<{
         index: number;
         entry: string;

@@ -17,7 +17,7 @@ export const suppressionViews: Readonly<Record<string, View>> = {
   "suppressions.list": { columns, empty: "No suppressed addresses." },
   "suppressions.create": { object: one },
   "suppressions.get": { object: one },
-  "suppressions.delete": { object: deleted },
+  "suppressions.delete": { object: one },
   "suppressions.remove": { object: removed },
 };
 
@@ -39,12 +39,12 @@ function one(s: Suppression, { term: { out } }: Session): string {
   );
 }
 
-function deleted(s: Suppression, session: Session): string {
-  const shown = one(s, session);
-  if (s.unsubscribedAt === null || s.reason === "unsubscribe") return shown;
-  return `${shown}\nThe recipient unsubscribed besides, so marketing mail stays suppressed.`;
-}
-
 function removed(r: Output<MailsvcContract["suppressions"]["remove"]>, { term: { out } }: Session): string {
-  return renderDetails([["removed", r.removed]], out);
+  return renderDetails(
+    [
+      ["removed", r.removed],
+      ["still unsubscribed", r.unsubscribed === 0 ? "" : `${r.unsubscribed}: marketing mail stays suppressed`],
+    ],
+    out,
+  );
 }

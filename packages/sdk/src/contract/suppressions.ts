@@ -147,6 +147,8 @@ export const suppressions = {
     }),
     output: z.object({
       removed: z.int(),
+      /** How many of these have a suppression in scope marketing now, because the person had unsubscribed. */
+      unsubscribed: z.int(),
       /** Entries that do not exist, by their index from 0. */
       failed: z.array(z.object({ index: z.int(), entry: z.string(), code: z.literal("not_found"), message: z.string() })),
     }),

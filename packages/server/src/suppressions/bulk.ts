@@ -4,6 +4,7 @@ import { splitIntoChunks } from "../lib/chunks.ts";
 import type { SuppressionDeps } from "./deps.ts";
 import {
   findSuppressions,
+  keepsUnsubscription,
   mergeSuppression,
   type NewSuppression,
   removeSuppressionRows,
@@ -59,20 +60,24 @@ export async function removeSuppressions(
   deps: SuppressionDeps,
   workspaceId: string,
   entries: readonly string[],
-): Promise<{ removed: number; failed: { index: number; entry: string; code: "not_found"; message: string }[] }> {
+): Promise<{ removed: number; unsubscribed: number; failed: { index: number; entry: string; code: "not_found"; message: string }[] }> {
   const keys = entries.map(addressKey);
   const ids = new Map<string, string>();
   for (const chunk of splitIntoChunks([...new Set(keys)]))
     for (const [email, { id }] of await findSuppressions(tx, workspaceId, chunk)) ids.set(email, id);
   const removed = new Set<string>();
+  let unsubscribed = 0;
   for (const chunk of splitIntoChunks([...new Set([...entries, ...ids.values()])]))
-    for (const { id } of await removeSuppressionRows(tx, deps, workspaceId, chunk)) removed.add(id);
+    for (const row of await removeSuppressionRows(tx, deps, workspaceId, chunk)) {
+      removed.add(row.id);
+      if (keepsUnsubscription(row)) unsubscribed += 1;
+    }
   const failed = entries.flatMap((entry, index) =>
     removed.has(entry) || removed.has(ids.get(keys[index] as string) ?? "")
       ? []
       : [{ index, entry: entry.slice(0, 254), code: "not_found" as const, message: "Suppression not found." }],
   );
-  return { removed: removed.size, failed };
+  return { removed: removed.size, unsubscribed, failed };
 }
 
 function parseEntryAddress(text: string): { email: string } | { error: string } {

@@ -190,7 +190,7 @@ export async function removeSuppressionRows(
 }
 
 /** Whether removing a suppression leaves that the person unsubscribed. */
-function keepsUnsubscription({ reason, unsubscribedAt }: SuppressionRow): boolean {
+export function keepsUnsubscription({ reason, unsubscribedAt }: SuppressionRow): boolean {
   return unsubscribedAt !== null && reason !== "unsubscribe";
 }
 

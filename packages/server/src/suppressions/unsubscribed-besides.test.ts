@@ -75,7 +75,7 @@ test("removing many at once, and erasing the person before, leave the unsubscrip
   await clickOnce(world);
   await bounce(world);
   await sdk.people.erase(email);
-  expect(await sdk.suppressions.remove({ entries: [email, email] })).toMatchObject({ removed: 1, failed: [] });
+  expect(await sdk.suppressions.remove({ entries: [email, email] })).toMatchObject({ removed: 1, unsubscribed: 1, failed: [] });
   expect(await sdk.suppressions.get(email)).toMatchObject(MARKETING_ONLY);
 });
 
