@@ -2,6 +2,7 @@ import { AddressError, type Campaign, type CampaignDetail, type CampaignStatus, 
 import * as z from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { SECOND } from "../../lib/units.ts";
+import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
 import { toOwnVariables } from "./broadcast-variables.ts";
@@ -51,7 +52,10 @@ export const broadcastOperations: readonly Operation[] = [
         ...(send && { scheduledAt: scheduled_at ? readTime(scheduled_at, calls, "scheduled_at") : soon }),
       });
     },
-    run: async (_input, { finish }, create) => ({ object: "broadcast", id: (await finish(create)).id }),
+    run: async ({ from }, calls, create) => {
+      await trustSenderInDev(from, calls);
+      return { object: "broadcast", id: (await calls.finish(create)).id };
+    },
   }),
   readOperation({
     path: "/broadcasts",
@@ -75,8 +79,9 @@ export const broadcastOperations: readonly Operation[] = [
         ...(list && { recipientType: "list" as const, listId: list }),
       });
     },
-    run: async ({ id }, { finish }, update) => {
-      await finish(update);
+    run: async ({ id, from }, calls, update) => {
+      await trustSenderInDev(from ?? undefined, calls);
+      await calls.finish(update);
       return { object: "broadcast", id };
     },
   }),
