@@ -54,6 +54,7 @@ const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
     /\/cli\/src\/(import|export)\//,
     "a file is read and written alike in the browser and in a terminal",
   ],
+  [/\/mcp\/api\.ts$/, /\/http\/validation\.ts$/, "arguments of tools are checked as their endpoints check them"],
   [/\/mcp\/schemas\.ts$/, /\/http\/json-schema\.ts$/, "the schemas of tools are those of the OpenAPI document"],
 ];
 

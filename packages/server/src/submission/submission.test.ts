@@ -2,62 +2,13 @@ import { generateKeyPairSync } from "node:crypto";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import nodemailer from "nodemailer";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { acceptingMailer } from "../../test/accepting-mailer.ts";
+import { describe, expect, test } from "vitest";
 import { selfSigned } from "../../test/certificates.ts";
 import { talkSmtp } from "../../test/smtp-client.ts";
+import { HELLO, readId, serve, start, startProduction, submitTo, toLogin } from "../../test/submission.ts";
 import { dkimSigner } from "../mail/dkim.ts";
-import type { SmtpListener } from "../mail/smtp-listener.ts";
 import { createSubmissionAccess } from "../submission-access.ts";
-import { createWorld, type TestWorld, type WorldOptions } from "../testing.ts";
 import { readMessage } from "./message.ts";
-import { type SubmissionOptions, serveSubmission } from "./submission.ts";
-
-const LOOPBACK = { host: "127.0.0.1", port: 0, tls: null, insecureAuth: false };
-const HELLO = "From: Acme <hello@acme.example>\r\nTo: ada@example.com\r\nSubject: Hello\r\n\r\nHi Ada\r\n";
-
-async function serve(world: TestWorld, options: Partial<SubmissionOptions> = {}): Promise<SmtpListener> {
-  const { deps, installation } = world.app;
-  const server = await serveSubmission(deps, createSubmissionAccess(deps, installation), { ...LOOPBACK, ...options });
-  onTestFinished(() => server.close());
-  return server;
-}
-
-/** A world and its SMTP port. */
-async function start(options: WorldOptions = {}): Promise<{ world: TestWorld; port: number }> {
-  const world = await createWorld(options);
-  onTestFinished(() => world.dispose());
-  return { world, port: (await serve(world)).port };
-}
-
-/** A production server with a verified sender, a relay that takes everything, and a transport with its key. */
-async function startProduction(options: WorldOptions = {}) {
-  const mailer = acceptingMailer();
-  const started = await start({ dev: false, mailer, ...options, flags: { "trust-sender": "acme.example", ...options.flags } });
-  return { ...started, mailer, login: toLogin(started.world.apiKey) };
-}
-
-function toLogin(key: string, user = "anything"): string {
-  return `AUTH PLAIN ${Buffer.from(`\0${user}\0${key}`).toString("base64")}`;
-}
-
-/** Submits a message, with a login before it if one is given; the reply to the message, or the one that refuses what came before. */
-async function submitTo(
-  port: number,
-  message: string | Buffer,
-  { login, to = ["ada@example.com"] }: { login?: string; to?: string[] } = {},
-) {
-  const body = Buffer.concat([Buffer.from(message as string), Buffer.from(".\r\n")]);
-  const envelope = ["MAIL FROM:<hello@acme.example>", ...to.map((one) => `RCPT TO:<${one}>`), "DATA"];
-  const replies = await talkSmtp(port, ["EHLO app.example.com", ...(login ? [login] : []), ...envelope, body], (reply) =>
-    /^[45]/.test(reply),
-  );
-  return replies.at(-1) ?? "";
-}
-
-function readId(reply: string): string {
-  return /^250 2\.0\.0 queued as (em_\w+)$/.exec(reply)?.[1] ?? `none in: ${reply}`;
-}
 
 describe("a program that changed its port", () => {
   test("sends with nodemailer, whose message arrives as it composed it", async () => {
@@ -243,116 +194,6 @@ describe("what could smuggle a second message in, or breaks mail on its way, is 
     const { port } = await start();
     expect(await submitTo(port, `${"X-A: b\r\n".repeat(20_000)}${HELLO}`)).toMatch(/^550 5\.6\.0 The headers take more than 128 KB/);
     expect(await submitTo(port, `${"Received: by a\r\n".repeat(101)}${HELLO}`)).toContain("it goes in a circle");
-  });
-});
-
-describe("headers for this server", () => {
-  test("become tags, are taken out, and all others stay", async () => {
-    const { world, port } = await start();
-    const own = [
-      "X-Tag: welcome",
-      "X-Metadata-Color: blue",
-      "X-PM-Metadata-size: L",
-      "X-SES-MESSAGE-TAGS: a=1, b=2",
-      "X-Mailsvc-Tag-plan: pro",
-      "Bcc: secret@example.com",
-      "Idempotency-Key: k1",
-    ];
-    const kept = ["In-Reply-To: <1@example.com>", "References: <1@example.com>", "X-Entity-Ref-ID: 9", "Message-ID: <own@acme.example>"];
-    const id = readId(await submitTo(port, `${[...own, ...kept].join("\r\n")}\r\n${HELLO}`));
-    await world.settle();
-    expect(await world.sdk.emails.get(id)).toMatchObject({
-      tags: { tag: "welcome", Color: "blue", size: "L", a: "1", b: "2", plan: "pro" },
-      messageId: "<own@acme.example>",
-    });
-    const raw = await world.sdk.inbox.raw((await world.inbox.waitFor({ to: "ada@example.com" })).id);
-    expect(
-      raw
-        .slice(raw.indexOf("\r\n\t") + 3)
-        .replace(/^.*\r\n/, "")
-        .replace(/^Date: .*\r\n/m, ""),
-    ).toBe(`${kept.join("\r\n")}\r\n${HELLO}`);
-  });
-
-  test("an Idempotency-Key stores a message once, and refuses another one", async () => {
-    const { world, port } = await start();
-    const keyed = `Idempotency-Key: order-1\r\n${HELLO}`;
-    const [first, second] = await Promise.all([submitTo(port, keyed), submitTo(port, keyed)]);
-    expect(readId(second)).toBe(readId(first));
-    expect(readId(await submitTo(port, keyed))).toBe(readId(first));
-    expect(await submitTo(port, `${keyed}more\r\n`)).toMatch(/^550 5\.6\.0 This Idempotency-Key was used for a different message/);
-    expect((await world.sdk.emails.list()).data).toHaveLength(1);
-  });
-
-  test("an Idempotency-Key recognizes a message that nodemailer composed again, and refuses one with other words", async () => {
-    const { world, port } = await start();
-    const transport = nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true });
-    onTestFinished(() => transport.close());
-    const mail = {
-      ...{
-        from: "Acme <hello@acme.example>",
-        to: "ada@example.com",
-        subject: "Your receipt",
-        text: "Thank you.",
-        html: "<b>Thank you.</b>",
-      },
-      attachments: [{ filename: "a.txt", content: "file" }],
-      headers: { "Idempotency-Key": "receipt-42", "X-Mailsvc-Tag-kind": "receipt" },
-    };
-    const send = async (change = {}): Promise<string> => (await transport.sendMail({ ...mail, ...change })).response;
-    const first = await send();
-    // The boundaries, the Message-ID and the Date differ.
-    expect(await send({ date: new Date(0) })).toBe(first);
-    const changes = [
-      ...[
-        { text: "Thanks." },
-        { html: "<b>Thanks.</b>" },
-        { subject: "Receipt" },
-        { from: "Shop <hello@acme.example>" },
-        { to: "bob@example.com" },
-      ],
-      ...[{ attachments: [{ filename: "a.txt", content: "FILE" }] }, { attachments: [{ filename: "b.txt", content: "file" }] }],
-      ...[{ attachments: [] }, { headers: { ...mail.headers, "X-Mailsvc-Tag-kind": "invoice" } }, { replyTo: "help@acme.example" }],
-    ];
-    for (const change of changes)
-      await expect([change, await send(change).catch(String)]).toEqual([
-        change,
-        expect.stringContaining("550 5.6.0 This Idempotency-Key was used for a different message"),
-      ]);
-    expect((await world.sdk.emails.list()).data).toHaveLength(1);
-  });
-
-  test("of those that are resent only Resent-Bcc is taken out", async () => {
-    const { world, port } = await start();
-    const kept = [
-      ...["Resent-Date: Thu, 01 Jan 2026 00:00:00 +0000", "Resent-From: Ada <ada@example.com>", "Resent-Sender: bob@example.com"],
-      ...[
-        "Resent-To: carol@example.com",
-        "Resent-Cc: dan@example.com",
-        "Resent-Message-ID: <1@example.com>",
-        "Resent-Reply-To: ada@example.com",
-      ],
-    ];
-    await submitTo(port, `${[...kept, "Resent-Bcc: secret@example.com"].join("\r\n")}\r\n${HELLO}`);
-    await world.settle();
-    const raw = await world.sdk.inbox.raw((await world.inbox.waitFor({ to: "ada@example.com" })).id);
-    expect(raw.split("\r\n").filter((line) => line.startsWith("Resent-"))).toEqual(kept);
-  });
-
-  test("schedule, name a template, and are refused by their names", async () => {
-    const { world, port } = await start();
-    await world.sdk.templates.create({ slug: "hi", name: "Hi", subject: "Hi {{name}}", html: "<p>Hi {{name}}</p>" });
-    const [template] = (await world.sdk.templates.list()).data;
-    await world.sdk.templates.publish(template?.id ?? "");
-    const own = 'X-Mailsvc-Template: hi\r\nX-Mailsvc-Variables: {"name":"Ada"}\r\nX-Mailsvc-Send-At: 2026-01-02T00:00:00Z\r\n';
-    const id = readId(await submitTo(port, own + HELLO));
-    expect(await world.sdk.emails.get(id)).toMatchObject({
-      subject: "Hi Ada",
-      template: { slug: "hi" },
-      scheduledAt: "2026-01-02T00:00:00.000Z",
-    });
-    expect(await submitTo(port, `X-Mailsvc-Sendat: now\r\n${HELLO}`)).toMatch(/^550 5\.6\.0 X-Mailsvc-Sendat is not known\./);
-    expect(await submitTo(port, `X-Mailsvc-Send-At: now\r\n${HELLO}`)).toContain("X-Mailsvc-Send-At takes an instant");
   });
 });
 
