@@ -1036,6 +1036,8 @@ export interface CapturedMailDetail {
     contentId: string | null;
     size: number;
   }>;
+  /** It is too large, or its parts are nested too deep, to be read whole; the raw source has all of it */
+  truncated: boolean;
 }
 
 export interface CatalogAgent {

@@ -185,6 +185,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await runClock.stop();
       await stop();
       await deps.mailParser.close();
+      await deps.capturedMailParser.close();
       await deps.mailAuthenticator.close();
       await db.close();
     },
@@ -251,6 +252,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       sns: new SnsClient(parts.fetchText ?? fetchText, parts.clock),
       returnPath: createReturnPath(macs, config.inboundDomain, config.replyDomain),
       mailParser: new MailParser(clock.real),
+      capturedMailParser: new MailParser(clock.real),
       mailAuthenticator: new MailAuthenticator(parts.dns, clock.real),
       payments: parts.payments ?? localPayments(parts),
       webhooks,

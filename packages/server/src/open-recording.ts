@@ -21,16 +21,27 @@ const GRACE_MS = 500;
  */
 export async function serveRecording(file: string, { host, port }: { host: string; port: number }, log: Log): Promise<OpenRecording> {
   // Loaded only here: no server shows recordings, and routes come with libraries that it loads at its first request.
-  const [{ readRecording }, { recordingPages }] = await Promise.all([import("./recording/read.ts"), import("./recording/pages.ts")]);
-  const pages = recordingPages(await readRecording(file));
+  const [{ readRecording }, { recordingPages }, { MailParser }] = await Promise.all([
+    import("./recording/read.ts"),
+    import("./recording/pages.ts"),
+    import("./inbound/inbound.ts"),
+  ]);
+  const recording = await readRecording(file);
   const [{ createRoutes }, { mountDevPages }] = await Promise.all([import("./http/routes.ts"), import("./http/public/dev-pages.ts")]);
   const { real } = systemClock;
+  const parser = new MailParser(real);
   const ids = makeIds(systemClock, secureRandom());
   const routes = createRoutes([], (request, _method, error) => request.respond(errorResponse(error, ids("req"), [])));
-  mountDevPages(routes, pages, { ids, log });
+  mountDevPages(routes, recordingPages(recording, parser), { ids, log });
   const router = { routed: async () => routes, serveDirectly: () => false };
   const inFlight = new InFlightRequests(real);
   const settings = { host, port, https: false, inFlight, real, log, maxConnections: MAX_CONNECTIONS, onConnection: () => {} };
   const listening = await listen(router, settings);
-  return { url: `${listening.url}/`, close: () => listening.close(GRACE_MS) };
+  return {
+    url: `${listening.url}/`,
+    close: async () => {
+      await listening.close(GRACE_MS);
+      await parser.close();
+    },
+  };
 }

@@ -65,5 +65,6 @@ function testMail(m: Mail, { term: { out } }: Session): string {
     ),
     ...(files.length > 0 ? [`\n${out.bold("Attachments")}\n${files.join("\n")}`] : []),
     ...(m.text ? [`\n${safeLines(m.text).trimEnd()}`] : []),
+    ...(m.truncated ? [out.dim("\nIt is too large to be shown whole: its raw source has all of it.")] : []),
   ].join("\n");
 }

@@ -18,7 +18,7 @@ interface Props {
 
 /** A mail as it was delivered: its HTML, its text, its source, its headers and files. */
 export function MailView({ mail, raw }: Props) {
-  const { id, html, text, headers, attachments } = mail;
+  const { id, html, text, headers, attachments, truncated } = mail;
   const [chosen, choose] = useState(html !== null ? "html" : text !== null ? "text" : "source");
   const tabs = [
     ...(html === null ? [] : [{ name: "html", label: "HTML" }]),
@@ -37,6 +37,7 @@ export function MailView({ mail, raw }: Props) {
           ["Size", formatBytes(mail.size)],
         ]}
       />
+      {truncated ? <p class="soft">It is longer than what is shown here: only its source is complete.</p> : null}
       <Tabs label="The mail" tabs={tabs} chosen={chosen} choose={choose}>
         {chosen === "html" ? <MailFrame path={`inbox/${encodeURIComponent(id)}`} html={html ?? ""} /> : null}
         {chosen === "text" ? <pre class="text">{text}</pre> : null}

@@ -30,6 +30,9 @@ export const CapturedMailDetail = CapturedMail.extend({
   links: z.array(z.string()).meta({ description: "Targets of its links, from the HTML and then from the text, each once" }),
   codes: z.array(z.string()).meta({ description: "Numbers of 4 to 8 digits outside of links, as sign-in mails have them" }),
   attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
+  truncated: z
+    .boolean()
+    .meta({ description: "It is too large, or its parts are nested too deep, to be read whole; the raw source has all of it" }),
 }).meta({ id: "CapturedMailDetail" });
 export type CapturedMailDetail = z.infer<typeof CapturedMailDetail>;
 

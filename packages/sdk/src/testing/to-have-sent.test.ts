@@ -18,6 +18,7 @@ const captured = (fields: object) => ({
   links: [],
   codes: [],
   attachments: [],
+  truncated: false,
   ...fields,
 });
 

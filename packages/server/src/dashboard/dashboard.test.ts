@@ -181,7 +181,7 @@ describe("a received mail", () => {
 });
 
 test("a mail that names one picture a hundred thousand times is answered with some of them", () => {
-  const picture = { contentId: "<a>", mimeType: "image/png", content: Buffer.alloc(300_000) };
+  const picture = { contentId: "a", contentType: "image/png", content: Buffer.alloc(300_000) };
   const html = '<img src="cid:a">'.repeat(100_000);
   const shown = renderMailHtml({ html, attachments: [picture] });
   expect(shown.length).toBeLessThan(40 * 1024 * 1024);

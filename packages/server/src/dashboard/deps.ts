@@ -1,5 +1,6 @@
 import type { Db } from "../db/db.ts";
 import type { FailedLogins } from "../http/failed-logins.ts";
+import type { MailParser } from "../inbound/inbound.ts";
 import type { KeyCache } from "../keys/keys.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Ids } from "../lib/ids.ts";
@@ -29,4 +30,5 @@ export interface DashboardDeps extends SessionDeps {
   readonly version: string;
   readonly config: { readonly dev: boolean; readonly sso: SsoConfig | null };
   readonly dashboardFiles: DashboardFiles;
+  readonly capturedMailParser: MailParser;
 }

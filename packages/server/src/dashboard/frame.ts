@@ -1,14 +1,14 @@
 import type { Permission } from "@mailsvc/sdk/contract";
-import type { Email } from "postal-mime";
 import type { Reader } from "../db/db.ts";
 import { getEmail } from "../emails/emails.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
-import { getMail } from "../inbox/inbox.ts";
+import type { CapturedContent } from "../inbound/inbound.ts";
+import { getMail, readContent } from "../inbox/inbox.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { getReceived, readAttachment } from "../received/received.ts";
 import type { BrowserAccess } from "./access.ts";
 import type { DashboardDeps } from "./deps.ts";
-import { applyScheme, buildContentDisposition, buildMailPolicy, getAttachment, isReferenced, renderMailHtml } from "./mail-view.ts";
+import { applyScheme, buildContentDisposition, buildMailPolicy, getAttachment, listReferenced, renderMailHtml } from "./mail-view.ts";
 
 /** What can be looked at before it is sent. Features connect theirs, so that this room does not know them. */
 export interface DraftSource {
@@ -53,7 +53,8 @@ async function showEmail(parts: FrameParts, request: PageRequest): Promise<PageR
 }
 
 async function showCaptured(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
-  return show(request, renderMailHtml(await parseCaptured(parts, request)));
+  const { html, files } = await readCaptured(parts, request);
+  return show(request, renderMailHtml({ html, attachments: files }));
 }
 
 async function showDraft(parts: FrameParts, { permission, render }: DraftSource, request: PageRequest): Promise<PageResponse> {
@@ -67,10 +68,11 @@ async function showReceived(parts: FrameParts, request: PageRequest): Promise<Pa
   const workspaceId = await admit(parts, request, "received:read");
   const { read } = parts.deps.db;
   const { id, html, attachments } = await getReceived(read, workspaceId, request.params["id"] ?? "");
-  const images = attachments.filter(({ contentId }) => contentId !== null && isReferenced(html ?? "", contentId));
+  const shown = listReferenced(html ?? "");
+  const images = attachments.filter(({ contentId }) => contentId !== null && shown.has(contentId));
   const inline = images.map(async ({ number, contentId, contentType }) => ({
-    contentId: contentId ?? "",
-    mimeType: contentType,
+    contentId,
+    contentType,
     content: await readAttachment(read, workspaceId, id, String(number)),
   }));
   return show(request, renderMailHtml({ html, attachments: await Promise.all(inline) }));
@@ -86,7 +88,7 @@ async function saveReceivedFile(parts: FrameParts, request: PageRequest): Promis
 }
 
 async function saveAttachment(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
-  const { filename, bytes } = getAttachment(await parseCaptured(parts, request), request.params["position"] ?? "");
+  const { filename, bytes } = getAttachment((await readCaptured(parts, request)).files, request.params["position"] ?? "");
   return save(filename, bytes);
 }
 
@@ -104,12 +106,11 @@ function save(filename: string, bytes: Uint8Array): PageResponse {
   };
 }
 
-/** A captured mail: in dev mode any, in production one of the workspace's test keys. Throws ApiError not_found. */
-async function parseCaptured(parts: FrameParts, request: PageRequest): Promise<Email> {
+/** A captured mail: in dev mode any, in production one of the workspace's test keys. Throws ApiError not_found, rate_limited. */
+async function readCaptured(parts: FrameParts, request: PageRequest): Promise<CapturedContent> {
   const workspaceId = await admit(parts, request);
   const { config, db } = parts.deps;
-  const { default: PostalMime } = await import("postal-mime");
-  return PostalMime.parse((await getMail(db.read, request.params["id"] ?? "", config.dev ? undefined : workspaceId)).raw);
+  return readContent(parts.deps, await getMail(db.read, request.params["id"] ?? "", config.dev ? undefined : workspaceId));
 }
 
 /** The workspace of the browser, which may read the mail. In dev mode the address names it, because a frame sends no headers of ours. */

@@ -1,8 +1,11 @@
-import type { Attachment, Email } from "postal-mime";
+import type { CapturedFile } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
 
 // Images that run nothing; SVG in an <img> runs no scripts either.
 const IMAGE_TYPE = /^image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)$/;
+
+// References to attached files.
+const CID = /cid:([^"'\s)>]+)/gi;
 
 /** What makes links open in new tabs. */
 export const BASE = '<base target="_blank">';
@@ -24,7 +27,7 @@ interface ShownMail {
   readonly attachments: readonly ShownFile[];
 }
 
-type ShownFile = Pick<Attachment, "contentId" | "mimeType" | "content">;
+type ShownFile = Pick<CapturedFile, "contentId" | "contentType"> & { readonly content: Uint8Array };
 
 /** The HTML of a mail for a frame, with its images inlined. Throws ApiError not_found when it has none. */
 export function renderMailHtml({ html, attachments }: ShownMail): string {
@@ -65,10 +68,10 @@ export function applyScheme(html: string, scheme: "light" | "dark"): string {
 }
 
 /** An attachment by its position, from 0. Throws ApiError not_found. */
-export function getAttachment({ attachments }: Email, position: string): { filename: string; bytes: Buffer } {
-  const found = /^\d{1,3}$/.test(position) ? attachments[Number(position)] : undefined;
+export function getAttachment(files: readonly CapturedFile[], position: string): { filename: string; bytes: Uint8Array } {
+  const found = /^\d{1,4}$/.test(position) ? files[Number(position)] : undefined;
   if (!found) throw new ApiError("not_found", "Attachment not found.");
-  return { filename: found.filename ?? "attachment", bytes: toBytes(found) };
+  return { filename: found.filename || "attachment", bytes: found.content };
 }
 
 /** A Content-Disposition that saves a file under its name, with any characters (RFC 6266). */
@@ -78,32 +81,31 @@ export function buildContentDisposition(filename: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
-/** Whether the HTML of a mail shows the file with this Content-ID. */
-export function isReferenced(html: string, contentId: string): boolean {
-  return html.toLowerCase().includes(`cid:${toCid(contentId).toLowerCase()}`);
-}
-
-function toCid(contentId: string): string {
-  return contentId.replace(/^<|>$/g, "");
-}
-
-function toBytes({ content }: Pick<Attachment, "content">): Buffer {
-  if (typeof content === "string") return Buffer.from(content);
-  return content instanceof ArrayBuffer ? Buffer.from(content) : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+/** The Content-IDs of the files that the HTML of a mail shows. */
+export function listReferenced(html: string): ReadonlySet<string> {
+  return new Set(Array.from(html.matchAll(CID), ([, id = ""]) => id));
 }
 
 /** Replaces `cid:` references to attached images by `data:` URLs. */
 function inlineImages(html: string, attachments: readonly ShownFile[]): string {
+  const images = new Map<string, ShownFile>();
+  for (const file of attachments)
+    if (file.contentId && !images.has(file.contentId) && IMAGE_TYPE.test(file.contentType)) images.set(file.contentId, file);
   const urls = new Map<ShownFile, string>();
   let left = MAX_INLINED;
-  return html.replace(/cid:([^"'\s)>]+)/gi, (whole, id: string) => {
-    const found = attachments.find(({ contentId, mimeType }) => contentId && toCid(contentId) === id && IMAGE_TYPE.test(mimeType));
+  return html.replace(CID, (whole, id: string) => {
+    const found = images.get(id);
     if (!found) return whole;
-    const url = urls.get(found) ?? `data:${found.mimeType};base64,${toBytes(found).toString("base64")}`;
+    const url = urls.get(found) ?? toDataUrl(found);
     urls.set(found, url);
     left -= url.length;
     return left < 0 ? whole : url;
   });
+}
+
+function toDataUrl({ contentType, content }: ShownFile): string {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  return `data:${contentType};base64,${bytes.toString("base64")}`;
 }
 
 /** Adds a <base> for new tabs, after the doctype: before it, browsers would change to quirks mode. */

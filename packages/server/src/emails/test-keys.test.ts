@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { noSuchUser, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
@@ -209,6 +210,18 @@ describe("the inbox of test keys", () => {
     expect(await other.sdk.testInbox.clear()).toEqual({ deleted: 0 });
     expect(await t.staging.testInbox.clear()).toEqual({ deleted: 1 });
     expect((await t.staging.testInbox.list()).data).toEqual([]);
+  });
+
+  test("is not that of a workspace whose name is the id of another one", async () => {
+    await using t = await production();
+    const other = await secondWorkspace(t.world);
+    const { db } = t.world.app.deps;
+    await db.tx((tx) => tx.update(tx.t.workspaces).set({ name: other.workspaceId }).where(eq(tx.t.workspaces.id, t.world.workspaceId)));
+    await t.send();
+    await t.world.settle();
+    expect((await t.staging.testInbox.list()).data).toHaveLength(1);
+    expect((await other.sdk.testInbox.list()).data).toEqual([]);
+    await expect(other.sdk.testInbox.wait({ timeout: 0 })).rejects.toMatchObject({ code: "not_found" });
   });
 
   test("forgets mail after 30 days", async () => {

@@ -1,7 +1,9 @@
 export { MailAuthenticator } from "./authentication/mail-authenticator.ts";
 export { setBounceAddresses } from "./bounce-address.ts";
+export { readCapturedMail } from "./captured-mail.ts";
 export { MailParser } from "./mail-parser.ts";
 export { SnsClient } from "./providers/sns.ts";
+export type { CapturedContent, CapturedFile } from "./read-captured.ts";
 export { createReturnPath, type ReturnPath } from "./return-path.ts";
 export { answerSimulated, type MailToAnswer, simulateReply, simulateReport } from "./simulate.ts";
 export { serveInboundSmtp } from "./smtp-server.ts";

@@ -5,6 +5,7 @@ import { MB } from "../lib/units.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import type { LoadProgram, ThreadProgram } from "./mail-parser-program.ts";
 import type { ParsedMail } from "./parse-mail.ts";
+import type { CapturedContent } from "./read-captured.ts";
 import type { ReadResult } from "./read-mail.ts";
 
 /** What the thread may use, and how much may wait for it. */
@@ -31,14 +32,22 @@ const YOUNG_MB = 8;
 const HEAP_CHECK_MS = 20;
 const LAST_RESORT = 8;
 
-/** A mail that was not read for a reason that need not last, so that its sender may try again. */
+/** A mail that was not read, though another attempt, perhaps of another version, might. */
 export class MailNotRead extends Error {
   override readonly name = "MailNotRead";
+  /** True when the mail itself is the reason, not how busy the parser is. */
+  readonly isLasting: boolean;
+
+  constructor(message: string, isLasting = false) {
+    super(message);
+    this.isLasting = isLasting;
+  }
 }
 
-/** What the thread gets: a mail in which a report is looked for, or one to be stored. */
+/** What the thread gets: a mail in which a report is looked for, a captured one, or one to be stored. */
 export type ParserTask =
   | { readonly kind: "report"; readonly raw: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "captured"; readonly raw: Uint8Array<ArrayBuffer> }
   | { readonly kind: "message"; readonly raw: Uint8Array<ArrayBuffer>; readonly maxText: number };
 
 /** A mail that was read, with its bytes. */
@@ -105,6 +114,11 @@ export class MailParser {
     return (await this.#ask({ kind: "message", raw, maxText: RECEIVED_LIMITS.text })) as MessageRead;
   }
 
+  /** Reads a captured mail, whose bytes go over to the thread. Throws MailNotRead as `parse` does. */
+  async readCaptured(raw: Uint8Array<ArrayBuffer>): Promise<CapturedContent> {
+    return (await this.#ask({ kind: "captured", raw })) as CapturedContent;
+  }
+
   /** The thread answers each kind of task with its own type. */
   async #ask(task: ParserTask): Promise<unknown> {
     this.#program ??= await this.#load();
@@ -166,7 +180,7 @@ export class MailParser {
     });
     thread.unref();
     thread.on("message", (answer: ThreadAnswer) => this.#answered(thread, answer));
-    thread.on("error", (error) => this.#threadEnded(thread, new MailNotRead(`Reading it failed: ${describe(error)}`)));
+    thread.on("error", (error) => this.#threadEnded(thread, new MailNotRead(`Reading it failed: ${describe(error)}`, true)));
     thread.on("exit", () => this.#threadEnded(thread, new MailNotRead("The thread that read it ended.")));
     return thread;
   }
@@ -210,7 +224,7 @@ async function loadProgram(): Promise<ThreadProgram> {
 }
 
 function tooLarge(): MailNotRead {
-  return new MailNotRead("Reading it failed: it took too much memory.");
+  return new MailNotRead("Reading it failed: it took too much memory.", true);
 }
 
 function stopped(): MailNotRead {

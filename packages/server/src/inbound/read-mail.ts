@@ -9,9 +9,9 @@ import { cutBase64 } from "./cut-base64.ts";
 import { cutQuotedHtml, cutQuotedText } from "./quoted-text.ts";
 
 /** How much of a mail is read besides files in base64; postal-mime takes 10 µs for a line. */
-const LIMITS = { bytes: 4 * 1024 * 1024, lines: 50_000, boundaries: 1000, headerBytes: 128 * 1024, levels: 32 } as const;
+export const READ_LIMITS = { bytes: 4 * 1024 * 1024, lines: 50_000, boundaries: 1000, headerBytes: 128 * 1024, levels: 32 } as const;
 
-const OPTIONS = { maxNestingDepth: LIMITS.levels, maxHeadersSize: LIMITS.headerBytes, forceRfc822Attachments: true } as const;
+const OPTIONS = { maxNestingDepth: READ_LIMITS.levels, maxHeadersSize: READ_LIMITS.headerBytes, forceRfc822Attachments: true } as const;
 
 // Message-IDs of one mail, and the length of one.
 const MAX_REFERENCES = 100;
@@ -32,7 +32,7 @@ export type ReadResult = { readonly mail: IncomingMail } | { readonly fault: str
 export async function readMail(raw: Uint8Array, maxText: number): Promise<ReadResult> {
   const { default: PostalMime } = await import("postal-mime");
   const { skeleton, restore } = cutBase64(raw);
-  const start = takeStart(skeleton, LIMITS);
+  const start = takeStart(skeleton, READ_LIMITS);
   let mail: Email;
   try {
     mail = await PostalMime.parse(start, OPTIONS);
@@ -91,7 +91,8 @@ function toFile(file: Attachment, number: number, restore: (content: Uint8Array)
   };
 }
 
-function toBytes(content: Attachment["content"]): Uint8Array<ArrayBuffer> {
+/** The bytes of a part, as the parser gives it. */
+export function toBytes(content: Attachment["content"]): Uint8Array<ArrayBuffer> {
   if (typeof content === "string") return new TextEncoder().encode(content);
   return content instanceof Uint8Array ? new Uint8Array(content) : new Uint8Array(content);
 }

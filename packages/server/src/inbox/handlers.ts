@@ -13,6 +13,7 @@ import {
   getMail,
   listMail,
   type MailFilter,
+  type MailRow,
   parseMail,
   toCapturedMail,
   toMailToAnswer,
@@ -26,25 +27,25 @@ const POLL_MS = 1000;
 export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.inbox, InboxDeps> {
   return {
     list: ({ text, ...input }, { deps }) =>
-      text === undefined ? listMail(deps.db.read, input) : searchMail(deps.db.read, { ...input, text }),
-    wait: async (input, ctx) => parseMail(await waitForMail(input, arrivals, ctx)),
-    get: async ({ id }, { deps }) => parseMail(await getMail(deps.db.read, id)),
+      text === undefined ? listMail(deps.db.read, input) : searchMail(deps.db.read, deps, { ...input, text }),
+    wait: async (input, ctx) => parseMail(ctx.deps, await waitForMail(input, arrivals, ctx)),
+    get: async ({ id }, { deps }) => parseMail(deps, await getMail(deps.db.read, id)),
     html: async ({ id }, { deps }) => {
-      const { html } = await parseMail(await getMail(deps.db.read, id));
+      const { html } = await parseMail(deps, await getMail(deps.db.read, id));
       if (html === null) throw new ApiError("not_found", "This mail has no HTML part.");
       return html;
     },
     text: async ({ id }, { deps }) => {
-      const { text } = await parseMail(await getMail(deps.db.read, id));
+      const { text } = await parseMail(deps, await getMail(deps.db.read, id));
       if (text === null) throw new ApiError("not_found", "This mail has no text part.");
       return text;
     },
-    raw: async ({ id }, { deps }) => Buffer.from((await getMail(deps.db.read, id)).raw).toString("latin1"),
+    raw: async ({ id }, { deps }) => toSource(await getMail(deps.db.read, id)),
     reply: async ({ id, attachments, ...answer }, { deps }) => {
       const row = await getMail(deps.db.read, id);
       const files = attachments ? await decodeAttachments(attachments) : [];
       const messageId = `<${deps.ids("mail")}@${parseAddress(row.to).domain}>`;
-      return simulateReply(deps, await toMailToAnswer(row), { ...answer, attachments: files, messageId });
+      return simulateReply(deps, await toMailToAnswer(deps, row), { ...answer, attachments: files, messageId });
     },
     report: async ({ id, outcome }, { deps }) => {
       const { emailId, ...mail } = toCapturedMail(await getMail(deps.db.read, id));
@@ -61,13 +62,14 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
 /** The handlers of the inbox of test keys. */
 export function testInboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.testInbox, InboxDeps> {
   return {
-    list: ({ text, ...input }, { read, workspaceId }) => {
-      const own = { ...input, workspace: workspaceId, test: true as const };
-      return text === undefined ? listMail(read, own) : searchMail(read, { ...own, text });
+    list: ({ text, ...input }, { read, deps, workspaceId }) => {
+      const own = { ...input, workspaceId, test: true as const };
+      return text === undefined ? listMail(read, own) : searchMail(read, deps, { ...own, text });
     },
-    wait: async (input, ctx) => parseMail(await waitForMail({ ...input, workspace: ctx.workspaceId, test: true }, arrivals, ctx)),
-    get: async ({ id }, { read, workspaceId }) => parseMail(await getMail(read, id, workspaceId)),
-    raw: async ({ id }, { read, workspaceId }) => Buffer.from((await getMail(read, id, workspaceId)).raw).toString("latin1"),
+    wait: async (input, ctx) =>
+      parseMail(ctx.deps, await waitForMail({ ...input, workspaceId: ctx.workspaceId, test: true }, arrivals, ctx)),
+    get: async ({ id }, { read, deps, workspaceId }) => parseMail(deps, await getMail(read, id, workspaceId)),
+    raw: async ({ id }, { read, workspaceId }) => toSource(await getMail(read, id, workspaceId)),
     delete: ({ id }, { tx, workspaceId }) => deleteMail(tx, id, workspaceId),
     release: {
       prepare: async ({ id, to }, { read, deps, workspaceId }) =>
@@ -76,6 +78,11 @@ export function testInboxHandlers(arrivals: ArrivalSignal): Handlers<typeof cont
     },
     clear: async (_input, { tx, workspaceId }) => ({ deleted: await clearTestMail(tx, workspaceId) }),
   };
+}
+
+/** The raw source, a byte a character. */
+function toSource({ raw }: MailRow): string {
+  return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("latin1");
 }
 
 async function waitForMail(

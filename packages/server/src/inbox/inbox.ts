@@ -7,8 +7,7 @@ import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { toLabelOfTag } from "../emails/emails.ts";
-import { toPlainText } from "../html/plain-text.ts";
-import type { MailToAnswer } from "../inbound/inbound.ts";
+import { type CapturedContent, type MailToAnswer, readCapturedMail } from "../inbound/inbound.ts";
 import { notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
@@ -16,7 +15,6 @@ import { joinParts } from "../lib/parts.ts";
 import { DAY, HOUR } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { InboxDeps } from "./deps.ts";
-import { listCodes, listLinks } from "./links.ts";
 import { type InboxTables, OF_TEST_KEYS } from "./tables.ts";
 
 /** The job that deletes old mail of test keys; one of it always waits. */
@@ -27,14 +25,20 @@ const KEPT_MS = SEND_LIMITS.testMailDays * DAY;
 // Mails deleted per transaction.
 const CHUNK = 500;
 
-type Row = InboxTables["inbox"]["$inferSelect"];
-type Summary = Omit<Row, "raw">;
+/** A captured mail as it is stored. */
+export type MailRow = InboxTables["inbox"]["$inferSelect"];
+/** The same, without the message. */
+export type MailSummary = Omit<MailRow, "raw">;
+type ReadingDeps = Pick<InboxDeps, "capturedMailParser">;
 
 /** The filters of the inbox; `from` and `subject` match a part of the text. */
 export interface MailFilter {
   to?: string | undefined;
   from?: string | undefined;
   subject?: string | undefined;
+  /** The id of a workspace. */
+  workspaceId?: string | undefined;
+  /** The id or the name of a workspace: for dev mode only, where SMTP knows worlds by their names and nobody else is there. */
   workspace?: string | undefined;
   /** A tag of its email as `name=value`. */
   tag?: string | undefined;
@@ -49,7 +53,7 @@ export function listMail(read: Reader, input: PageInput & MailFilter): Promise<P
 }
 
 /** The oldest mail that matches and was captured after `after`. */
-export async function findFirstMail(read: Reader, match: MailFilter, after: string | undefined): Promise<Row | null> {
+export async function findFirstMail(read: Reader, match: MailFilter, after: string | undefined): Promise<MailRow | null> {
   const { inbox } = read.t;
   const [row] = await read
     .select()
@@ -68,44 +72,39 @@ export async function findLastMailTime(read: Reader): Promise<number | null> {
 }
 
 /** One captured mail; of a workspace only one of its test keys. Throws ApiError not_found. */
-export async function getMail(read: Reader, id: string, workspace?: string): Promise<Row> {
-  const [row] = await findRows(read, read.t.inbox, { id });
-  if (!row || (workspace !== undefined && !(row.test && row.workspaceId === workspace))) throw notFound("captured mail", id);
-  return joinRow(read, row);
+export async function getMail(read: Reader, id: string, workspace?: string): Promise<MailRow> {
+  const row = await findMail(read, id, workspace);
+  if (!row) throw notFound("captured mail", id);
+  return row;
 }
 
-/** A captured mail, parsed as a mail program would. */
-export async function parseMail(row: Row): Promise<z.infer<typeof CapturedMailDetail>> {
-  const { default: PostalMime } = await import("postal-mime");
-  const parsed = await PostalMime.parse(row.raw);
-  return {
-    ...toCapturedMail(row),
-    headers: parsed.headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
-    html: parsed.html ?? null,
-    text: parsed.text ?? null,
-    links: listLinks(parsed.html ?? "", parsed.text ?? ""),
-    codes: listCodes(parsed.text ?? "", toPlainText(parsed.html ?? ""), parsed.subject ?? ""),
-    attachments: parsed.attachments.map(({ filename, mimeType, contentId, content }) => ({
-      filename: filename ?? "",
-      contentType: mimeType,
-      contentId: contentId?.replace(/^<|>$/g, "") ?? null,
-      size: typeof content === "string" ? Buffer.byteLength(content) : content.byteLength,
-    })),
-  };
+/** The same; null when there is none. */
+export async function findMail(read: Reader, id: string, workspace?: string): Promise<MailRow | null> {
+  const [row] = await findRows(read, read.t.inbox, { id });
+  const isOwn = workspace === undefined || (row?.test && row.workspaceId === workspace);
+  return row && isOwn ? joinRow(read, row) : null;
+}
+
+/** A captured mail, parsed as a mail program would. Throws ApiError rate_limited. */
+export async function parseMail(deps: ReadingDeps, row: MailRow): Promise<z.infer<typeof CapturedMailDetail>> {
+  const { headers, html, text, links, codes, files, truncated } = await readContent(deps, row);
+  const attachments = files.map(({ content, ...file }) => ({ ...file, size: content.length }));
+  return { ...toCapturedMail(row), ...{ headers: [...headers], html, text, links: [...links], codes: [...codes], attachments, truncated } };
+}
+
+/** What a captured mail contains, its files too. Throws ApiError rate_limited. */
+export function readContent({ capturedMailParser }: ReadingDeps, { raw }: MailRow): Promise<CapturedContent> {
+  return readCapturedMail(capturedMailParser, raw);
 }
 
 /** A captured mail as its recipient sees it, to be answered. */
-export async function toMailToAnswer(row: Row): Promise<MailToAnswer> {
-  const { headers, text, from, to, subject } = await parseMail(row);
-  const { addressParser } = await import("postal-mime");
+export async function toMailToAnswer(deps: ReadingDeps, row: MailRow): Promise<MailToAnswer> {
+  const { headers, text, replyTo } = await readContent(deps, row);
   const find = (name: string): string | null => headers.find((header) => header.name.toLowerCase() === name)?.value ?? null;
-  const replyTo = addressParser(find("reply-to") ?? "", { flatten: true }).flatMap(({ address }) => address ?? []);
   return {
-    from,
-    to,
-    subject,
+    ...{ from: row.from, to: row.to, subject: row.subject },
     text,
-    replyTo: replyTo.length > 0 ? replyTo : null,
+    replyTo: replyTo && [...replyTo],
     messageId: find("message-id") ?? "",
     references: find("references"),
     date: row.receivedAt,
@@ -164,7 +163,7 @@ async function deleteTestMail(tx: Tx, where: SQL | undefined): Promise<number> {
 }
 
 /** A mail with all of its parts. Throws ApiError not_found when it is deleted meanwhile. */
-export async function joinRow(read: Reader, row: Row): Promise<Row> {
+async function joinRow(read: Reader, row: MailRow): Promise<MailRow> {
   const { inboxParts: t } = read.t;
   const raw = await joinParts(row.raw, row.size, async (part) => {
     const [found] = await findRows(read, t, { mailId: row.id, part });
@@ -175,7 +174,7 @@ export async function joinRow(read: Reader, row: Row): Promise<Row> {
 }
 
 /** A captured mail without its content. */
-export function toCapturedMail(row: Summary): CapturedMail {
+export function toCapturedMail(row: MailSummary): CapturedMail {
   return {
     id: row.id,
     emailId: row.emailId,
@@ -189,7 +188,7 @@ export function toCapturedMail(row: Summary): CapturedMail {
 }
 
 /** The condition of a filter. */
-export function buildFilter(read: Reader, { to, from, subject, workspace, tag, test }: MailFilter) {
+export function buildFilter(read: Reader, { to, from, subject, workspaceId, workspace, tag, test }: MailFilter) {
   const { inbox } = read.t;
   const { sqlDialect: words } = read;
   return and(
@@ -197,6 +196,7 @@ export function buildFilter(read: Reader, { to, from, subject, workspace, tag, t
     to === undefined ? undefined : eq(inbox.to, addressKey(to)),
     from === undefined ? undefined : contains(words, inbox.from, from),
     subject === undefined ? undefined : contains(words, inbox.subject, subject),
+    workspaceId === undefined ? undefined : eq(inbox.workspaceId, workspaceId),
     workspace === undefined ? undefined : inWorkspace(read, workspace),
     tag === undefined ? undefined : hasTag(read, tag),
   );
@@ -213,7 +213,7 @@ function hasTag(read: Reader, tag: string): SQL {
   );
 }
 
-/** The condition that mail is of a workspace, by its id or its name: SMTP in dev mode knows worlds by their names. */
+/** The condition that mail is of a workspace, by its id or its name. */
 function inWorkspace(read: Reader, workspace: string): SQL | undefined {
   const { inbox, workspaces } = read.t;
   const named = read.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.name, workspace));
@@ -221,7 +221,7 @@ function inWorkspace(read: Reader, workspace: string): SQL | undefined {
 }
 
 /** All columns but the message itself, which may be 20 MB. */
-function summaryColumns({ t: { inbox } }: Reader) {
+export function summaryColumns({ t: { inbox } }: Reader) {
   return {
     id: inbox.id,
     emailId: inbox.emailId,

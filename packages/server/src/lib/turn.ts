@@ -27,7 +27,7 @@ export function waitForTurn(): Promise<void> {
 }
 
 /** Joins bytes like `Buffer.concat`, and lets the event loop serve others in between: 27 MB at once take 15 to 45 ms. */
-export async function concatInTurns(chunks: readonly Uint8Array[]): Promise<Buffer> {
+export async function concatInTurns(chunks: readonly Uint8Array[]): Promise<Buffer<ArrayBuffer>> {
   const all = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
   let end = 0;
   let turnEnd = COPIED_PER_TURN;

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { buildMailPolicy, renderMailHtml } from "../dashboard/dashboard.ts";
 import type { DevPage } from "../http/public/dev-pages.ts";
+import { type MailParser, readCapturedMail } from "../inbound/inbound.ts";
 import { notFound } from "../lib/api-error.ts";
 import { renderRecording, STYLE } from "./page.ts";
 import { linesOf, type Recording } from "./read.ts";
@@ -9,7 +10,7 @@ import { linesOf, type Recording } from "./read.ts";
 const POLICY = `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /** The pages of a recording: all of it at `/`, and each mail as HTML or source. */
-export function recordingPages(recording: Recording): readonly DevPage[] {
+export function recordingPages(recording: Recording, parser: MailParser): readonly DevPage[] {
   const mails = linesOf(recording, "mail");
   const find = (position = ""): string => {
     const mail = /^\d{1,6}$/.test(position) ? mails[Number(position)] : undefined;
@@ -22,11 +23,10 @@ export function recordingPages(recording: Recording): readonly DevPage[] {
     {
       path: "/mail/:position",
       serve: async ({ position }) => {
-        const { default: PostalMime } = await import("postal-mime");
-        const mail = await PostalMime.parse(Buffer.from(find(position), "latin1"));
+        const { html: shown, files } = await readCapturedMail(parser, Buffer.from(find(position), "latin1"));
         return {
           type: "text/html; charset=utf-8",
-          body: renderMailHtml(mail),
+          body: renderMailHtml({ html: shown, attachments: files }),
           headers: [["content-security-policy", buildMailPolicy(false)]],
         };
       },

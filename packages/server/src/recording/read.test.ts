@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import { MailParser } from "../inbound/inbound.ts";
+import { realTime } from "../lib/clock.ts";
 import type { LineOf } from "./lines.ts";
 import { renderRecording } from "./page.ts";
 import { recordingPages } from "./pages.ts";
@@ -78,8 +80,10 @@ test("texts of a recording stay texts on the page, and the page runs nothing", a
   const html = renderRecording(recording);
   expect(html).not.toMatch(/<script|<img|onerror=alert\(1\)>/i);
   expect(html).toContain("&lt;script&gt;");
+  const parser = new MailParser(realTime);
+  onTestFinished(() => parser.close());
   const [page, mail] = await Promise.all(
-    recordingPages(recording)
+    recordingPages(recording, parser)
       .slice(0, 2)
       .map(({ serve }) => serve({ position: "0" }, new URLSearchParams())),
   );

@@ -1,0 +1,24 @@
+import { ApiError } from "../lib/api-error.ts";
+import { concatInTurns } from "../lib/turn.ts";
+import { MailNotRead, type MailParser } from "./mail-parser.ts";
+import { type CapturedContent, readSmall, UNREAD_CONTENT } from "./read-captured.ts";
+
+/**
+ * Reads a captured mail, which may be hostile as any other: a small one at once, others on the thread of the parser. Its `truncated` says
+ * that it was too large or too deep to be read whole. Throws ApiError rate_limited while too many others wait.
+ */
+export async function readCapturedMail(parser: Pick<MailParser, "readCaptured">, raw: Uint8Array): Promise<CapturedContent> {
+  const small = await readSmall(raw);
+  if (small !== null) return small;
+  try {
+    // A copy, which goes over to the thread as it is.
+    return await parser.readCaptured(await concatInTurns([raw]));
+  } catch (error) {
+    if (!(error instanceof MailNotRead)) throw error;
+    if (error.isLasting) return UNREAD_CONTENT;
+    throw new ApiError("rate_limited", "Too many large captured mails are being read at this moment.", {
+      headers: { "retry-after": "5" },
+      hint: "Try again in a few seconds. The raw source needs no reading: get that instead.",
+    });
+  }
+}

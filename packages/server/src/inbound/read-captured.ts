@@ -1,0 +1,106 @@
+import type { Email } from "postal-mime";
+import { listCodes, listLinks } from "../html/links.ts";
+import { toPlainText } from "../html/plain-text.ts";
+import { takeStart } from "../mail/mail-start.ts";
+import { cutBase64 } from "./cut-base64.ts";
+import { READ_LIMITS, toBytes } from "./read-mail.ts";
+
+/** A file of a captured mail. */
+export interface CapturedFile {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly contentId: string | null;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+/** What a captured mail contains. */
+export interface CapturedContent {
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  /** The addresses of Reply-To, null without one. */
+  readonly replyTo: readonly string[] | null;
+  readonly html: string | null;
+  readonly text: string | null;
+  readonly links: readonly string[];
+  readonly codes: readonly string[];
+  readonly files: readonly CapturedFile[];
+  /** True when it was not read to its end. */
+  readonly truncated: boolean;
+}
+
+/** Of a mail that cannot be read at all. */
+export const UNREAD_CONTENT: CapturedContent = {
+  ...{ headers: [], replyTo: null, html: null, text: null, links: [], codes: [], files: [] },
+  truncated: true,
+};
+
+type Limits = Readonly<Record<"bytes" | "lines" | "boundaries" | "headerBytes" | "levels", number>>;
+
+// Read on the event loop in 10 ms at most, and mostly in one. Nearly all mail is within these limits, and needs no thread.
+const SMALL: Limits = { bytes: 64 * 1024, lines: 1000, boundaries: 20, headerBytes: 8 * 1024, levels: 8 };
+
+/** Reads a small mail; null for one that is not small in each regard. Never throws for what a mail contains. */
+export async function readSmall(raw: Uint8Array): Promise<CapturedContent | null> {
+  if (takeStart(raw, SMALL).length < raw.length) return null;
+  const mail = await parse(raw, SMALL);
+  return mail && toContent(mail, false);
+}
+
+/**
+ * Reads any mail, as far as it is within the limits for received mail; of one that cannot be read the headers, or nothing. It may take
+ * seconds: the server calls it on the thread of `MailParser`. Never throws for what a mail contains.
+ */
+export async function readLarge(raw: Uint8Array): Promise<CapturedContent> {
+  const { skeleton, restore } = cutBase64(raw);
+  const start = takeStart(skeleton, READ_LIMITS);
+  const mail = await parse(start, READ_LIMITS);
+  if (mail !== null) return toContent(mail, start.length < skeleton.length, restore);
+  const head = await parse(takeHead(start), READ_LIMITS);
+  return head === null ? UNREAD_CONTENT : { ...UNREAD_CONTENT, headers: listHeaders(head) };
+}
+
+/** Null for a mail with more parts within parts, or more headers, than the limits allow. */
+async function parse(raw: Uint8Array, { levels, headerBytes }: Limits): Promise<Email | null> {
+  const { default: PostalMime } = await import("postal-mime");
+  try {
+    return await PostalMime.parse(raw, { maxNestingDepth: levels, maxHeadersSize: headerBytes, forceRfc822Attachments: true });
+  } catch {
+    return null;
+  }
+}
+
+function takeHead(mail: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(mail.buffer, mail.byteOffset, mail.byteLength);
+  const ends = ["\n\r\n", "\n\n"].map((end) => bytes.indexOf(end)).filter((at) => at !== -1);
+  return ends.length === 0 ? mail : mail.subarray(0, Math.min(...ends) + 1);
+}
+
+function toContent(
+  mail: Email,
+  truncated: boolean,
+  restore: (content: Uint8Array) => Uint8Array<ArrayBuffer> | undefined = () => undefined,
+): CapturedContent {
+  const { html = null, text = null, subject = "" } = mail;
+  const replyTo = (mail.replyTo ?? []).flatMap((one) => one.group ?? [one]).flatMap(({ address }) => address || []);
+  return {
+    headers: listHeaders(mail),
+    replyTo: replyTo.length > 0 ? replyTo : null,
+    html,
+    text,
+    links: listLinks(html ?? "", text ?? ""),
+    codes: listCodes(text ?? "", toPlainText(html ?? ""), subject),
+    files: mail.attachments.map(({ filename, mimeType, contentId, content }) => {
+      const bytes = toBytes(content);
+      return {
+        filename: filename ?? "",
+        contentType: mimeType,
+        contentId: contentId?.replace(/^<|>$/g, "") ?? null,
+        content: restore(bytes) ?? bytes,
+      };
+    }),
+    truncated,
+  };
+}
+
+function listHeaders({ headers }: Email): CapturedContent["headers"] {
+  return headers.map(({ originalKey, value }) => ({ name: originalKey, value }));
+}
