@@ -28,7 +28,10 @@ const run = promisify(execFile);
 /** Pages of which every block is read: those that are run here, and the followed ones. */
 const PAGES = [
   "README.md",
-  ...globSync("docs/**/*.md", { cwd: root, exclude: ["docs/{reference,glossary,dashboard-pictures}.md", "docs/{reference,decisions}/*"] }).sort(),
+  ...globSync("docs/**/*.md", {
+    cwd: root,
+    exclude: ["docs/{reference,glossary,dashboard-pictures}.md", "docs/{reference,decisions}/*"],
+  }).sort(),
   ...["agent-kit", "cli", "server"].map((name) => `packages/${name}/README.md`),
 ];
 /**
@@ -45,7 +48,13 @@ const READ = [
   "CONTRIBUTING.md",
   "CHANGELOG.md",
   ...globSync(
-    ["docs/{decisions,reference}/*.md", "docs/{reference,glossary,dashboard-pictures}.md", "SECURITY.md", "packages/sdk/README.md", "examples/*/README.md"],
+    [
+      "docs/{decisions,reference}/*.md",
+      "docs/{reference,glossary,dashboard-pictures}.md",
+      "SECURITY.md",
+      "packages/sdk/README.md",
+      "examples/*/README.md",
+    ],
     {
       cwd: root,
     },
