@@ -62,7 +62,7 @@ export function withoutPath(message: string, path: string): string {
   return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }
 
-/** Whether a change was refused because somebody else had changed the same object meanwhile. */
+/** True for the error of a change that the server refused because the object has a newer revision. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof RequestError && error.details.some(({ code }) => code === "outdated");
 }

@@ -6,6 +6,7 @@ import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { formatMailbox } from "../lib/mailbox-text.ts";
 import { DAY } from "../lib/units.ts";
 import { getTemplateRow } from "../templates/templates.ts";
 import { listGroups, unlessDeleted } from "./groups.ts";
@@ -46,7 +47,7 @@ export function listCampaigns(
 
 /** The From header of a campaign. */
 export function buildFrom({ fromEmail, fromName }: Pick<CampaignRow, "fromEmail" | "fromName">): string {
-  return fromName === null ? fromEmail : `"${fromName.replace(/["\\]/g, "\\$&")}" <${fromEmail}>`;
+  return formatMailbox(fromEmail, fromName);
 }
 
 /** The instant of a `scheduledAt`, ms; null without one. Throws ApiError validation_error if it is past or too far ahead. */

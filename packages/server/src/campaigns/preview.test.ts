@@ -13,7 +13,7 @@ test("a preview is the mail as a contact sees it, and sends and counts nothing",
     variant: null,
     contactId: p1?.id,
     to: "p1@example.com",
-    from: '"Acme" <news@acme.example>',
+    from: "Acme <news@acme.example>",
     subject: "Hello P1",
   });
   expect(preview.html).toContain("Dear P1, your plan is basic.");

@@ -11,7 +11,7 @@ interface Tagging {
   readonly remove: readonly string[];
 }
 
-/** Adds tags to contacts, named by ids or addresses, and removes some. Other tags of theirs stay as they are at this moment. */
+/** Adds tags to contacts, named by ids or addresses, and removes others. All their other tags stay, also those that another request changes meanwhile. */
 export async function tagContacts(
   tx: Tx,
   deps: ContactDeps,

@@ -1,6 +1,7 @@
 import { SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { invalid } from "../lib/api-error.ts";
+import { MB, SECOND } from "../lib/units.ts";
 import { FileFault } from "../webhooks/webhooks.ts";
 import type { DialectDeps } from "./deps.ts";
 
@@ -18,14 +19,40 @@ export function toBase64(content: FileContent): string {
   return digits.endsWith("=") || digits.length % 4 === 0 ? digits : digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
 }
 
-/** A file that a send names by its URL, and its name there. Throws ApiError validation_error that names `path`. */
-export async function fetchAttachment({ fetchFile }: Pick<DialectDeps, "fetchFile">, url: string, path: string) {
-  try {
-    const { bytes, contentType } = await fetchFile(url, SEND_LIMITS.attachmentBytes);
-    return { content: Buffer.from(bytes).toString("base64"), contentType, filename: readFilename(url) };
-  } catch (error) {
-    if (error instanceof FileFault) throw invalid(path, "not_fetched", `${path}: ${error.message}`);
-    throw error;
+// After this long no further file of a request is fetched, ms: each may take ten seconds.
+const FETCHING_MS = 30 * SECOND;
+
+/**
+ * Fetches the files that the emails of one request name by URL, one after the other, with one limit of bytes and one of time for all of
+ * them: a request of a few KB must not make the server hold gigabytes.
+ */
+export class FileFetcher {
+  readonly #deps: Pick<DialectDeps, "fetchFile" | "clock">;
+  readonly #until: number;
+  readonly #maxBytes: number;
+  #left: number;
+
+  constructor(deps: Pick<DialectDeps, "fetchFile" | "clock">, maxBytes: number) {
+    this.#deps = deps;
+    this.#until = deps.clock.real.now() + FETCHING_MS;
+    this.#maxBytes = maxBytes;
+    this.#left = maxBytes;
+  }
+
+  /** A file, and its name there. Throws ApiError validation_error that names `path`. */
+  async fetch(url: string, path: string): Promise<{ content: string; contentType: string | null; filename: string }> {
+    if (this.#deps.clock.real.now() > this.#until)
+      throw invalid(path, "not_fetched", `${path}: fetching the files of this request took over ${FETCHING_MS / SECOND} seconds.`);
+    const most = Math.min(SEND_LIMITS.attachmentBytes, this.#left);
+    try {
+      const { bytes, contentType } = await this.#deps.fetchFile(url, most);
+      this.#left -= bytes.length;
+      return { content: Buffer.from(bytes).toString("base64"), contentType, filename: readFilename(url) };
+    } catch (error) {
+      if (!(error instanceof FileFault)) throw error;
+      const limit = most < SEND_LIMITS.attachmentBytes ? ` All files of a request may take ${this.#maxBytes / MB} MB together.` : "";
+      throw invalid(path, "not_fetched", `${path}: ${error.message}${limit}`);
+    }
   }
 }
 

@@ -75,7 +75,7 @@ export class RelayTokenStore implements TokenStore {
       access: access && { value: access.value, renewAt: now + access.renewIn, endsAt: now + access.endsIn },
       leasedUntil: 0,
     };
-    // The newest refresh token must not be lost, whoever holds the lease by now.
+    // Written also if the lease has ended: the newest refresh token must not be lost.
     const row = this.#toRow(content);
     const { db } = this.#parts;
     await db().tx(
@@ -88,7 +88,10 @@ export class RelayTokenStore implements TokenStore {
     const { relayTokens: t } = read.t;
     const [row] = await read.select().from(t).where(eq(t.relay, relay));
     if (!row) return null;
-    return { bytes: row.token, content: row.basis === this.#basis ? parseSealed(seal.open(row.token, sealPlace(relay))) : NOTHING };
+    return {
+      bytes: row.token,
+      content: row.basis === this.#basis ? Sealed.parse(JSON.parse(seal.open(row.token, sealPlace(relay)))) : NOTHING,
+    };
   }
 
   /** Writes the row if it still is as it was read, null for none; the bytes that are in it then, or null if it has changed. */
@@ -111,17 +114,6 @@ export class RelayTokenStore implements TokenStore {
     const { clock, seal, relay } = this.#parts;
     return { relay, basis: this.#basis, token: seal.seal(JSON.stringify(content), sealPlace(relay)), updatedAt: clock.now() };
   }
-}
-
-/** Earlier versions stored a refresh token alone. */
-function parseSealed(text: string): Sealed {
-  try {
-    const parsed = Sealed.safeParse(JSON.parse(text));
-    if (parsed.success) return parsed.data;
-  } catch {
-    // It is a token.
-  }
-  return { ...NOTHING, refreshToken: text };
 }
 
 function sealPlace(relay: string): string {

@@ -98,7 +98,7 @@ export function deleteAll(signal: AbortSignal): Act {
         } catch (cause) {
           // Stopped by the person: what was under way has not failed.
           if (signal.aborted) return;
-          // One that somebody else has deleted meanwhile is gone as well.
+          // A colleague may have deleted it already.
           if (!(cause instanceof RequestError && cause.status === 404)) failed.push({ contact: email, message: (cause as Error).message });
         }
         done += 1;
@@ -121,12 +121,12 @@ export async function patiently<T>(call: () => Promise<T>, signal: AbortSignal):
   }
 }
 
-/** Other tags of theirs stay, also those that somebody else changes at the same time. */
+/** Adds and removes the named tags only: a colleague can change other tags of the same contacts at the same time. */
 function changeTags(change: { readonly add?: string[]; readonly remove?: string[] }, signal: AbortSignal): Act {
   return async (contacts) => {
     const body = { contacts: contacts.map(({ id }) => id), ...change };
     const { unchanged, failed } = await patiently(() => api.contacts.tag(body, { signal }), signal);
-    // One that somebody else has deleted meanwhile needs no tag.
+    // A contact that a colleague has deleted needs no tag.
     const wrong = failed.filter(({ code }) => code !== "not_found");
     return {
       done: contacts.length,

@@ -14,7 +14,7 @@ interface Props {
   readonly done: () => void;
 }
 
-/** Changes a segment. What somebody else changes meanwhile is not overwritten before the person has seen it. */
+/** Changes a segment. If a colleague has changed it since the page was loaded, the person sees that change before they may overwrite it. */
 export function SegmentEditor({ segment, done }: Props) {
   const { id } = segment;
   const [fields, setFields] = useState(() => toFields(segment));

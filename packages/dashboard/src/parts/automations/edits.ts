@@ -28,7 +28,7 @@ export function findNext({ connections }: Definition, from: string, branch: stri
   return connections.find((one) => leaves(one, from, branch))?.to ?? null;
 }
 
-/** The steps in the order in which contacts take them: each branch after the step it leads out of. Those that nobody reaches come last. */
+/** The steps in the order in which contacts take them, each branch after its step. Steps without a connection to the trigger come last. */
 export function listSteps(definition: Definition): readonly ListedStep[] {
   const { steps } = definition;
   const byId = new Map(steps.map((step) => [step.id, step]));

@@ -132,7 +132,7 @@ function Simple({ field, value, set, names, path, pend, isWrong }: InputProps & 
   return <input {...shared} maxLength={field.kind === "text" ? field.max : undefined} autocomplete="off" onInput={typed} />;
 }
 
-/** Forgets that something is not complete once its element is gone: what was typed there is gone as well. */
+/** Counts an input as complete once it is removed. */
 function useForgetting({ path, pend }: Pick<InputProps, "path" | "pend">): void {
   useEffect(() => () => pend(path, false), [path]);
 }

@@ -45,7 +45,7 @@ const LABELS: Readonly<Record<string, string>> = {
   yearly: "Every year",
 };
 
-/** What a field is called. */
+/** The label of a field. */
 export function labelField(name: string): string {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return LABELS[name] ?? words.charAt(0).toUpperCase() + words.slice(1);

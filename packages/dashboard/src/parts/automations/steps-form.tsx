@@ -53,7 +53,7 @@ export function StepsForm(props: Props) {
     next.current = null;
   });
   useEffect(() => {
-    // What is wrong is shown, where it is not in sight.
+    // The step of the first error is opened.
     const at = edited.steps.findIndex((_, i) => error?.details.some(({ path }) => isAbout(path, `steps[${i}]`)));
     const id = edited.steps[at]?.id;
     if (id !== undefined) choose(id);
@@ -300,7 +300,7 @@ function isWrong(error: RequestError | null, path: string): boolean {
   return error?.details.some((one) => isAbout(one.path, path)) ?? false;
 }
 
-/** What a step is in words; null while its fields have no form that can be described. */
+/** Describes a step in words; null while its fields are incomplete. */
 function describe<T>(words: () => T): T | null {
   try {
     return words();

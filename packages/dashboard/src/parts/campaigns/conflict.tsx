@@ -6,7 +6,7 @@ import { type CampaignDraft, type CampaignFields, PARTS } from "./draft.ts";
 import { describeAudience, type Group, listNamedGroups } from "./groups.ts";
 import { describePace, describeTracking } from "./settings.tsx";
 
-/** Somebody else has changed what is changed here. */
+/** Tells that a colleague has saved another version, and lets the person take it or keep their own. */
 export function CampaignConflict({ draft, groups }: { readonly draft: CampaignDraft; readonly groups: readonly Group[] }) {
   const theirs = draft.theirs.value;
   if (theirs === null) return null;

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { AnswerOf, CallOf, PreparedCall } from "../../http/contract-calls.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
+import { FileFetcher } from "../files.ts";
 import { type Preparation, writeOperation } from "../operation.ts";
 import { ResendEmail, SEND_NOTE, toContractEmail } from "./send-fields.ts";
 
@@ -46,10 +47,12 @@ async function prepareBatch(items: readonly unknown[], calls: Preparation): Prom
   const emails: BatchEmail[] = [];
   const indexes: number[] = [];
   const failures: Failure[] = [];
+  calls.authorize(contract.emails.sendBatch);
+  const fetcher = new FileFetcher(calls.deps, BATCH_LIMITS.attachmentBytes);
   // One after the other: each may fetch files.
   for (const [index, item] of items.entries()) {
     try {
-      emails.push(await toBatchEmail(item, calls, `emails[${index}].`));
+      emails.push(await toBatchEmail(item, calls, fetcher, `emails[${index}].`));
       indexes.push(index);
     } catch (error) {
       if (!permissive || !(error instanceof ApiError)) throw error;
@@ -61,13 +64,13 @@ async function prepareBatch(items: readonly unknown[], calls: Preparation): Prom
   return { permissive, froms: new Set(emails.flatMap(({ from }) => from ?? [])), indexes, failures, call };
 }
 
-async function toBatchEmail(item: unknown, calls: Preparation, at: string): Promise<BatchEmail> {
+async function toBatchEmail(item: unknown, calls: Preparation, fetcher: FileFetcher, at: string): Promise<BatchEmail> {
   const checked = calls.check(ResendEmail, item);
   if ("details" in checked) {
     const details = checked.details.map((detail) => ({ ...detail, path: `${at}${detail.path}` }));
     throw new ApiError("validation_error", `${at.slice(0, -1)}: ${checked.details[0]?.message ?? ""}`, { details });
   }
-  const email = await toContractEmail(checked.value, calls, at);
+  const email = await toContractEmail(checked.value, calls, fetcher, at);
   if ("direct" in email) return email.direct;
   const { slug, ...fields } = email.rendered;
   return { ...fields, template: slug ?? "" };

@@ -1,6 +1,7 @@
 import { AddressError, type Campaign, type CampaignDetail, type CampaignStatus, contract, parseMailbox } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import { ApiError, invalid } from "../../lib/api-error.ts";
+import { formatMailbox } from "../../lib/mailbox-text.ts";
 import { SECOND } from "../../lib/units.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
@@ -208,7 +209,7 @@ function showBroadcast(campaign: Shown) {
   const { fromEmail, fromName, subjectLine, replyTo, previewText, html, text } = campaign;
   return {
     ...showListed(campaign),
-    from: fromName === null ? fromEmail : `${fromName} <${fromEmail}>`,
+    from: formatMailbox(fromEmail, fromName),
     subject: subjectLine,
     reply_to: replyTo === null ? null : [replyTo].flat(),
     preview_text: previewText,

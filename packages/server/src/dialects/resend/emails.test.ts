@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Mailsvc } from "@mailsvc/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call, type ResendServer, startResend } from "../../../test/resend-server.ts";
 
@@ -136,6 +137,55 @@ describe("attachments", () => {
     const sent = await server.resend.emails.send({ ...hello, attachments: [{ filename: "x", path }] });
     expect(sent.error).toMatchObject({ statusCode: 422, name: "invalid_attachment" });
   });
+});
+
+describe("files by URL", () => {
+  /** A host of files of this size that counts what is asked of it. */
+  async function serveFiles(bytes: number) {
+    const host = { asked: 0, url: "", [Symbol.dispose]: () => void files.close() };
+    const files = createServer((_req, res) => {
+      host.asked += 1;
+      res.end(Buffer.alloc(bytes));
+    }).listen(0, "127.0.0.1");
+    await once(files, "listening");
+    host.url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/file`;
+    return host;
+  }
+  const MB = 1024 * 1024;
+
+  test("are fetched for all emails of a request within one limit", async () => {
+    using host = await serveFiles(15 * MB);
+    const mail = { ...hello, attachments: [{ path: host.url }] };
+    const sent = await call(
+      server,
+      "POST",
+      "/emails/batch",
+      Array.from({ length: 20 }, () => mail),
+    );
+    expect([sent.status, sent.body]).toEqual([422, expect.objectContaining({ message: expect.stringMatching(/40 MB together/) })]);
+    expect(host.asked).toBe(3);
+  });
+
+  test("are not fetched for more files than an email may have, nor for a key that may not send", async () => {
+    using host = await serveFiles(1);
+    const attachments = Array.from({ length: 21 }, () => ({ path: host.url }));
+    expect((await server.resend.emails.send({ ...hello, attachments })).error).toMatchObject({ statusCode: 422 });
+    const { key } = await new Mailsvc({ baseUrl: server.url, apiKey: server.apiKey }).keys.create({
+      name: "Reads",
+      permissions: ["transactional:read"],
+    });
+    const { status } = await fetch(`${server.url}/resend/emails`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ ...hello, attachments: attachments.slice(0, 1) }),
+    });
+    expect([status, host.asked]).toEqual([401, 0]);
+  });
+});
+
+test("an error leaves what the caller wrote as it is", async () => {
+  const sent = await server.resend.emails.send({ ...hello, scheduledAt: "inOneHour" });
+  expect(sent.error?.message).toMatch(/^scheduled_at: "inOneHour" is no time/);
 });
 
 describe("a batch", () => {

@@ -1,7 +1,8 @@
-import { contract, type Email, type EmailDetail, type EmailStatus } from "@mailsvc/sdk/contract";
+import { contract, type Email, type EmailDetail, type EmailStatus, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { PreparedCall } from "../../http/contract-calls.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
+import { FileFetcher } from "../files.ts";
 import { type Operation, type Preparation, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { sendBatch } from "./batch.ts";
 import { answerList, listQuery } from "./lists.ts";
@@ -34,7 +35,11 @@ export const emailOperations: readonly Operation[] = [
     note: SEND_NOTE,
     body: ResendEmail,
     bucket: "send",
-    prepare: async (email, calls) => prepareEmail(await toContractEmail(email, calls), calls),
+    prepare: async (email, calls) => {
+      calls.authorize(email.template ? contract.emails.sendTemplate : contract.emails.send);
+      const fetcher = new FileFetcher(calls.deps, SEND_LIMITS.attachmentBytes);
+      return prepareEmail(await toContractEmail(email, calls, fetcher), calls);
+    },
     run: async (_email, calls, prepared: PreparedEmail) => {
       await trustSenderInDev(prepared.from, calls);
       return { id: await finishEmail(prepared, calls) };

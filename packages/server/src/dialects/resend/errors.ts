@@ -9,6 +9,8 @@ interface Wording {
   readonly status: number;
 }
 
+const CAMEL_CASE = /\b[a-z]+(?:[A-Z][a-z]+)+\b/g;
+
 const WORDINGS: Partial<Readonly<Record<ErrorCode, Wording>>> = {
   unauthorized: { name: "invalid_api_key", status: 401 },
   key_revoked: { name: "invalid_api_key", status: 401 },
@@ -31,7 +33,7 @@ export function describeError(error: ApiError, headers: HeaderReader): DialectAn
   const known = findWording(error);
   const isWithoutKey = error.code === "unauthorized" && headers.get("authorization") === null;
   const { name, status } = isWithoutKey ? { ...known, name: "missing_api_key" } : known;
-  const message = error.code === "validation_error" ? toSnakeCase(listFaults(error)) : `${error.message} ${error.hint}`;
+  const message = error.code === "validation_error" ? spellFields(listFaults(error), error) : `${error.message} ${error.hint}`;
   return { status, body: { statusCode: status, name, message } };
 }
 
@@ -56,6 +58,12 @@ function listFaults({ message, details }: ApiError): string {
     : message;
 }
 
-function toSnakeCase(text: string): string {
-  return text.replace(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+/** A message with the fields that the error is about spelled as Resend spells them; what the caller wrote stays as it is. */
+function spellFields(message: string, { details }: ApiError): string {
+  const fields = new Set(details.flatMap(({ path }) => path.match(CAMEL_CASE) ?? []));
+  return message.replace(CAMEL_CASE, (word) => (fields.has(word) ? toSnakeCase(word) : word));
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -17,6 +17,8 @@ interface PageCall {
   cursor?: string;
 }
 
+// The largest page of the contract.
+const PAGE = 100;
 // Pages of the contract go towards older ones only, so what is newer than an id is looked for from the start, this far.
 const MAX_PAGES = 20;
 
@@ -28,8 +30,21 @@ export async function answerList<Item extends { readonly id: string }>(
 ): Promise<object> {
   if (after !== undefined && before !== undefined) throw invalid("after", "unexpected", "Give either after or before.");
   if (before !== undefined) return answerBefore(before, limit, load, show);
-  const { data, pagination } = await load({ limit, ...(after !== undefined && { cursor: toCursor("after", after) }) });
-  return { object: "list", has_more: pagination.hasMore, data: data.map(show) };
+  const { items, hasMore } = await fillPage(limit, after === undefined ? undefined : toCursor("after", after), load);
+  return { object: "list", has_more: hasMore, data: items.map(show) };
+}
+
+/** Reads on until a page is full: `load` may leave out items of the contract's list. */
+async function fillPage<Item>(limit: number, after: string | undefined, load: (page: PageCall) => Promise<Page<Item>>) {
+  const items: Item[] = [];
+  let call: PageCall = { limit, ...(after !== undefined && { cursor: after }) };
+  for (;;) {
+    const { data, pagination } = await load(call);
+    items.push(...data);
+    if (data.length === limit && items.length === limit) return { items, hasMore: pagination.hasMore };
+    if (items.length > limit || pagination.nextCursor === null) return { items: items.slice(0, limit), hasMore: items.length > limit };
+    call = { limit: PAGE, cursor: pagination.nextCursor };
+  }
 }
 
 /** The items just before the one with an id, that is: newer ones. */
@@ -43,14 +58,14 @@ async function answerBefore<Item extends { readonly id: string }>(
   const newer: Item[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { data, pagination } = await load({ limit: 100, ...(cursor !== undefined && { cursor }) });
+    const { data, pagination } = await load({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
     const at = data.findIndex((item) => item.id === id);
     newer.push(...(at < 0 ? data : data.slice(0, at)));
     if (at >= 0) return { object: "list", has_more: newer.length > limit, data: newer.slice(-limit).map(show) };
     if (pagination.nextCursor === null) break;
     cursor = pagination.nextCursor;
   }
-  throw invalid("before", "invalid_cursor", `There is no ${JSON.stringify(id)} among the newest ${MAX_PAGES * 100} of this list.`);
+  throw invalid("before", "invalid_cursor", `There is no ${JSON.stringify(id)} among the newest ${MAX_PAGES * PAGE} of this list.`);
 }
 
 function toCursor(name: string, id: string): string {

@@ -70,6 +70,16 @@ test("received mail is listed and read", async () => {
   expect((await receiving.get("rcv_none")).error).toMatchObject({ statusCode: 404, name: "not_found" });
 });
 
+test("domains are listed also behind many senders that are addresses", async () => {
+  const { domains } = server.resend;
+  const { id } = dataOf(await domains.create({ name: "behind.acme.com" }));
+  for (let i = 0; i < 21; i += 1)
+    await new Mailsvc({ baseUrl: server.url, apiKey: server.apiKey }).senders.create({ email: `sender${i}@elsewhere.example` });
+  const page = dataOf(await domains.list());
+  expect(page.data).toContainEqual(expect.objectContaining({ id }));
+  expect(page.has_more).toBe(false);
+});
+
 test("domains are added, verified and removed", async () => {
   const { domains } = server.resend;
   const created = dataOf(await domains.create({ name: "news.acme.com" }));

@@ -1,4 +1,5 @@
 import { contract, type ReceivedMail } from "@mailsvc/sdk/contract";
+import { formatMailbox } from "../../lib/mailbox-text.ts";
 import { type Operation, readOperation } from "../operation.ts";
 import { describeFile } from "./download-links.ts";
 import { answerList, listQuery } from "./lists.ts";
@@ -37,7 +38,7 @@ function showMail({ id, to, from, fromName, subject, messageId, receivedAt }: Re
   return {
     id,
     to: [to],
-    from: fromName === null || from === null ? (from ?? "") : `${fromName} <${from}>`,
+    from: from === null ? "" : formatMailbox(from, fromName),
     subject,
     message_id: messageId,
     created_at: receivedAt,

@@ -1,9 +1,9 @@
-import { contract, parseTimeWords } from "@mailsvc/sdk/contract";
+import { contract, parseTimeWords, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { CallOf } from "../../http/contract-calls.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
-import { FileContent, fetchAttachment, toBase64 } from "../files.ts";
+import { FileContent, type FileFetcher, toBase64 } from "../files.ts";
 import type { Reads } from "../operation.ts";
 
 /** What of an email is not here. */
@@ -46,16 +46,19 @@ export type ContractEmail =
 
 /**
  * The same email in the words of the contract, with files that are named by URL fetched, and words read as time. Throws ApiError. `at` is
- * its place in the request, such as `emails[2].`.
+ * its place in the request, such as `emails[2].`. The caller has checked the permission of the key.
  */
-export async function toContractEmail(email: ResendEmail, calls: Reads, at = ""): Promise<ContractEmail> {
+export async function toContractEmail(email: ResendEmail, calls: Reads, fetcher: FileFetcher, at = ""): Promise<ContractEmail> {
   const { from, subject, html, text, headers, tags, attachments, template } = email;
   if (email.topic_id)
     throw new ApiError("not_implemented", "topic_id: a single email of a topic is not here.", {
       hint: "Send a broadcast to the topic, or ask contacts.topics.list before you send.",
     });
   const [to, cc, bcc, replyTo] = [email.to, email.cc, email.bcc, email.reply_to].map(listTexts) as [string[], string[], string[], string[]];
-  const files = await Promise.all((attachments ?? []).map((file, i) => toFile(file, `${at}attachments[${i}]`, calls)));
+  if ((attachments ?? []).length > SEND_LIMITS.attachments)
+    throw invalid(`${at}attachments`, "too_big", `${at}attachments: at most ${SEND_LIMITS.attachments} files in an email.`);
+  const files: Awaited<ReturnType<typeof toFile>>[] = [];
+  for (const [i, file] of (attachments ?? []).entries()) files.push(await toFile(file, `${at}attachments[${i}]`, fetcher));
   const fields = {
     to: to.length === 1 ? (to[0] as string) : to,
     ...drop({
@@ -94,14 +97,14 @@ function listTexts(field: string | readonly string[] | null | undefined): string
   return field === null || field === undefined ? [] : typeof field === "string" ? [field] : [...field];
 }
 
-async function toFile({ content, path: url, filename, content_type, content_id }: Attachment, path: string, { deps }: Reads) {
+async function toFile({ content, path: url, filename, content_type, content_id }: Attachment, path: string, fetcher: FileFetcher) {
   const contentId = content_id?.replace(/^<(.*)>$/, "$1");
   if (content !== null && content !== undefined) {
     if (!filename) throw missing(`${path}.filename`);
     return { filename, content: toBase64(content), ...drop({ contentType: content_type, contentId }) };
   }
   if (!url) throw invalid(`${path}.content`, "required", `${path} needs content or path.`);
-  const fetched = await fetchAttachment(deps, url, `${path}.path`);
+  const fetched = await fetcher.fetch(url, `${path}.path`);
   const contentType = content_type ?? (filename ? undefined : fetched.contentType);
   return { filename: filename || fetched.filename, content: fetched.content, ...drop({ contentType, contentId }) };
 }

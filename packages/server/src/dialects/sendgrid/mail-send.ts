@@ -2,6 +2,7 @@ import { BATCH_LIMITS, contract, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import * as z from "zod";
 import type { CallOf, PreparedCall } from "../../http/contract-calls.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
+import { formatMailbox } from "../../lib/mailbox-text.ts";
 import { waitForTurn } from "../../lib/turn.ts";
 import { trustSenderInDev } from "../dev-senders.ts";
 import { drop } from "../drop.ts";
@@ -178,7 +179,7 @@ function toAttachment({ content, filename, type, disposition, content_id }: NonN
 }
 
 function toText({ email, name }: Person): string {
-  return name ? `"${name.replaceAll(/[\\"]/g, "\\$&")}" <${email}>` : email;
+  return formatMailbox(email, name);
 }
 
 function readTime(seconds: number, at: string): string {
