@@ -93,6 +93,8 @@ export interface Endpoint {
   readonly produces?: "text/html" | "text/plain" | "message/rfc822" | "application/octet-stream";
   /** The response is a stream of server-sent events, each with an `output` as its data. It goes on until one side ends it. */
   readonly stream?: true;
+  /** A read that may wait for minutes. It ends when its key is revoked. */
+  readonly waits?: true;
   /** A stream of the same noun that answers instead when the client accepts text/event-stream. */
   readonly followedBy?: string;
   /** Error codes beyond those of every endpoint, COMMON_ERRORS. */

@@ -218,9 +218,10 @@ export const testInbox = {
     method: "GET",
     path: "/api/v1/test-inbox/wait",
     access: read,
+    waits: true,
     summary: "Wait for a matching mail of a test key and return it",
     description:
-      "Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over.",
+      "Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends.",
     query: z.object({ ...ownMatch, ...wait }),
     output: CapturedMailDetail,
     errors: ["not_found"],

@@ -1,10 +1,10 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ask } from "../../test/scenario.ts";
 import { noSuchUser, type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { TEST_MAIL_FROM, toTestId } from "../lib/test-mail.ts";
-import { createWorld } from "../testing.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
 
 const hello = { from: "Acme <hello@acme.test>", to: "ada@example.com", subject: "Hello", text: "It works." };
 const PERMISSIONS = ["transactional:send", "transactional:read", "events:read", "contacts:write", "templates:write"] as const;
@@ -269,4 +269,50 @@ describe("a test key cannot", () => {
 test("ids of test mail sort after all others", () => {
   expect(toTestId("em_01jc3v2m9k8q4w6x0y5z7a1b2c")).toBe("em_t1jc3v2m9k8q4w6x0y5z7a1b2c");
   expect("em_7zzzzzzzzzzzzzzzzzzzzzzzzz" < TEST_MAIL_FROM).toBe(true);
+});
+
+describe("a wait for mail of test keys", () => {
+  /** Starts a wait, and returns when it looks for mail. */
+  async function startWait(world: TestWorld, key: string): Promise<{ answer: Promise<Response> }> {
+    const watched = vi.spyOn(world.app.deps.keyWatch, "watch");
+    const answer = world.fetch(`${world.url}/api/v1/test-inbox/wait?timeout=120`, { headers: { authorization: `Bearer ${key}` } });
+    await vi.waitFor(() => expect(watched).toHaveBeenCalled(), { timeout: 30_000 });
+    watched.mockRestore();
+    return { answer };
+  }
+
+  /** Captures a mail and revokes a key with it, as another process would: this one gets no signal. */
+  async function captureElsewhere({ app: { deps }, workspaceId }: TestWorld, revoked: string): Promise<void> {
+    const { db, ids, clock } = deps;
+    const mail = {
+      id: ids("mail"),
+      emailId: null,
+      workspaceId,
+      to: "ada@example.com",
+      from: "x@example.com",
+      subject: "Hi",
+      size: 1,
+      test: true,
+    };
+    await db.tx(async (tx) => {
+      await tx.update(tx.t.keys).set({ revokedAt: clock.now() }).where(eq(tx.t.keys.id, revoked));
+      await tx.insertAll(tx.t.inbox, [{ ...mail, raw: Buffer.from("x"), receivedAt: clock.now() }]);
+    });
+  }
+
+  test("ends when its key is revoked", async () => {
+    await using t = await production();
+    const { answer } = await startWait(t.world, t.key);
+    await t.world.sdk.keys.revoke(t.made.id);
+    expect((await answer).status).toBe(401);
+    expect(await (await answer).json()).toMatchObject({ error: { code: "key_revoked" } });
+  });
+
+  test("gets no mail that comes in the moment in which its key is revoked", async () => {
+    await using t = await production();
+    const { answer } = await startWait(t.world, t.key);
+    await captureElsewhere(t.world, t.made.id);
+    t.world.app.deps.keyCache.clear();
+    expect(await (await answer).json()).toMatchObject({ error: { code: "key_revoked" } });
+  });
 });

@@ -114,11 +114,27 @@ export class Performer {
     const { context } = caller;
     const input = parseInput(endpoint, params, request.search(), {});
     if (endpoint.stream) return this.#stream(call, caller, input);
-    const output = await (handler as RunAny)(input, { ...context, read: this.#deps.db.read });
+    const read = { ...context, read: this.#deps.db.read };
+    const output = await (endpoint.waits ? this.#wait(call, caller, input) : (handler as RunAny)(input, read));
     if (typeof output === "string" && endpoint.produces) return buildResponse(200, `${endpoint.produces}; charset=utf-8`, output, headers);
     if (output instanceof Uint8Array && endpoint.produces) return buildResponse(200, endpoint.produces, output, headers);
     const json = JSON.stringify(output);
     return endpoint.etag ? withETag(json, request.headers, headers) : buildResponse(200, "application/json", json, headers);
+  }
+
+  /** A read that may wait: it ends when the client leaves or the key is revoked. What comes then does not go to a revoked key. */
+  async #wait({ handler, request }: Call, { context, watch, recheck }: Caller, input: Input): Promise<unknown> {
+    const over = new AbortController();
+    const revoked = watch?.(over.signal);
+    const signal = AbortSignal.any([request.signal(), ...(revoked ? [revoked] : [])]);
+    const run = (handler as RunAny)(input, { ...context, signal: () => signal, read: this.#deps.db.read });
+    const [done] = await Promise.allSettled([run]);
+    over.abort();
+    if (recheck) await recheck();
+    // Another process has revoked it, and the cache of this one does not know yet.
+    if (revoked?.aborted) throw new ApiError("key_revoked", "This API key was revoked while the request waited.");
+    if (done.status === "rejected") throw done.reason;
+    return done.value;
   }
 
   /** A response that goes on until the client leaves. A revoked key ends the connection, also one whose client does not read. */

@@ -76,10 +76,14 @@ describe("whatever a captured mail contains", () => {
         answers[name] = [one.status, waited.status, raw.status];
         expect([name, JSON.parse(one.body).id]).toEqual([name, id]);
       });
+      // A search looks for ten seconds at most: on a busy machine, not through all of these mails.
+      if (Object.keys(turns).length === 3) {
+        const searched = await get(world, "/api/v1/test-inbox?text=NEEDLE");
+        expect([searched.status, JSON.parse(searched.body).data]).toMatchObject([200, [{ id: nice }]]);
+        expect(JSON.parse(searched.body).pagination.totalIsMinimum).toBe(true);
+      }
     }
-    const searched = await get(world, "/api/v1/test-inbox?text=NEEDLE");
-    expect([searched.status, JSON.parse(searched.body).data]).toMatchObject([200, [{ id: nice }]]);
-    expect(JSON.parse(searched.body).pagination.totalIsMinimum).toBe(true);
+    expect((await get(world, "/api/v1/test-inbox?text=NEEDLE")).status).toBe(200);
     expect(Object.entries(answers).filter(([, codes]) => codes.some((code) => code !== 200))).toEqual([]);
     // A turn that reads a megabyte of line ends takes 10 to 30 seconds.
     expect(Object.entries(turns).filter(([, ms]) => ms > 1000)).toEqual([]);
