@@ -6,6 +6,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFi
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
+import { ARCHITECTURE } from "./architecture.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const sources = fileURLToPath(new URL("./debian/", import.meta.url));
@@ -13,7 +14,6 @@ const build = join(root, "build");
 const program = join(build, "mailsvc");
 const run = promisify(execFile);
 
-const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
 const SHELLS = {
   bash: "usr/share/bash-completion/completions/mailsvc",
   zsh: "usr/share/zsh/vendor-completions/_mailsvc",
@@ -51,7 +51,6 @@ Description: email service and agent marketplace
 
 async function main() {
   const { values } = parseArgs({ options: { compression: { type: "string", default: "xz" }, version: { type: "string" } } });
-  const architecture = ARCHITECTURES[process.arch];
   if (!existsSync(program)) throw new Error("build/mailsvc is missing: npm run build:binary");
   const { version: own } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
   const version = values.version ?? own;
@@ -71,11 +70,11 @@ async function main() {
   for (const script of ["postinst", "prerm", "postrm"]) put(`DEBIAN/${script}`, 0o755, (path) => cpSync(join(sources, script), path));
   put("DEBIAN/conffiles", 0o644, (path) => writeFileSync(path, "/etc/default/mailsvc\n"));
   const { stdout: used } = await run("du", ["-sk", folder]);
-  put("DEBIAN/control", 0o644, (path) => writeFileSync(path, control(version, architecture, Number.parseInt(used, 10))));
+  put("DEBIAN/control", 0o644, (path) => writeFileSync(path, control(version, ARCHITECTURE, Number.parseInt(used, 10))));
   // dpkg-deb requires folders that every user may read.
   await run("chmod", ["-R", "u+rwX,go+rX,go-w", folder]);
   chmodSync(join(folder, "etc/default/mailsvc"), 0o600);
-  const file = join(build, `mailsvc_${version}_${architecture}.deb`);
+  const file = join(build, `mailsvc_${version}_${ARCHITECTURE}.deb`);
   await run("dpkg-deb", [
     "--root-owner-group",
     `-Z${values.compression}`,

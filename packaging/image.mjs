@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
+import { ARCHITECTURE } from "./architecture.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const build = join(root, "build");
@@ -17,7 +18,6 @@ const program = join(build, "mailsvc");
 const work = join(root, "node_modules/.cache/mailsvc/image");
 const run = promisify(execFile);
 
-const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
 // The user id that images without root conventionally use.
 const USER = 65532;
 // All entries have the same time, so that the same files give the same image.
@@ -68,7 +68,6 @@ async function pack(folder, file) {
 
 async function main() {
   if (!existsSync(program)) throw new Error("build/mailsvc is missing: npm run build:binary");
-  const architecture = ARCHITECTURES[process.arch];
   const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
   rmSync(work, { recursive: true, force: true });
   const folder = join(work, "rootfs");
@@ -88,7 +87,7 @@ async function main() {
   const layer = readFileSync(join(work, "layer.tar"));
   const config = json(
     {
-      architecture,
+      architecture: ARCHITECTURE,
       os: "linux",
       config: {
         User: `${USER}:${USER}`,

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildRelease } from "../packaging/release/build.mjs";
 import { checkRelease } from "../packaging/release/check.mjs";
 import { checksums } from "../packaging/release/checksums.mjs";
+import { run } from "../packaging/release/command.mjs";
 import { completions } from "../packaging/release/completions.mjs";
 import { sbom } from "../packaging/release/sbom.mjs";
 import { buildBinary } from "./support/binary.ts";
@@ -119,6 +121,18 @@ describe("a check names the artefact that is wrong, and why", () => {
     expect(failed).toBe(1);
     expect(said).toMatch(/FAILED +packages +npm install .+ ended with exit code \d/);
   });
+});
+
+test("it is not made while a file of the repository has changes that are not in the last commit", async () => {
+  const repository = join(work, "repository");
+  const git = (...args: string[]) => run("git", ["-C", repository, "-c", "user.name=x", "-c", "user.email=x@example.com", ...args]);
+  mkdirSync(repository);
+  await git("init", "--quiet");
+  writeFileSync(join(repository, "README.md"), "one");
+  await git("add", "README.md");
+  await git("commit", "--quiet", "-m", "docs: begin");
+  writeFileSync(join(repository, "README.md"), "two");
+  await expect(buildRelease(repository)).rejects.toThrow(/these changes are not in it:\n M README\.md\nCommit them/);
 });
 
 test("only kinds that exist can be asked for", async () => {

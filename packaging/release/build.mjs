@@ -18,8 +18,8 @@ export const releaseFolder = (root, version) => join(root, "build/release", vers
  * fails, with the reason and what to do; the clone stays then.
  */
 export async function buildRelease(root) {
-  assertPrograms();
   await assertCommitted(root);
+  assertPrograms();
   const commit = (await run("git", ["rev-parse", "HEAD"], { cwd: root })).trim();
   const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
   const out = releaseFolder(root, version);

@@ -1,15 +1,15 @@
 // The Debian package.
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ARCHITECTURE } from "../architecture.mjs";
 import { assertVersion } from "./binary.mjs";
 import { cleanEnvironment, findProgram, run } from "./command.mjs";
 import { startProgram, useServer } from "./server.mjs";
 
-const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
 const UNIT = "usr/lib/systemd/system/mailsvc.service";
 const DATA = "/var/lib/mailsvc";
 
-const fileOf = (version) => `mailsvc_${version}_${ARCHITECTURES[process.arch]}.deb`;
+const fileOf = (version) => `mailsvc_${version}_${ARCHITECTURE}.deb`;
 
 /** What the package installs, with the mode of each file. */
 const INSTALLED = {
@@ -40,7 +40,7 @@ export const deb = {
       return;
     }
     const fields = await run("dpkg-deb", ["-f", file, "Package", "Version", "Architecture"]);
-    const expected = `Package: mailsvc\nVersion: ${version}\nArchitecture: ${ARCHITECTURES[process.arch]}\n`;
+    const expected = `Package: mailsvc\nVersion: ${version}\nArchitecture: ${ARCHITECTURE}\n`;
     if (fields !== expected) throw new Error(`${fileOf(version)} says of itself:\n${fields}`);
     const listed = await run("dpkg-deb", ["-c", file]);
     const missing = Object.keys(INSTALLED).filter((path) => !listed.includes(` ./${path}\n`));

@@ -3,12 +3,11 @@ import { createHash } from "node:crypto";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { ARCHITECTURE } from "../architecture.mjs";
 import { cleanEnvironment, findProgram, run } from "./command.mjs";
 import { startProgram, useServer } from "./server.mjs";
 
-const ARCHITECTURES = { x64: "amd64", arm64: "arm64" };
-
-const fileOf = (version) => `mailsvc-image-${version}-${ARCHITECTURES[process.arch]}.tar`;
+const fileOf = (version) => `mailsvc-image-${version}-${ARCHITECTURE}.tar`;
 
 export const image = {
   name: "image",
@@ -54,7 +53,7 @@ function readImage(layout, version) {
     throw new Error(`Its index does not name mailsvc:${version}, alone.`);
   const manifest = JSON.parse(read(named));
   const { config, rootfs, architecture, os } = JSON.parse(read(manifest.config));
-  if (os !== "linux" || architecture !== ARCHITECTURES[process.arch]) throw new Error(`Its config says ${os} on ${architecture}.`);
+  if (os !== "linux" || architecture !== ARCHITECTURE) throw new Error(`Its config says ${os} on ${architecture}.`);
   for (const [i, layer] of manifest.layers.entries())
     if (digestOf(gunzipSync(read(layer))) !== rootfs.diff_ids[i]) throw new Error(`Layer ${i + 1} is not what the config names.`);
   return { config, layers: manifest.layers.map(pathOf) };

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { PUBLISHED } from "../../scripts/published.mjs";
 import { cleanEnvironment, run } from "./command.mjs";
 import { startRegistry } from "./registry.ts";
-import { startProgram } from "./server.mjs";
+import { MAIL, startProgram } from "./server.mjs";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const MAIL = { from: "hello@acme.example", to: "ada@example.com", subject: "A release", text: "It works." };
 
 const SEND = `import { Mailsvc } from "@mailsvc/sdk";
 const client = new Mailsvc();
@@ -23,9 +22,10 @@ const judge = (body) => verifySignature({ body, signature, secrets: ${JSON.strin
 console.log(JSON.stringify([judge(readFileSync("event.json")), judge("{}")]));
 `;
 
+const nameOf = (folder) => JSON.parse(readFileSync(new URL(`../../packages/${folder}/package.json`, import.meta.url), "utf8")).name;
+
 /** The file that npm packs a package into. */
-const fileOf = (folder, version) =>
-  `${folder.includes("mailsvc") || folder === "cli" ? "" : "mailsvc-"}${folder === "cli" ? "mailsvc" : folder}-${version}.tgz`;
+const fileOf = (folder, version) => `${nameOf(folder).replace("@", "").replace("/", "-")}-${version}.tgz`;
 
 const listFiles = (version) => PUBLISHED.map((folder) => fileOf(folder, version));
 

@@ -5,6 +5,9 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { SMTPServer } from "smtp-server";
 import { atExit, until } from "./command.mjs";
 
+/** What is sent to try a release. */
+export const MAIL = { from: "hello@acme.example", to: "ada@example.com", subject: "A release", text: "It works." };
+
 /**
  * Starts a program that writes a ready-file, and waits for it. `ready` is what the file says; disposing stops the program.
  *
@@ -77,11 +80,10 @@ export async function useServer(launch, ok) {
   };
   await ask("/readyz");
   ok("serves, and is ready");
-  const mail = { from: "hello@acme.example", to: "ada@example.com", subject: "A release", text: "It works." };
-  const { id } = JSON.parse(await ask("/api/v1/send", { method: "POST", body: JSON.stringify(mail) }));
+  const { id } = JSON.parse(await ask("/api/v1/send", { method: "POST", body: JSON.stringify(MAIL) }));
   const status = async () => JSON.parse(await ask(`/api/v1/emails/${id}`)).status;
   await until("the mail", async () => mailServer.taken.length > 0 && (await status()) === "sent", server.said);
-  if (!/^Subject: A release\r$/m.test(mailServer.taken[0])) throw new Error(`Another mail arrived:\n${mailServer.taken[0]}`);
+  if (!mailServer.taken[0].includes(`\r\nSubject: ${MAIL.subject}\r\n`)) throw new Error(`Another mail arrived:\n${mailServer.taken[0]}`);
   ok("a send over plain HTTP arrives at a mail server, and its status is sent");
   const page = await ask("/dashboard");
   const script = /<script[^>]* src="([^"]+)"/.exec(page)?.[1];
