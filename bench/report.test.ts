@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { benches } from "./benches.ts";
 import { type Bench, type Figure, median, reached } from "./figure.ts";
-import { asLine, asResults } from "./report.ts";
+import { asLine, asResults, mergeResults } from "./report.ts";
 
 const RUN = fileURLToPath(new URL("run.mjs", import.meta.url));
 const run = (...args: string[]) => spawnSync(process.execPath, [RUN, ...args], { encoding: "utf8" });
@@ -37,11 +37,22 @@ test("a line of --json has the five fields and nothing else", () => {
   expect(asLine(faster)).toBe('{"name":"accept.vs-naive","value":12345.6,"unit":"sends/s","against":"naive server","ratio":12.3}');
 });
 
-test("the page of results has the machine, the row and the meaning", () => {
-  const page = asResults("2 cores", [{ bench, figures: [faster] }]);
-  expect(page).toContain("The last run: 2 cores.");
+test("the page of results has a section for each bench, with the meaning, the row and the machine", () => {
+  const page = asResults([bench], [{ bench: "accept", about: "2 cores", figures: [faster] }]);
+  expect(page).toContain("## accept\n\nSends a second.\n");
   expect(page).toContain("| accept.vs-naive | 12,346 sends/s | 12,000 to 13,000 | naive server | 12.3x | >= 10x | yes |");
-  expect(page).toContain("- **accept**: Sends a second.");
+  expect(page).toContain("<sub>2 cores</sub>");
+});
+
+test("a run replaces the results of its own benches, and those of benches that are gone are dropped", () => {
+  const result = (name: string, about: string) => ({ bench: name, about, figures: [] });
+  const known = [{ name: "accept" }, { name: "tail" }, { name: "drain" }];
+  const earlier = [result("drain", "before"), result("gone", "before"), result("tail", "before")];
+  expect(mergeResults(known, earlier, [result("tail", "now"), result("accept", "now")])).toEqual([
+    result("accept", "now"),
+    result("tail", "now"),
+    result("drain", "before"),
+  ]);
 });
 
 test("--list names every benchmark, and an unknown name is refused with the known ones", () => {

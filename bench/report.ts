@@ -35,28 +35,46 @@ export function asRow(figure: Figure): string {
     .trimEnd();
 }
 
-/** The whole of RESULTS.md. */
-export function asResults(about: string, done: readonly { bench: Bench; figures: readonly Figure[] }[]): string {
-  const table = [
-    ["Figure", "Median", "Rounds", "Against", "Ratio", "Goal", "Reached"],
-    ["---", "---", "---", "---", "---", "---", "---"],
-    ...done.flatMap(({ figures }) => figures.map(cells)),
-  ];
+/** What a run measured of one bench, as results.json keeps it. */
+export interface Result {
+  /** The name of the bench. */
+  readonly bench: string;
+  /** The machine, the versions and the load. */
+  readonly about: string;
+  readonly figures: readonly Figure[];
+}
+
+/** The results that are kept after a run: its own, and those that an earlier run has of other benches. In the order of `benches`. */
+export function mergeResults(benches: readonly Pick<Bench, "name">[], earlier: readonly Result[], now: readonly Result[]): Result[] {
+  return benches.flatMap(({ name }) => now.find(({ bench }) => bench === name) ?? earlier.find(({ bench }) => bench === name) ?? []);
+}
+
+/** The whole of RESULTS.md: a section for each bench that was ever saved. */
+export function asResults(benches: readonly Pick<Bench, "name" | "meaning">[], results: readonly Result[]): string {
+  const meaningOf = new Map(benches.map(({ name, meaning }) => [name, meaning]));
   return [
     "# Results",
     "",
-    `The last run: ${about}.`,
+    "Written by `npm run bench -- [NAME …] --save`, which measures some benchmarks again and keeps the others. Rates differ from machine to machine and",
+    "hour to hour; the ratios are taken side by side in one run, with the server on one core and the load on another, and are what to compare. A goal",
+    "is for the ratio, or for the figure itself where there is none.",
     "",
-    "Written by `npm run bench -- --save`. Rates differ from machine to machine and hour to hour; the ratios are taken side by side in one run, with the",
-    "server on one core and the load on another, and are what to compare. A goal is for the ratio, or for the figure itself where there is none.",
-    "",
-    ...table.map((row) => `| ${row.join(" | ")} |`),
-    "",
-    "## What they mean",
-    "",
-    ...done.map(({ bench }) => `- **${bench.name}**: ${bench.meaning}`),
-    "",
+    ...results.flatMap(({ bench, about, figures }) => [
+      `## ${bench}`,
+      "",
+      meaningOf.get(bench) ?? "",
+      "",
+      toTable(figures),
+      "",
+      `<sub>${about}</sub>`,
+      "",
+    ]),
   ].join("\n");
+}
+
+function toTable(figures: readonly Figure[]): string {
+  const rows = [["Figure", "Median", "Rounds", "Against", "Ratio", "Goal", "Reached"], Array(7).fill("---"), ...figures.map(cells)];
+  return rows.map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
 function digits(value: number): string {

@@ -2,9 +2,9 @@
 //
 //   npm run bench -- [NAME …] [--json] [--save] [--list] [--minutes N] [--rate N] [--rows N]
 //
-// Without a name, all but the long ones. --minutes and --rate (requests a second) are for soak, --rows for lists. --json prints one line for each figure; --save writes bench/RESULTS.md.
+// Without a name, all but the long ones. --minutes and --rate (requests a second) are for soak, --rows for lists. --json prints one line for each figure; --save keeps them in bench/results.json, and writes bench/RESULTS.md.
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -36,23 +36,28 @@ const main = async () => {
   }
   // Benchmarks measure the built packages; the build does nothing if they are up to date.
   execFileSync(process.execPath, [fileURLToPath(new URL("../scripts/build.mjs", import.meta.url))], { stdio: ["ignore", 2, 2] });
-  const { asLine, asRow, asResults, busy, machine } = await import("./report.ts");
+  const { asLine, asResults, asRow, busy, machine, mergeResults } = await import("./report.ts");
   const chosen = benches.filter(({ name, onlyByName }) => (positionals.length === 0 ? !onlyByName : positionals.includes(name)));
-  const about = `${machine()} · ${busy()} at the start`;
-  if (!values.json) console.log(`${about}\n`);
+  if (!values.json) console.log(`${machine()} · ${busy()}\n`);
   const done = [];
   let failed = false;
   for (const bench of chosen) {
     try {
+      const about = `${machine()} · ${busy()} at the start`;
       const figures = await bench.run({ minutes, rate, rows });
-      done.push({ bench, figures });
+      done.push({ bench: bench.name, about, figures });
       for (const figure of figures) console.log(values.json ? asLine(figure) : asRow(figure));
     } catch (error) {
       failed = true;
       console.error(`${bench.name}: ${error.stack}`);
     }
   }
-  if (values.save) writeFileSync(new URL("RESULTS.md", import.meta.url), asResults(`${about}, ${busy()} at the end`, done));
+  if (values.save) {
+    const file = new URL("results.json", import.meta.url);
+    const results = mergeResults(benches, JSON.parse(readFileSync(file, "utf8")), done);
+    writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+    writeFileSync(new URL("RESULTS.md", import.meta.url), asResults(benches, results));
+  }
   return failed ? 1 : 0;
 };
 
