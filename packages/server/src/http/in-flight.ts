@@ -2,6 +2,8 @@ import type { Clock } from "../lib/clock.ts";
 
 // This many requests in flight are a crowd: accepting requests then comes before delivering mail.
 const CROWD = 16;
+// A request with a large body, such as a batch of emails, is as much work as several: one for each of these bytes.
+const BYTES_PER_REQUEST = 4096;
 // A crowd counts for this long: between two commits of a busy server there are moments without a request in flight.
 const CROWD_MS = 50;
 
@@ -9,6 +11,8 @@ const CROWD_MS = 50;
 export class InFlightRequests {
   readonly #real: Clock["real"];
   #count = 0;
+  /** The requests in flight, large ones counted several times. */
+  #weight = 0;
   /** When a crowd last ended. */
   #dispersedAt = Number.NEGATIVE_INFINITY;
   /** True once the server is shutting down: responses then ask clients to close their connection. */
@@ -22,17 +26,20 @@ export class InFlightRequests {
     return this.#count;
   }
 
-  /** Whether at least 16 requests were in flight within the last 50 ms. */
+  /** Whether at least 16 requests, or as much work in fewer, were in flight within the last 50 ms. */
   get crowded(): boolean {
-    return this.#count >= CROWD || this.#real.now() - this.#dispersedAt < CROWD_MS;
+    return this.#weight >= CROWD || this.#real.now() - this.#dispersedAt < CROWD_MS;
   }
 
-  begin(): void {
+  /** Counts a request whose body has so many bytes. Call what it returns when the request has been answered. */
+  begin(bytes = 0): () => void {
+    const weight = Math.max(1, Math.floor(bytes / BYTES_PER_REQUEST));
     this.#count += 1;
-  }
-
-  end(): void {
-    if (this.#count === CROWD) this.#dispersedAt = this.#real.now();
-    this.#count -= 1;
+    this.#weight += weight;
+    return () => {
+      if (this.#weight >= CROWD) this.#dispersedAt = this.#real.now();
+      this.#count -= 1;
+      this.#weight -= weight;
+    };
   }
 }

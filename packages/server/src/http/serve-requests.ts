@@ -68,7 +68,7 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
       const startedAt = observe && clock.real.now();
       const headers: HeaderList = [["x-request-id", requestId]];
       if (inFlight.draining) headers.push(["connection", "close"]);
-      inFlight.begin();
+      const end = inFlight.begin(Number(request.headers.get("content-length")) || 0);
       try {
         const base: PublicContext<HttpDeps> = {
           deps,
@@ -85,7 +85,7 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
         }
         return request.respond(response);
       } finally {
-        inFlight.end();
+        end();
       }
     };
 }

@@ -52,7 +52,7 @@ export function mountMcp(h3: H3, parts: McpRouteParts): void {
   const serve = serveWith(h3, parts);
   h3.all("/mcp", async (event) => {
     const requestId = ids("req");
-    inFlight.begin();
+    const end = inFlight.begin();
     try {
       const response = await serve(event);
       const headers = new Headers(response.headers);
@@ -65,7 +65,7 @@ export function mountMcp(h3: H3, parts: McpRouteParts): void {
         log.error("mcp failed", { requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
       return toResponse(error instanceof ApiError ? error : new ApiError("internal_error", "An unexpected error occurred."), requestId);
     } finally {
-      inFlight.end();
+      end();
     }
   });
 }

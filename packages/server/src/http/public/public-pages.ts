@@ -89,11 +89,11 @@ export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, lo
     (page: PublicPage) =>
     async (event: H3Event): Promise<Response> => {
       const requestId = ids("req");
-      inFlight.begin();
+      const end = inFlight.begin();
       try {
         return await toResponse(await serve(page, event, requestId), event, requestId, inFlight.draining);
       } finally {
-        inFlight.end();
+        end();
       }
     };
   for (const page of pages) h3.all(page.path, route(page));
