@@ -17,6 +17,14 @@ const options = {
   rows: { type: "string", default: "1000000" },
 };
 
+/** Keeps what a bench measured, at once: a run that is stopped keeps what it has. */
+function save(benches, result, { asResults, mergeResults }) {
+  const file = new URL("results.json", import.meta.url);
+  const results = mergeResults(benches, JSON.parse(readFileSync(file, "utf8")), [result]);
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(new URL("RESULTS.md", import.meta.url), asResults(benches, results));
+}
+
 const main = async () => {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const { benches } = await import("./benches.ts");
@@ -36,27 +44,21 @@ const main = async () => {
   }
   // Benchmarks measure the built packages; the build does nothing if they are up to date.
   execFileSync(process.execPath, [fileURLToPath(new URL("../scripts/build.mjs", import.meta.url))], { stdio: ["ignore", 2, 2] });
-  const { asLine, asResults, asRow, busy, machine, mergeResults } = await import("./report.ts");
+  const report = await import("./report.ts");
+  const { asLine, asRow, busy, machine } = report;
   const chosen = benches.filter(({ name, onlyByName }) => (positionals.length === 0 ? !onlyByName : positionals.includes(name)));
   if (!values.json) console.log(`${machine()} · ${busy()}\n`);
-  const done = [];
   let failed = false;
   for (const bench of chosen) {
     try {
       const about = `${machine()} · ${busy()} at the start`;
       const figures = await bench.run({ minutes, rate, rows });
-      done.push({ bench: bench.name, about, figures });
+      if (values.save) save(benches, { bench: bench.name, about, figures }, report);
       for (const figure of figures) console.log(values.json ? asLine(figure) : asRow(figure));
     } catch (error) {
       failed = true;
       console.error(`${bench.name}: ${error.stack}`);
     }
-  }
-  if (values.save) {
-    const file = new URL("results.json", import.meta.url);
-    const results = mergeResults(benches, JSON.parse(readFileSync(file, "utf8")), done);
-    writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
-    writeFileSync(new URL("RESULTS.md", import.meta.url), asResults(benches, results));
   }
   return failed ? 1 : 0;
 };

@@ -6,10 +6,14 @@ import { NextMailServer } from "./mailserver.ts";
 import { mailsvcOnPostgres, mailsvcOnSqlite } from "./mailsvc.ts";
 import { bullmqAlways, bullmqEverySecond, graphileWorker } from "./queues.ts";
 import type { Stack } from "./stack.ts";
+import type { TestTool } from "./test-tool.ts";
+import { type ToolReport, tryTool } from "./test-tool-trial.ts";
+import { TEST_TOOLS } from "./test-tools.ts";
 import { measureSpeed, measureSurvival, type Speed, type Survival } from "./trial.ts";
 
 const PAGE = fileURLToPath(new URL("../../docs/comparison.md", import.meta.url));
 const MARKS = { from: "<!-- table: npm run bench:stacks -- --save -->\n", to: "<!-- end of the table -->" };
+const TOOL_MARKS = { ...MARKS, from: "<!-- table: npm run bench:stacks -- --tools --save -->\n" };
 
 /** All stacks, in the order of the table. */
 const STACKS: readonly Stack[] = [mailsvcOnSqlite, mailsvcOnPostgres, bullmqAlways, bullmqEverySecond, graphileWorker, postfix, haraka];
@@ -24,9 +28,7 @@ interface Row {
 export async function compare({ only, rounds, save }: { only: readonly string[]; rounds: number; save: boolean }): Promise<void> {
   const next = await NextMailServer.start();
   const rows: Row[] = [];
-  for (const stack of STACKS.filter(
-    ({ name }) => only.length === 0 || only.some((word) => name.toLowerCase().includes(word.toLowerCase())),
-  )) {
+  for (const stack of STACKS.filter(({ name }) => isChosen(name, only))) {
     const missing = stack.missing();
     if (missing !== null) {
       console.error(`${stack.name}: left out, ${missing}.`);
@@ -41,6 +43,35 @@ export async function compare({ only, rounds, save }: { only: readonly string[];
   const text = `${machine()} · ${busy()} at the end\n\n${toTable(rows)}\n`;
   console.log(text);
   if (save) writeFileSync(PAGE, replaceTable(readFileSync(PAGE, "utf8"), text));
+}
+
+/** Tries what people test their mail with, prints the table, and writes it into docs/comparison.md if `save` is true. */
+export async function compareTools({ only, save }: { only: readonly string[]; save: boolean }): Promise<void> {
+  const lines: string[] = [];
+  for (const tool of TEST_TOOLS.filter(({ name }) => isChosen(name, only))) {
+    console.error(`${tool.name} …`);
+    lines.push(toToolLine(tool, await tryTool(tool)));
+    console.error(lines.at(-1));
+  }
+  const head = [
+    "| Tool | Takes | Ready | Sent and found | Memory | Kept after a kill | A bounce | A mail of an hour later |",
+    "| --- | --- | ---: | ---: | ---: | ---: | --- | --- |",
+  ];
+  const text = `${machine()} · ${busy()} at the end\n\n${[...head, ...lines].join("\n")}\n`;
+  console.log(text);
+  if (save) writeFileSync(PAGE, replaceTable(readFileSync(PAGE, "utf8"), text, TOOL_MARKS));
+}
+
+function toToolLine({ name, takes }: TestTool, report: ToolReport): string {
+  const { ready, found, memory, kept, sent, bounce, scheduled } = report;
+  return (
+    `| ${name} | ${takes} | ${Math.round(ready)} ms | ${found.toFixed(1)} ms | ${Math.round(memory)} MB | ${kept} of ${sent} | ` +
+    `${bounce ?? "no way to ask for one"} | ${scheduled ?? "no schedules"} |`
+  );
+}
+
+function isChosen(name: string, only: readonly string[]): boolean {
+  return only.length === 0 || only.some((word) => name.toLowerCase().includes(word.toLowerCase()));
 }
 
 function toTable(rows: readonly Row[]): string {
@@ -59,9 +90,9 @@ function toLine({ stack: { name, durability }, speed, survival }: Row): string {
   );
 }
 
-function replaceTable(page: string, text: string): string {
-  const [before, rest = ""] = page.split(MARKS.from);
-  const after = rest.split(MARKS.to)[1];
-  if (after === undefined) throw new Error("docs/comparison.md has no place for the table.");
-  return `${before}${MARKS.from}${text}${MARKS.to}${after}`;
+function replaceTable(page: string, text: string, marks = MARKS): string {
+  const from = page.indexOf(marks.from);
+  const to = page.indexOf(marks.to, from);
+  if (from < 0 || to < 0) throw new Error("docs/comparison.md has no place for the table.");
+  return page.slice(0, from) + marks.from + text + page.slice(to);
 }

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cpuOf, familyOf } from "../cpu.ts";
+import { cpuOf } from "../cpu.ts";
 import { median } from "../figure.ts";
 import type { NextMailServer } from "./mailserver.ts";
+import { memoryOf } from "./memory.ts";
 import { sendMails } from "./sender.ts";
 import type { RunningStack, Stack } from "./stack.ts";
 
@@ -99,17 +99,4 @@ async function arrival(next: NextMailServer, mails: ReadonlySet<number>): Promis
     if (missing === 0 || performance.now() - Math.max(from, next.lastAt) > PATIENCE_MS) return missing;
     await sleep(50);
   }
-}
-
-/** Memory of processes and their children, shared pages counted once, MB. */
-function memoryOf(pids: readonly number[]): number {
-  const kilobytes = familyOf(pids).map((pid) => {
-    try {
-      return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);
-    } catch {
-      // It has ended meanwhile.
-      return 0;
-    }
-  });
-  return kilobytes.reduce((sum, one) => sum + one, 0) / 1024;
 }
