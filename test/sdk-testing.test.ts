@@ -54,6 +54,15 @@ describe("a server that a test starts", () => {
   });
 });
 
+test("a server of a test takes no settings of the environment", async () => {
+  vi.stubEnv("MAILSVC_DATABASE_URL", "postgres://127.0.0.1:1/production");
+  vi.stubEnv("MAILSVC_KEEP", "nothing that can be read");
+  const lines: string[] = [];
+  await using server = await startLocal({ cwd: root, onLog: (text) => lines.push(text) });
+  expect(await server.inbox.all()).toEqual([]);
+  expect(lines.join("")).not.toContain("MAILSVC_DATABASE_URL");
+});
+
 test("a server that does not start says why", async () => {
   await expect(startLocal({ cwd: root, flags: ["--relays", "/nowhere.json"] })).rejects.toThrow(
     /The dev server did not start:.*\n.*\/nowhere\.json/s,

@@ -123,16 +123,20 @@ describe("mailsvc dev -- COMMAND", () => {
     expect([silent.stdout, silent.stderr]).toEqual(["", ""]);
   }, 60_000);
 
-  test("sends through no relay of the environment, and says so; with a flag it says where mail goes", async () => {
+  test("uses no relay and no database of the environment, and says so; with a flag it says where mail goes", async () => {
     const script = `fetch(process.env.MAILSVC_URL + "/api/v1/me", { headers: { authorization: "Bearer " + process.env.MAILSVC_API_KEY } })
       .then((r) => r.json()).then((me) => console.log(me.server.mailer, me.server.capturesMail));`;
-    const env = { MAILSVC_SMTP_URL: "smtp://production.invalid" };
+    const env = { MAILSVC_SMTP_URL: "smtp://production.invalid", MAILSVC_DATABASE_URL: "postgres://production.invalid/mailsvc" };
     const captured = await start([], node(script), { env }).ended;
     expect(captured).toMatchObject({ code: 0, stdout: "capture true\n" });
-    expect(captured.stderr).toMatch(/^Dev mode does not use MAILSVC_SMTP_URL of the environment\..*--smtp-url.*\ndev server http/);
+    expect(captured.stderr).toMatch(
+      /^Dev mode does not use MAILSVC_DATABASE_URL and MAILSVC_SMTP_URL of the.*--database-url and --smtp-url\.\ndev server http/,
+    );
     const sent = await start(["--smtp-url", "smtp://relay.invalid"], node(script), { env }).ended;
     expect(sent).toMatchObject({ code: 0, stdout: expect.stringMatching(/ false\n$/) });
-    expect(sent.stderr).toMatch(/^dev server http\S+\nMail +leaves through relay\.invalid\n$/);
+    expect(sent.stderr).toMatch(
+      /^Dev mode does not use MAILSVC_DATABASE_URL of.*\ndev server http\S+\nMail +leaves through relay\.invalid\n$/,
+    );
   }, 60_000);
 
   test.each([

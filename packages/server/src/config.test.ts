@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConfigError, describeIgnoredRelays, readConfig } from "./config.ts";
+import { ConfigError, describeIgnoredVariables, readConfig } from "./config.ts";
 
 const config = (flags: Record<string, string>, env: Record<string, string> = {}) => readConfig({ flags, env, dev: false });
 
@@ -30,17 +30,27 @@ test.each([" ", "hunter2\n", "hunter 2"])(
   },
 );
 
-test("dev mode sends through a relay that a flag names, and not through one of the environment", () => {
-  const env = { MAILSVC_SMTP_URL: "smtp://production.example", MAILSVC_RELAYS: "/etc/relays.json" };
+test("dev mode uses the database and the relay that a flag names, and none of the environment", () => {
+  const env = {
+    MAILSVC_DATABASE_URL: "postgres://production.example/mailsvc",
+    MAILSVC_SMTP_URL: "smtp://production.example",
+    MAILSVC_RELAYS: "/etc/relays.json",
+  };
   const inDev = (flags: Record<string, string>) => readConfig({ flags, env, dev: true });
-  expect(inDev({})).toMatchObject({ smtpUrl: null, relays: null, ignoredRelays: ["MAILSVC_SMTP_URL", "MAILSVC_RELAYS"] });
-  expect(describeIgnoredRelays(inDev({}))).toContain("does not use MAILSVC_SMTP_URL and MAILSVC_RELAYS of the environment");
-  expect(inDev({ "smtp-url": "smtp://127.0.0.1:1" })).toMatchObject({
+  const nothing = { databaseUrl: null, smtpUrl: null, relays: null };
+  expect(inDev({})).toMatchObject({ ...nothing, ignoredVariables: Object.keys(env) });
+  expect(inDev({ data: "here" })).toMatchObject({ ...nothing, data: "here" });
+  expect(inDev({ "smtp-url": "smtp://127.0.0.1:1", "database-url": "postgres://127.0.0.1/dev" })).toMatchObject({
+    databaseUrl: "postgres://127.0.0.1/dev",
     smtpUrl: "smtp://127.0.0.1:1",
     relays: null,
-    ignoredRelays: ["MAILSVC_RELAYS"],
+    ignoredVariables: ["MAILSVC_RELAYS"],
   });
-  expect(config({}, env)).toMatchObject({ smtpUrl: env.MAILSVC_SMTP_URL, relays: env.MAILSVC_RELAYS, ignoredRelays: [] });
+  expect(describeIgnoredVariables({ ignoredVariables: ["MAILSVC_DATABASE_URL", "MAILSVC_RELAYS"] })).toBe(
+    "Dev mode does not use MAILSVC_DATABASE_URL and MAILSVC_RELAYS of the environment, where production may be named. To use them, pass --database-url and --relays.",
+  );
+  const inProduction = { databaseUrl: env.MAILSVC_DATABASE_URL, smtpUrl: env.MAILSVC_SMTP_URL, relays: env.MAILSVC_RELAYS };
+  expect(config({ data: "for-first-keys" }, env)).toMatchObject({ ...inProduction, ignoredVariables: [] });
 });
 
 test("a secret key is 32 bytes, or it is refused without being repeated", () => {

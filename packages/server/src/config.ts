@@ -26,8 +26,8 @@ export interface Config {
   readonly smtpUrl: string | null;
   /** The file of relays; null without one. */
   readonly relays: string | null;
-  /** The variables that name a relay and are not used, because dev mode sends only to one that a flag names. */
-  readonly ignoredRelays: readonly string[];
+  /** The variables that name a database or a relay and are not used, because dev mode takes those from flags only. */
+  readonly ignoredVariables: readonly string[];
   readonly dkim: readonly { domain: string; selector: string; keyFile: string }[];
   readonly mailFrom: string;
   /** What people outside are shown as the name of the first workspace; null until it is given. */
@@ -120,8 +120,8 @@ export const DEV_FOLDER = ".mailsvc";
 /** Flags by name, as the command line gives them; `true` for a switch. */
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The flags that name relays. */
-const RELAY_FLAGS = SERVE_FLAGS.filter((flag) => flag.name === "smtp-url" || flag.name === "relays");
+/** Flags whose variable, in a project's environment, often names a part of production: its database, its relays. */
+const OF_PRODUCTION: ReadonlySet<string> = new Set<(typeof SERVE_FLAGS)[number]["name"]>(["database-url", "smtp-url", "relays"]);
 
 const KEPT = Object.keys(DEFAULT_RETENTION) as (keyof RetentionPolicy)[];
 const MAX_DAYS = 36_500;
@@ -141,19 +141,17 @@ export function readConfig({
   temporary?: boolean;
 }): Config {
   const table = [...SERVE_FLAGS, ...DEV_FLAGS];
+  // Tests must not mail people, and not empty the database of production.
+  const ignored = dev ? table.filter(({ name, env: twin }) => OF_PRODUCTION.has(name) && flags[name] === undefined && env[twin]) : [];
   const value = (name: (typeof table)[number]["name"]): string | undefined => {
     const flag = flags[name];
     if (flag === "") throw new ConfigError(`--${name} needs a value, but the one given is empty.`);
     if (typeof flag === "string") return flag;
-    const twin = table.find((f) => f.name === name)?.env;
+    const twin = table.find((f) => f.name === name && !ignored.includes(f))?.env;
     return (twin && env[twin]) || undefined;
   };
-  // A project's environment often names the relay of production, and tests must not mail people.
-  const ignoredRelays = dev ? RELAY_FLAGS.filter(({ name, env: twin }) => flags[name] === undefined && env[twin]) : [];
-  const relayValue = (name: (typeof RELAY_FLAGS)[number]["name"]): string | undefined =>
-    ignoredRelays.some((flag) => flag.name === name) ? undefined : value(name);
   const databaseUrl = value("database-url");
-  const smtpUrl = relayValue("smtp-url");
+  const smtpUrl = value("smtp-url");
   const releaseRelay = value("release-relay");
   const inboundDomain = readDomain("inbound-domain", value("inbound-domain"));
   const host = value("host") ?? "127.0.0.1";
@@ -168,8 +166,8 @@ export function readConfig({
     databaseUrl: databaseUrl === undefined ? null : url("database-url", databaseUrl, ["postgres:", "postgresql:"]),
     databaseConnections: integer("database-connections", value("database-connections") ?? "16", 2, 500),
     smtpUrl: smtpUrl === undefined ? null : url("smtp-url", smtpUrl, ["smtp:", "smtps:"]),
-    relays: relayValue("relays") ?? null,
-    ignoredRelays: ignoredRelays.map((flag) => flag.env),
+    relays: value("relays") ?? null,
+    ignoredVariables: ignored.map((flag) => flag.env),
     dkim: readDkim(value("dkim")),
     mailFrom: readMailFrom(value("mail-from") ?? "mailsvc <no-reply@mailsvc.test>"),
     name: readName(value("name")),
@@ -221,8 +219,9 @@ export function readConfig({
 }
 
 /** Says which variables dev mode does not use, and how to use them. */
-export function describeIgnoredRelays({ ignoredRelays }: Pick<Config, "ignoredRelays">): string {
-  return `Dev mode does not use ${ignoredRelays.join(" and ")} of the environment. To send through a mail server, name it with --smtp-url or --relays.`;
+export function describeIgnoredVariables({ ignoredVariables }: Pick<Config, "ignoredVariables">): string {
+  const flags = SERVE_FLAGS.filter((flag) => ignoredVariables.includes(flag.env)).map((flag) => `--${flag.name}`);
+  return `Dev mode does not use ${ignoredVariables.join(" and ")} of the environment, where production may be named. To use them, pass ${flags.join(" and ")}.`;
 }
 
 function fail(message: string): never {

@@ -11,7 +11,7 @@ export {
   ConfigError,
   DEFAULT_PORT,
   DEV_FLAGS,
-  describeIgnoredRelays,
+  describeIgnoredVariables,
   type FlagValues,
   readConfig,
   SERVE_FLAGS,

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { ConfigError, DEV_FLAGS, describeIgnoredRelays, readConfig, SERVE_FLAGS } from "./config.ts";
+import { ConfigError, DEV_FLAGS, describeIgnoredVariables, readConfig, SERVE_FLAGS } from "./config.ts";
 import { jsonLog } from "./lib/log.ts";
 import { toAnnouncement } from "./ready-file.ts";
 import { serve } from "./serve.ts";
@@ -22,7 +22,7 @@ async function run(): Promise<void> {
   const flags = values as Record<string, string | boolean | undefined>;
   const config = readConfig({ flags, env: process.env, dev: flags.dev === true || process.env.MAILSVC_DEV === "1" });
   const log = jsonLog((line) => void process.stderr.write(line), Date.now);
-  if (config.ignoredRelays.length > 0) log.warn(describeIgnoredRelays(config));
+  if (config.ignoredVariables.length > 0) log.warn(describeIgnoredVariables(config));
   const starting = serve(config, log);
   let stopping = false;
   const stop = (): void => {

@@ -230,3 +230,16 @@ test("a seed and an instant that are none are refused, and serve has neither", (
     now: null,
   });
 });
+
+test("dev mode refuses data that a start in production has made, and production may use that of dev mode", async () => {
+  const data = folder();
+  await (await start(data)).close();
+  await expect(start(data, { dev: true })).rejects.toThrow(
+    `The data in ${data} was made by mailsvc serve, and dev mode never uses such data.`,
+  );
+  await (await start(data)).close();
+  const ofDev = folder();
+  await (await start(ofDev, { dev: true })).close();
+  await (await start(ofDev)).close();
+  expect(await me(await start(ofDev, { dev: true }))).toBe(200);
+});

@@ -13,7 +13,7 @@ import { listen } from "./http/server.ts";
 import { serveInboundSmtp } from "./inbound/inbound.ts";
 import type { Installation } from "./installation/access.ts";
 import { firstKeyFile } from "./installation/first-keys.ts";
-import { isInstalled } from "./installation/installation.ts";
+import { isInstalled, isOfProduction } from "./installation/installation.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { type ControllableClock, controllableClock } from "./lib/controllable-clock.ts";
 import { systemDns } from "./lib/domain-records.ts";
@@ -82,6 +82,7 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
   const clock = makeClock(config);
   let app: App;
   try {
+    if (config.dev) await assertNotOfProduction(backend, config);
     if (config.seed !== null || config.now !== null) await assertNew(backend, config);
     app = await createApp({
       config,
@@ -164,6 +165,13 @@ export async function serve(config: Config, log: Log, recorder?: RunRecorder): P
 function makeClock({ dev, now }: Config): Clock | ControllableClock {
   if (!dev) return systemClock;
   return now === null ? controllableClock(systemClock.now(), "running") : controllableClock(now, "frozen");
+}
+
+/** Throws ConfigError for data of `serve`: dev mode would capture its mail, and a reset would delete everything. */
+async function assertNotOfProduction({ db }: Backend, { databaseUrl, data }: Config): Promise<void> {
+  if (!(await isOfProduction(db))) return;
+  const [place, flag] = databaseUrl === null ? [`data in ${data}`, "--data"] : ["data in the database", "--database-url"];
+  throw new ConfigError(`The ${place} was made by mailsvc serve, and dev mode never uses such data. Name another place with ${flag}.`);
 }
 
 /** Throws ConfigError for data of an earlier start: the same ids would come again, or its records would lie in the future. */

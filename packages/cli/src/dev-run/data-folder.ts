@@ -12,14 +12,13 @@ export interface DataFolder {
   remove(): void;
 }
 
-const PLACES: readonly (readonly [flag: string, variable: string])[] = [
-  ["data", "MAILSVC_DATA"],
-  ["databaseUrl", "MAILSVC_DATABASE_URL"],
-];
-
-/** Makes a temporary folder unless a flag or variable names a place: a run then has the same start each time, and many can run at once. */
+/**
+ * Makes a temporary folder unless a flag names a place, or MAILSVC_DATA does: a run then has the same start each time, and many can run
+ * at once.
+ */
 export function openDataFolder({ env }: Pick<Host, "env">, flags: Flags): DataFolder {
-  if (PLACES.some(([flag, variable]) => flags[flag] !== undefined || env[variable])) return { temporary: null, remove: () => {} };
+  if (flags["data"] !== undefined || flags["databaseUrl"] !== undefined || env["MAILSVC_DATA"])
+    return { temporary: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "mailsvc-dev-"));
   return { temporary: folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }) };
 }

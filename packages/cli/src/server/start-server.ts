@@ -38,9 +38,9 @@ export async function startServer(session: Session, flags: Flags, options: Start
   const { table, dev, project, temporary = false, command } = options;
   const { env, now, version } = session.host;
   try {
-    const { describeIgnoredRelays, jsonLog, RunRecorder, readConfig, serve } = await import("@mailsvc/server");
+    const { describeIgnoredVariables, jsonLog, RunRecorder, readConfig, serve } = await import("@mailsvc/server");
     const config = readConfig({ flags: readFlags(table, flags), env, dev, project, temporary });
-    if (config.ignoredRelays.length > 0) session.out.say(describeIgnoredRelays(config));
+    if (config.ignoredVariables.length > 0) session.out.say(describeIgnoredVariables(config));
     const log = createLog(session, jsonLog, command.length > 0);
     const recorder = dev ? new RunRecorder({ version, command, now }) : null;
     const server = await (recorder ? serve(config, recorder.log(log.log), recorder) : serve(config, log.log));

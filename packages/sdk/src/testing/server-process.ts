@@ -28,7 +28,7 @@ export async function startProcess(options: LocalOptions): Promise<{ ready: Read
   const flags = ["--port", "0", "--data", join(folder, "data"), "--ready-file", readyFile, "--plain", ...listFlags(options)];
   // Elsewhere than in the project: a server of a test is not the one that commands find there.
   // It stops when this process is gone, also when that was killed.
-  const env = { ...inheritEnvironment(), MAILSVC_STOP_WITH: String(process.pid) };
+  const env = { ...withoutSettings(inheritEnvironment()), MAILSVC_STOP_WITH: String(process.pid) };
   const child = spawn(process.execPath, [program, "dev", ...flags], { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
   const ended = new Promise<void>((done) => child.once("close", () => done()));
   let output = "";
@@ -46,6 +46,11 @@ export async function startProcess(options: LocalOptions): Promise<{ ready: Read
     await stop();
     throw new Error(`The dev server did not start: ${(error as Error).message}\n${output}`.trimEnd());
   }
+}
+
+/** An environment without the variables of mailsvc, which are those of the project's own servers. */
+function withoutSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith("MAILSVC_")));
 }
 
 function listFlags({ seed, now, flags = [] }: LocalOptions): string[] {

@@ -59,6 +59,11 @@ export async function isInstalled(db: Db): Promise<boolean> {
   return (await readFact(db, FIRST_WORKSPACE)) !== null;
 }
 
+/** Whether an earlier start in production mode has written the first workspaces: the keys of dev mode are not there. */
+export async function isOfProduction(db: Db): Promise<boolean> {
+  return (await isInstalled(db)) && (await readFact(db, DEV_CREDENTIALS)) === null;
+}
+
 /** Deletes all data with `empty` and writes the first workspaces again, with the ids and keys they had. */
 export async function resetInstallation(deps: InstallationDeps, empty: () => Promise<void>): Promise<void> {
   const { db } = deps;
