@@ -91,6 +91,16 @@ describe("sending", () => {
     expect(world.clock.now()).toBe(Date.parse("2030-01-01T00:00:00.000Z"));
   });
 
+  test("--wait tells of an email that is deferred at its end, with exit 10", async () => {
+    const { mailsvc } = await startCliWithServer();
+    const late = await mailsvc([...send("delayed@simulator.mailsvc.test"), "--wait", "1s"]);
+    expect(late).toMatchObject({ code: 10, json: { emails: [{ status: "deferred", lastError: { smtpCode: 451 } }] } });
+    expect(late.json.emails[0].nextAttemptAt).toMatch(/^20/);
+    const shown = await mailsvc([...send("delayed+2@simulator.mailsvc.test"), "--wait", "1s"], { tty: TERMINAL, env: { NO_COLOR: "1" } });
+    expect(shown.code).toBe(10);
+    expect(shown.stderr).toMatch(/not delivered after 1 s\.\n.*451 4\.7\.1 .* The next attempt is due at 20.* UTC\./s);
+  });
+
   test("--wait reports how each email ended; a bounce is exit 12", async () => {
     const { mailsvc } = await startCliWithServer();
     const fine = await mailsvc([...send("ada@example.com"), "--wait"]);

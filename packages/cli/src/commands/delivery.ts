@@ -5,11 +5,12 @@ import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Failure, Session } from "../types.ts";
 import { paintStatus } from "../views/status.ts";
+import { formatInstant } from "../views/time.ts";
 import { findObstacle } from "./obstacle.ts";
 
 const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2000;
-const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending"]);
+const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending", "deferred"]);
 const FAILED: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
 
 /** An email to one recipient; `id` is that of the recipient. */
@@ -18,9 +19,10 @@ interface TrackedEmail {
   status: string;
   to: string;
   lastError: { message: string } | null;
+  nextAttemptAt: string | null;
 }
 
-/** Waits until the emails of a send response are delivered to each recipient or have failed, and prints their status. Exit 12 when all failed, 11 when some did, 10 on timeout. */
+/** Waits until the emails of a send response are delivered to each recipient or have failed, and prints their status. Exit 12 when all failed, 11 when some did, 10 when some still wait at the time limit. */
 export async function waitAndShow(session: Session, data: unknown, limitMs: number): Promise<Exit> {
   const emails = await pollUntilFinal(session, listIds(data), limitMs);
   await session.out.data({ ...(data as object), emails }, () => formatReport(session, emails));
@@ -30,11 +32,14 @@ export async function waitAndShow(session: Session, data: unknown, limitMs: numb
     session,
     open.map(({ to }) => to),
   );
+  const deferred = open.find(({ lastError }) => lastError !== null);
+  const hint = [deferred && describeDeferral(deferred), obstacle?.reason].filter(Boolean).join(" ");
   const late: Failure = {
     code: "timeout",
     message: `${open.length === 1 ? "The email is" : `${open.length} emails are`} accepted, but not delivered after ${limitMs / 1000} s.`,
     exit: EXIT.network,
-    ...(obstacle ? { hint: obstacle.reason, next: obstacle.next } : { next: `mailsvc emails get ${open[0]?.id}` }),
+    ...(hint && { hint }),
+    next: obstacle?.next ?? `mailsvc emails get ${(deferred ?? open[0])?.id}`,
   };
   session.out.fail(late, session.globals.json);
   return EXIT.network;
@@ -45,7 +50,7 @@ function listIds(data: unknown): string[] {
   return answer.ids ?? (answer.id === undefined ? [] : [answer.id]);
 }
 
-/** Polls until no email is queued or sending for any recipient, or until the time limit. Returns the last status of each recipient. */
+/** Polls until no email waits for any recipient, or until the time limit. Returns the last status of each recipient. */
 async function pollUntilFinal(session: Session, ids: readonly string[], limitMs: number): Promise<TrackedEmail[]> {
   const { host, signal } = session;
   const progress = session.progress(ids.length === 1 ? "Waiting for delivery" : `Waiting for ${ids.length} deliveries`);
@@ -60,7 +65,7 @@ async function pollUntilFinal(session: Session, ids: readonly string[], limitMs:
         const { recipients } = data as EmailDetail;
         seen.set(
           id,
-          recipients.map((one) => ({ id: one.id, status: one.status, to: one.email, lastError: one.lastError })),
+          recipients.map(({ id, status, email, lastError, nextAttemptAt }) => ({ id, status, to: email, lastError, nextAttemptAt })),
         );
       }
       if (open().length === 0 || host.now() >= until) return [...seen.values()].flat();
@@ -70,6 +75,11 @@ async function pollUntilFinal(session: Session, ids: readonly string[], limitMs:
   } finally {
     progress.stop();
   }
+}
+
+function describeDeferral({ lastError, nextAttemptAt }: TrackedEmail): string {
+  const next = nextAttemptAt === null ? "" : ` The next attempt is due at ${formatInstant(nextAttemptAt)}.`;
+  return `The last attempt failed: ${safeText(lastError?.message ?? "")}${next}`;
 }
 
 function formatReport(session: Session, emails: readonly TrackedEmail[]): string {
