@@ -12,8 +12,10 @@ export const DEFAULT_MAX_RETRIES = 2;
 
 /** The time, timers and randomness a client uses. Each part can be replaced, for tests. */
 export interface Runtime {
-  /** Milliseconds since 1970, on a monotonic clock. */
+  /** Milliseconds on a monotonic clock, for time limits. It misses the time this machine was suspended. */
   now(): number;
+  /** Milliseconds since 1970 by the clock of this machine, to compare with times that others have written. */
+  wallTime(): number;
   /** A number in [0, 1), for the jitter of retries. */
   random(): number;
   /** Resolves after `ms`, or as soon as the signal aborts. */
@@ -34,6 +36,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The system's clock and randomness. Works on Node and on runtimes without a `process`. */
 export const systemRuntime: Runtime = {
   now: () => performance.timeOrigin + performance.now(),
+  wallTime: () => Date.now(),
   random: () => Math.random(),
   sleep: (ms, signal) =>
     new Promise((done) => {

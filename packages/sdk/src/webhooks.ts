@@ -70,7 +70,7 @@ function parseEvent(bytes: Uint8Array): Event {
   return event as Event;
 }
 
-function assertFresh(timestamp: string, { toleranceSeconds = TOLERANCE_SECONDS, now = systemRuntime.now }: UnwrapOptions): void {
+function assertFresh(timestamp: string, { toleranceSeconds = TOLERANCE_SECONDS, now = systemRuntime.wallTime }: UnwrapOptions): void {
   const age = /^\d{1,12}$/.test(timestamp) ? now() / 1000 - Number(timestamp) : Number.NaN;
   if (Number.isNaN(age)) throw new WebhookVerificationError("missing_headers", "webhook-timestamp is no number of seconds.");
   if (age > toleranceSeconds)

@@ -70,7 +70,7 @@ export async function sendOnce(
   }
   const response = result.value;
   const ok = response.status >= 200 && response.status < 300;
-  return { response, failure: ok ? undefined : toApiError(response, summary, redact, runtime.now()) };
+  return { response, failure: ok ? undefined : toApiError(response, summary, redact, runtime.wallTime()) };
 }
 
 function createTimeoutError(request: PreparedRequest, { number, before }: AttemptContext, scope: "attempt" | "total"): TimeoutError {

@@ -76,7 +76,7 @@ async function open(request: PreparedRequest, settings: Settings, signal: AbortS
   if ("cut" in opened) throw lost(request, "did not answer in time");
   const response = opened.value;
   if (response.status >= 200 && response.status < 300) return response;
-  throw toApiError({ ...response, bytes: await collect(response.chunks) }, summary, redact, runtime.now());
+  throw toApiError({ ...response, bytes: await collect(response.chunks) }, summary, redact, runtime.wallTime());
 }
 
 /** Passes chunks on. Throws ConnectionError when the connection breaks or is silent for too long. */
