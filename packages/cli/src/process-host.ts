@@ -56,9 +56,10 @@ export const processHost: Host = {
   isRunning,
   // What few commands need is loaded by them.
   exec: async (argv, variables, stop) => {
-    const { ChildCommand } = await import("./runtime/child-command.ts");
+    const [{ ChildCommand }, { endTree }] = await Promise.all([import("./runtime/child-command.ts"), import("./runtime/process-tree.ts")]);
     const onTerminal = [0, 1, 2].some((stream) => isatty(stream));
-    const settings = { env: { ...process.env, ...variables }, cwd: process.cwd(), platform: process.platform, onTerminal, sleep };
+    const { platform } = process;
+    const settings = { env: { ...process.env, ...variables }, cwd: process.cwd(), platform, onTerminal, sleep, endTree };
     return ChildCommand.run(argv, settings, signals, stop);
   },
   pipe: async (argv, input) => (await import("./runtime/exec.ts")).pipe(argv, input, { env: process.env, cwd: process.cwd() }),

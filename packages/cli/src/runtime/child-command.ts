@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
+import startProgram from "cross-spawn";
 import type { Signal, Signals } from "./signals.ts";
 
 /** The environment and streams of a command that is started. */
@@ -11,6 +12,8 @@ export interface ChildSettings {
   readonly onTerminal: boolean;
   /** Waits in real time. */
   sleep(ms: number): Promise<void>;
+  /** Ends a process of Windows and all that it has started. */
+  endTree(pid: number): void;
 }
 
 // Time that what a command leaves behind has to end after SIGTERM.
@@ -37,7 +40,8 @@ const SENT_BY_TERMINALS: ReadonlySet<Signal> = new Set(["SIGINT", "SIGQUIT"]);
  * |                 |                 |                      |                 |                             | group, SIGKILL 5 s  |
  * |                 |                 |                      |                 |                             | later               |
  *
- * What leaves its group by itself, as daemons do, goes on.
+ * What leaves its group by itself, as daemons do, goes on. Windows has no signals: what would be passed on ends the command and all that
+ * it has started.
  */
 export class ChildCommand {
   readonly #child: ChildProcess;
@@ -75,7 +79,7 @@ export class ChildCommand {
     stop.addEventListener("abort", end, { once: true });
     let guard: ChildProcess | undefined;
     try {
-      const child = spawn(command, args, { env, cwd, shell: isWindows, detached: ownGroup, stdio: "inherit" });
+      const child = startProgram(command, args, { env, cwd, detached: ownGroup, stdio: "inherit" });
       started = new ChildCommand(child, ownGroup, settings);
       const exited = started.#untilExit();
       if (child.pid !== undefined && !isWindows) guard = started.#guard(child.pid);
@@ -103,8 +107,13 @@ export class ChildCommand {
 
   /** Sends a signal to the command, or to all of its group; false if they have ended. */
   #send(signal: NodeJS.Signals | 0): boolean {
-    const { pid } = this.#child;
+    const { pid, exitCode } = this.#child;
+    const { platform, endTree } = this.#settings;
     if (pid === undefined) return false;
+    if (platform === "win32") {
+      if (exitCode === null) endTree(pid);
+      return exitCode === null;
+    }
     try {
       process.kill(this.#ownGroup ? -pid : pid, signal);
       return true;

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import type { StartedCommand } from "../types.ts";
+import { endTree } from "./process-tree.ts";
 
 /**
  * Starts a command line in a shell. `heard` gets what it prints, line by line. It has its own process group, so that a signal reaches
@@ -18,7 +19,7 @@ export function startCommand(
   const signal = (name: NodeJS.Signals): void => {
     if (child.pid === undefined) return;
     try {
-      if (isWindows) child.kill(name);
+      if (isWindows) endTree(child.pid);
       else process.kill(-child.pid, name);
     } catch (error) {
       // All of them have ended.
