@@ -76,8 +76,9 @@ const literal = (value) =>
     .replace(/^\{(.*)\}$/, "{ $1 }");
 
 /** The facts of an endpoint that a client uses: `EndpointFacts` of the SDK. */
-function factsOf({ method, path, access, query, body, file, produces, stream, output }) {
+function factsOf({ method, path, access, query, body, file, produces, stream, output, waitSeconds }) {
   const timeout = query?.shape.timeout?.safeParse(undefined);
+  const wait = timeout?.success ? timeout.data : waitSeconds;
   return {
     method,
     path,
@@ -89,7 +90,7 @@ function factsOf({ method, path, access, query, body, file, produces, stream, ou
     ...(produces && { produces }),
     ...(output === Bytes && { binary: true }),
     ...(file && { maxFileBytes: file.maxBytes }),
-    ...(timeout?.success && { waitSeconds: timeout.data }),
+    ...(wait !== undefined && { waitSeconds: wait }),
   };
 }
 

@@ -178,6 +178,8 @@ export interface Call {
   forOperator?: boolean;
   /** Limit for the whole call in ms; --timeout by default. */
   timeoutMs?: number;
+  /** How many seconds the server may need before it answers: without `timeoutMs`, the limit is no shorter. */
+  waitSeconds?: number;
   /** Maximum number of retries within that time; the client's default otherwise. */
   retries?: number;
   /** A file sent with the body, as a multipart form. */

@@ -226,6 +226,18 @@ describe("doctor", () => {
     expect(noServer.json.checks.map((c: { status: string }) => c.status)).toEqual(["ok", "ok", "fail", "skipped", "skipped"]);
   });
 
+  test("a check that cannot be made hides no other finding", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    const fetch = (async (input: string, init?: RequestInit) => {
+      if (String(input).endsWith("/me/relays")) throw new TypeError("fetch failed");
+      return world.fetch(input, init);
+    }) as typeof globalThis.fetch;
+    const { code, json } = await mailsvc(["doctor", "--timeout", "1s"], { fetch });
+    expect(code).toBe(10);
+    const states = json.checks.map((c: { name: string; status: string }) => `${c.name} ${c.status}`);
+    expect(states).toEqual(expect.arrayContaining(["key ok", "mailer ok", "smtp skipped", "relay fail"]));
+  });
+
   test("jobs of a kind that the server does not know are a warning, and listed by their state", async () => {
     const { mailsvc, world } = await startCliWithServer();
     const { db, queue } = world.app.deps;

@@ -19,7 +19,7 @@ export interface EndpointFacts {
   readonly binary?: true;
   /** The body may be a file of at most so many bytes. */
   readonly maxFileBytes?: number;
-  /** How long the server waits before it answers, in seconds, unless the query field `timeout` says something else. */
+  /** How many seconds the server may need before it answers, beyond what is usual, unless the query field `timeout` says it. */
   readonly waitSeconds?: number;
 }
 

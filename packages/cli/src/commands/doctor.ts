@@ -138,32 +138,43 @@ async function checkServer(session: Session): Promise<Finding> {
 }
 
 async function checkAccount(session: Session): Promise<Finding[]> {
+  let me: MeLike;
   try {
-    const { workspace, key, server: about } = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as MeLike;
-    const same = about.version === session.host.version;
-    return [
-      passed("key", `${key.name} (${key.preview}), workspace ${workspace.name}`),
-      same
-        ? passed("version", about.version)
-        : warning("version", `the server is ${about.version}, this program is ${session.host.version}`, "Use the same version for both."),
-      ...(await checkBrand(session)),
-      ...(about.pausedAt ? [warning("sending", `all sending is paused since ${about.pausedAt}`, "Resume it: mailsvc queue resume")] : []),
-      ...(about.unhandledJobs
-        ? [
-            warning(
-              "jobs",
-              `${about.unhandledJobs} ${about.unhandledJobs === 1 ? "job waits" : "jobs wait"}: the server does not know the kind`,
-              "See them: mailsvc jobs list --state unhandled. A version that knows the kind runs them.",
-            ),
-          ]
-        : []),
-      checkMailer(about),
-      ...(await checkReadiness(session)),
-      ...(await checkRelays(session)),
-      ...(await checkRecords(session)),
-    ];
+    me = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as MeLike;
   } catch (error) {
     return [failed("key", toFailure(error)), skipped("mailer", "needs a valid key")];
+  }
+  const { workspace, key, server: about } = me;
+  const same = about.version === session.host.version;
+  return [
+    passed("key", `${key.name} (${key.preview}), workspace ${workspace.name}`),
+    same
+      ? passed("version", about.version)
+      : warning("version", `the server is ${about.version}, this program is ${session.host.version}`, "Use the same version for both."),
+    ...(await attempt("name", () => checkBrand(session))),
+    ...(about.pausedAt ? [warning("sending", `all sending is paused since ${about.pausedAt}`, "Resume it: mailsvc queue resume")] : []),
+    ...(about.unhandledJobs
+      ? [
+          warning(
+            "jobs",
+            `${about.unhandledJobs} ${about.unhandledJobs === 1 ? "job waits" : "jobs wait"}: the server does not know the kind`,
+            "See them: mailsvc jobs list --state unhandled. A version that knows the kind runs them.",
+          ),
+        ]
+      : []),
+    checkMailer(about),
+    ...(await attempt("smtp", () => checkReadiness(session))),
+    ...(await attempt("relay", () => checkRelays(session))),
+    ...(await attempt("dns", () => checkRecords(session))),
+  ];
+}
+
+/** The findings of a check; a failure under its name when it could not be made, so that it hides no other. */
+async function attempt(name: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    return [failed(name, toFailure(error))];
   }
 }
 
@@ -177,13 +188,9 @@ function checkMailer({ mailer, mailerFault, dev }: MeLike["server"]): Finding {
 
 /** What the server's readiness says: where it takes mail over SMTP, which one that is not ready does not, and whether old mail is dropped. */
 async function checkReadiness(session: Session): Promise<Finding[]> {
-  try {
-    const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
-    const { smtp, retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
-    return [checkSmtp(smtp), ...(retentionDelayedSince ? [warnOfDelay(retentionDelayedSince)] : [])];
-  } catch (error) {
-    return [failed("smtp", toFailure(error))];
-  }
+  const { data } = await session.send(buildCall(contract.health.ready, [], {}, undefined));
+  const { smtp, retentionDelayedSince } = data as Output<MailsvcContract["health"]["ready"]>;
+  return [checkSmtp(smtp), ...(retentionDelayedSince ? [warnOfDelay(retentionDelayedSince)] : [])];
 }
 
 function checkSmtp(smtp: readonly SmtpPort[]): Finding {

@@ -10,7 +10,7 @@ import { followStream } from "../views/follow.ts";
 import { printAllPages } from "../views/show.ts";
 import { getArgumentTitle, listPathArguments } from "./command-map.ts";
 import { formatExamples } from "./examples.ts";
-import { confirmDestructive, execute, isLongPoll, withIdempotency, withPollTime } from "./execute.ts";
+import { confirmDestructive, execute, isLongPoll, withIdempotency } from "./execute.ts";
 import { type Field, isPaginated, listFields } from "./fields.ts";
 import { addContentFile, extractFile, readContentFiles, requireFileOrContent } from "./files.ts";
 import { addField, describeArgument } from "./flags.ts";
@@ -78,7 +78,7 @@ export function buildEndpointCommand(
     const plain = { ...buildCall(endpoint, ids, gathered.query, gathered.body), ...(file && { file }) };
     if (isDestructive(endpoint) && endpoint.access !== "dev") await confirmDestructive(session, words.join(" "), safeText(named.join(" ")));
     const keyed = withIdempotency(session, plain);
-    const call = isLongPoll(endpoint) ? withPollTime(session, keyed, Number(gathered.query["timeout"] ?? 10)) : keyed;
+    const call = isLongPoll(endpoint) ? { ...keyed, waitSeconds: Number(gathered.query["timeout"] ?? 10) } : keyed;
     if (endpoint.stream && !session.globals.dryRun) return followStream(session, spec.id, ids, call.query);
     if (list && flags["all"] === true && !session.globals.dryRun) return printAllPages(session, spec, call);
     return execute(session, spec, call, instead && ((data) => instead(session, data, flags, call)));

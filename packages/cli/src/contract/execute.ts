@@ -24,17 +24,6 @@ export function withIdempotency(session: Session, call: Call): Call {
     : call;
 }
 
-// The server answers a long poll when its time is over; the request must last longer.
-const POLL_GRACE_MS = 10_000;
-
-/** Extends the time limit of a long poll of `seconds`. */
-export function withPollTime(session: Session, call: Call, seconds: number): Call {
-  return {
-    ...call,
-    timeoutMs: Math.max(session.settings().timeoutMs, seconds * 1000 + POLL_GRACE_MS),
-  };
-}
-
 /** True for endpoints that wait for an event before they respond. */
 export function isLongPoll(endpoint: Endpoint): boolean {
   return endpoint.method === "GET" && "timeout" in (endpoint.query?.shape ?? {});

@@ -25,6 +25,7 @@ export function buildCall(endpoint: Endpoint, params: readonly string[], query: 
     withKey: endpoint.access !== "public" && endpoint.access !== "dev",
     ...(isForAgents(endpoint.access) && { forAgent: true }),
     ...(endpoint.access === "operator" && { forOperator: true }),
+    ...(endpoint.waitSeconds !== undefined && { waitSeconds: endpoint.waitSeconds }),
   };
 }
 

@@ -10,6 +10,8 @@ import { safeText } from "./safe-text.ts";
 export type Transport = (call: Call) => Promise<Answer>;
 
 const MIN_ATTEMPT_MS = 15_000;
+// A server that waits answers when its time is over; the request must last longer.
+const WAIT_GRACE_MS = 10_000;
 
 // An automation's rules nest deepest, 20 levels or so. Printing JSON recurses, and ends in a stack overflow at some 5,000.
 const MAX_DEPTH = 500;
@@ -24,6 +26,7 @@ export async function createTransport(session: Session): Promise<Transport> {
   return async (call) => {
     silentRetries = call.retries !== undefined;
     const from = host.now();
+    const limitMs = findLimit(call, settings.timeoutMs);
     const done = (status: number, id: string | null | undefined): void =>
       tell(`< ${status} ${id ?? "(no request id)"} ${host.now() - from} ms`);
     tell(`> ${call.method} ${buildUrl(settings.url, call)}`);
@@ -34,7 +37,7 @@ export async function createTransport(session: Session): Promise<Transport> {
         headers: call.headers,
         ...(call.untilDone ? {} : { signal }),
         ...(call.retries === undefined ? {} : { maxRetries: call.retries }),
-        ...(call.timeoutMs === undefined ? {} : { timeoutMs: call.timeoutMs, attemptTimeoutMs: call.timeoutMs }),
+        ...(limitMs === null ? {} : { timeoutMs: limitMs, attemptTimeoutMs: limitMs }),
       });
       done(answer.status, answer.headers["x-request-id"]);
       assertShallow(answer.body);
@@ -45,6 +48,11 @@ export async function createTransport(session: Session): Promise<Transport> {
       throw error;
     }
   };
+}
+
+/** The time limit of a call that has one of its own, ms; null for the client's. */
+export function findLimit({ timeoutMs, waitSeconds }: Pick<Call, "timeoutMs" | "waitSeconds">, usualMs: number): number | null {
+  return timeoutMs ?? (waitSeconds === undefined ? null : Math.max(usualMs, waitSeconds * 1000 + WAIT_GRACE_MS));
 }
 
 /** Creates the SDK's client with the settings of a session. `silent` keeps retries from being told; `retries` hears of them. */

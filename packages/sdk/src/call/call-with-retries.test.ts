@@ -231,6 +231,14 @@ describe("time limits", () => {
     expect(await failureOf(world.client.inbox.wait({ timeout: 0 }))).toBeInstanceOf(TimeoutError);
     expect(await failureOf(world.client.inbox.wait({ timeout: 5 }, { timeoutMs: 60 }))).toMatchObject({ timeoutMs: 60 });
   });
+
+  test("are extended by the time the endpoint may need", async () => {
+    const later: Reply = (response, request) => void setTimeout(() => json(200, { ok: true })(response, request), 120);
+    await using world = await setUp({ timeoutMs: 60, attemptTimeoutMs: 60, maxRetries: 0 }, later, later, later);
+    expect(await world.client.me.checkRelays()).toEqual({ ok: true });
+    expect(await world.client.clock.advance({ by: "30d" })).toEqual({ ok: true });
+    expect(await failureOf(world.client.me.get())).toBeInstanceOf(TimeoutError);
+  });
 });
 
 describe("an AbortSignal", () => {

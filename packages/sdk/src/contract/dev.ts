@@ -23,6 +23,9 @@ export const ClockState = z
   .meta({ id: "ClockState" });
 export type ClockState = z.infer<typeof ClockState>;
 
+// A campaign with many recipients that falls due is sent on the way.
+const ADVANCE_SECONDS = 600;
+
 export const clock = {
   show: endpoint({
     method: "GET",
@@ -47,12 +50,14 @@ export const clock = {
     access: "dev",
     tool: "clock_advance",
     summary: "Advance the clock, running everything that falls due on the way, in order",
+    description: "The response comes when all of that is done, which may take minutes.",
     body: z
       .strictObject({
         by: Duration.optional().meta({ description: "How far, e.g. 15m" }),
         to: Instant.optional().meta({ description: "Until this instant" }),
       })
       .refine((b) => (b.by === undefined) !== (b.to === undefined), { message: "Give either by or to.", path: ["by"] }),
+    waitSeconds: ADVANCE_SECONDS,
     output: ClockState,
     examples: [{ summary: "A quarter of an hour", body: { by: "15m" } }],
   }),
@@ -61,6 +66,7 @@ export const clock = {
     path: "/__dev/clock/next",
     access: "dev",
     summary: "Jump to the next timer and run it",
+    waitSeconds: ADVANCE_SECONDS,
     output: ClockState,
     examples: [{ summary: "Next" }],
   }),

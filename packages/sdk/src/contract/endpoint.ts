@@ -95,6 +95,11 @@ export interface Endpoint {
   readonly stream?: true;
   /** A read that may wait for minutes. It ends when its key is revoked. */
   readonly waits?: true;
+  /**
+   * How many seconds the server may need before it answers, beyond what is usual, because it waits for others or works through much.
+   * Clients add it to their time limits. Where the query has a `timeout`, that says it.
+   */
+  readonly waitSeconds?: number;
   /** A stream of the same noun that answers instead when the client accepts text/event-stream. */
   readonly followedBy?: string;
   /** Error codes beyond those of every endpoint, COMMON_ERRORS. */

@@ -37,6 +37,7 @@ export const CapturedMailDetail = CapturedMail.extend({
 export type CapturedMailDetail = z.infer<typeof CapturedMailDetail>;
 
 const release = {
+  waitSeconds: 45,
   body: z.strictObject({
     to: z
       .union([EmailAddress, z.array(EmailAddress).min(1).max(INBOX_LIMITS.releasedTo)])

@@ -56,6 +56,7 @@ export const me = {
       "Sends nothing. Each relay has 20 seconds to answer. Checks of a relay within ten seconds share one connection and its result. Without a relay, mail is captured and the list is empty.",
     // The bucket of writes: each call may connect to servers of others.
     bucket: "write",
+    waitSeconds: 20,
     output: z.object({
       ok: z.boolean().meta({ description: "False if a relay cannot be reached or refuses the login" }),
       data: z.array(RelayCheck),

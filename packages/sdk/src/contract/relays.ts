@@ -256,6 +256,7 @@ export const relays = {
       to: EmailAddress.optional().meta({ description: "Send a test mail to this address" }),
       from: EmailAddress.optional().meta({ description: "Sender of the test mail; by default that of --mail-from" }),
     }),
+    waitSeconds: 90,
     output: z.object({ ok: z.boolean(), relay: z.string(), steps: z.array(RelayStep) }),
     errors: ["not_found"],
     examples: [
