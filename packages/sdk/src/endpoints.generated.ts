@@ -181,7 +181,7 @@ export const ENDPOINTS: EndpointTable = {
     get: { method: "GET", path: "/api/v1/test-inbox/:id" },
     raw: { method: "GET", path: "/api/v1/test-inbox/:id/raw", produces: "message/rfc822" },
     delete: { method: "DELETE", path: "/api/v1/test-inbox/:id" },
-    release: { method: "POST", path: "/api/v1/test-inbox/:id/release", body: true },
+    release: { method: "POST", path: "/api/v1/test-inbox/:id/release", body: true, waitSeconds: 45 },
     clear: { method: "DELETE", path: "/api/v1/test-inbox" },
   },
   keys: {
@@ -218,11 +218,11 @@ export const ENDPOINTS: EndpointTable = {
     add: { method: "POST", path: "/api/v1/relays", body: true },
     update: { method: "PATCH", path: "/api/v1/relays/:name", body: true },
     remove: { method: "DELETE", path: "/api/v1/relays/:name" },
-    test: { method: "POST", path: "/api/v1/relays/:name/test", body: true },
+    test: { method: "POST", path: "/api/v1/relays/:name/test", body: true, waitSeconds: 90 },
   },
   me: {
     get: { method: "GET", path: "/api/v1/me" },
-    checkRelays: { method: "GET", path: "/api/v1/me/relays" },
+    checkRelays: { method: "GET", path: "/api/v1/me/relays", waitSeconds: 20 },
   },
   health: {
     live: { method: "GET", path: "/healthz", open: true },
@@ -239,7 +239,7 @@ export const ENDPOINTS: EndpointTable = {
     reply: { method: "POST", path: "/__dev/inbox/:id/reply", open: true, body: true },
     report: { method: "POST", path: "/__dev/inbox/:id/report", open: true, body: true },
     delete: { method: "DELETE", path: "/__dev/inbox/:id", open: true },
-    release: { method: "POST", path: "/__dev/inbox/:id/release", open: true, body: true },
+    release: { method: "POST", path: "/__dev/inbox/:id/release", open: true, body: true, waitSeconds: 45 },
     clear: { method: "DELETE", path: "/__dev/inbox", open: true },
   },
   listings: {
@@ -334,8 +334,8 @@ export const ENDPOINTS: EndpointTable = {
   clock: {
     show: { method: "GET", path: "/__dev/clock", open: true },
     freeze: { method: "POST", path: "/__dev/clock/freeze", open: true, body: true },
-    advance: { method: "POST", path: "/__dev/clock/advance", open: true, body: true },
-    next: { method: "POST", path: "/__dev/clock/next", open: true },
+    advance: { method: "POST", path: "/__dev/clock/advance", open: true, body: true, waitSeconds: 600 },
+    next: { method: "POST", path: "/__dev/clock/next", open: true, waitSeconds: 600 },
     thaw: { method: "POST", path: "/__dev/clock/thaw", open: true },
   },
   world: {

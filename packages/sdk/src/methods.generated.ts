@@ -1786,7 +1786,7 @@ export interface MailsvcMethods {
     /**
      * Rotate the secret of a webhook.
      *
-     * Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.
+     * Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the new secret, X-Service-Signature-Previous with the old one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.
      *
      * `POST /api/v1/v1/webhooks/:id/rotate-secret`
      */
@@ -2638,7 +2638,7 @@ export interface MailsvcMethods {
     /**
      * Rotate the webhook secret.
      *
-     * Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.
+     * Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the new secret, X-Service-Signature-Previous with the old one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.
      *
      * `POST /api/v1/marketplace/listings/:slug/webhook-secret/rotate`
      */
@@ -3367,6 +3367,8 @@ export interface MailsvcMethods {
     }, options?: CallOptions): APIPromise<ClockState>;
     /**
      * Advance the clock, running everything that falls due on the way, in order.
+     *
+     * The response comes when all of that is done, which may take minutes.
      *
      * `POST /__dev/clock/advance`
      */

@@ -61,7 +61,7 @@ function listing(l: Listing, { term: { out, columns } }: Session): string {
       ["listed", formatInstant(l.listedAt)],
       ["paid until", formatInstant(l.expiresAt)],
       ["ended", formatInstant(l.endedAt)],
-      ["new secret from", formatInstant(l.secretRotatesAt)],
+      ["old secret until", formatInstant(l.secretRotatesAt)],
       ["next", afterListing(l)],
     ],
     out,

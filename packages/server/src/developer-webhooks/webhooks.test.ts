@@ -113,6 +113,9 @@ test("requests are signed as agent events are, and as Standard Webhooks say, dur
   expect(rotated.secretRotatesAt).toBe(new Date(world.clock.now() + 24 * 3_600_000).toISOString());
   const during = await deliver();
   expect([verifies(secret, during), verifies(rotated.secret, during)]).toEqual([true, true]);
+  const hex = (key: string): string => createHmac("sha256", key).update(during.body).digest("hex");
+  expect(during.headers["x-service-signature"]).toBe(hex(rotated.secret));
+  expect(during.headers["x-service-signature-previous"]).toBe(hex(secret));
 });
 
 test("after the overlap the new secret alone signs", async () => {

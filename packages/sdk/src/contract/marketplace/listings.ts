@@ -43,7 +43,7 @@ export const Listing = z
     /** End of the paid time. */
     expiresAt: Instant.nullable(),
     endedAt: Instant.nullable(),
-    /** During a rotation: when the new secret starts to sign X-Service-Signature. */
+    /** During a rotation: when the new secret alone signs. */
     secretRotatesAt: Instant.nullable(),
     createdAt: Instant,
     updatedAt: Instant,
@@ -176,7 +176,7 @@ export const listings = {
     mailsTo: "nobody",
     summary: "Rotate the webhook secret",
     description:
-      "Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature uses the old secret and webhook-signature contains signatures with both; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
+      "Add the new secret to your receiver next to the old one. Until the overlap ends, X-Service-Signature is made with the new secret, X-Service-Signature-Previous with the old one, and webhook-signature holds a signature with each; afterwards only the new secret signs. Rotating again during the overlap replaces the new secret.",
     body: z.strictObject({
       overlapSeconds: z
         .int()

@@ -145,7 +145,7 @@ test("changes of a listing apply to new activations; existing ones keep their sc
   });
 });
 
-test("a rotated secret takes effect at the end of the overlap, and co-signs before", async () => {
+test("a rotated secret signs beside the old one, and alone from the end of the overlap on", async () => {
   await using world = await createWorld();
   const { webhookSecret: first, id } = await world.sdk.listings.create(good);
   const secrets = async () => {

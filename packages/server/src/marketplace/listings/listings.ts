@@ -75,8 +75,8 @@ export async function updateListing(
 }
 
 /**
- * Creates a new secret that takes effect after the overlap (seconds). Until then the old one signs X-Service-Signature, which
- * holds one signature only, so that receivers can add the new secret first. Throws ApiError not_found.
+ * Creates a new secret, which alone signs once the overlap (seconds) has passed; until then both do, so that receivers can add the new
+ * one meanwhile. Throws ApiError not_found.
  */
 export async function rotateSecret(
   tx: Tx,
