@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { UsageError } from "../errors.ts";
 import { currentTime } from "../runtime.ts";
+import { lockFile } from "./file-lock.ts";
 import type { Store } from "./store.ts";
 
 /** A store in a file. */
@@ -59,7 +59,7 @@ interface Opened {
 
 async function openFile(path: string): Promise<Opened> {
   await mkdir(dirname(path), { recursive: true });
-  const unlock = await lock(resolve(`${path}.lock`));
+  const unlock = await lockFile(resolve(`${path}.lock`));
   try {
     return await load(path, unlock);
   } catch (error) {
@@ -179,40 +179,9 @@ function readLines(text: string): Map<string, Entry> {
   return entries;
 }
 
-/** The lock files of this process. */
-const heldHere = new Set<string>();
-
-/** Creates a file with the id of this process. A file of a process that no longer runs is replaced. */
-async function lock(path: string): Promise<() => Promise<void>> {
-  for (;;) {
-    try {
-      await writeFile(path, String(process.pid), { flag: "wx" });
-      heldHere.add(path);
-      return async () => {
-        await rm(path, { force: true });
-        heldHere.delete(path);
-      };
-    } catch (error) {
-      if ((error as { code?: string }).code !== "EEXIST") throw error;
-      const owner = Number(await readFile(path, "utf8").catch(ifMissing("")));
-      // With the id of this process it is left from an earlier one, unless this process has it open.
-      const isHeld = owner === process.pid ? heldHere.has(path) : owner !== 0 && isRunning(owner);
-      if (isHeld) throw new UsageError(`${path} belongs to the process ${owner}: a file store has one process.`);
-      await rm(path, { force: true });
-    }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as { code?: string }).code === "EPERM";
-  }
-}
-
+/** Makes the names of a folder's files last. Windows does that with the files, and refuses it for folders. */
 async function flushFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
   const folder = await open(path, "r");
   try {
     await folder.sync();

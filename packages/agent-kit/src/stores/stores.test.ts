@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -63,6 +64,41 @@ describe("the store in a file", () => {
     const next = fileStore(path);
     expect(await next.get("a")).toBe("1");
     await next.close();
+  });
+
+  test.runIf(process.platform === "linux")("is not kept by a process that got the id of one that has ended", async () => {
+    const folder = useFolder();
+    const path = join(folder, "agent.ndjson");
+    for (const start of ["an-earlier-boot:1", `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}:1`]) {
+      writeFileSync(`${path}.lock`, `${process.ppid} ${start} token`);
+      const store = fileStore(path);
+      expect(await store.get("a")).toBeNull();
+      await store.close();
+    }
+    writeFileSync(`${path}.lock`, String(process.ppid));
+    await expect(fileStore(path).get("a")).rejects.toThrow(`belongs to the process ${process.ppid}`);
+    expect(readdirSync(folder).sort()).toEqual(["agent.ndjson", "agent.ndjson.lock"]);
+  });
+
+  test("needs no flush of folders on Windows, which refuses it", async () => {
+    const path = join(useFolder(), "agent.ndjson");
+    const probe = await open(import.meta.filename);
+    const prototype = Object.getPrototypeOf(probe) as typeof probe;
+    await probe.close();
+    const { sync } = prototype;
+    const platform = Object.getOwnPropertyDescriptor(process, "platform") ?? {};
+    onTestFinished(() => {
+      prototype.sync = sync;
+      Object.defineProperty(process, "platform", platform);
+    });
+    prototype.sync = async function (this: typeof probe) {
+      if ((await this.stat()).isDirectory()) throw Object.assign(new Error("operation not permitted, fsync"), { code: "EPERM" });
+      return sync.call(this);
+    };
+    Object.defineProperty(process, "platform", { ...platform, value: "win32" });
+    const store = fileStore(path);
+    expect(await store.swap("a", null, "1")).toBe(true);
+    await store.close();
   });
 
   test("continues after a process that was killed while it wrote", async () => {
