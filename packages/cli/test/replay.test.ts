@@ -1,7 +1,13 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAgent } from "@mailsvc/agent-kit";
+import { nodeHandler } from "@mailsvc/agent-kit/node";
 import { unwrap } from "@mailsvc/sdk/webhooks";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createTestAgent } from "../../server/test/agent.ts";
 import { receiver } from "../../server/test/receiver.ts";
+import { TAMPERINGS } from "../src/listen/attempt.ts";
 import { startCliWithServer } from "./world.ts";
 
 const SECRET = "whsec_c2VjcmV0IG9mIGEgdGVzdCwgMzIgYnl0ZXMgbG9uZyE=";
@@ -66,6 +72,20 @@ describe("replay", () => {
       expect((await mailsvc(["replay", "--since", "6", "--forward-to", careful.url, "--tamper", part])).code).toBe(0);
     },
   );
+
+  test("the agent kit refuses whatever is spoilt", async () => {
+    const agent = createAgent({ secret: SECRET });
+    const server = createServer(nodeHandler(agent));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { mailsvc } = await withHistory();
+    for (const part of TAMPERINGS) {
+      const { code, lines } = await mailsvc(["replay", "--since", "6", "--forward-to", url, "--secret", SECRET, "--tamper", part]);
+      expect([part, code, lines[0]]).toMatchObject([part, 0, { status: 401, problem: null }]);
+    }
+  });
 
   test("what fails is exit 11, and wrong usage is named", async () => {
     await using local = await receiver(() => 503);

@@ -71,6 +71,11 @@ export async function attemptDelivery(
 function buildRequest(event: OutgoingEvent, secret: string, attempt: number, now: number, tampering: Tampering | undefined) {
   const headers = buildSignedHeaders(event, secret, attempt, tampering === "timestamp" ? now - LONG_AGO_MS : now);
   switch (tampering) {
+    case "timestamp": {
+      // It covers the body only and would still be valid: a receiver that takes either signature could not tell.
+      const { "x-service-signature": _, ...dated } = headers;
+      return { headers: dated, body: event.body };
+    }
     case "body":
       return { headers, body: event.body.replace(/^\{/, '{"tampered":true,') };
     case "signature":
