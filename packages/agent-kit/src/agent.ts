@@ -118,6 +118,7 @@ class KitAgent implements Agent {
   async stop(): Promise<void> {
     const stopped = this.#worker.stop(STOP_MS);
     this.#runs.abort({}, () => new AgentStoppedError());
+    this.#clients.stop();
     await stopped;
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createAgent } from "./agent.ts";
+import { createClient } from "./client.ts";
 import { AgentDeactivatedError, AgentPausedError } from "./errors.ts";
 import { TestMarketplace } from "./testing.ts";
 
@@ -67,6 +68,59 @@ describe("the client of an activation", () => {
     const activation = await market.activate();
     await agent.client(activation.id).credits.consume({ amount: 7, action: "draft" });
     expect([keys.length, new Set(keys).size, await activation.balance()]).toEqual([3, 1, 993]);
+  });
+});
+
+describe("a service that asks for a long wait", () => {
+  const busy = (stopped = new AbortController().signal) => {
+    let calls = 0;
+    const client = createClient({
+      activationId: "act_1",
+      baseUrl: "http://mail.test",
+      fetch: async () => {
+        calls += 1;
+        return Response.json({}, { status: 503, headers: { "retry-after": "86400" } });
+      },
+      authorize: async () => "key",
+      onRefused: () => {},
+      telemetry: (_, run) => run(),
+      stopped,
+    });
+    return { client, calls: () => calls };
+  };
+
+  test("is asked again after a minute, and after ten seconds by heartbeats", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    for (const [options, ms] of [
+      [{}, 60_000],
+      [{ maxWaitMs: 10_000 }, 10_000],
+    ] as const) {
+      const { client, calls } = busy();
+      const failed = client.self.get(options).catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(ms - 1);
+      expect(calls()).toBe(1);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(calls()).toBe(2);
+      await vi.advanceTimersByTimeAsync(3 * ms);
+      expect([calls(), await failed]).toEqual([5, expect.objectContaining({ status: 503 })]);
+    }
+  });
+
+  test("is not waited for once the caller has lost interest, or the agent stops", async () => {
+    const caller = new AbortController();
+    const one = busy();
+    const aborted = one.client.self.get({ signal: caller.signal });
+    await vi.waitFor(() => expect(one.calls()).toBe(1), WAIT);
+    caller.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    const agent = new AbortController();
+    const other = busy(agent.signal);
+    const stopped = other.client.self.get();
+    await vi.waitFor(() => expect(other.calls()).toBe(1), WAIT);
+    agent.abort();
+    await expect(stopped).rejects.toMatchObject({ status: 503 });
+    expect([one.calls(), other.calls()]).toEqual([1, 1]);
   });
 });
 

@@ -11,6 +11,8 @@ export interface CallOptions {
   idempotencyKey?: string | undefined;
   /** @internal Called with the status of a success: 201 for what is new, 200 for what a repeat found. */
   onStatus?: ((status: number) => void) | undefined;
+  /** @internal How long to wait before a repeat at most, ms, whatever the service asks for. By default a minute. */
+  maxWaitMs?: number | undefined;
 }
 
 /**
@@ -32,11 +34,15 @@ export interface ClientOptions {
   /** Called when a call was refused for good. */
   readonly onRefused: (error: unknown) => void;
   readonly telemetry: Telemetry;
+  /** Aborts when the agent stops: no call is repeated any more. */
+  readonly stopped: AbortSignal;
 }
 
 const ATTEMPTS = 5;
 const BASE_MS = 250;
 const CAP_MS = 8000;
+// A service or a proxy may ask for hours, and no handler should hang for so long.
+const MAX_WAIT_MS = 60_000;
 const TIMEOUT_MS = 30_000;
 
 /** The client of an activation. It retries what can succeed later, with backoff and an Idempotency-Key for writes. */
@@ -60,14 +66,14 @@ async function call(client: ClientOptions, label: string, [method, path, takesIn
     target = target.replace(name, encodeURIComponent(value));
   });
   const input = (takesInput ? args[params.length] : undefined) ?? {};
-  const { signal, idempotencyKey = randomToken(), onStatus } = (args[params.length + (takesInput ? 1 : 0)] ?? {}) as CallOptions;
+  const { signal, idempotencyKey = randomToken(), onStatus, maxWaitMs } = (args[params.length + (takesInput ? 1 : 0)] ?? {}) as CallOptions;
   if (typeof input !== "object" || Array.isArray(input)) throw new UsageError(`${label}: the input must be an object.`);
   const isRead = method === "GET";
   const url = client.baseUrl + target + (isRead ? toQuery(input) : "");
   const body = isRead || !takesInput ? null : JSON.stringify(input);
   client.onCall?.();
   return client.telemetry({ name: "call", attributes: { activationId: client.activationId, endpoint: label } }, () =>
-    sendUntilAnswered(client, { method, url, body, idempotencyKey, signal, onStatus }),
+    sendUntilAnswered(client, { method, url, body, idempotencyKey, signal, onStatus, maxWaitMs }),
   );
 }
 
@@ -81,7 +87,7 @@ interface ClientRequest extends CallOptions {
 /** Sends a request, again after what can succeed later. */
 async function sendUntilAnswered(
   client: ClientOptions,
-  { method, url, body, idempotencyKey, signal, onStatus }: ClientRequest,
+  { method, url, body, idempotencyKey, signal, onStatus, maxWaitMs = MAX_WAIT_MS }: ClientRequest,
 ): Promise<unknown> {
   const isRead = method === "GET";
   for (let attempt = 1; ; attempt += 1) {
@@ -104,7 +110,9 @@ async function sendUntilAnswered(
       throw error;
     }
     if (attempt >= ATTEMPTS) throw error;
-    await sleep(retryAfterMs ?? randomFraction() * Math.min(CAP_MS, BASE_MS * 2 ** attempt));
+    const wait = Math.min(maxWaitMs, retryAfterMs ?? randomFraction() * Math.min(CAP_MS, BASE_MS * 2 ** attempt));
+    await sleep(wait, AbortSignal.any([client.stopped, signal ?? client.stopped]));
+    if (client.stopped.aborted) throw error;
   }
 }
 
@@ -121,7 +129,7 @@ async function send(client: ClientOptions, url: string, init: RequestInit, signa
     const text = await response.text();
     if (response.ok) return { data: text === "" ? null : JSON.parse(text), status: response.status };
     const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-    return { error: toError(client.activationId, response, text), retryAfterMs: Number.isNaN(seconds) ? null : seconds * 1000 };
+    return { error: toError(client.activationId, response, text), retryAfterMs: seconds >= 0 ? seconds * 1000 : null };
   } catch (cause) {
     signal?.throwIfAborted();
     const message = cause instanceof Error ? cause.message : String(cause);

@@ -9,6 +9,7 @@ export class Clients {
   readonly #settings: Settings;
   readonly #activations: Activations;
   readonly #runs: RunRegistry;
+  readonly #stopped = new AbortController();
 
   constructor(settings: Settings, activations: Activations, runs: RunRegistry) {
     this.#settings = settings;
@@ -24,10 +25,16 @@ export class Clients {
       baseUrl,
       fetch,
       telemetry,
+      stopped: this.#stopped.signal,
       authorize: () => this.#activations.authorize(activationId),
       ...(onCall && { onCall }),
       onRefused: (error) => this.#endRuns(activationId, error),
     });
+  }
+
+  /** From now on no call is repeated, and none waits for a repeat. */
+  stop(): void {
+    this.#stopped.abort();
   }
 
   #endRuns(activationId: string, error: unknown): void {

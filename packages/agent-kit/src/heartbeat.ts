@@ -45,6 +45,7 @@ const MERGE_MS = 2000;
 const MAX_ENTRIES = 50;
 // What is kept while the service cannot be reached.
 const MAX_BUFFERED = 1000;
+// Five attempts of a call with such waits take less time than the service allows between two heartbeats.
 const RETRY_MS = 10_000;
 
 /** Starts the heartbeats of a run: one a minute, or as often as the service asks for, up to a tenth earlier or later. */
@@ -78,7 +79,7 @@ export function startHeartbeat({ client, clock, runId, signal, onEnd }: Heartbea
     const reported = report;
     report = {};
     try {
-      read(await client.runs.log({ runId, entries: batch, ...reported }, { signal }));
+      read(await client.runs.log({ runId, entries: batch, ...reported }, { signal, maxWaitMs: RETRY_MS }));
       entries.splice(0, batch.length);
       hasFailed = false;
       planNext();

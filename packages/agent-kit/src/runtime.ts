@@ -51,9 +51,17 @@ export function environment(name: string): string | undefined {
   return globalThis.process?.env?.[name];
 }
 
-/** Waits by real time; the wait keeps the process alive. */
-export function sleep(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
+/** Waits by real time, or until the signal aborts; the wait keeps the process alive. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      done();
+    };
+    const timer = setTimeout(end, ms);
+    if (signal?.aborted) end();
+    else signal?.addEventListener("abort", end, { once: true });
+  });
 }
 
 /** Waits for work, at most so long by real time. Leaves no timer behind, so that a process that is done can end. */
