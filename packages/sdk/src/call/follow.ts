@@ -12,6 +12,8 @@ import type { StreamResponse } from "./transport.ts";
 // The server sends something at least every 15 seconds, so a connection that is silent for longer is dead.
 const SILENCE_MS = 45_000;
 const MAX_ERROR_BYTES = 64 * 1024;
+// A server or a proxy may ask for hours with Retry-After, and would be followed no more.
+const MAX_WAIT_MS = 60_000;
 
 /**
  * Follows a stream of server-sent events. When the connection is lost it connects again, for as long as it takes, and continues
@@ -46,7 +48,7 @@ export async function* follow(call: CallRequest, settings: Settings): AsyncGener
       if (!isMailsvcError(error)) throw error;
       failures += 1;
       if (!isTransient(error) || (!connected && failures > request.maxRetries)) throw error;
-      const wait = delayMs(error, failures, runtime.random);
+      const wait = Math.min(MAX_WAIT_MS, delayMs(error, failures, runtime.random));
       log?.(`mailsvc ~ ${error.message}; connecting again in ${wait} ms`);
       settings.onRetry?.({ request: summarizeRequest(request, failures), error, delayMs: wait });
       await pause(settings, request, wait);
@@ -57,7 +59,7 @@ export async function* follow(call: CallRequest, settings: Settings): AsyncGener
   }
 }
 
-/** Opens the stream. Throws ApiError for a response other than 2xx. */
+/** Opens the stream. Throws ApiError for a response other than 2xx, and for one that is no stream of events. */
 async function open(request: PreparedRequest, settings: Settings, signal: AbortSignal, attempt: number): Promise<StreamResponse> {
   const { runtime, stream, apiKey } = settings;
   const summary = summarizeRequest(request, attempt);
@@ -75,8 +77,12 @@ async function open(request: PreparedRequest, settings: Settings, signal: AbortS
   const opened = await withTimeout(request.attemptTimeoutMs, request.signal, runtime.after, () => opening);
   if ("cut" in opened) throw lost(request, "did not answer in time");
   const response = opened.value;
-  if (response.status >= 200 && response.status < 300) return response;
-  throw toApiError({ ...response, bytes: await collect(response.chunks) }, summary, redact, runtime.wallTime());
+  const { status, headers: given } = response;
+  const ok = status >= 200 && status < 300;
+  if (ok && /^text\/event-stream\b/i.test(given["content-type"] ?? "")) return response;
+  // What another server answers may never end, and is not needed to tell that it is one.
+  const bytes = ok ? new Uint8Array() : await collect(response.chunks);
+  throw toApiError({ ...response, bytes }, summary, redact, runtime.wallTime());
 }
 
 /** Passes chunks on. Throws ConnectionError when the connection breaks or is silent for too long. */
