@@ -65,6 +65,7 @@ export async function run(given: Host): Promise<Exit> {
     if (session?.globals.verbose && error instanceof Error && failure.code === "internal_error") plain.say(error.stack ?? "");
     return failure.exit;
   } finally {
+    session?.out.close();
     unlisten();
     host.stdout.off("error", ignore);
     host.stderr.off("error", ignore);

@@ -47,11 +47,24 @@ export interface Host {
   exec(argv: readonly string[], variables: Readonly<Record<string, string>>, stop: AbortSignal): Promise<number>;
   /** Runs a command that reads `input`, and gathers what it prints. Rejects when it cannot be started. */
   pipe(argv: readonly string[], input: string): Promise<Piped>;
+  /** Starts a command that answers lines with lines. */
+  converse(argv: readonly string[]): Promise<Conversation>;
   /** Starts a command line in a shell with these variables; `heard` gets its output line by line. */
   start(line: string, variables: Readonly<Record<string, string>>, heard: (line: string) => void): Promise<StartedCommand>;
   /** Whether something accepts connections at this address. */
   listens(url: URL): Promise<boolean>;
   readonly fetch?: typeof globalThis.fetch;
+}
+
+/** A command that goes on, reading and printing lines. */
+export interface Conversation {
+  write(line: string): void;
+  /** The next line that it prints; null once it has ended, or could not be started. */
+  read(): Promise<string | null>;
+  /** What it has printed on stderr. */
+  errors(): string;
+  /** Ends its input. */
+  end(): void;
 }
 
 /** A command that runs alongside this program. */
@@ -117,6 +130,8 @@ export interface Output {
   readonly term: Terminal;
   /** Compiles the expression of --jq, before anything is sent. Throws CliError. */
   ready(): Promise<void>;
+  /** Ends what runs beside this program to filter documents. */
+  close(): void;
   /** One document: JSON (one line in a pipe), or the text that `view` renders for people. */
   data(value: unknown, view: () => string): Promise<void>;
   /** One JSON document, on a terminal too. */

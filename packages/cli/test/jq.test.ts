@@ -1,4 +1,5 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { folder, TERMINAL } from "./harness.ts";
@@ -6,30 +7,43 @@ import { startCliWithServer } from "./world.ts";
 
 const HELLO = ["send", "--from", "a@acme.example", "--subject", "Hi", "--text", "x", "--to"];
 
-/** Stands in for jq, which not every machine has: a path such as `.a.b` of each document, and the exit codes of jq. */
+/**
+ * Stands in for jq, which not every machine has: a path such as `.a.b` of each document, in the program that frames its results too, and
+ * the exit codes of jq. Notes each of its starts.
+ */
 const STAND_IN = `#!${process.execPath}
-const [compact, raw, given] = process.argv.slice(2);
-if ([compact, raw].join() !== "--compact-output,--raw-output") process.exit(9);
-const expression = given.trim();
+const { appendFileSync } = require("node:fs");
+const { createInterface } = require("node:readline");
+const flags = process.argv.slice(2, -1).join();
+const program = process.argv.at(-1);
+const framed = /^\\(try \\(\\((.*)\\n\\) \\| \\{r: \\.\\}\\) catch \\{e: \\.\\}\\), \\{end: true\\}$/s.exec(program);
+if (flags !== (framed ? "--unbuffered,--compact-output" : "--compact-output,--raw-output")) process.exit(9);
+const expression = (framed ? framed[1] : program).trim();
+if (process.env.JQ_STARTS) appendFileSync(process.env.JQ_STARTS, "started\\n");
 if (!/^\\.[a-zA-Z.]*$/.test(expression)) { console.error("jq: error: syntax error, unexpected end of file"); process.exit(3); }
-let input = "";
-process.stdin.on("data", (part) => (input += part)).on("end", () => {
-  if (input === "") return;
-  let value = JSON.parse(input);
+const apply = (value) => {
   for (const name of expression.slice(1).split(".").filter(Boolean)) {
-    if (Array.isArray(value)) { console.error('jq: error (at <stdin>:0): Cannot index array with "' + name + '"'); process.exit(5); }
+    if (Array.isArray(value)) throw new Error('Cannot index array with "' + name + '"');
     value = value[name] ?? null;
   }
-  console.log(typeof value === "string" ? value : JSON.stringify(value));
+  return value;
+};
+createInterface({ input: process.stdin }).on("line", (line) => {
+  try {
+    console.log(JSON.stringify({ r: apply(JSON.parse(line)) }));
+  } catch ({ message }) {
+    console.log(JSON.stringify({ e: message }));
+  }
+  console.log('{"end":true}');
 });
 `;
 
 /** The variables with which the stand-in is found. */
-function withJq(): { PATH: string } {
+function withJq(): { PATH: string; JQ_STARTS: string } {
   const bin = folder();
   writeFileSync(join(bin, "jq"), STAND_IN);
   chmodSync(join(bin, "jq"), 0o755);
-  return { PATH: [bin, process.env["PATH"]].join(delimiter) };
+  return { PATH: [bin, process.env["PATH"]].join(delimiter), JQ_STARTS: join(bin, "starts") };
 }
 
 test("every command takes --jq: of one document, of a list, of a stream of documents", async () => {
@@ -59,6 +73,42 @@ test("a wrong expression, and a machine without jq, are found before anything is
   const missing = await mailsvc([...HELLO, "ada@example.com", "--jq", ".id"], { env: { PATH: folder() } });
   expect([missing.code, missing.stderr]).toEqual([127, expect.stringContaining("Install jq")]);
   expect((await world.sdk.emails.list()).pagination.total).toBe(0);
-  const unfit = await mailsvc(["emails", "list", "--jq", ".data.id"], { env: withJq() });
-  expect([unfit.code, unfit.stderr]).toEqual([2, expect.stringContaining('--jq: Cannot index array with "id".')]);
+});
+
+test("a document that the expression does not fit is printed whole, because what was done is done", async () => {
+  const { mailsvc, world } = await startCliWithServer();
+  const unfit = await mailsvc([...HELLO, "ada@example.com", "--to", "bob@example.com", "--jq", ".ids.first"], { env: withJq() });
+  expect([unfit.code, unfit.stderr]).toEqual([
+    13,
+    expect.stringContaining('--jq does not fit the document, which is printed whole: Cannot index array with "first".'),
+  ]);
+  expect(unfit.json.ids).toHaveLength(2);
+  expect((await world.sdk.emails.list()).pagination.total).toBe(2);
+});
+
+test("one jq filters all documents of a stream", async () => {
+  const { mailsvc } = await startCliWithServer();
+  for (const to of ["a@example.com", "b@example.com", "c@example.com"]) await mailsvc([...HELLO, to]);
+  const env = withJq();
+  const { stdout } = await mailsvc(["emails", "list", "--all", "--jq", ".to"], { env });
+  expect(stdout.split("\n").filter(Boolean).sort()).toEqual(["a@example.com", "b@example.com", "c@example.com"]);
+  // The first one has checked the expression.
+  expect(readFileSync(env.JQ_STARTS, "utf8")).toBe("started\nstarted\n");
+});
+
+test.runIf(spawnSync("jq", ["--version"]).status === 0)("the jq of this machine gives what it gives on its own", async () => {
+  const { mailsvc, world } = await startCliWithServer();
+  const { id } = await world.sdk.contacts.create({ email: "ada@example.com", customFields: { note: "line\u2028two", n: 3 } });
+  const get = async (expression: string) => {
+    const { code, stdout } = await mailsvc(["contacts", "get", id, "--jq", expression], { env: { PATH: process.env["PATH"] ?? "" } });
+    return [code, stdout];
+  };
+  expect(await get('.customFields.note, -.customFields.n, {"a": [.email]} # a comment')).toEqual([
+    0,
+    'line\u2028two\n-3\n{"a":["ada@example.com"]}\n',
+  ]);
+  expect(await get("empty")).toEqual([0, ""]);
+  expect(await get("[., inputs] | length")).toEqual([0, "1\n"]);
+  expect(await get('def f: .email; label $out | f, break $out, "no"')).toEqual([0, "ada@example.com\n"]);
+  expect((await get(".email.x"))[0]).toBe(13);
 });

@@ -1,18 +1,37 @@
-import type { Host } from "../types.ts";
+import type { Conversation, Host } from "../types.ts";
 import { CliError, usageError } from "./errors.ts";
 import { EXIT } from "./exit.ts";
 
-/** Applies an expression to a JSON text; returns one result a line. Throws CliError for a text that it does not fit. */
-export type JqFilter = (json: string) => Promise<string>;
+/** What jq makes of a document. */
+export interface JqResult {
+  /** One result a line. */
+  readonly text: string;
+  /** Why the expression does not fit the document; null if it does. */
+  readonly fault: string | null;
+}
+
+/** Applies an expression to one document after another. */
+export interface JqFilter {
+  apply(json: string): Promise<JqResult>;
+  /** Ends the jq that runs. */
+  close(): void;
+}
 
 // The exit code of jq for an expression that it cannot compile.
 const COMPILE_ERROR = 3;
+
+// What reads other documents, ends jq or must stand at the beginning: an expression with such a word gets a jq for each document.
+const NEEDS_OWN_JQ = /\b(?:inputs?|halt\w*|import|include|module|input_line_number)\b/;
+
+const RESULT = '{"r":';
+const FAULT = '{"e":';
+const END = '{"end":true}';
 
 /**
  * The filter of --jq, run by the jq of this machine: implementations in JavaScript give other results for some expressions, such as
  * `sort_by(-.n)`. Throws CliError if jq is not installed, or the expression is wrong.
  */
-export async function createJqFilter(host: Pick<Host, "pipe">, expression: string): Promise<JqFilter> {
+export async function createJqFilter(host: Pick<Host, "pipe" | "converse">, expression: string): Promise<JqFilter> {
   const run = async (json: string) => {
     try {
       // The blank, because an expression such as -.n is no option.
@@ -28,15 +47,55 @@ export async function createJqFilter(host: Pick<Host, "pipe">, expression: strin
   };
   // Without input nothing is run, but a wrong expression is found.
   const { code, stderr } = await run("");
-  if (code === COMPILE_ERROR) throw wrong(stderr);
-  return async (json) => {
-    const result = await run(json);
-    if (result.code !== 0) throw wrong(result.stderr);
-    return result.stdout;
+  if (code === COMPILE_ERROR) throw usageError(`--jq: ${readFault(stderr)}.`);
+  if (!NEEDS_OWN_JQ.test(expression)) return new LastingJq(host, expression);
+  return {
+    apply: async (json) => {
+      const result = await run(json);
+      return { text: result.stdout, fault: result.code === 0 ? null : readFault(result.stderr) };
+    },
+    close: () => {},
   };
 }
 
-function wrong(stderr: string): CliError {
+/** One jq for all documents of a command: lists and streams have thousands. */
+class LastingJq implements JqFilter {
+  readonly #host: Pick<Host, "converse">;
+  readonly #program: string;
+  #jq: Conversation | null = null;
+
+  constructor(host: Pick<Host, "converse">, expression: string) {
+    this.#host = host;
+    // The line break ends a comment of the expression.
+    this.#program = `(try ((${expression}\n) | {r: .}) catch {e: .}), {end: true}`;
+  }
+
+  async apply(json: string): Promise<JqResult> {
+    this.#jq ??= await this.#host.converse(["jq", "--unbuffered", "--compact-output", this.#program]);
+    const jq = this.#jq;
+    jq.write(json);
+    const results: string[] = [];
+    let fault: string | null = null;
+    for (;;) {
+      const line = await jq.read();
+      if (line === null) return { text: "", fault: readFault(jq.errors()) };
+      if (line === END) return { text: results.map((one) => `${one}\n`).join(""), fault };
+      if (line.startsWith(FAULT)) fault = toText(line.slice(FAULT.length, -1)).replace(/[.:]$/, "");
+      else results.push(toText(line.slice(RESULT.length, -1)));
+    }
+  }
+
+  close(): void {
+    this.#jq?.end();
+  }
+}
+
+/** A text without quotation marks, anything else as jq has written it: parsing would round large numbers. */
+function toText(json: string): string {
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+}
+
+function readFault(stderr: string): string {
   const [first = ""] = stderr.split("\n");
-  return usageError(`--jq: ${first.replace(/^jq: (?:error(?: \(at [^)]*\))?: )?/, "").replace(/[.:]$/, "")}.`);
+  return first.replace(/^jq: (?:error(?: \(at [^)]*\))?: )?/, "").replace(/[.:]$/, "") || "jq has ended";
 }

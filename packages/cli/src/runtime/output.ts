@@ -1,4 +1,6 @@
 import type { Failure, Host, Out, Output, Style, Terminal } from "../types.ts";
+import { CliError } from "./errors.ts";
+import { EXIT } from "./exit.ts";
 import type { JqFilter } from "./jq.ts";
 import { safeJson, safeLines, safeText } from "./safe-text.ts";
 
@@ -32,8 +34,15 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
   let filter: JqFilter | null = null;
   const document = async (value: unknown, width: number): Promise<void> => {
     if (filter === null) return writeAll(host.stdout, `${safeJson(value, width)}\n`);
-    const result = await filter(JSON.stringify(value));
-    return writeAll(host.stdout, term.stdoutTTY ? safeLines(result) : result);
+    const { text, fault } = await filter.apply(JSON.stringify(value));
+    if (fault === null) return writeAll(host.stdout, term.stdoutTTY ? safeLines(text) : text);
+    // What was done is done, and its answer must not be lost.
+    await writeAll(host.stdout, `${safeJson(value, width)}\n`);
+    throw new CliError({
+      code: "jq_failed",
+      message: `--jq does not fit the document, which is printed whole: ${fault}.`,
+      exit: EXIT.unfiltered,
+    });
   };
   const ending = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
   const say = (text: string): void => {
@@ -47,6 +56,7 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
       const { createJqFilter } = await import("./jq.ts");
       filter = await createJqFilter(host, flags.jq);
     },
+    close: () => filter?.close(),
     data: (value, view) => (json ? document(value, indent) : writeAll(host.stdout, ending(view()))),
     document: (value) => document(value, indent),
     line: (value) => document(value, 0),
