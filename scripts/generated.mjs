@@ -14,6 +14,7 @@ import { reference } from "./reference.mjs";
 import { sdkAnswers } from "./sdk-answers.mjs";
 import { sdkEndpoints, sdkTypes } from "./sdk-types.mjs";
 import { stepFields } from "./step-fields.mjs";
+import { takenPaths } from "./taken-paths.mjs";
 
 export const generated = async () => {
   const document = buildOpenApi(served);
@@ -23,6 +24,7 @@ export const generated = async () => {
     "packages/sdk/automation.schema.json": `${JSON.stringify(buildAutomationSchema(), null, 2)}\n`,
     ...(await sdkTypes()),
     "packages/sdk/src/endpoints.generated.ts": sdkEndpoints(),
+    "packages/sdk/src/contract/taken-paths.generated.ts": takenPaths(served),
     "packages/sdk/src/testing/answers.generated.ts": sdkAnswers(),
     "packages/agent-kit/src/contract.generated.ts": kitContract(),
     "packages/agent-kit/src/testing/samples.generated.ts": kitSamples(),

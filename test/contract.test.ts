@@ -1,7 +1,9 @@
+import { Mailsvc } from "@mailsvc/sdk";
 import {
   AGENT_SCOPES,
   type Endpoint,
   ERRORS,
+  findOtherAt,
   isForAgents,
   NOUN_GROUPS,
   PERMISSIONS,
@@ -10,6 +12,7 @@ import {
   served,
 } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
+import { buildCall } from "../packages/cli/src/runtime/request.ts";
 
 const endpoints = Object.entries(served).flatMap(([noun, verbs]) =>
   Object.entries(verbs).map(([verb, e]): [string, Endpoint] => [`${noun}.${verb}`, e]),
@@ -19,6 +22,31 @@ const pathsOf = (e: Endpoint): string[] => [e.path, ...(e.aliases ?? [])];
 test("no two endpoints answer the same method and path, whatever their parameters are called", () => {
   const routes = endpoints.flatMap(([, e]) => pathsOf(e).map((path) => `${e.method} ${path.replace(/:[A-Za-z]+/g, ":")}`));
   expect(routes.filter((route, i) => routes.indexOf(route) !== i)).toEqual([]);
+});
+
+test("an argument that is part of another endpoint's path is known, and refused by the client and by commands", async () => {
+  const client = new Mailsvc({ baseUrl: "http://mail.test", apiKey: "ms_live_x", fetch: () => expect.unreachable("it was sent") });
+  const methods = client as unknown as Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>;
+  const found: string[] = [];
+  for (const [id, endpoint] of endpoints) {
+    const own = endpoint.path.split("/");
+    for (const [other, { method, ...paths }] of endpoints)
+      for (const path of method === endpoint.method && other !== id ? [paths.path, ...(paths.aliases ?? [])] : []) {
+        const its = path.split("/");
+        const filled = its.map((segment, i) => (segment.startsWith(":") ? (own[i] ?? "") : segment));
+        const fits = its.length === own.length && own.every((segment, i) => segment.startsWith(":") || segment === filled[i]);
+        if (!fits || filled.every((segment, i) => segment === own[i])) continue;
+        const args = own.flatMap((segment, i) => (segment.startsWith(":") ? [filled[i]?.replace(/^:/, "") ?? ""] : []));
+        found.push(`${id} ${args.at(-1)}`);
+        expect(findOtherAt(endpoint, filled.join("/"))).toBe(other);
+        expect(() => buildCall(endpoint, args, {}, undefined)).toThrow(`must not be "${args.at(-1)}"`);
+        const [noun = "", verb = ""] = id.split(".");
+        await expect(methods[noun]?.[verb]?.(...args)).rejects.toThrow(`it would be ${other}`);
+      }
+  }
+  expect(found).toContain("templates.send batch");
+  expect(found).toContain("events.get stream");
+  expect(findOtherAt({ method: "GET", path: "/api/v1/contacts/:id" }, "/api/v1/contacts/con_1")).toBeNull();
 });
 
 test("every noun has one topic", () => {

@@ -95,7 +95,7 @@ function buildCall(endpoint: Named, { params, fields, options }: Input, settings
   const { query, body } = splitInput(facts, fields);
   return {
     method,
-    target: buildPath(facts.path, params, label) + buildQuery(query, label),
+    target: buildPath(facts, params, label) + buildQuery(query, label),
     ...(form ?? { body: body && toJsonBody(body, label) }),
     accept: produces === undefined ? "application/json" : `${produces}, application/json;q=0.9`,
     authorize: !open,

@@ -1,24 +1,27 @@
-import { type Endpoint, isForAgents, paramNames } from "@mailsvc/sdk/contract/facts";
+import { type Endpoint, findOtherAt, isForAgents, paramNames } from "@mailsvc/sdk/contract/facts";
 import { describeFile, listFormFields } from "../contract/files.ts";
 import type { Call, LocalFile } from "../types.ts";
 import { usageError } from "./errors.ts";
 
-/** Fills in the parameters of a path in order, percent-encoded. Throws CliError for a value that would change the path. */
-function fillPath(path: string, values: readonly string[]): string {
-  const names = paramNames(path);
-  return names.reduce((filled, name, i) => {
+/** Fills in the parameters of a path in order, percent-encoded. Throws CliError for a value that would lead to another endpoint. */
+function fillPath(endpoint: Endpoint, values: readonly string[]): string {
+  const names = paramNames(endpoint.path);
+  const path = names.reduce((filled: string, name, i) => {
     const value = values[i] ?? "";
     if (value === "" || value === "." || value === "..") throw usageError(`<${name}> must not be "${value}".`);
     if (!value.isWellFormed()) throw usageError(`<${name}> is not valid text.`);
     return filled.replace(`:${name}`, () => encodeURIComponent(value));
-  }, path);
+  }, endpoint.path);
+  if (findOtherAt(endpoint, path) !== null)
+    throw usageError(`<${names.at(-1)}> must not be "${values[names.length - 1]}", which is a word of the API.`);
+  return path;
 }
 
 /** Builds the call of an endpoint of the contract. */
 export function buildCall(endpoint: Endpoint, params: readonly string[], query: Record<string, unknown>, body: unknown): Call {
   return {
     method: endpoint.method,
-    path: fillPath(endpoint.path, params),
+    path: fillPath(endpoint, params),
     query: query as Call["query"],
     ...(body === undefined ? {} : { body }),
     headers: {},

@@ -1,9 +1,16 @@
+import { findOtherAt } from "../contract/taken-paths.ts";
 import { UsageError } from "../errors.ts";
 
-/** Replaces the parameters of a contract path in order. `label` names the call in errors. Throws UsageError. */
-export function buildPath(path: string, values: readonly unknown[], label: string): string {
+/**
+ * Replaces the parameters of an endpoint's path in order. `label` names the call in errors. Throws UsageError, also when the result is
+ * the path of another endpoint.
+ */
+export function buildPath(endpoint: { readonly method: string; readonly path: string }, values: readonly unknown[], label: string): string {
   let at = 0;
-  return path.replace(/:([A-Za-z]+)/g, (_, name: string) => segment(values[at++], name, label));
+  const filled = endpoint.path.replace(/:([A-Za-z]+)/g, (_, name: string) => segment(values[at++], name, label));
+  const other = findOtherAt(endpoint, filled);
+  if (other !== null) throw new UsageError({ message: `${label}: with these arguments it would be ${other}, which is another endpoint.` });
+  return filled;
 }
 
 /** Encodes a query with its question mark; empty when there are no fields. Lists repeat their name. Throws UsageError. */

@@ -140,6 +140,7 @@ export * from "./segments.ts";
 export { type AtLeastOne, Attachment, FailedRecipient, SEND_LIMITS, Tags, Tracking, Utm } from "./send-fields.ts";
 export * from "./senders.ts";
 export * from "./suppressions.ts";
+export { findOtherAt } from "./taken-paths.ts";
 export {
   RESERVED_SLUG,
   Slug,

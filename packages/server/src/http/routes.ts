@@ -46,12 +46,17 @@ export function createRoutes(routes: readonly Route[], refuse: Refuse): H3 {
     const shape = normalizeParams(path);
     methodsByPath.set(shape, [...(methodsByPath.get(shape) ?? []), endpoint.method]);
   }
-  for (const [path, methods] of methodsByPath) {
-    const allow = methods.join(", ");
-    h3.all(
-      path,
-      refuseEvent(() => new ApiError("method_not_allowed", `Method not allowed. This path accepts ${allow}.`, { headers: { allow } })),
+  const places = [...methodsByPath].map(([path, methods]) => ({ path, methods, segments: path.split("/") }));
+  for (const { path, methods, segments } of places) {
+    // A run may be called "complete": GET of its path is not refused because POST there has another meaning.
+    const wider = places.flatMap((other) => (other.path !== path && covers(other.segments, segments) ? other.methods : []));
+    const allowed = new Set([...methods, ...wider]);
+    const allow = [...allowed].join(", ");
+    const answer = refuseEvent(
+      () => new ApiError("method_not_allowed", `Method not allowed. This path accepts ${allow}.`, { headers: { allow } }),
     );
+    if (wider.length === 0) h3.all(path, answer);
+    else for (const method of METHODS) if (!allowed.has(method === "HEAD" ? "GET" : method)) h3.on(method, path, answer);
   }
   h3.all(
     "/**",
@@ -63,6 +68,13 @@ export function createRoutes(routes: readonly Route[], refuse: Refuse): H3 {
 /** True for a client that wants server-sent events, as EventSource does. */
 function prefersEvents(headers: HeaderReader): boolean {
   return /\btext\/event-stream\b/i.test(headers.get("accept") ?? "");
+}
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+/** Whether a path with parameters is also that of another one, with a word in the place of a parameter. */
+function covers(own: readonly string[], its: readonly string[]): boolean {
+  return own.length === its.length && own.every((segment, i) => segment.startsWith(":") || segment === its[i]);
 }
 
 /** Paths that differ only in the names of their parameters become the same text. */

@@ -1,7 +1,16 @@
 import { createHash } from "node:crypto";
-import { type Contract, contract, type Endpoint, ErrorBody, type ErrorDetail, type Output, paramNames } from "@mailsvc/sdk/contract";
+import {
+  type Contract,
+  contract,
+  type Endpoint,
+  ErrorBody,
+  type ErrorDetail,
+  findOtherAt,
+  type Output,
+  paramNames,
+} from "@mailsvc/sdk/contract";
 import { check } from "../http/validation.ts";
-import { findOtherAt, hasDefaultKey, type Operation, takesIdempotencyKey } from "./operations.ts";
+import { hasDefaultKey, type Operation, takesIdempotencyKey } from "./operations.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** A request to the API, without the key. */
@@ -125,7 +134,7 @@ function splitInput(operation: Operation, input: Arguments): Pick<ApiRequest, "p
     if (!value.isWellFormed()) throw new ToolError(`The argument ${name} of ${id} is not valid Unicode.`);
     return made.replace(`:${name}`, () => encodeURIComponent(value));
   }, endpoint.path as string);
-  const other = findOtherAt(operation, path);
+  const other = findOtherAt(endpoint, path);
   if (other !== null) throw new ToolError(`With these arguments ${id} would be ${other}, which is another operation.`);
   const inQuery = endpoint.method === "GET" ? Object.keys(rest) : Object.keys(endpoint.query?.shape ?? {});
   const query: Record<string, string> = {};

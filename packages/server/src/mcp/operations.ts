@@ -19,25 +19,6 @@ export function isWrite({ method, access }: Endpoint): boolean {
   return method !== "GET" && !(requiredGrant(access)?.endsWith(":read") ?? false);
 }
 
-/**
- * The id of another operation that answers at a filled path of this one, because a value in it is part of the other's path: `/api/v1/send/batch`
- * of templates.send with the slug "batch". Null if the path is this operation's own.
- */
-export function findOtherAt({ endpoint }: Operation, path: string): string | null {
-  const own = endpoint.path.split("/");
-  const filled = path.split("/");
-  const isAt = (other: string): boolean => {
-    const segments = other.split("/");
-    if (segments.length !== filled.length) return false;
-    const isMatch = segments.every((segment, i) => segment.startsWith(":") || segment === filled[i]);
-    return isMatch && segments.some((segment, i) => !segment.startsWith(":") && own[i]?.startsWith(":") === true);
-  };
-  for (const [noun, verbs] of Object.entries(contract as Contract))
-    for (const [verb, { method, path: main, aliases = [] }] of Object.entries(verbs))
-      if (method === endpoint.method && [main, ...aliases].some(isAt)) return `${noun}.${verb}`;
-  return null;
-}
-
 /** Whether the server keeps the answer to a write by its Idempotency-Key: it belongs to an API key, which /__dev does not need. */
 export function takesIdempotencyKey(endpoint: Endpoint): boolean {
   return isWrite(endpoint) && endpoint.access !== "dev";

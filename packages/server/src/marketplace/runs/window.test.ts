@@ -313,3 +313,12 @@ test("a question with suspendRun false is cancelled when its run fails, and stay
   ]);
   expect((await world.sdk.approvals.list()).data.map(({ id }) => id)).toEqual([completed.question.id]);
 });
+
+test('a run may be called "complete", like the call that ends runs', async () => {
+  await using world = await createWorld();
+  await using made = await withAgent(world);
+  const { client } = made.agent;
+  const { runId } = await client.runs.start({ runId: "complete", title: "Weekly" });
+  expect(await client.runs.get(runId)).toMatchObject({ runId: "complete", status: "RUNNING" });
+  expect((await client.runs.complete({ runId })).status).toBe("COMPLETED");
+});
