@@ -46,6 +46,13 @@ describe("trigger", () => {
     expect((await mailsvc(["trigger", "campaign.paused", "--on", campaign.id])).json).toMatchObject({ campaignId: campaign.id });
   });
 
+  test("an email without a planned time cannot be moved", async () => {
+    const { mailsvc, world } = await startCliWithServer();
+    const { id } = await world.sdk.emails.send({ from: "a@acme.example", to: "ada@example.com", subject: "S", text: "x" });
+    const { code, stderr } = await mailsvc(["trigger", "email.rescheduled", "--on", id]);
+    expect([code, stderr]).toEqual([7, expect.stringContaining(`The email ${id} has no planned time that could be moved.`)]);
+  });
+
   test.each<[argv: string[], says: string]>([
     [["email.bouncd"], "Did you mean email.bounced?"],
     [["email.unsubscribed"], "email.unsubscribed cannot be triggered: it follows from other events."],

@@ -1,5 +1,7 @@
 import type { Mailsvc } from "@mailsvc/sdk";
 import { contract, type Endpoint, type EventType } from "@mailsvc/sdk/contract";
+import { CliError } from "../runtime/errors.ts";
+import { EXIT } from "../runtime/exit.ts";
 
 /** The values from which the body of an object is built. */
 export interface Given {
@@ -44,7 +46,14 @@ export const RECIPES: Readonly<Partial<Record<EventType, Recipe>>> = {
     ...scheduled(),
     act: async (client, id) => {
       const { scheduledAt } = await client.emails.get(id);
-      return client.emails.reschedule(id, { scheduledAt: new Date(Date.parse(scheduledAt ?? "") + HOUR).toISOString() });
+      if (scheduledAt === null)
+        throw new CliError({
+          code: "invalid_state",
+          message: `The email ${id} has no planned time that could be moved.`,
+          exit: EXIT.conflict,
+          hint: "Name one that was sent with --schedule, or leave out --on.",
+        });
+      return client.emails.reschedule(id, { scheduledAt: new Date(Date.parse(scheduledAt) + HOUR).toISOString() });
     },
   },
   "email.suppressed": {
