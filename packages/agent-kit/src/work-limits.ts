@@ -20,6 +20,10 @@ export class WorkLimitError extends Error {
   }
 }
 
+// Time is looked at this often. A look that comes later by more than the gap tells of a machine that slept.
+const TICK_MS = 60_000;
+const GAP_MS = 30_000;
+
 /**
  * Ends work that takes too long or hangs. Time counts while there is something to do:
  *
@@ -28,6 +32,8 @@ export class WorkLimitError extends Error {
  *   none  | any           | counts
  *   some  | none          | stands still: it waits for people
  *   some  | some          | counts
+ *
+ * It does not count while the machine sleeps.
  */
 export class WorkLimits {
   readonly #options: WorkLimitsOptions;
@@ -37,6 +43,8 @@ export class WorkLimits {
   /** Since when time has counted; null while it stands still. */
   #since: number | null;
   #lastSign: number;
+  /** When time is looked at next. */
+  #dueAt = Number.POSITIVE_INFINITY;
   #cancel = (): void => {};
 
   constructor(options: WorkLimitsOptions) {
@@ -48,11 +56,13 @@ export class WorkLimits {
 
   /** How long it has worked, ms. */
   get workedMs(): number {
+    this.#dropGap();
     return this.#workedMs + (this.#since === null ? 0 : this.#options.clock.now() - this.#since);
   }
 
   /** The work has done something. */
   touch(): void {
+    this.#dropGap();
     this.#lastSign = this.#options.clock.now();
   }
 
@@ -78,7 +88,7 @@ export class WorkLimits {
 
   stop(): void {
     this.#cancel();
-    this.#cancel = () => {};
+    this.#dueAt = Number.POSITIVE_INFINITY;
   }
 
   #change(waits: number, steps: number): void {
@@ -93,14 +103,28 @@ export class WorkLimits {
 
   #plan(): void {
     this.#cancel();
+    this.#dueAt = Number.POSITIVE_INFINITY;
     if (this.#since === null) return;
     const { clock, maxDurationMs, maxSilenceMs } = this.#options;
     const left = Math.min(maxDurationMs - this.workedMs, this.#lastSign + maxSilenceMs - clock.now());
-    if (left !== Number.POSITIVE_INFINITY) this.#cancel = clock.after(Math.max(0, left), () => this.#judge());
+    if (left === Number.POSITIVE_INFINITY) return;
+    const wait = Math.min(TICK_MS, Math.max(0, left));
+    this.#dueAt = clock.now() + wait;
+    this.#cancel = clock.after(wait, () => this.#judge());
+  }
+
+  /** Takes out the time by which the next look is late. */
+  #dropGap(): void {
+    const gap = this.#options.clock.now() - this.#dueAt;
+    if (gap <= GAP_MS) return;
+    if (this.#since !== null) this.#since += gap;
+    this.#lastSign += gap;
+    this.#dueAt += gap;
   }
 
   #judge(): void {
     const { clock, maxDurationMs, maxSilenceMs, onExceeded } = this.#options;
+    this.#dropGap();
     const silentMs = clock.now() - this.#lastSign;
     if (this.workedMs >= maxDurationMs)
       onExceeded(new WorkLimitError("max_duration", `The run worked for longer than ${maxDurationMs / 1000} s (maxDurationMs).`));
