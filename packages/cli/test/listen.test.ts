@@ -52,6 +52,19 @@ async function listen(
 const deliveriesOf = ({ lines }: Result) => lines.filter(({ kind }) => kind === "delivery");
 
 describe("listen", () => {
+  test("says that the server does not answer, and not that a connection was lost, before there was one", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    let failures = 0;
+    const fetch = (async (input: string, init?: RequestInit) => {
+      if (failures++ < 1) throw new TypeError("fetch failed");
+      return beside.world.fetch(input, init);
+    }) as typeof globalThis.fetch;
+    const result = await listen(beside, ["--forward-to", local.url, "--secret", "whsec_eA=="], async () => {}, { fetch, tty: TERMINAL });
+    expect(result.stderr).toMatch(/The server does not answer; trying again\.\n(?:.*\n)*Forwarding events/);
+    expect(result.stderr).not.toContain("lost");
+  });
+
   test("forwards the bytes of the real webhook, signed so that every verifier accepts them", async () => {
     await using real = await receiver();
     await using local = await receiver();

@@ -7,6 +7,7 @@ import type { SigningSecret } from "./secret.ts";
 /** Tells what happens: for people as lines, in a pipe as one JSON document for each. */
 export class Report {
   readonly #session: Session;
+  #isReady = false;
   #waitingFor: string | null = null;
   #forwarded = 0;
   #failed = 0;
@@ -21,6 +22,7 @@ export class Report {
 
   async ready(urls: readonly string[], secret: SigningSecret): Promise<void> {
     const { out, term } = this.#session;
+    this.#isReady = true;
     if (out.json) return out.line({ kind: "ready", forwardTo: urls, secret: secret.derived ? secret.value : null });
     const keys = this.#session.host.stdin.isTTY ? " r repeats the last event." : "";
     out.note(`Forwarding events to ${urls.map(safeText).join(", ")}.${keys} Ctrl-C ends.`);
@@ -59,9 +61,10 @@ export class Report {
     else out.note(`${term.err.yellow("waiting")} Nothing listens at ${safeText(url)}. Events wait, and go out when something does.`);
   }
 
-  /** The connection to the server was lost and is made again. */
+  /** The connection to the server was lost and is made again; before `ready` there was none. */
   async lost(after: Position | null): Promise<void> {
     const { out, term } = this.#session;
+    if (!this.#isReady) return out.note(`${term.err.yellow("waiting")} The server does not answer; trying again.`);
     if (out.json) return out.line({ kind: "reconnecting", after });
     out.note(
       `${term.err.yellow("lost")} the connection to the server; connecting again${after === null ? "" : `, to continue after ${typeof after === "number" ? `#${after}` : safeText(after)}`}.`,
