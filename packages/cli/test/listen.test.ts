@@ -4,6 +4,8 @@ import { unwrap } from "@mailsvc/sdk/webhooks";
 import { describe, expect, test } from "vitest";
 import { createTestAgent } from "../../server/test/agent.ts";
 import { type Receiver, receiver } from "../../server/test/receiver.ts";
+import type { ForwardedEvent } from "../src/listen/forwarder.ts";
+import { RegisteredWebhook } from "../src/listen/webhook.ts";
 import type { In } from "../src/types.ts";
 import { folder, type Result, type Setup, TERMINAL } from "./harness.ts";
 import { type Beside, startCliWithServer } from "./world.ts";
@@ -109,7 +111,7 @@ describe("listen", () => {
       ["--forward-to", local.url, "--count", "1"],
       async () => void (await send(beside, "ada@example.com")),
     );
-    expect(result.lines[0]).toEqual({ kind: "ready", forwardTo: [local.url], secret: printed });
+    expect(result.lines[0]).toEqual({ kind: "ready", webhook: null, forwardTo: [local.url], secret: printed });
     const [{ body, headers } = { body: "", headers: {} }] = local.received;
     expect((await unwrap(body, headers, printed)).type).toBe("email.queued");
     expect(printed).not.toContain(beside.world.apiKey);
@@ -141,6 +143,67 @@ describe("listen", () => {
     expect((await beside.mailsvc(["listen"])).code).toBe(2);
     for (const url of ["http://", "ftp://127.0.0.1/x"])
       expect((await beside.mailsvc(["listen", "--forward-to", url])).stderr).toContain("is not an http URL");
+  });
+
+  test("the events of a webhook: those it gets, at the path of its URL, signed with its secret", async () => {
+    await using real = await receiver();
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const { sdk, settle } = beside.world;
+    const { id, secret } = await sdk.webhooks.create({ url: `${real.url}/mail?from=1`, events: ["email.delivered", "list.*"] });
+    await sdk.webhooks.create({ url: real.url, events: ["email.sent"] });
+    const server = new URL(local.url).host;
+    const result = await listen(beside, ["--forward-to", server, "--webhook", id, "--secret", secret, "--count", "2"], async () => {
+      await send(beside, "ada@example.com");
+      await settle();
+      const { id: list } = await sdk.lists.create({ name: "Readers" });
+      await sdk.lists.add(list, { contacts: [(await sdk.contacts.create({ email: "ada@example.com" })).id] });
+      await settle();
+    });
+    expect([result.code, result.lines[0]]).toMatchObject([
+      0,
+      { webhook: id, secret: null, forwardTo: [`http://${server}/webhook/mail?from=1`] },
+    ]);
+    expect(local.types()).toEqual(["email.delivered", "list.joined"]);
+    const theirs = real.received.filter(({ event }) => event.type !== "email.sent");
+    expect(local.received.map(({ body }) => body)).toEqual(theirs.map(({ body }) => body));
+    for (const { body, headers } of local.received) await unwrap(body, headers, secret);
+  });
+
+  test("an event that an automation sends to a webhook is forwarded for that one only", () => {
+    const [one, other] = ["whk_1", "whk_2"].map((id) => new RegisteredWebhook({ id, url: "https://a.example/", events: ["email.*"] }));
+    const event = { type: "automation.webhook", body: JSON.stringify({ data: { webhookId: "whk_1" } }) } as ForwardedEvent;
+    expect([one?.gets(event), other?.gets(event)]).toEqual([true, false]);
+    expect(one?.filter).toBe("email.*,automation.webhook");
+    expect(new RegisteredWebhook({ id: "whk_1", url: "https://a.example/", events: ["*"] }).filter).toBeUndefined();
+  });
+
+  test("where the events of a webhook go: a server gets the path of its URL, and a path is kept", () => {
+    const webhook = new RegisteredWebhook({ id: "whk_1", url: "https://shop.example//evil.example/hooks?a=1", events: ["*"] });
+    expect(webhook.locate("3000")).toBe("http://127.0.0.1:3000//evil.example/hooks?a=1");
+    for (const kept of ["3000/", "3000/other", "http://localhost:3000/?a"]) expect(webhook.locate(kept)).toBe(kept);
+  });
+
+  test("of a webhook in another format, or one that is not there, nothing is forwarded", async () => {
+    const beside = await startCliWithServer();
+    const { id } = await beside.world.sdk.webhooks.create({ url: "https://a.example/", format: "resend" });
+    const run = async (...argv: string[]) => {
+      const { code, stderr } = await beside.mailsvc(["listen", "--forward-to", "3000", ...argv]);
+      return [code, stderr];
+    };
+    expect(await run("--webhook", id)).toEqual([2, expect.stringContaining("has the format resend")]);
+    expect((await run("--webhook", "whk_01jc3v2m9k8q4w6x0y5z7a1b2c"))[0]).toBe(6);
+    expect(await run("--webhook", id, "--type", "email.sent")).toEqual([2, expect.stringContaining("it takes no --type")]);
+    expect(await run("--webhook", id, "--agent", "writer")).toEqual([2, expect.stringContaining("it takes no --agent")]);
+  });
+
+  test("without its secret, the requests of a webhook are signed with one that is shown", async () => {
+    await using local = await receiver();
+    const beside = await startCliWithServer();
+    const { id } = await beside.world.sdk.webhooks.create({ url: "https://a.example/hook" });
+    const result = await listen(beside, ["--forward-to", local.url, "--webhook", id], async () => {}, { tty: TERMINAL });
+    expect(result.stderr).toContain(`Forwarding events of ${id} to`);
+    expect(result.stderr).toContain("The server does not tell the secret of the webhook");
   });
 
   test("events wait while nothing listens, and come in their order when something does", async () => {

@@ -15,6 +15,7 @@ import {
   followAgent,
   followWorkspace,
 } from "../listen/sources.ts";
+import { RegisteredWebhook } from "../listen/webhook.ts";
 import { type Flags, type Run, runAction } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
@@ -34,6 +35,7 @@ listens, and the connection is made again after sleep and restarts, without a ga
 Examples:
   mailsvc listen --forward-to http://127.0.0.1:3000/webhook
   mailsvc listen --route email.bounced=3000/bounces --route 'contact.*=3000/contacts'
+  mailsvc listen --forward-to 3000 --webhook whk_01jc3v2m9k8q4w6x0y5z7a1b2c --secret $WEBHOOK_SECRET
   mailsvc listen --forward-to 3000/webhook --agent launch-writer --secret $AGENT_WEBHOOK_SECRET`;
 
 /** `mailsvc listen`: brings the events of a server to webhooks on this machine, without a tunnel. */
@@ -49,6 +51,7 @@ export function listenCommand(run: Run): Command {
     .addOption(new Option("--campaign <id>", "Only events of this campaign"))
     .addOption(new Option("--automation <id>", "Only events of this automation"))
     .addOption(new Option("--contact <id>", "Only events of this contact"))
+    .addOption(new Option("--webhook <id>", "The events of this webhook of yours, at the path of its URL"))
     .addOption(new Option("--agent <slug>", "The events for the webhook of your agent, instead of those of the workspace"))
     .addOption(new Option("--secret <secret>", "Signs the requests: the secret of the real webhook (MAILSVC_WEBHOOK_SECRET)"))
     .addOption(new Option("--print-secret", "Print the secret that signs without --secret, and end"))
@@ -70,9 +73,12 @@ export function listenCommand(run: Run): Command {
 async function listen(session: Session, flags: Flags, secret: SigningSecret): Promise<Exit> {
   const agent = readText(flags, "agent");
   const types: readonly string[] = agent === undefined ? EVENT_TYPES : AGENT_EVENT_TYPES;
-  const routes = new Routes((flags["route"] as readonly string[] | undefined) ?? [], readText(flags, "forwardTo"), types);
-  const patterns = readPatterns(readText(flags, "type"), types);
-  const filter = readFilter(flags, agent !== undefined);
+  const webhook = await readWebhook(session, flags);
+  const forwardTo = readText(flags, "forwardTo");
+  const target = forwardTo === undefined ? undefined : (webhook?.locate(forwardTo) ?? forwardTo);
+  const routes = new Routes((flags["route"] as readonly string[] | undefined) ?? [], target, types);
+  const patterns = webhook?.patterns ?? readPatterns(readText(flags, "type"), types);
+  const filter = { ...readFilter(flags, agent !== undefined), ...(webhook?.filter !== undefined && { type: webhook.filter }) };
   const { host } = session;
   const report = new Report(session);
   const ended = new AbortController();
@@ -109,7 +115,7 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
     agent !== undefined && start !== null
       ? followAgent(client, agent, start, signal)
       : followWorkspace(client, filter, readStart(flags, stored) ?? (await findLastSequence(client)) + 1, signal);
-  await report.ready(routes.urls, secret);
+  await report.ready(routes.urls, secret, webhook?.id ?? null);
   if (stored !== null && flags["from"] === undefined && flags["resume"] !== true)
     await tellMissed(client, report, { stored, filter, agent });
   const release = listenToKeys(session, (key) => {
@@ -126,7 +132,7 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
     for await (const event of source) {
       if (routes.findUrl(event.type) === null) continue;
       // The stream of an agent's events has no filter for several types.
-      if (patterns?.some((pattern) => matchesPattern(pattern, event.type)) === false) continue;
+      if (patterns?.some((pattern) => matchesPattern(pattern, event.type)) === false || webhook?.gets(event) === false) continue;
       await forwarder.add(event);
       accepted += 1;
       if (accepted === limit) break;
@@ -138,6 +144,15 @@ async function listen(session: Session, flags: Flags, secret: SigningSecret): Pr
   }
   await report.ended(forwarder.position);
   return flags["count"] !== undefined && report.failed > 0 ? EXIT.partial : EXIT.ok;
+}
+
+/** The webhook of --webhook; null without it. Throws CliError. */
+async function readWebhook(session: Session, flags: Flags): Promise<RegisteredWebhook | null> {
+  const id = readText(flags, "webhook");
+  if (id === undefined) return null;
+  for (const name of ["type", "agent"])
+    if (readText(flags, name) !== undefined) throw usageError(`--webhook says which events are wanted, so that it takes no --${name}.`);
+  return RegisteredWebhook.read(session, id);
 }
 
 function readText(flags: Flags, name: string): string | undefined {

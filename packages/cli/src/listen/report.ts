@@ -20,13 +20,18 @@ export class Report {
     return this.#failed;
   }
 
-  async ready(urls: readonly string[], secret: SigningSecret): Promise<void> {
+  /** Events are forwarded from now on; `webhookId` names the webhook whose events they are. */
+  async ready(urls: readonly string[], secret: SigningSecret, webhookId: string | null): Promise<void> {
     const { out, term } = this.#session;
     this.#isReady = true;
-    if (out.json) return out.line({ kind: "ready", forwardTo: urls, secret: secret.derived ? secret.value : null });
+    if (out.json) return out.line({ kind: "ready", forwardTo: urls, webhook: webhookId, secret: secret.derived ? secret.value : null });
     const keys = this.#session.host.stdin.isTTY ? " r repeats the last event." : "";
-    out.note(`Forwarding events to ${urls.map(safeText).join(", ")}.${keys} Ctrl-C ends.`);
-    if (secret.derived) out.note(`${term.err.dim("secret")}  ${secret.value}`);
+    const source = webhookId === null ? "" : ` of ${safeText(webhookId)}`;
+    out.note(`Forwarding events${source} to ${urls.map(safeText).join(", ")}.${keys} Ctrl-C ends.`);
+    if (!secret.derived) return;
+    out.note(`${term.err.dim("secret")}  ${secret.value}`);
+    if (webhookId !== null)
+      out.note("The server does not tell the secret of the webhook: give it with --secret to sign as its requests are.");
   }
 
   /** Events that happened since the last time this ran here; `total` may be a minimum. */
