@@ -40,6 +40,16 @@ export function notFound(what: string, id: string): ApiError {
   return new ApiError("not_found", `There is no ${what} ${JSON.stringify(id.slice(0, 100))} ${where}.`);
 }
 
+/** What `work` gives; null if it throws ApiError not_found. */
+export async function nullIfNotFound<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "not_found") return null;
+    throw error;
+  }
+}
+
 /** 404 for a link in a mail or on a page that leads nowhere. `message` and `advice` are for the person who followed it. */
 export function brokenLink(message: string, advice: string): ApiError {
   return new ApiError("not_found", message, { title: "This link does not work", hint: advice });

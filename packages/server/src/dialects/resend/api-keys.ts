@@ -6,6 +6,9 @@ import { answerList, listQuery } from "./lists.ts";
 
 const PERMISSIONS_OF = { full_access: [...PERMISSIONS], sending_access: ["transactional:send" as const] };
 
+// Resend takes a key without a name.
+const UNNAMED = "Unnamed key";
+
 export const apiKeyOperations: readonly Operation[] = [
   writeOperation({
     method: "POST",
@@ -16,7 +19,10 @@ export const apiKeyOperations: readonly Operation[] = [
     confidential: true,
     run: async ({ name, permission, domain_id }, { write }) => {
       if (domain_id) throw new ApiError("not_implemented", "A key for one domain is not here.", { hint: "Leave domain_id out." });
-      const { id, key } = await write(contract.keys.create, { name, permissions: PERMISSIONS_OF[permission ?? "full_access"] });
+      const { id, key } = await write(contract.keys.create, {
+        name: name || UNNAMED,
+        permissions: PERMISSIONS_OF[permission ?? "full_access"],
+      });
       return { id, token: key };
     },
   }),

@@ -1,5 +1,6 @@
 import { contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
+import { notFound, nullIfNotFound } from "../../lib/api-error.ts";
 import { type Operation, readOperation, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
 
@@ -10,6 +11,12 @@ export const audienceOperations: readonly Operation[] = [
 ];
 
 function describeLists(folder: "audiences" | "segments", object: "audience" | "segment"): Operation[] {
+  /** The answer about a list; one that is not there is missed by the name it has here. */
+  const there = async <T>(id: string, answer: Promise<T>): Promise<T> => {
+    const found = await nullIfNotFound(answer);
+    if (found === null) throw notFound(object, id);
+    return found;
+  };
   return [
     writeOperation({
       method: "POST",
@@ -34,7 +41,7 @@ function describeLists(folder: "audiences" | "segments", object: "audience" | "s
     readOperation({
       path: `/${folder}/:id`,
       run: async ({ id }, { read }) => {
-        const { name, createdAt } = await read(contract.lists.get, { id });
+        const { name, createdAt } = await there(id, read(contract.lists.get, { id }));
         return { object, id, name, created_at: createdAt };
       },
     }),
@@ -43,15 +50,16 @@ function describeLists(folder: "audiences" | "segments", object: "audience" | "s
       path: `/${folder}/:id`,
       body: z.object({ name: z.string() }),
       run: async ({ id, name }, { write }) => {
-        await write(contract.lists.update, { id, name });
+        await there(id, write(contract.lists.update, { id, name }));
         return { object, id, name };
       },
     }),
+    // Resend says of what was never there that it is deleted.
     writeOperation({
       method: "DELETE",
       path: `/${folder}/:id`,
       run: async ({ id }, { write }) => {
-        await write(contract.lists.delete, { id });
+        await nullIfNotFound(write(contract.lists.delete, { id }));
         return { object, id, deleted: true };
       },
     }),

@@ -1,6 +1,6 @@
 import { type Contact, type ContactDetail, CustomFields, contract } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { notFound } from "../../lib/api-error.ts";
+import { notFound, nullIfNotFound } from "../../lib/api-error.ts";
 import { drop } from "../drop.ts";
 import { type Operation, type Reads, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { getContact } from "./contact.ts";
@@ -48,13 +48,14 @@ export const contactOperations: readonly Operation[] = [
     body: Person,
     run: ({ id, ...person }, calls) => patchContact(id, person, calls),
   }),
+  // Resend says of what was never there that it is deleted.
   writeOperation({
     method: "DELETE",
     path: "/contacts/:id",
     run: async ({ id: named }, calls) => {
-      const { id } = await getContact(named, calls);
-      await calls.write(contract.contacts.delete, { id });
-      return { object: "contact", id, contact: named, deleted: true };
+      const contact = await nullIfNotFound(getContact(named, calls));
+      if (contact) await calls.write(contract.contacts.delete, { id: contact.id });
+      return { object: "contact", id: contact?.id ?? named, contact: named, deleted: true };
     },
   }),
   readOperation({
@@ -106,9 +107,9 @@ export const contactOperations: readonly Operation[] = [
     method: "DELETE",
     path: "/audiences/:list/contacts/:id",
     run: async ({ list, id: named }, calls) => {
-      const { id } = await getMember(list, named, calls);
-      await calls.write(contract.lists.removeOne, { id: list, contact: id });
-      return { object: "contact", id, contact: named, deleted: true };
+      const member = await nullIfNotFound(getMember(list, named, calls));
+      if (member) await calls.write(contract.lists.removeOne, { id: list, contact: member.id });
+      return { object: "contact", id: member?.id ?? named, contact: named, deleted: true };
     },
   }),
 ];

@@ -1,6 +1,6 @@
 import { findAttachments, findMail } from "../../emails/emails.ts";
 import type { PublicPage } from "../../http/public/public-pages.ts";
-import { ApiError, brokenLink } from "../../lib/api-error.ts";
+import { brokenLink, nullIfNotFound } from "../../lib/api-error.ts";
 import { HOUR } from "../../lib/units.ts";
 import { listAttachments, readAttachment } from "../../received/received.ts";
 import type { DialectDeps } from "../deps.ts";
@@ -87,11 +87,7 @@ async function readSent({ db }: DialectDeps, workspaceId: string, mailId: string
 }
 
 async function readReceived({ db }: DialectDeps, workspaceId: string, mailId: string, number: string): Promise<Content | null> {
-  try {
-    const file = (await listAttachments(db.read, workspaceId, mailId)).data.find((one) => String(one.number) === number);
-    return file ? { filename: file.filename, content: await readAttachment(db.read, workspaceId, mailId, number) } : null;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "not_found") return null;
-    throw error;
-  }
+  const listed = await nullIfNotFound(listAttachments(db.read, workspaceId, mailId));
+  const file = listed?.data.find((one) => String(one.number) === number);
+  return file ? { filename: file.filename, content: await readAttachment(db.read, workspaceId, mailId, number) } : null;
 }

@@ -62,6 +62,23 @@ test("attachments of an email are listed and downloaded", async () => {
   expect((await emails.attachments.get({ emailId: id, id: "9" })).error).toMatchObject({ statusCode: 404 });
 });
 
+test("what was never there is deleted, as Resend says, and missed by its name in all other calls", async () => {
+  const { contacts, segments, apiKeys } = server.resend;
+  const id = "00000000-0000-0000-0000-000000000000";
+  expect(dataOf(await contacts.remove({ id }))).toMatchObject({ object: "contact", contact: id, deleted: true });
+  expect(dataOf(await contacts.remove({ email: "nobody@example.com" }))).toMatchObject({ contact: "nobody@example.com", deleted: true });
+  expect(dataOf(await segments.remove(id))).toMatchObject({ object: "segment", id, deleted: true });
+  expect((await segments.get(id)).error?.message).toContain(`There is no segment "${id}"`);
+  expect((await apiKeys.remove(id)).error).toMatchObject({ name: "not_found" });
+});
+
+test("a key needs no name", async () => {
+  const { apiKeys } = server.resend;
+  const { id } = dataOf(await apiKeys.create({ name: "" }));
+  expect(dataOf(await apiKeys.list()).data).toContainEqual(expect.objectContaining({ id, name: "Unnamed key" }));
+  dataOf(await apiKeys.remove(id));
+});
+
 test("received mail is listed and read", async () => {
   const { receiving } = server.resend.emails;
   expect(dataOf(await receiving.list()).data).toEqual([]);

@@ -1,6 +1,6 @@
 import { contract, type Suppression } from "@mailsvc/sdk/contract";
 import * as z from "zod";
-import { ApiError } from "../../lib/api-error.ts";
+import { nullIfNotFound } from "../../lib/api-error.ts";
 import { type Operation, readOperation, type Writes, writeOperation } from "../operation.ts";
 import { answerList, listQuery } from "./lists.ts";
 
@@ -66,12 +66,7 @@ export const suppressionOperations: readonly Operation[] = [
 
 /** Removes a suppression by id or address; gives its id, null when there is none. */
 async function removeIfThere(named: string, { write }: Writes): Promise<string | null> {
-  try {
-    return (await write(contract.suppressions.delete, { id: named })).id;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "not_found") return null;
-    throw error;
-  }
+  return (await nullIfNotFound(write(contract.suppressions.delete, { id: named })))?.id ?? null;
 }
 
 function showSuppression({ id, email, reason, emailId, createdAt }: Suppression) {
