@@ -9,6 +9,7 @@ import { fillSeries } from "../src/parts/campaigns/series.ts";
 import { CAMPAIGN_STATES } from "../src/parts/campaigns/states.ts";
 import { toInstant, toLocal } from "../src/parts/campaigns/zoned-time.ts";
 import { formatReplyTo, parseReplyTo } from "../src/parts/reply-to.ts";
+import { splitVariables } from "../src/parts/subject-parts.ts";
 
 type Step = Parameters<typeof describeStep>[0];
 const stepOf = (type: Step["type"]): Step => ({ id: "x", type, ...SNIPPETS[type].fields }) as Step;
@@ -21,6 +22,15 @@ test("the dashboard knows the states, triggers and steps of the contract, and th
     expect(listWays(stepOf(type))).toEqual(listBranches(stepOf(type)));
     expect(describeStep(stepOf(type), new Map()).kind).not.toBe("");
   }
+});
+
+test.each([
+  ["Spring is here", ["Spring is here"]],
+  ["{{firstName}}, spring is here", ["", "{{firstName}}", ", spring is here"]],
+  ['For {{default firstName "you"}}: {{{code}}}', ["For ", '{{default firstName "you"}}', ": ", "{{{code}}}", ""]],
+  ["{{unclosed} {{", ["{{unclosed} {{"]],
+])("the variables of the subject %s are told from its words", (subject, parts) => {
+  expect(splitVariables(subject)).toEqual(parts);
 });
 
 describe("times in a zone", () => {

@@ -10,7 +10,7 @@ import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
 import { FINISH_JOB, finishCampaign } from "./campaigns/finish.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
 import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
-import { renderRecipients } from "./campaigns/render.ts";
+import { renderAgain, renderRecipients, renderSubjects } from "./campaigns/render.ts";
 import { continueSending } from "./campaigns/sending.ts";
 import { SEND_JOB, START_JOB, startScheduled } from "./campaigns/start.ts";
 import { addViewLinks, viewPages } from "./campaigns/view.ts";
@@ -142,6 +142,10 @@ export function connectHooks(deps: () => Deps): Hooks {
     partAnswers,
     engagementHooks: {
       emailsEngaged: (tx, engagements) => recordEngagements(tx, deps(), engagements),
+    },
+    renderHooks: {
+      renderSubjects: (read, emails) => renderSubjects(read, deps(), emails),
+      renderMail: (read, email) => renderAgain(read, deps(), email),
     },
     // In this order. Nothing follows from events of test mail.
     eventListeners: [

@@ -18,6 +18,7 @@ import { count as plural } from "../parts/plural.ts";
 import { formatReplyTo } from "../parts/reply-to.ts";
 import { type Resource, useResource } from "../parts/resource.ts";
 import { useSending } from "../parts/sending.ts";
+import { Subject } from "../parts/subject.tsx";
 import { learnTime } from "../parts/time.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, toHref } from "../router.tsx";
@@ -107,10 +108,10 @@ function Checks({ campaign, audience: { data, error } }: Parts) {
           {replyTo === null ? "" : `, replies go to ${formatReplyTo(replyTo)}`}
         </Check>
         <Check tone="good" name="Subject">
-          {subjectLine}
+          <Subject text={subjectLine} />
           {describeTest(campaign).map((line) => (
             <span key={line} class="line">
-              {line}
+              <Subject text={line} />
             </span>
           ))}
         </Check>

@@ -16,6 +16,7 @@ import { Page } from "../parts/page.tsx";
 import { formatCount, count as plural } from "../parts/plural.ts";
 import { useEvents, useRegularly, useResource } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
+import { Subject } from "../parts/subject.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Time } from "../parts/time.tsx";
 import { go, type PageProps, query, setQuery, toHref } from "../router.tsx";
@@ -46,7 +47,7 @@ function About({ campaign }: { readonly campaign: CampaignDetail }) {
   const { status, subjectLine } = campaign;
   return (
     <>
-      <Status status={status} text={nameState(campaign)} /> {subjectLine}
+      <Status status={status} text={nameState(campaign)} /> <Subject text={subjectLine} />
     </>
   );
 }

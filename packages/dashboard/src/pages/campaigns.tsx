@@ -12,6 +12,7 @@ import { Filters, readFilters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
 import { useEvents, useList } from "../parts/resource.ts";
 import { Status } from "../parts/status.tsx";
+import { Subject } from "../parts/subject.tsx";
 import { Time } from "../parts/time.tsx";
 import { toHref } from "../router.tsx";
 
@@ -64,7 +65,9 @@ function listColumns(groups: readonly Group[]): readonly Column<Campaign>[] {
       width: "3 1 0",
       cell: ({ name, subjectLine }) => (
         <>
-          {name} <span class="soft beside">{subjectLine}</span>
+          {name} <span class="soft beside">
+            <Subject text={subjectLine} />
+          </span>
         </>
       ),
     },

@@ -11,6 +11,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { formatReplyTo } from "../parts/reply-to.ts";
 import { useResource } from "../parts/resource.ts";
+import { Subject } from "../parts/subject.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { nameChanges, toDraft } from "../parts/templates/draft.ts";
 import { toast } from "../parts/toast.tsx";
@@ -49,7 +50,9 @@ export default function TemplateVersionPage({ params }: PageProps) {
             {chosen === "difference" ? <Differences shown={shown} draft={draft} /> : null}
             {chosen === "preview" ? (
               <>
-                <p class="preview-subject">{shown.subject ?? ""}</p>
+                <p class="preview-subject">
+                  <Subject text={shown.subject ?? ""} />
+                </p>
                 <HtmlPreview html={shown.html ?? ""} />
               </>
             ) : null}

@@ -126,6 +126,7 @@ export const Email = z
     to: z.string(),
     recipients: z.array(EmailRecipient),
     from: z.string(),
+    /** As its recipient reads it: that of a campaign is rendered, with the present fields of the contact. */
     subject: z.string(),
     /** Sent with a test key: captured instead of sent. */
     test: z.boolean(),
@@ -158,6 +159,7 @@ export const EmailDetail = Email.extend({
   replyTo: ShownReplyTo,
   /** The conversation: the id of its first mail, sent or received. */
   threadId: z.string(),
+  /** Before links are tracked. As the subject, it is rendered for the recipient. */
   html: z.string().nullable(),
   text: z.string().nullable(),
   headers: z.record(z.string(), z.string()),

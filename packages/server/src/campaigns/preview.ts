@@ -1,6 +1,7 @@
 import { type CampaignPreview, type contract, type HandlerInput, mapContactTexts, type VariantName } from "@mailsvc/sdk/contract";
 import { type ContactRow, findContactByEmail, getContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
+import type { RenderedMail } from "../emails/emails.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import {
@@ -15,13 +16,6 @@ import { offerUnsubscribe } from "../unsubscribe/unsubscribe.ts";
 import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import { pinContent } from "./content.ts";
 import { compileSource } from "./render.ts";
-
-/** A mail of a campaign as somebody gets it. */
-export interface RenderedMail {
-  readonly subject: string;
-  readonly html: string | null;
-  readonly text: string | null;
-}
 
 /** What a campaign would send now, compiled: one entry without an A/B test. */
 interface CompiledVariant {

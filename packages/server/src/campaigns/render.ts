@@ -4,6 +4,7 @@ import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import type { PendingMail } from "../delivery/delivery.ts";
+import type { RenderedMail } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import {
   type Compiled,
@@ -16,6 +17,7 @@ import {
   type PinnedTemplate,
   relaxVariables,
   renderContactMail,
+  renderContactSubject,
 } from "../templates/templates.ts";
 import type { CampaignRow } from "./campaigns.ts";
 import { listDepartures } from "./departures.ts";
@@ -79,13 +81,36 @@ export async function renderAgain(
   read: Reader,
   { compiledTemplates }: CampaignDeps,
   email: PendingMail["email"],
-): Promise<Pick<PendingMail, "html" | "text"> | null> {
+): Promise<RenderedMail | null> {
+  if (email.campaignId === null) return null;
   const contact = (await loadContacts(read, [{ email }])).get(email.contactId ?? "");
   const template = (await loadTemplates(read, compiledTemplates, [{ email }])).get(email.contentsId);
   if (!contact || !template) return null;
   const mail: Rendered = { subject: "", html: null, text: null, failure: null, withdrawal: null };
   renderOne(mail, template, contact);
-  return mail.failure === null && mail.withdrawal === null ? mail : null;
+  const { subject, html, text, failure, withdrawal } = mail;
+  return failure === null && withdrawal === null ? { subject, html, text } : null;
+}
+
+/**
+ * The subjects that recipients of campaigns read, by the ids of the emails, with the contacts' present fields. Where the contact is gone, or
+ * the subject cannot be rendered with them, there is none.
+ */
+export async function renderSubjects(
+  read: Reader,
+  { compiledTemplates }: CampaignDeps,
+  emails: readonly PendingMail["email"][],
+): Promise<ReadonlyMap<string, string>> {
+  const own = emails.filter(({ campaignId }) => campaignId !== null).map((email) => ({ email }));
+  const [contacts, templates] = [await loadContacts(read, own), await loadTemplates(read, compiledTemplates, own)];
+  const subjects = new Map<string, string>();
+  for (const { email } of own) {
+    const contact = contacts.get(email.contactId ?? "");
+    const template = templates.get(email.contentsId);
+    const subject = contact && template ? renderContactSubject(template, getContactValues(contact)) : null;
+    if (subject !== null) subjects.set(email.id, subject);
+  }
+  return subjects;
 }
 
 type Recipient = ContactFields & Pick<ContactRow, "id" | "seq" | "status">;

@@ -1,11 +1,11 @@
 import type { contract, HandlerInput, HandlerOutput } from "@mailsvc/sdk/contract";
 import { findContactByEmail } from "../contacts/contacts.ts";
 import type { Reader, Tx } from "../db/db.ts";
-import { send } from "../emails/emails.ts";
+import { type RenderedMail, send } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { buildFrom, type CampaignRow, getCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
-import { compileVariants, getReader, makeStranger, type RenderedMail, renderFor } from "./preview.ts";
+import { compileVariants, getReader, makeStranger, renderFor } from "./preview.ts";
 
 type Input = HandlerInput<typeof contract.campaigns.test>;
 

@@ -1,4 +1,5 @@
 import type { Db } from "../db/db.ts";
+import type { EmailDeps } from "../emails/deps.ts";
 import type { FailedLogins } from "../http/failed-logins.ts";
 import type { MailParser } from "../inbound/inbound.ts";
 import type { KeyCache } from "../keys/keys.ts";
@@ -27,6 +28,7 @@ export interface DashboardDeps extends SessionDeps {
   readonly keyCache: Pick<KeyCache, "hash" | "load" | "isOperator">;
   readonly keyWatch: Pick<RevocationWatch, "watch">;
   readonly mailer: Mailer;
+  readonly renderHooks: EmailDeps["renderHooks"];
   readonly version: string;
   readonly config: { readonly dev: boolean; readonly sso: SsoConfig | null };
   readonly dashboardFiles: DashboardFiles;

@@ -1,6 +1,6 @@
 import type { Permission } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
-import { getEmail } from "../emails/emails.ts";
+import { getReadableEmail } from "../emails/emails.ts";
 import type { PageRequest, PageResponse, PublicPage } from "../http/public/public-pages.ts";
 import type { CapturedContent } from "../inbound/inbound.ts";
 import { getMail, readContent } from "../inbox/inbox.ts";
@@ -44,10 +44,10 @@ export function framePages(parts: FrameParts): readonly PublicPage[] {
   ];
 }
 
-/** The HTML of an email as it was sent by the API, before its links are tracked. */
+/** The HTML of an email as its recipient reads it, before its links are tracked. */
 async function showEmail(parts: FrameParts, request: PageRequest): Promise<PageResponse> {
   const workspaceId = await admit(parts, request);
-  const { html } = await getEmail(parts.deps.db.read, workspaceId, request.params["id"] ?? "");
+  const { html } = await getReadableEmail(parts.deps.db.read, parts.deps, workspaceId, request.params["id"] ?? "");
   if (html === null) throw new ApiError("not_found", "This email has no HTML part.");
   return show(request, renderMailHtml({ html, attachments: [] }));
 }

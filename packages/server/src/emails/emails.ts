@@ -30,7 +30,7 @@ import {
 
 export type { Origin } from "./accept.ts";
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
-export type { Engagement, EngagementHooks } from "./hooks.ts";
+export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
 export { deleteLabels, joinThread, toLabelOfTag } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
@@ -73,6 +73,28 @@ export async function getEmail(read: Reader, workspaceId: string, id: string): P
   return detail as EmailDetail;
 }
 
+/** The same, but mail that is rendered for each recipient as it reads with the contact's present fields. Throws ApiError not_found. */
+export async function getReadableEmail(read: Reader, deps: ReadableDeps, workspaceId: string, id: string): Promise<EmailDetail> {
+  const mail = await getMail(read, workspaceId, id);
+  const [detail] = await showDetails(read, [mail]);
+  const [first] = mail.emails;
+  const rendered = first === undefined || first.campaignId === null ? null : await deps.renderHooks.renderMail(read, first);
+  return { ...(detail as EmailDetail), ...rendered };
+}
+
+type ReadableDeps = Pick<EmailDeps, "renderHooks">;
+
+/** Mails with the subjects that their recipients read. */
+async function withSubjects<Mail extends ListedMail>(read: Reader, { renderHooks }: ReadableDeps, mails: readonly Mail[]): Promise<Mail[]> {
+  const ofCampaigns = mails.flatMap(({ emails }) => emails.filter(({ campaignId }) => campaignId !== null));
+  if (ofCampaigns.length === 0) return [...mails];
+  const subjects = await renderHooks.renderSubjects(read, ofCampaigns);
+  return mails.map((mail) => {
+    const subject = subjects.get(mail.emails[0]?.id ?? "");
+    return subject === undefined ? mail : { ...mail, contents: { ...mail.contents, subject } };
+  });
+}
+
 /**
  * What one recipient each got, with content and history, newest first, by the ids of the recipients; those that do not exist are left
  * out. Other recipients of the same mail are not named.
@@ -103,14 +125,15 @@ interface EmailQuery extends PageInput {
 /** Mails of a workspace, newest first. With filters beyond status, recipient and doubt a page may be short, or empty, and there be more. */
 export async function listEmails(
   read: Reader,
-  { clock }: Pick<EmailDeps, "clock">,
+  deps: Pick<EmailDeps, "clock" | "renderHooks">,
   workspaceId: string,
   { to, status, inDoubt, test, ...query }: EmailQuery,
 ): Promise<Page<Email>> {
   const { from, subject, tag, template, campaign, automation, thread, since, until, ...page } = query;
   const toKey = to === undefined ? undefined : parseAddress(to).key;
-  const ofStatus = status === "scheduled" ? { scheduledAfter: clock.now() } : { status };
+  const ofStatus = status === "scheduled" ? { scheduledAfter: deps.clock.now() } : { status };
   const filter = { ...ofStatus, test, inDoubt, toKey };
+  const readable = <Mail extends ListedMail>(mails: readonly Mail[]) => withSubjects(read, deps, mails);
   if ([from, subject, tag, template, campaign, automation, thread, since, until].some((one) => one !== undefined)) {
     const examined = {
       ...filter,
@@ -126,12 +149,12 @@ export async function listEmails(
       from: from === undefined ? undefined : parseAddress(from).key,
       subject,
     };
-    return listExamined(read, workspaceId, examined, page);
+    return listExamined(read, workspaceId, examined, page, readable);
   }
   const chosen = await chooseEmails(read, workspaceId, filter);
   return paginateById<ListedMail & { id: string }, Email>(
     page,
-    (slice) => selectEmails(read, workspaceId, chosen, slice),
+    async (slice) => readable(await selectEmails(read, workspaceId, chosen, slice)),
     () => countEmails(read, chosen),
     showEmail,
   );

@@ -31,9 +31,16 @@ interface Examined {
 /**
  * A page of emails, newest first, for filters that need rows of several tables. One index yields candidates: that of the recipient, else
  * that of a label or the campaign, else that of the status, else all emails. The newest thousand of them are looked at, so a page takes
- * as long in a million emails as in a thousand: it may be short, or empty, and there be more.
+ * as long in a million emails as in a thousand: it may be short, or empty, and there be more. `readable` gives mails of the page their final
+ * subjects.
  */
-export async function listExamined(read: Reader, workspaceId: string, filter: ExaminedFilter, page: PageInput): Promise<Page<Email>> {
+export async function listExamined(
+  read: Reader,
+  workspaceId: string,
+  filter: ExaminedFilter,
+  page: PageInput,
+  readable: (mails: readonly Found[]) => Promise<Found[]>,
+): Promise<Page<Email>> {
   const first = filter.before ?? null;
   // What was looked at so far, by where it began: the page and the count often begin at the same place.
   const known = new Map<string | null, Examined>();
@@ -49,12 +56,12 @@ export async function listExamined(read: Reader, workspaceId: string, filter: Ex
     const { matching, end } = known.get(first) ?? (await examine(first));
     return { total: matching.length, isMinimum: end !== null };
   };
-  const found = await paginateById<ListedMail & { id: string }, Email>(
+  const found = await paginateById<Found, Email>(
     page,
     async ({ before, limit, offset }) => {
       from = before ?? first;
       const { matching } = await examine(from);
-      return selectListed(read, workspaceId, matching.slice(offset, offset + limit));
+      return readable(await selectListed(read, workspaceId, matching.slice(offset, offset + limit)));
     },
     count,
     showEmail,

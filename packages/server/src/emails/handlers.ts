@@ -7,7 +7,7 @@ import type { Origin } from "./accept.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import { type PreparedBatch, prepareBatch, sendBatch } from "./batch.ts";
 import type { EmailDeps } from "./deps.ts";
-import { cancelEmail, getEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
+import { cancelEmail, getReadableEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
 import { send } from "./send.ts";
 import { type PreparedSend, prepareTemplateSend, prepareTestSend, sendPrepared } from "./template-send.ts";
 
@@ -30,7 +30,7 @@ export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
     insertsOnly: true,
   },
   list: (input, { read, deps, workspaceId, key }) => listEmails(read, deps, workspaceId, { ...input, test: input.test || key.test }),
-  get: async ({ id }, { read, workspaceId, key }) => getEmail(read, workspaceId, visibleTo(key, id)),
+  get: async ({ id }, { read, deps, workspaceId, key }) => getReadableEmail(read, deps, workspaceId, visibleTo(key, id)),
   cancel: async ({ id }, { tx, deps, workspaceId, key }) => cancelEmail(tx, deps, workspaceId, visibleTo(key, id)),
   reschedule: async ({ id, scheduledAt }, { tx, deps, workspaceId, key }) =>
     rescheduleEmail(tx, deps, workspaceId, visibleTo(key, id), scheduledAt),

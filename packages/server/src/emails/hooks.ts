@@ -1,4 +1,5 @@
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
+import type { EmailRow } from "./store.ts";
 
 /** What happened to an email, as far as segment rules can ask for it. Instants in ms. */
 export interface Engagement {
@@ -15,4 +16,19 @@ export interface Engagement {
 export interface EngagementHooks {
   /** Emails were sent, delivered, opened or clicked. */
   emailsEngaged(tx: Tx, engagements: readonly Engagement[]): Promise<void>;
+}
+
+/** A mail as its recipient reads it. */
+export interface RenderedMail {
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+}
+
+/** How mail reads whose stored content is a template that is rendered for each recipient: that of campaigns. `features.ts` connects it. */
+export interface RenderHooks {
+  /** The subjects that the recipients read, by the ids of the emails. What is no such mail, or cannot be rendered any more, is left out. */
+  renderSubjects(read: Reader, emails: readonly EmailRow[]): Promise<ReadonlyMap<string, string>>;
+  /** The whole mail; null if it is no such mail, or cannot be rendered any more. */
+  renderMail(read: Reader, email: EmailRow): Promise<RenderedMail | null>;
 }

@@ -40,10 +40,23 @@ interface ContactMail {
 /** Renders a mail to a contact. Throws MissingVariables, or an error whose message says what is wrong with the mail. */
 export function renderContactMail(compiled: Compiled, values: Record<string, unknown>): ContactMail {
   const { subject, html, text } = render(compiled, values);
-  // A value may contain a line break, which a header cannot.
-  const line = (subject ?? "").replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+  const line = toLine(subject);
   if (line === "") throw new Error("The subject is empty.");
   checkSubject(line);
   if (!html && !text) throw new Error("The email is empty.");
   return { subject: line, html: html || null, text: text || null };
+}
+
+/** The subject alone of a mail to a contact; null if it cannot be rendered. */
+export function renderContactSubject(compiled: Compiled, values: Record<string, unknown>): string | null {
+  try {
+    return toLine(render({ ...compiled, html: null, text: null }, values).subject) || null;
+  } catch {
+    return null;
+  }
+}
+
+/** A value may contain a line break, which a header cannot. */
+function toLine(subject: string | null): string {
+  return (subject ?? "").replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
 }

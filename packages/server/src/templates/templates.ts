@@ -223,7 +223,7 @@ export async function resolveById(
 }
 
 export { CompiledTemplates } from "./compiled-templates.ts";
-export { type ContactFields, getContactValues, relaxVariables, renderContactMail } from "./contact-mail.ts";
+export { type ContactFields, getContactValues, relaxVariables, renderContactMail, renderContactSubject } from "./contact-mail.ts";
 export { type Compiled, MissingVariables, makeAllowance } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";

@@ -13,6 +13,7 @@ import { formatCount, count as plural } from "../plural.ts";
 import { useResource } from "../resource.ts";
 import { formatShare } from "../share.ts";
 import { toTone } from "../status.tsx";
+import { Subject } from "../subject.tsx";
 import { Timeline } from "../timeline.tsx";
 import { toast } from "../toast.tsx";
 import { fillSeries } from "./series.ts";
@@ -245,7 +246,7 @@ function Variants({ campaign, stats: { variants }, decided }: Pick<Props, "campa
           {variants.map(({ name, subjectLine, winner: wins, rates, recipients }) => (
             <tr key={name}>
               <th scope="row">
-                <strong>{name}</strong> {subjectLine} {wins ? <span class="status good">winner</span> : null}
+                <strong>{name}</strong> <Subject text={subjectLine} /> {wins ? <span class="status good">winner</span> : null}
               </th>
               <td>{formatCount(recipients.sent + recipients.delivered + recipients.complained)}</td>
               <td>{formatShare(rates.open.rate)}</td>
@@ -253,7 +254,7 @@ function Variants({ campaign, stats: { variants }, decided }: Pick<Props, "campa
               {open && may("campaigns:write") ? (
                 <td>
                   <ConfirmButton label={`${name} wins`} question={`Send ${name} to the others?`} act={decide(name)}>
-                    <p>Everybody outside the sample gets “{subjectLine}”. This cannot be changed.</p>
+                    <p>Everybody outside the sample gets “<Subject text={subjectLine} />”. This cannot be changed.</p>
                   </ConfirmButton>
                 </td>
               ) : null}

@@ -6,6 +6,7 @@ import { Facts } from "../facts.tsx";
 import { count, formatCount } from "../plural.ts";
 import { formatReplyTo } from "../reply-to.ts";
 import { formatShare } from "../share.ts";
+import { Subject } from "../subject.tsx";
 import { Time } from "../time.tsx";
 import { describeAudience, listNamedGroups } from "./groups.ts";
 import { VARIANTS } from "./states.ts";
@@ -66,7 +67,7 @@ export function CampaignSettings({ campaign }: { readonly campaign: CampaignDeta
     ["Sent again", resendOf && <a href={toHref(`/campaigns/${resendOf.campaignId}`)}>The earlier campaign</a>],
     ["From", fromName === null ? fromEmail : `${fromName} <${fromEmail}>`],
     ["Replies to", formatReplyTo(replyTo)],
-    ["Subject", subjectLine],
+    ["Subject", <Subject key="subject" text={subjectLine} />],
     ["Preview text", previewText],
     ["Variants", describeTest(campaign).length === 0 ? null : describeTest(campaign).map((line) => <div key={line}>{line}</div>)],
     [

@@ -6,11 +6,12 @@ import { type Column, DataTable } from "../data-table.tsx";
 import { Empty } from "../empty.tsx";
 import { useList } from "../resource.ts";
 import { Status } from "../status.tsx";
+import { Subject } from "../subject.tsx";
 import { Time } from "../time.tsx";
 
 const COLUMNS: readonly Column<TemplateVersion>[] = [
   { head: "Version", width: "0 0 6rem", cell: ({ version }) => `Version ${version}` },
-  { head: "Subject", width: "3 1 0", wide: true, cell: ({ subject }) => subject ?? <span class="soft">(no subject)</span> },
+  { head: "Subject", width: "3 1 0", wide: true, cell: ({ subject }) => (subject === null ? <span class="soft">(no subject)</span> : <Subject text={subject} />) },
   {
     head: "State",
     width: "0 0 11rem",

@@ -1,0 +1,20 @@
+/** @jsxImportSource preact */
+import { splitVariables } from "./subject-parts.ts";
+
+/** A subject as its author wrote it: its variables are set apart from its words, so that nobody takes them for a mistake. */
+export function Subject({ text }: { readonly text: string }) {
+  return (
+    <>
+      {splitVariables(text).map((part, i) =>
+        // The parts are words and variables in turns.
+        i % 2 === 0 ? (
+          part
+        ) : (
+          <code key={`${i} ${part}`} class="variable">
+            {part}
+          </code>
+        ),
+      )}
+    </>
+  );
+}
