@@ -259,6 +259,35 @@ test(
 );
 
 test(
+  "arrow keys in the choice of lists and segments only propose; Enter and the button beside it add, and so does a click",
+  async () => {
+    const { id } = await sdk.campaigns.create({ ...spring, name: "To some", recipientType: "groups" });
+    const { page, faults } = await stage.open(`/dashboard/campaigns/${id}/edit`);
+    const choice = page.getByLabel("Send to: add a list or segment");
+    const chips = page.getByRole("region", { name: "Audience" }).locator(".chip");
+    const picked = (): Promise<string | null> => choice.locator("option:checked").textContent();
+    await choice.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    expect(await picked()).toBe("Newsletter (16 contacts)");
+    await page.getByRole("button", { name: "Add", exact: true }).waitFor();
+    expect(await chips.count()).toBe(0);
+    await page.keyboard.press("Enter");
+    await chips.getByText("Newsletter").waitFor();
+    expect(await picked()).toBe("Add a list or segment…");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await chips.getByText("Gold members").waitFor();
+    expect(await chips.count()).toBe(2);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
   "a campaign goes out when each reader's clock shows the time, from before the first of them does",
   async () => {
     const { id } = await sdk.campaigns.create({ ...spring, name: "Local" });

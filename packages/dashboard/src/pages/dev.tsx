@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { ClockState, Fault } from "@mailsvc/sdk/contract";
+import { labelTimer } from "@mailsvc/sdk/contract/facts";
 import { useEffect } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { session } from "../api/session.ts";
@@ -79,7 +80,7 @@ function Clock() {
 function ClockControls({ state: { now, mode, next, timers }, changed }: { readonly state: ClockState; readonly changed: () => void }) {
   const move = (change: () => Promise<ClockState>) => async (): Promise<void> => {
     const { fired } = await change();
-    const counts = Map.groupBy(fired, ({ name }) => name);
+    const counts = Map.groupBy(fired, ({ name }) => labelTimer(name));
     const text = [...counts].map(([name, all]) => (all.length > 1 ? `${name} × ${all.length}` : name)).join(", ");
     toast(text === "" ? "Nothing was due" : text);
     changed();
@@ -100,7 +101,7 @@ function ClockControls({ state: { now, mode, next, timers }, changed }: { readon
               "no timer waits"
             ) : (
               <>
-                {next.name}, <Time at={next.at} exactly />
+                {labelTimer(next.name)}, <Time at={next.at} exactly />
               </>
             ),
           ],

@@ -45,6 +45,7 @@ export default function People() {
             <p>On this machine, dev mode needs no session.</p>
           </Empty>
         ) : null}
+        {list.items.length === 0 ? null : (
         <ul class="items card">
           {list.items.map((one) => (
             <li key={one.id}>
@@ -62,6 +63,7 @@ export default function People() {
             </li>
           ))}
         </ul>
+        )}
       </div>
     </Page>
   );

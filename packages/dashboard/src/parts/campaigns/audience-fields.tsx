@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { CampaignAudience } from "@mailsvc/sdk/contract";
+import { AddChoice } from "../add-choice.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { findMessages } from "../field-messages.ts";
 import { count as plural } from "../plural.ts";
@@ -138,19 +139,14 @@ function GroupPicker({ label, empty, chosen, groups, choose }: PickerProps) {
           <p class="hint soft">There are no lists or segments yet.</p>
         ) : null
       ) : (
-        <select
-          aria-label={`${label}: add a list or segment`}
-          value=""
-          onChange={({ currentTarget }) => {
-            const { value } = currentTarget;
-            currentTarget.value = "";
-            if (value !== "") choose([...chosen, value]);
-          }}
+        <AddChoice
+          label={`${label}: add a list or segment`}
+          placeholder="Add a list or segment…"
+          add={(id) => choose([...chosen, id])}
         >
-          <option value="">Add a list or segment…</option>
           {options("list", "Lists")}
           {options("segment", "Segments")}
-        </select>
+        </AddChoice>
       )}
       {empty !== undefined && chosen.length === 0 ? <p class="hint wrong">{empty}</p> : null}
     </div>

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
+import { DEVICES } from "./looks.ts";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await createStage();
+}, PATIENCE_MS * 2);
+afterAll(() => stage?.[Symbol.asyncDispose]());
+
+test(
+  "on a phone, the navigation shows the entry of the page in full, whichever it is",
+  async () => {
+    const { page, faults } = await stage.open("/dashboard/dev", { viewport: DEVICES.phone });
+    const current = page.locator(".side nav [aria-current]");
+    for (const path of ["dev", "contacts", "templates", "activity"]) {
+      await page.goto(`/dashboard/${path}`);
+      await page.locator("main h1").waitFor();
+      const { left, right, width } = await current.evaluate((entry) => {
+        const [box, line] = [entry.getBoundingClientRect(), entry.closest("nav")?.getBoundingClientRect()];
+        return { left: box.left - (line?.left ?? 0), right: (line?.right ?? 0) - box.right, width: box.width };
+      });
+      expect(width, path).toBeGreaterThan(20);
+      expect(Math.min(left, right), path).toBeGreaterThanOrEqual(0);
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "the clock of dev mode says in words which timer comes next and what has run, and a page without sessions has no empty list",
+  async () => {
+    const { page, faults } = await stage.open("/dashboard/dev");
+    await stage.call("POST", "/__dev/clock/freeze", {});
+    const { now } = await stage.call<{ now: string }>("GET", "/__dev/clock");
+    const scheduledAt = new Date(Date.parse(now) + 30_000).toISOString();
+    await stage.call("POST", "/api/v1/send", { from: "hello@acme.example", to: "ada@example.com", subject: "Later", text: "Hi", scheduledAt });
+    await page.getByText("deliver an email").waitFor();
+    await page.getByRole("button", { name: "Next timer" }).click();
+    await page.getByRole("status").getByText("deliver an email").waitFor();
+    await page.goto("/dashboard/people");
+    await page.getByText("No open sessions").waitFor();
+    expect(await page.locator("main .items").count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
+  "mail of a campaign is listed and opened with the subject and the text that its reader got",
+  async () => {
+    await stage.call("POST", "/api/v1/contacts", { email: "grace@example.com", firstName: "Grace" });
+    const { id } = await stage.call<{ id: string }>("POST", "/api/v1/campaigns", {
+      name: "Spring",
+      subjectLine: "Spring is here, {{firstName}}",
+      fromEmail: "news@acme.example",
+      html: "<p>Hello {{firstName}}, have a look.</p>",
+    });
+    await stage.call("POST", `/api/v1/campaigns/${id}/send`, {});
+    const { page, faults } = await stage.open("/dashboard/activity");
+    await page.getByText("Spring is here, Grace").waitFor();
+    expect(await page.getByText("{{").count()).toBe(0);
+    await page.getByRole("link", { name: "grace@example.com" }).click();
+    await page.getByRole("heading", { name: "Spring is here, Grace" }).waitFor();
+    await page.frameLocator("iframe").getByText("Hello Grace, have a look.").waitFor();
+    await page.goto("/dashboard/campaigns");
+    await page.locator("code.variable").getByText("{{firstName}}").waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
