@@ -49,11 +49,6 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
 const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
   [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
   [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
-  [
-    /\/dashboard\/src\/(pages\/contact-import|parts\/audience)\//,
-    /\/cli\/src\/(import|export)\//,
-    "a file is read and written alike in the browser and in a terminal",
-  ],
   [/\/mcp\/api\.ts$/, /\/http\/validation\.ts$/, "arguments of tools are checked as their endpoints check them"],
   [/\/mcp\/schemas\.ts$/, /\/http\/json-schema\.ts$/, "the schemas of tools are those of the OpenAPI document"],
 ];
@@ -281,6 +276,11 @@ describe("the rules notice", () => {
       "a CLI that loads the server at once",
       { "packages/cli/src/serve.ts": 'import { main } from "@mailsvc/server/main";' },
       "loaded lazily",
+    ],
+    [
+      "a dashboard that imports the command line",
+      { "packages/dashboard/src/pages/a.tsx": 'import { x } from "../../../cli/src/import/table.ts";' },
+      "dashboard may not import cli",
     ],
     ["an SDK that imports the server", { "packages/sdk/src/a.ts": 'import { x } from "@mailsvc/server";' }, "may import @mailsvc/server"],
     ["a driver outside db/", { [`${S}/keys/store.ts`]: 'import Database from "better-sqlite3";' }, "may import better-sqlite3"],

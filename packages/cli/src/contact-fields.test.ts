@@ -1,6 +1,6 @@
+import { createColumnResolver } from "@mailsvc/sdk/contact-files";
 import { CONTACT_TEXT_FIELDS, CONTACT_TEXTS, type Contact, mapContactTexts } from "@mailsvc/sdk/contract";
 import { expect, test } from "vitest";
-import { createColumnResolver } from "./import/columns.ts";
 import { CONTACTS } from "./import/kind.ts";
 import type { Session, Style } from "./types.ts";
 import { contactViews } from "./views/contacts.ts";

@@ -1,4 +1,5 @@
 import { extname } from "node:path";
+import { type CsvFlags, formatContact, formatHeader, listColumns } from "@mailsvc/sdk/contact-files";
 import { type Contact, contract } from "@mailsvc/sdk/contract";
 import { Command, Option } from "commander";
 import { listFields } from "../contract/fields.ts";
@@ -8,7 +9,6 @@ import { setCommandMetadata, setOptionMetadata } from "../contract/metadata.ts";
 import { checkInput, mapPathsToFlags } from "../contract/validate.ts";
 import { openBuffer } from "../export/buffer.ts";
 import { fetchPages } from "../export/pages.ts";
-import { type CsvFlags, formatContact, formatHeader, listColumns } from "../export/rows.ts";
 import { type Target, writeExport } from "../export/target.ts";
 import { buildChoiceOption, parseSeparator } from "../import/flags.ts";
 import { formatNumber } from "../import/summary.ts";

@@ -1,11 +1,10 @@
+import { escapeFormula, formatLine } from "@mailsvc/sdk/contact-files";
 import type { Recipient } from "@mailsvc/sdk/contract";
 import { type Command, Option } from "commander";
 import { buildEndpointCommand } from "../contract/endpoint-command.ts";
 import { setOptionMetadata } from "../contract/metadata.ts";
 import { fetchPages, type ListPage } from "../export/pages.ts";
 import { writeExport } from "../export/target.ts";
-import { escapeFormula } from "../import/cells.ts";
-import { formatLine } from "../import/csv.ts";
 import { formatNumber } from "../import/summary.ts";
 import type { Run } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";

@@ -1,10 +1,8 @@
 import { createHash, hash } from "node:crypto";
+import type { JsonRecord, Reject, Row, RowFault } from "@mailsvc/sdk/contact-files";
 import { AddressError, parseAddress } from "@mailsvc/sdk/contract";
 import { listFaults } from "../contract/validate.ts";
 import type { ImportKind } from "./kind.ts";
-import type { JsonRecord } from "./ndjson.ts";
-import type { Reject } from "./reject-lines.ts";
-import type { Row, RowFault } from "./rows.ts";
 
 /** The rows of one request, in the order of the file. */
 export interface Batch {

@@ -1,10 +1,11 @@
+import { formatCustomColumn } from "@mailsvc/sdk/contact-files";
 import { describe, expect, test } from "vitest";
 import type { CliError } from "../runtime/errors.ts";
-import { createColumnResolver, formatCustomColumn, resolveColumns } from "./columns.ts";
+import { createFlaggedResolver, resolveColumns } from "./columns.ts";
 import { CONTACTS, type ImportKind, SUPPRESSIONS } from "./kind.ts";
 
 const targets = (names: string[], map: string[] = [], keepCustom = true, kind: ImportKind = CONTACTS, sample: string[] = []) =>
-  resolveColumns(createColumnResolver(kind, { map, keepCustom }), 1, names, sample).map((target) =>
+  resolveColumns(createFlaggedResolver(kind, { map, keepCustom }), 1, names, sample).map((target) =>
     target.to === "field"
       ? target.field
       : target.to === "custom"

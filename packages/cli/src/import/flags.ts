@@ -1,3 +1,4 @@
+import { type CellFlags, DETECTABLE_TYPES, type DetectableType } from "@mailsvc/sdk/contact-files";
 import { SUPPRESSION_REASONS, SUPPRESSION_SCOPES } from "@mailsvc/sdk/contract";
 import { type Command, Option } from "commander";
 import { collect } from "../contract/flags.ts";
@@ -5,10 +6,8 @@ import { type OptionMetadata, setOptionMetadata } from "../contract/metadata.ts"
 import { assertChoice } from "../contract/values.ts";
 import type { Flags } from "../runtime/action.ts";
 import { usageError } from "../runtime/errors.ts";
-import { DETECTABLE_TYPES, type DetectableType } from "./cells.ts";
 import { ENCODINGS, type Encoding } from "./decode.ts";
 import { CONTACTS, type ImportKind } from "./kind.ts";
-import type { CellFlags } from "./rows.ts";
 import { formatNumber } from "./summary.ts";
 import { FORMATS, type Format, type TextFlags } from "./table.ts";
 

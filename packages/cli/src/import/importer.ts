@@ -1,10 +1,10 @@
+import type { Reject } from "@mailsvc/sdk/contact-files";
 import { usageError } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
 import { type Batch, buildIdempotencyKey, type CheckedBatch, checkRows, splitIntoBatches } from "./batches.ts";
 import type { Checkpoint, ImportProgress } from "./checkpoint.ts";
 import type { BatchOutcome, ImportFlags, ImportKind } from "./kind.ts";
-import type { Reject } from "./reject-lines.ts";
 import type { RejectsFile } from "./rejects.ts";
 import type { Source } from "./source.ts";
 import type { Table } from "./table.ts";

@@ -1,3 +1,4 @@
+import { CONTACT_COLUMNS, type FileColumns, SUPPRESSION_COLUMNS } from "@mailsvc/sdk/contact-files";
 import {
   CONTACT_LIMITS,
   type ContactImport,
@@ -8,7 +9,6 @@ import {
   type SuppressionImport,
   SuppressionRow,
 } from "@mailsvc/sdk/contract";
-import { CONTACT_COLUMNS, type FileColumns, SUPPRESSION_COLUMNS } from "./file-columns.ts";
 
 /** A fault of a row as the server reports it; `index` counts within the batch. */
 interface AnswerFault {

@@ -5,7 +5,7 @@ import { usageError } from "../runtime/errors.ts";
 import { buildCall } from "../runtime/request.ts";
 import type { Session } from "../types.ts";
 import { type Checkpoint, type ImportProgress, openCheckpoint } from "./checkpoint.ts";
-import { createColumnResolver } from "./columns.ts";
+import { createFlaggedResolver } from "./columns.ts";
 import { decode } from "./decode.ts";
 import { parseCellFlags, parseLimits, parseTextFlags } from "./flags.ts";
 import type { ImportFlags, ImportKind } from "./kind.ts";
@@ -31,7 +31,7 @@ export async function planImport(session: Session, kind: ImportKind, given: stri
   const { host } = session;
   const dryRun = flags["dryRun"] === true || session.globals.dryRun;
   const sides = parseLimits(flags, kind);
-  const resolver = createColumnResolver(kind, {
+  const resolver = createFlaggedResolver(kind, {
     map: (flags["map"] as string[] | undefined) ?? [],
     keepCustom: flags["customFields"] !== "ignore",
   });

@@ -1,7 +1,7 @@
+import type { Reject } from "@mailsvc/sdk/contact-files";
 import type { Session } from "../types.ts";
 import type { ImportState } from "./importer.ts";
 import type { ImportKind } from "./kind.ts";
-import type { Reject } from "./reject-lines.ts";
 import type { Source } from "./source.ts";
 import { estimatePace, formatNumber, formatProgress, formatReject } from "./summary.ts";
 

@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { formatReject, formatRejectsHeader, type Reject } from "@mailsvc/sdk/contact-files";
 import { usageError } from "../runtime/errors.ts";
-import { formatReject, formatRejectsHeader, type Reject } from "./reject-lines.ts";
 import type { Table } from "./table.ts";
 
 /** The errors file: failed rows with their reasons, to correct and import again. */

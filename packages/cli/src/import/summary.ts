@@ -1,11 +1,9 @@
+import { type ColumnTarget, formatCustomColumn, type Reject } from "@mailsvc/sdk/contact-files";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Style } from "../types.ts";
 import { renderDetails } from "../views/table.ts";
-import type { ColumnTarget } from "./columns.ts";
-import { formatCustomColumn } from "./columns.ts";
 import type { ImportResult, ImportState } from "./importer.ts";
 import type { ImportKind } from "./kind.ts";
-import type { Reject } from "./reject-lines.ts";
 
 /** A fault of a row, as the summary lists it. */
 export interface ShownFault {

@@ -1,12 +1,9 @@
 import { extname } from "node:path";
+import { type CellFlags, type ColumnTarget, createObjectReader, createTableReader, type CsvRecord, detectSeparator, parseCsv, parseFirstRecord, parseNdjson, type Row, SEPARATOR_LINE } from "@mailsvc/sdk/contact-files";
 import { invalidInput } from "../runtime/errors.ts";
-import { type ColumnResolver, type ColumnTarget, resolveColumns } from "./columns.ts";
-import { type CsvRecord, parseCsv, parseFirstRecord } from "./csv.ts";
+import { type FlaggedResolver, resolveColumns } from "./columns.ts";
 import { decode, type Encoding } from "./decode.ts";
 import type { ImportKind } from "./kind.ts";
-import { parseNdjson } from "./ndjson.ts";
-import { type CellFlags, createObjectReader, createTableReader, type Row } from "./rows.ts";
-import { detectSeparator, SEPARATOR_LINE } from "./separator.ts";
 import type { Source } from "./source.ts";
 
 export const FORMATS = ["csv", "ndjson"] as const;
@@ -37,7 +34,7 @@ const HEAD = 64 * 1024;
 export async function openTable(
   source: Source,
   kind: ImportKind,
-  resolver: ColumnResolver,
+  resolver: FlaggedResolver,
   text: TextFlags,
   cells: CellFlags,
 ): Promise<Table> {

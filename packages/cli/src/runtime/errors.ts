@@ -87,6 +87,8 @@ export function toFailure(error: unknown, flagOf: FlagOf = () => undefined, url?
       retryable: true,
     };
   if (hasName(error, "AbortError")) return cancelledError().failure;
+  if (hasName(error, "LineTooLongError"))
+    return invalidInput(error.message, [], { code: "line_too_long", hint: (error as { hint?: string }).hint }).failure;
   if (hasName(error, "UsageError")) return usageError(error.message).failure;
   const message = error instanceof Error ? error.message : String(error);
   return {

@@ -54,7 +54,8 @@ export async function toRequestError(response: Response): Promise<RequestError> 
 /** Any error as one that can be shown. */
 export function asRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
-  return new RequestError({ code: "error", message: error instanceof Error ? error.message : String(error) });
+  const hint = error instanceof Error && "hint" in error ? String(error.hint) : undefined;
+  return new RequestError({ code: "error", message: error instanceof Error ? error.message : String(error), hint });
 }
 
 /** The message about a field without the field's path in front of it, for places that show where it belongs. */

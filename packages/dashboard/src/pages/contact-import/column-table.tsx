@@ -1,7 +1,6 @@
 /** @jsxImportSource preact */
+import { CELL_TYPES, type CellType, type ColumnTarget } from "@mailsvc/sdk/contact-files";
 import { CONTACT_TEXT_FIELDS, labelContactText } from "@mailsvc/sdk/contract/facts";
-import { CELL_TYPES, type CellType } from "../../../../cli/src/import/cells.ts";
-import type { ColumnTarget } from "../../../../cli/src/import/columns.ts";
 import type { OpenFile } from "./opened-file.ts";
 
 interface Props {

@@ -1,4 +1,4 @@
-import type { Reject } from "../../../../cli/src/import/reject-lines.ts";
+import type { Reject } from "@mailsvc/sdk/contact-files";
 import type { ImportPlan, ImportProgress } from "./importer.ts";
 
 /** An import that is kept until it is done, so that it can go on after the page was closed. */

@@ -1,10 +1,4 @@
-import { DETECTABLE_TYPES } from "../../../../cli/src/import/cells.ts";
-import { type ColumnResolver, type ColumnTarget, createColumnResolver } from "../../../../cli/src/import/columns.ts";
-import { type CsvRecord, parseCsv } from "../../../../cli/src/import/csv.ts";
-import { CONTACT_COLUMNS } from "../../../../cli/src/import/file-columns.ts";
-import { type JsonRecord, parseNdjson } from "../../../../cli/src/import/ndjson.ts";
-import { createObjectReader, createTableReader, type Row } from "../../../../cli/src/import/rows.ts";
-import { detectSeparator, SEPARATOR_LINE } from "../../../../cli/src/import/separator.ts";
+import { type ColumnResolver, type ColumnTarget, CONTACT_COLUMNS, createColumnResolver, createObjectReader, createTableReader, type CsvRecord, DETECTABLE_TYPES, detectSeparator, type JsonRecord, parseCsv, parseNdjson, type Row, SEPARATOR_LINE } from "@mailsvc/sdk/contact-files";
 import { detectEncoding, type Encoding, fileError, readText } from "./file-text.ts";
 
 /** How the text of a file is read. */
@@ -116,7 +110,6 @@ export async function* readRows(file: File, plan: RowPlan): AsyncGenerator<{ rea
 function toResolver(names: readonly string[], targets: readonly ColumnTarget[]): ColumnResolver {
   return {
     resolve: (name, index) => targets[names.indexOf(name)] ?? resolver.resolve(name, index),
-    checkMap: () => {},
   };
 }
 

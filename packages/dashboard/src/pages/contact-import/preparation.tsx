@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import { useEffect, useState } from "preact/hooks";
-import type { ColumnTarget } from "../../../../cli/src/import/columns.ts";
+import type { ColumnTarget } from "@mailsvc/sdk/contact-files";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
 import { toOptions, useGroups } from "../../parts/audience/groups.ts";

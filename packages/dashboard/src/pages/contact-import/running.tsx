@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import { formatReject, formatRejectsHeader, type Reject } from "../../../../cli/src/import/reject-lines.ts";
+import { formatReject, formatRejectsHeader, type Reject } from "@mailsvc/sdk/contact-files";
 import { download } from "../../parts/download.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { count, formatCount } from "../../parts/plural.ts";

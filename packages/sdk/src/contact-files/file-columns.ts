@@ -1,7 +1,5 @@
-import { CONTACT_TEXT_FIELDS, CONTACT_TEXTS } from "@mailsvc/sdk/contract/facts";
+import { CONTACT_TEXT_FIELDS, CONTACT_TEXTS } from "../contract/facts.ts";
 import { type CellValue, splitTags } from "./cells.ts";
-
-// The dashboard reads files as well, in the browser: nothing here needs the schemas of the contract.
 
 /** What a kind of file contains: its fields, the column names that files use for them, and how cells are read. */
 export interface FileColumns {

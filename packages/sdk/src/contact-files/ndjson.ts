@@ -1,4 +1,4 @@
-import { lineTooLongError, MAX_RECORD } from "./csv.ts";
+import { LineTooLongError, MAX_RECORD } from "./csv.ts";
 
 /** One line of NDJSON: an object, or what is wrong with it. */
 export interface JsonRecord {
@@ -12,7 +12,7 @@ export interface JsonRecord {
 // The server refuses deeper JSON, and parsing it could overflow the stack.
 const MAX_DEPTH = 30;
 
-/** Parses a stream of NDJSON (JSON Lines); skips empty lines. Throws CliError for a line longer than 2 * MAX_RECORD. */
+/** Parses a stream of NDJSON (JSON Lines); skips empty lines. Throws LineTooLongError for a line longer than 2 * MAX_RECORD. */
 export async function* parseNdjson(chunks: AsyncIterable<string>): AsyncGenerator<JsonRecord[]> {
   let rest = "";
   let line = 0;
@@ -25,7 +25,7 @@ export async function* parseNdjson(chunks: AsyncIterable<string>): AsyncGenerato
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
     yield records(lines);
-    if (rest.length > 2 * MAX_RECORD) throw lineTooLongError(line + 1);
+    if (rest.length > 2 * MAX_RECORD) throw new LineTooLongError(line + 1);
   }
   yield records([rest]);
 }

@@ -1,8 +1,8 @@
-import type { Contact } from "@mailsvc/sdk/contract";
-import { CONTACT_TEXT_FIELDS } from "@mailsvc/sdk/contract/facts";
-import { escapeFormula, joinTags } from "../import/cells.ts";
-import { formatCustomColumn } from "../import/columns.ts";
-import { formatLine } from "../import/csv.ts";
+import type { Contact } from "../contract/contacts.ts";
+import { CONTACT_TEXT_FIELDS } from "../contract/facts.ts";
+import { escapeFormula, joinTags } from "./cells.ts";
+import { formatCustomColumn } from "./columns.ts";
+import { formatLine } from "./csv.ts";
 
 /** How to format contacts as CSV. */
 export interface CsvFlags {

@@ -1,5 +1,3 @@
-import { type CliError, invalidInput } from "../runtime/errors.ts";
-
 /** One record: its cells, unquoted. */
 export interface CsvRecord {
   /** The line it starts on, from 1. */
@@ -12,12 +10,14 @@ export interface CsvRecord {
 /** Real records have a few kB; one longer than this has a quote that is never closed. */
 export const MAX_RECORD = 1024 * 1024;
 
-/** The error for a file without line breaks, which is not a table. */
-export function lineTooLongError(line: number): CliError {
-  return invalidInput(`Line ${line} is longer than ${MAX_RECORD / 1024 / 1024} MiB.`, [], {
-    code: "line_too_long",
-    hint: "Is this a text file with one contact on each line?",
-  });
+/** A file without line breaks, which is not a table. */
+export class LineTooLongError extends Error {
+  override name = "LineTooLongError";
+  /** What may be wrong. */
+  readonly hint = "Is this a text file with one contact on each line?";
+  constructor(line: number) {
+    super(`Line ${line} is longer than ${MAX_RECORD / 1024 / 1024} MiB.`);
+  }
 }
 
 const QUOTE = 0x22;
@@ -38,7 +38,7 @@ interface ScannedRecord {
 /**
  * Parses a stream of CSV: quotes as in RFC 4180, any separator, and LF, CRLF or CR, also mixed. Blanks around a cell are
  * dropped unless quoted; a quote inside an unquoted cell is literal. Empty records are skipped. A record with a quoting
- * error carries a fault and ends with its first line. Throws CliError for a line longer than 2 * MAX_RECORD.
+ * error carries a fault and ends with its first line. Throws LineTooLongError for a line longer than 2 * MAX_RECORD.
  */
 export async function* parseCsv(chunks: AsyncIterable<string>, separator: string, firstLine = 1): AsyncGenerator<CsvRecord[]> {
   const mark = separator.charCodeAt(0);
@@ -50,7 +50,7 @@ export async function* parseCsv(chunks: AsyncIterable<string>, separator: string
     while (at < text.length) {
       const scanned = scanRecord(text, at, mark, final);
       if (scanned === null) {
-        if (text.length - at > 2 * MAX_RECORD) throw lineTooLongError(line);
+        if (text.length - at > 2 * MAX_RECORD) throw new LineTooLongError(line);
         break;
       }
       if (!isBlank(scanned)) found.push({ line, cells: scanned.cells, fault: scanned.fault });

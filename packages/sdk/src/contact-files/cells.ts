@@ -1,8 +1,8 @@
-/** The types a column can be given with --map. */
+/** The types that the cells of a column can be given. */
 export const CELL_TYPES = ["text", "number", "boolean", "date", "json"] as const;
 export type CellType = (typeof CELL_TYPES)[number];
 
-/** The types that `--types` can detect. */
+/** The types that can be detected. */
 export const DETECTABLE_TYPES = ["numbers", "booleans", "dates"] as const;
 export type DetectableType = (typeof DETECTABLE_TYPES)[number];
 

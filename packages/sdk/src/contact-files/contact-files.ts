@@ -1,0 +1,28 @@
+// How files of contacts and suppressions are read and written, alike in a terminal and in the dashboard. It is not exported by the package;
+// those who use it bundle it. Nothing here needs the schemas of the contract.
+export {
+  CELL_TYPES,
+  type CellType,
+  convertCell,
+  DETECTABLE_TYPES,
+  type DetectableType,
+  escapeFormula,
+} from "./cells.ts";
+export {
+  type ColumnMapping,
+  type ColumnResolver,
+  type ColumnTarget,
+  createColumnResolver,
+  findDuplicates,
+  formatCustomColumn,
+  formatTarget,
+  getPosition,
+  parseTarget,
+} from "./columns.ts";
+export { type CsvFlags, formatContact, formatHeader, listColumns } from "./contact-lines.ts";
+export { type CsvRecord, formatLine, LineTooLongError, parseCsv, parseFirstRecord } from "./csv.ts";
+export { CONTACT_COLUMNS, type FileColumns, SUPPRESSION_COLUMNS } from "./file-columns.ts";
+export { type JsonRecord, parseNdjson } from "./ndjson.ts";
+export { formatReject, formatRejectsHeader, type Reject } from "./reject-lines.ts";
+export { type CellFlags, createObjectReader, createTableReader, type Row, type RowFault } from "./rows.ts";
+export { detectSeparator, SEPARATOR_LINE } from "./separator.ts";
