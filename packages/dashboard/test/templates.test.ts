@@ -199,6 +199,41 @@ test(
 );
 
 test(
+  "a template names the campaigns and automations that send it, also before it is deleted",
+  async () => {
+    const mail = { subject: "Summer", from: "hello@acme.example", html: "<p>Summer</p>", publish: true };
+    const { id } = await stage.call<Stored>("POST", "/api/v1/templates", { name: "Summer mail", ...mail });
+    await stage.call("POST", "/api/v1/campaigns", {
+      name: "Summer news",
+      subjectLine: "Summer",
+      fromEmail: "hello@acme.example",
+      templateId: id,
+    });
+    await stage.call("POST", "/api/v1/automations", {
+      name: "Summer series",
+      trigger: { type: "contact.created" },
+      steps: [{ id: "hello", type: "send_email", templateId: id }],
+      connections: [{ from: "trigger", to: "hello" }],
+    });
+    const { page, faults } = await stage.open(`/dashboard/templates/${id}`);
+    await page.getByRole("link", { name: "Summer news" }).first().waitFor();
+    await page.getByText("and 1 more").waitFor();
+    await page.getByRole("tab", { name: "Used by 2" }).click();
+    const panel = page.getByRole("tabpanel");
+    await panel.getByRole("link", { name: "Summer series" }).waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete Summer mail?" });
+    await dialog.getByText("This uses it, and cannot send it any more:").waitFor();
+    for (const name of ["Summer news", "Summer series"]) await dialog.getByRole("link", { name }).waitFor();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("Deleted").waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);
+
+test(
   "a partial that others use says so and is not deleted; another template is",
   async () => {
     const { page, faults } = await stage.open(`/dashboard/templates/${footer}`);

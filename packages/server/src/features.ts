@@ -4,12 +4,14 @@ import { DATES_JOB, enterByDate } from "./automations/dates.ts";
 import { RUN_JOB } from "./automations/due.ts";
 import { automationHandlers, trackHandlers } from "./automations/handlers.ts";
 import { reactToEvents } from "./automations/listener.ts";
+import { listAutomationsOfTemplate } from "./automations/of-template.ts";
 import { runDueEntries } from "./automations/run.ts";
 import { withdrawAutomationMail } from "./automations/withdrawals.ts";
 import { CANCEL_JOB, cancelRecipients } from "./campaigns/control.ts";
 import { FINISH_JOB, finishCampaign } from "./campaigns/finish.ts";
 import { campaignHandlers } from "./campaigns/handlers.ts";
 import { countEvents, countStatusChanges } from "./campaigns/listeners.ts";
+import { listCampaignsOfTemplate } from "./campaigns/of-template.ts";
 import { renderAgain, renderRecipients, renderSubjects } from "./campaigns/render.ts";
 import { continueSending } from "./campaigns/sending.ts";
 import { SEND_JOB, START_JOB, startScheduled } from "./campaigns/start.ts";
@@ -138,6 +140,12 @@ export function connectHooks(deps: () => Deps): Hooks {
     },
     suppressionHooks: {
       addressesSuppressed: (tx, workspaceId, addresses, source) => applySuppressions(tx, deps(), workspaceId, addresses, source),
+    },
+    templateHooks: {
+      listSenders: async (q, template) => ({
+        campaigns: await listCampaignsOfTemplate(q, template),
+        automations: await listAutomationsOfTemplate(q, template),
+      }),
     },
     partAnswers,
     engagementHooks: {

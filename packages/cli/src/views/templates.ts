@@ -93,12 +93,42 @@ function detail(t: TemplateDetail, session: Session): string {
       ],
       out,
     ),
+    ...(listUsers(t).length > 0 ? [userTable(t, session)] : []),
     ...(t.renderError ? [out.red(safeText(t.renderError))] : []),
     ...(t.variables.length > 0 ? [variableTable(t.variables, session)] : []),
     ...(t.text ? [`${out.bold("Text")}\n${safeLines(t.text)}`] : []),
   ]
     .filter((block) => block !== "")
     .join("\n\n");
+}
+
+interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly status?: string;
+}
+
+function listUsers({ usedBy: { templates, campaigns, automations } }: TemplateDetail): User[] {
+  return [
+    ...templates.map((one) => ({ ...one, kind: "template" })),
+    ...campaigns.map((one) => ({ ...one, kind: "campaign" })),
+    ...automations.map((one) => ({ ...one, kind: "automation" })),
+  ];
+}
+
+function userTable(t: TemplateDetail, { term: { out, columns } }: Session): string {
+  return renderTable(
+    listUsers(t),
+    [
+      { title: "used by", value: (user) => user.id },
+      { title: "kind", value: (user) => user.kind },
+      { title: "name", value: (user) => user.name, flexible: true },
+      { title: "status", value: (user) => user.status?.toLowerCase() },
+    ],
+    out,
+    columns,
+  );
 }
 
 function bySlug(t: TemplateBySlug, session: Session): string {

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import type { Template, TemplateDetail } from "@mailsvc/sdk/contract";
+import type { TemplateDetail } from "@mailsvc/sdk/contract";
 import { api } from "../api/client.ts";
 import { may } from "../api/session.ts";
 import { ActionButton } from "../parts/action-button.tsx";
@@ -22,10 +22,14 @@ import { LocalCopy } from "../parts/templates/local-copy.ts";
 import { TemplateSettings } from "../parts/templates/settings.tsx";
 import { SourceFiles } from "../parts/templates/source-files.tsx";
 import { TemplateState } from "../parts/templates/state.tsx";
+import { listUsers, type TemplateUser, UsedBy, UserList } from "../parts/templates/users.tsx";
 import { TemplateVariables } from "../parts/templates/variables.tsx";
 import { TemplateVersions } from "../parts/templates/versions.tsx";
 import { toast } from "../parts/toast.tsx";
 import { go, type PageProps, query, setQuery, toHref } from "../router.tsx";
+
+/** Users that are named before a template is deleted. */
+const NAMED = 8;
 
 const BACK = { href: toHref("/templates"), name: "Templates" };
 
@@ -52,12 +56,13 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
     [base.id, base.revision],
   );
   const chosen = query.value.get("tab") ?? "content";
-  const users = (all.data ?? []).filter(({ uses, slug }) => uses.includes(base.slug) && slug !== base.slug);
+  const users = listUsers(base.usedBy);
   const tabs = [
     { name: "content", label: "Content" },
     { name: "variables", label: "Variables" },
     { name: "settings", label: "Settings" },
     ...(base.renderedFrom === null ? [] : [{ name: "files", label: "Files", count: Object.keys(base.renderedFrom.files).length }]),
+    ...(users.length === 0 ? [] : [{ name: "users", label: "Used by", count: users.length }]),
     { name: "versions", label: "Versions" },
   ];
   // What the engine says of a line stands there.
@@ -70,7 +75,7 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
         <>
           <TemplateState template={base} /> {base.type}
           {isChanged ? " · changes are not saved" : ""}
-          {users.length === 0 ? null : <Users users={users} />}
+          <UsedBy users={users} />
         </>
       }
       actions={<Actions editing={editing} users={users} />}
@@ -88,22 +93,16 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
         {chosen === "variables" ? <TemplateVariables editing={editing} /> : null}
         {chosen === "settings" ? <TemplateSettings editing={editing} all={all.data} /> : null}
         {chosen === "files" && base.renderedFrom !== null ? <SourceFiles slug={base.slug} renderedFrom={base.renderedFrom} /> : null}
+        {chosen === "users" ? (
+          <div class="scroll">
+            <div class="card">
+              <UserList users={users} />
+            </div>
+          </div>
+        ) : null}
         {chosen === "versions" ? <TemplateVersions id={base.id} version={base.version} /> : null}
       </Tabs>
     </Page>
-  );
-}
-
-/** The templates that use a layout or a partial. */
-function Users({ users }: { readonly users: readonly Template[] }) {
-  const [first, ...others] = users;
-  if (!first) return null;
-  return (
-    <>
-      {" "}
-      · used by <a href={toHref(`/templates/${first.id}`)}>{first.name}</a>
-      {others.length === 0 ? "" : ` and ${others.length} more`}
-    </>
   );
 }
 
@@ -116,7 +115,7 @@ function Blocks({ template: { source } }: { readonly template: TemplateDetail })
   );
 }
 
-function Actions({ editing, users }: { readonly editing: Editing; readonly users: readonly Template[] }) {
+function Actions({ editing, users }: { readonly editing: Editing; readonly users: readonly TemplateUser[] }) {
   const { base, isChanged, theirs, save, discard } = editing;
   const canPublish = theirs === null && (isChanged || base.hasUnpublishedChanges);
   const sends = !isPart(base) && base.kind === "HTML" && base.status === "ACTIVE" && may("transactional:send");
@@ -161,7 +160,7 @@ function Archive({ editing: { base, replace } }: { readonly editing: Editing }) 
   );
 }
 
-function Delete({ template, users }: { readonly template: TemplateDetail; readonly users: readonly Template[] }) {
+function Delete({ template, users }: { readonly template: TemplateDetail; readonly users: readonly TemplateUser[] }) {
   const act = async (): Promise<void> => {
     await api.templates.delete(template.id);
     new LocalCopy(template.id).forget();
@@ -170,23 +169,15 @@ function Delete({ template, users }: { readonly template: TemplateDetail; readon
   };
   return (
     <ConfirmButton label="Delete" question={`Delete ${template.name}?`} danger act={act}>
-      {users.length === 0 ? (
-        <p>
-          All of its versions are deleted. Queued emails are sent as they were accepted; campaigns and automations that name it cannot send
-          it any more. This cannot be undone.
-        </p>
+      {template.usedBy.templates.length > 0 ? (
+        <p>These templates use it. Take it out of them and publish them first:</p>
       ) : (
         <>
-          <p>These templates use it. Take it out of them and publish them first:</p>
-          <ul class="items">
-            {users.map(({ id, name }) => (
-              <li key={id}>
-                <a href={toHref(`/templates/${id}`)}>{name}</a>
-              </li>
-            ))}
-          </ul>
+          <p>All of its versions are deleted, and this cannot be undone. Queued emails are sent as they were accepted.</p>
+          {users.length === 0 ? null : <p>This uses it, and cannot send it any more:</p>}
         </>
       )}
+      {users.length === 0 ? null : <UserList users={users} most={NAMED} />}
     </ConfirmButton>
   );
 }

@@ -16,6 +16,8 @@ export const TEMPLATE_LIMITS = {
   /** Files that its HTML was rendered from: how many, the length of a path, and their texts together. */
   sourceFiles: 100,
   sourcePath: 200,
+  /** Users of a template that are named, of each kind. */
+  usedBy: 100,
   /** Number of versions kept; publishing one more deletes the oldest. */
   versions: 100,
   /** Maximum recipients of one test send. */

@@ -1,3 +1,5 @@
+import { AUTOMATION_STATUSES } from "./automation-fields.ts";
+import { CAMPAIGN_STATUSES } from "./campaign-fields.ts";
 import { EmailAddress, MailboxText, ShownReplyTo } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
@@ -72,6 +74,15 @@ export const TemplateDetail = Template.extend({
   /** Why it cannot be rendered; null when it can. */
   renderError: z.string().nullable(),
   variables: z.array(TemplateVariable),
+  /** What uses it, the newest first, at most 100 of each kind; campaigns and automations only if the key may read them. */
+  usedBy: z.object({
+    /** Of a layout or a partial: templates whose draft or published version uses it. */
+    templates: z.array(z.object({ id: z.string(), slug: z.string(), name: z.string() })),
+    /** Campaigns that are not over: drafts, scheduled, sending and paused ones. */
+    campaigns: z.array(z.object({ id: z.string(), name: z.string(), status: z.enum(CAMPAIGN_STATUSES) })),
+    /** Automations whose newest version sends it, except archived ones. */
+    automations: z.array(z.object({ id: z.string(), name: z.string(), status: z.enum(AUTOMATION_STATUSES) })),
+  }),
   source: z.object({
     subject: z.string().nullable(),
     html: z.string().nullable(),
@@ -226,7 +237,7 @@ export const templates = {
     mailsTo: "nobody",
     summary: "Delete a template with all its versions",
     description:
-      "A layout or partial that other templates use cannot be deleted: 409 conflict. Queued emails are sent as they were accepted.",
+      "A layout or partial that other templates use cannot be deleted: 409 conflict. Queued emails are sent as they were accepted, and so is the rest of a campaign that is being sent. Other campaigns and automations that name it cannot send it any more: `usedBy` of the template names them.",
     output: Template,
     errors: ["not_found", "conflict"],
     examples: [{ summary: "Delete", params: id }],

@@ -21,6 +21,8 @@ export interface SqlDialect {
   jsonFlag(object: SQLWrapper, key: string): SQL;
   /** True when the key has a value other than null. */
   jsonHas(object: SQLWrapper, key: string): SQL;
+  /** True when a JSON value has a text somewhere in it that is a given id. */
+  jsonNames(json: SQLWrapper, id: string): SQL;
   /**
    * A date (`2026-01-31`, midnight) or an instant in UTC as `2026-01-31T00:00:00.000Z`, which sorts by time; null for other
    * texts.

@@ -1,17 +1,47 @@
-import type { ErrorDetail } from "@mailsvc/sdk/contract";
-import type { Tx } from "../db/db.ts";
+import { type ErrorDetail, TEMPLATE_LIMITS, type TemplateDetail } from "@mailsvc/sdk/contract";
+import type { Reader, Tx } from "../db/db.ts";
+import type { DeveloperKey } from "../http/auth.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { compileContent, toErrorDetails } from "./compiled-set.ts";
 import type { Content } from "./content.ts";
+import type { TemplateDeps } from "./deps.ts";
 import { TemplateFaults } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
 import { findVersionRow, listTemplateUses, type TemplateRow, type TemplateUse } from "./store.ts";
+
+/** Who asks for a template: they see of its users what they may read. */
+export type Asker = Pick<DeveloperKey, "owner" | "permissions">;
+
+/** What uses a template: templates, of which it is a part, and campaigns and automations that send it. At most so many of each. */
+export async function listUsers(
+  q: Tx | Reader,
+  { templateHooks }: Pick<TemplateDeps, "templateHooks">,
+  row: TemplateRow,
+  asker: Asker,
+): Promise<TemplateDetail["usedBy"]> {
+  const templates = (isPart(row) ? await listTemplateUses(q, row.workspaceId) : [])
+    .filter((one) => isUser(one, row))
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, TEMPLATE_LIMITS.usedBy)
+    .map(({ id, slug, name }) => ({ id, slug, name }));
+  const { campaigns, automations } = await templateHooks.listSenders(q, row);
+  const may = (permission: "campaigns:read" | "automations:read"): boolean => asker.owner || asker.permissions.has(permission);
+  return {
+    templates,
+    campaigns: may("campaigns:read") ? campaigns : [],
+    automations: may("automations:read") ? automations : [],
+  };
+}
+
+function isUser(one: TemplateUse, { slug }: TemplateRow): boolean {
+  return one.slug !== slug && (one.draftUses.includes(slug) || one.publishedUses?.includes(slug) === true);
+}
 
 /** Throws ApiError conflict when templates use this layout or partial. `what` says what was to be done with it. */
 export async function assertUnused(tx: Tx, row: TemplateRow, what: string): Promise<void> {
   if (!isPart(row)) return;
   const all = await listTemplateUses(tx, row.workspaceId);
-  const users = all.filter((t) => t.slug !== row.slug && (t.draftUses.includes(row.slug) || t.publishedUses?.includes(row.slug)));
+  const users = all.filter((one) => isUser(one, row));
   if (users.length === 0) return;
   const names = users.slice(0, 5).map((t) => t.slug);
   throw new ApiError("conflict", `${row.slug} cannot be ${what}: ${names.join(", ")}${users.length > 5 ? ", …" : ""} use it.`, {

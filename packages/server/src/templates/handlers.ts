@@ -21,11 +21,11 @@ import {
 export const templateHandlers: Omit<Handlers<typeof contract.templates, TemplateDeps>, "send" | "test"> = {
   list: (input, { read, workspaceId }) => listTemplates(read, workspaceId, input),
   create: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => createTemplate(tx, deps, workspaceId, input, parse) },
-  get: async ({ id, version }, { read, deps, workspaceId }) => {
+  get: async ({ id, version }, { read, deps, workspaceId, key }) => {
     const row = await getTemplateRow(read, workspaceId, id);
-    return getDetail(read, deps.compiledTemplates, row, await getVersionRow(read, row, version ?? DRAFT));
+    return getDetail(read, deps, row, await getVersionRow(read, row, version ?? DRAFT), key);
   },
-  update: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => updateDraft(tx, deps, workspaceId, input, parse) },
+  update: { prepare, run: (input, { tx, deps, workspaceId, key }, parse: Parse) => updateDraft(tx, deps, workspaceId, input, parse, key) },
   delete: ({ id }, { tx, workspaceId }) => deleteTemplate(tx, workspaceId, id),
   publish: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => publishDraft(tx, deps, workspaceId, input, parse) },
   versions: (input, { read, workspaceId }) => listVersions(read, workspaceId, input),

@@ -25,6 +25,8 @@ import {
 import { loadParser } from "./engine/parser.ts";
 import { SourceFaults } from "./engine/tree.ts";
 import { findWrongTypes, type Values } from "./engine/values.ts";
+import { type Asker, listUsers } from "./dependents.ts";
+import type { TemplateDeps } from "./deps.ts";
 import { BLOCKS_ERROR, showBySlug, showDetail } from "./show.ts";
 import { DRAFT, findTemplateBySlug, findVersionRow, listSlugs, type TemplateRow, type VersionRow } from "./store.ts";
 
@@ -61,8 +63,15 @@ export async function resolveVersion(read: Reader, cache: CompiledTemplates, row
   };
 }
 
-export async function getDetail(read: Reader, cache: CompiledTemplates, row: TemplateRow, content: VersionRow): Promise<TemplateDetail> {
-  return showDetail(row, content, await compileOrExplain(read, cache, row, content));
+export async function getDetail(
+  read: Reader,
+  deps: Pick<TemplateDeps, "compiledTemplates" | "templateHooks">,
+  row: TemplateRow,
+  content: VersionRow,
+  asker: Asker,
+): Promise<TemplateDetail> {
+  const compiled = await compileOrExplain(read, deps.compiledTemplates, row, content);
+  return showDetail(row, content, compiled, await listUsers(read, deps, row, asker));
 }
 
 /** The published template of a slug, with its variables. Throws ApiError template_not_found. */

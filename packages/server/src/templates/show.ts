@@ -39,8 +39,16 @@ export const BLOCKS_ERROR = "A template of kind JSON_BLOCKS cannot be rendered."
 
 const NOTHING: Rendered = { subject: null, html: null, text: null, missing: [] };
 
+/** What uses a template that is new. */
+export const NOBODY: TemplateDetail["usedBy"] = { templates: [], campaigns: [], automations: [] };
+
 /** A template with its content. `compiled` is the compiled version, or the reason why there is none. */
-export function showDetail(row: TemplateRow, version: VersionRow, compiled: Compiled | string): TemplateDetail {
+export function showDetail(
+  row: TemplateRow,
+  version: VersionRow,
+  compiled: Compiled | string,
+  usedBy: TemplateDetail["usedBy"],
+): TemplateDetail {
   const { subject, html, text, error } = renderForDisplay(row, compiled);
   return {
     ...showTemplate(row),
@@ -54,6 +62,7 @@ export function showDetail(row: TemplateRow, version: VersionRow, compiled: Comp
     text,
     renderError: error,
     variables: typeof compiled === "string" ? [] : [...compiled.variables],
+    usedBy,
     source: { subject: version.subject, html: version.html, text: version.text, blocks: version.blocks, variables: version.variables },
   };
 }

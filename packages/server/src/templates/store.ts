@@ -78,7 +78,7 @@ export async function deleteOldVersions(tx: Tx, templateId: string, oldest: numb
   await tx.delete(t).where(and(eq(t.templateId, templateId), lt(t.version, oldest), sql`${t.version} <> ${DRAFT}`));
 }
 
-export type TemplateUse = Pick<TemplateRow, "id" | "slug" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses">;
+export type TemplateUse = Pick<TemplateRow, "id" | "slug" | "name" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses">;
 
 /** All templates of a workspace with the slugs they use. */
 export async function listTemplateUses(q: Tx | Reader, workspaceId: string): Promise<TemplateUse[]> {
@@ -87,6 +87,7 @@ export async function listTemplateUses(q: Tx | Reader, workspaceId: string): Pro
     .select({
       id: t.id,
       slug: t.slug,
+      name: t.name,
       type: t.type,
       kind: t.kind,
       status: t.status,

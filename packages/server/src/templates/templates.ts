@@ -8,12 +8,12 @@ import { assertRevision } from "../lib/revision.ts";
 import { compileContent, toApiError } from "./compiled-set.ts";
 import type { CompiledTemplates } from "./compiled-templates.ts";
 import { applyChanges, assertComplete, assertFits, type Content, EMPTY_CONTENT, hashContent, toSlug } from "./content.ts";
-import { assertNoneBreaks, assertUnused } from "./dependents.ts";
+import { type Asker, assertNoneBreaks, assertUnused, listUsers } from "./dependents.ts";
 import type { TemplateDeps } from "./deps.ts";
 import type { Compiled } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
 import { resolveVersion, type Sendable } from "./sending.ts";
-import { showDetail, showTemplate, showVersion } from "./show.ts";
+import { NOBODY, showDetail, showTemplate, showVersion } from "./show.ts";
 import {
   DRAFT,
   deleteOldVersions,
@@ -91,7 +91,7 @@ export async function createTemplate(
   }
   const draft = buildVersionRow(deps, row.id, DRAFT, content, null);
   await insertVersion(tx, draft);
-  return showDetail(row, draft, compiled);
+  return showDetail(row, draft, compiled, NOBODY);
 }
 
 /** Updates a template and its draft, and publishes it if asked. Throws ApiError not_found, validation_error or conflict. */
@@ -101,6 +101,7 @@ export async function updateDraft(
   workspaceId: string,
   input: HandlerInput<Endpoints["update"]>,
   parse: Parse,
+  asker: Asker,
 ): Promise<TemplateDetail> {
   const row = await getTemplateRow(tx, workspaceId, input.id);
   assertRevision("template", row.revision, input.revision);
@@ -127,7 +128,7 @@ export async function updateDraft(
     updatedAt: deps.clock.now(),
     ...published,
   });
-  return showDetail(changedRow, draft, compiled);
+  return showDetail(changedRow, draft, compiled, await listUsers(tx, deps, changedRow, asker));
 }
 
 /** Publishes the draft. Does nothing when it is published already. Throws ApiError not_found, validation_error or conflict. */
@@ -222,6 +223,7 @@ export async function resolveById(
   return resolveVersion(read, cache, row, await getVersionRow(read, row, version));
 }
 
+export type { TemplateHooks } from "./hooks.ts";
 export { CompiledTemplates } from "./compiled-templates.ts";
 export { type ContactFields, getContactValues, relaxVariables, renderContactMail, renderContactSubject } from "./contact-mail.ts";
 export { type Compiled, MissingVariables, makeAllowance } from "./engine/engine.ts";

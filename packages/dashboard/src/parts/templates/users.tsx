@@ -1,0 +1,55 @@
+/** @jsxImportSource preact */
+import type { TemplateDetail } from "@mailsvc/sdk/contract";
+import { toHref } from "../../router.tsx";
+import { Status } from "../status.tsx";
+
+/** What uses a template, and where it is shown. */
+export interface TemplateUser {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: "template" | "campaign" | "automation";
+  readonly href: string;
+  /** Of what sends it. */
+  readonly status: string | null;
+}
+
+/** All that uses a template: what it is a part of, and what sends it. */
+export function listUsers({ templates, campaigns, automations }: TemplateDetail["usedBy"]): readonly TemplateUser[] {
+  return [
+    ...templates.map(({ id, name }) => ({ id, name, kind: "template" as const, href: toHref(`/templates/${id}`), status: null })),
+    ...campaigns.map(({ id, ...one }) => ({ id, ...one, kind: "campaign" as const, href: toHref(`/campaigns/${id}`) })),
+    ...automations.map(({ id, ...one }) => ({ id, ...one, kind: "automation" as const, href: toHref(`/automations/${id}`) })),
+  ];
+}
+
+/** The first of those who use a template, and how many more there are. */
+export function UsedBy({ users }: { readonly users: readonly TemplateUser[] }) {
+  const [first, ...others] = users;
+  if (!first) return null;
+  return (
+    <>
+      {" "}
+      · used by <a href={first.href}>{first.name}</a>
+      {others.length === 0 ? "" : ` and ${others.length} more`}
+    </>
+  );
+}
+
+/** Those who use a template, each with its state. */
+export function UserList({ users, most = users.length }: { readonly users: readonly TemplateUser[]; readonly most?: number }) {
+  return (
+    <ul class="items users">
+      {users.slice(0, most).map(({ id, name, kind, href, status }) => (
+        <li key={id}>
+          <div class="what">
+            <span>
+              <a href={href}>{name}</a> <span class="soft">{kind}</span>
+            </span>
+            {status === null ? null : <Status status={status} />}
+          </div>
+        </li>
+      ))}
+      {users.length > most ? <li class="soft">and {users.length - most} more</li> : null}
+    </ul>
+  );
+}
