@@ -7,6 +7,7 @@ import { campaigns } from "./figures/campaigns.ts";
 import { cancel } from "./figures/cancel.ts";
 import { cli } from "./figures/cli.ts";
 import { contacts, contactsOnPostgres } from "./figures/contacts.ts";
+import { dashboard } from "./figures/dashboard.ts";
 import { deliveries } from "./figures/deliveries.ts";
 import { drain } from "./figures/drain.ts";
 import { followers } from "./figures/followers.ts";
@@ -54,6 +55,7 @@ export const benches: readonly Bench[] = [
   segments,
   lists,
   listsOnPostgres,
+  dashboard,
   months,
   templates,
   cancel,

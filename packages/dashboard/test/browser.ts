@@ -30,14 +30,19 @@ export interface OpenPage {
   readonly refusedInMail: readonly string[];
 }
 
-/** Starts both. Throws when there is no browser. */
-export async function createStage({ dev = true, flags = {} }: { dev?: boolean; flags?: Record<string, string> } = {}): Promise<Stage> {
+/** Starts the browser. Throws when there is none. */
+export function launchBrowser(): Promise<Browser> {
   if (!existsSync(CHROMIUM))
     throw new Error(`There is no browser at ${CHROMIUM}. Install one with apt-get install chromium, or name another in CHROMIUM.`);
+  // The sandbox of Chromium needs rights that containers do not give. What is tested is the policy of the pages, not the sandbox.
+  return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** Starts both. Throws when there is no browser. */
+export async function createStage({ dev = true, flags = {} }: { dev?: boolean; flags?: Record<string, string> } = {}): Promise<Stage> {
+  const browser = await launchBrowser();
   const data = mkdtempSync(join(tmpdir(), "mailsvc-dashboard-"));
   const server = await serve(readConfig({ flags: { port: "0", data, ...flags }, env: {}, dev }), silentLog);
-  // The sandbox of Chromium needs rights that containers do not give. What is tested is the policy of the pages, not the sandbox.
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   return {
     server,
     browser,
