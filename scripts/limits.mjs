@@ -60,6 +60,7 @@ const MEANINGS = {
     blocks: ["blocks of a template made of blocks", count],
     sourceFiles: ["files that its HTML was rendered from", count],
     sourcePath: ["path of such a file", characters],
+    usedBy: ["campaigns, automations and templates that are named as using it, each", count],
     versions: ["versions kept; publishing one more deletes the oldest", count],
     testRecipients: ["recipients of a test send", count],
   },

@@ -50,7 +50,7 @@ const PAGES: Readonly<Record<string, number>> = {
   senders: 5,
   suppression: 6,
   suppressions: 8,
-  template: 16,
+  template: 17,
   "template-version": 6,
   templates: 7,
   thread: 7,

@@ -36,7 +36,13 @@ test(
     await stage.call("POST", "/__dev/clock/freeze", {});
     const { now } = await stage.call<{ now: string }>("GET", "/__dev/clock");
     const scheduledAt = new Date(Date.parse(now) + 30_000).toISOString();
-    await stage.call("POST", "/api/v1/send", { from: "hello@acme.example", to: "ada@example.com", subject: "Later", text: "Hi", scheduledAt });
+    await stage.call("POST", "/api/v1/send", {
+      from: "hello@acme.example",
+      to: "ada@example.com",
+      subject: "Later",
+      text: "Hi",
+      scheduledAt,
+    });
     await page.getByText("deliver an email").waitFor();
     await page.getByRole("button", { name: "Next timer" }).click();
     await page.getByRole("status").getByText("deliver an email").waitFor();

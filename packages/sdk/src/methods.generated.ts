@@ -401,7 +401,7 @@ export interface MailsvcMethods {
     /**
      * Delete a template with all its versions.
      *
-     * A layout or partial that other templates use cannot be deleted: 409 conflict. Queued emails are sent as they were accepted.
+     * A layout or partial that other templates use cannot be deleted: 409 conflict. Queued emails are sent as they were accepted, and so is the rest of a campaign that is being sent. Other campaigns and automations that name it cannot send it any more: `usedBy` of the template names them.
      *
      * `DELETE /api/v1/templates/:id`
      */

@@ -3036,6 +3036,23 @@ export interface TemplateDetail {
   text: string | null;
   renderError: string | null;
   variables: TemplateVariable[];
+  usedBy: {
+    templates: Array<{
+      id: string;
+      slug: string;
+      name: string;
+    }>;
+    campaigns: Array<{
+      id: string;
+      name: string;
+      status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "PAUSED" | "CANCELLED";
+    }>;
+    automations: Array<{
+      id: string;
+      name: string;
+      status: "DRAFT" | "ACTIVE" | "PAUSED";
+    }>;
+  };
   source: {
     subject: string | null;
     html: string | null;

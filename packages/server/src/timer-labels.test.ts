@@ -1,4 +1,4 @@
-import { TIMER_LABELS } from "@mailsvc/sdk/contract/facts";
+import { TIMER_LABELS } from "@mailsvc/sdk/contract/timer-labels";
 import { expect, test } from "vitest";
 import { jobsOf } from "./features.ts";
 import { createWorld } from "./testing.ts";

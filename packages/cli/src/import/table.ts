@@ -1,5 +1,17 @@
 import { extname } from "node:path";
-import { type CellFlags, type ColumnTarget, createObjectReader, createTableReader, type CsvRecord, detectSeparator, parseCsv, parseFirstRecord, parseNdjson, type Row, SEPARATOR_LINE } from "@mailsvc/sdk/contact-files";
+import {
+  type CellFlags,
+  type ColumnTarget,
+  type CsvRecord,
+  createObjectReader,
+  createTableReader,
+  detectSeparator,
+  parseCsv,
+  parseFirstRecord,
+  parseNdjson,
+  type Row,
+  SEPARATOR_LINE,
+} from "@mailsvc/sdk/contact-files";
 import { invalidInput } from "../runtime/errors.ts";
 import { type FlaggedResolver, resolveColumns } from "./columns.ts";
 import { decode, type Encoding } from "./decode.ts";

@@ -1,4 +1,4 @@
-import { labelTimer } from "@mailsvc/sdk/contract/facts";
+import { labelTimer } from "@mailsvc/sdk/contract/timer-labels";
 import { Box, Text, useApp, useInput, useWindowSize } from "ink";
 import { useEffect, useRef, useState } from "react";
 import { safeText } from "../runtime/safe-text.ts";

@@ -1,5 +1,5 @@
 import type { ClockState, Fault, MailsvcContract, Output } from "@mailsvc/sdk/contract";
-import { labelTimer } from "@mailsvc/sdk/contract/facts";
+import { labelTimer } from "@mailsvc/sdk/contract/timer-labels";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Session } from "../types.ts";
 import { paintStatus } from "./status.ts";

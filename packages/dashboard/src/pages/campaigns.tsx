@@ -65,7 +65,8 @@ function listColumns(groups: readonly Group[]): readonly Column<Campaign>[] {
       width: "3 1 0",
       cell: ({ name, subjectLine }) => (
         <>
-          {name} <span class="soft beside">
+          {name}{" "}
+          <span class="soft beside">
             <Subject text={subjectLine} />
           </span>
         </>

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import type { ClockState, Fault } from "@mailsvc/sdk/contract";
-import { labelTimer } from "@mailsvc/sdk/contract/facts";
+import { labelTimer } from "@mailsvc/sdk/contract/timer-labels";
 import { useEffect } from "preact/hooks";
 import { api } from "../api/client.ts";
 import { session } from "../api/session.ts";

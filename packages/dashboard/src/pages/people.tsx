@@ -46,23 +46,23 @@ export default function People() {
           </Empty>
         ) : null}
         {list.items.length === 0 ? null : (
-        <ul class="items card">
-          {list.items.map((one) => (
-            <li key={one.id}>
-              <div class="what">
-                <span>
-                  <strong>{one.user ?? "Browser"}</strong> <Status status={one.role} />
-                </span>
-                {may("keys:write") ? (
-                  <ConfirmButton label="Sign out" question="Sign this browser out?" danger act={() => end(one)} />
-                ) : null}
-              </div>
-              <p class="soft">
-                Since <Time at={one.createdAt} />, last seen <Time at={one.lastSeenAt} />, by key <code>{one.keyId}</code>
-              </p>
-            </li>
-          ))}
-        </ul>
+          <ul class="items card">
+            {list.items.map((one) => (
+              <li key={one.id}>
+                <div class="what">
+                  <span>
+                    <strong>{one.user ?? "Browser"}</strong> <Status status={one.role} />
+                  </span>
+                  {may("keys:write") ? (
+                    <ConfirmButton label="Sign out" question="Sign this browser out?" danger act={() => end(one)} />
+                  ) : null}
+                </div>
+                <p class="soft">
+                  Since <Time at={one.createdAt} />, last seen <Time at={one.lastSeenAt} />, by key <code>{one.keyId}</code>
+                </p>
+              </li>
+            ))}
+          </ul>
         )}
       </div>
     </Page>

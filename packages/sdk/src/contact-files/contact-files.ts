@@ -1,5 +1,5 @@
-// How files of contacts and suppressions are read and written, alike in a terminal and in the dashboard. It is not exported by the package;
-// those who use it bundle it. Nothing here needs the schemas of the contract.
+// How files of contacts and suppressions are read and written, alike in a terminal and in the dashboard. It is not exported by the package: the
+// command line bundles it, and the dashboard names the single files, so that a page loads no other. Nothing here needs the schemas of the contract.
 export {
   CELL_TYPES,
   type CellType,

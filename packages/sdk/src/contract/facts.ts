@@ -7,4 +7,3 @@ export { type Endpoint, isForAgents, paramNames } from "./endpoint.ts";
 export { ERRORS, type ErrorCode } from "./errors.ts";
 export * from "./rule-fields.ts";
 export { findOtherAt } from "./taken-paths.ts";
-export { labelTimer, TIMER_LABELS } from "./timer-labels.ts";

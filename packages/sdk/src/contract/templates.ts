@@ -1,6 +1,6 @@
+import { EmailAddress, MailboxText, ShownReplyTo } from "./address.ts";
 import { AUTOMATION_STATUSES } from "./automation-fields.ts";
 import { CAMPAIGN_STATUSES } from "./campaign-fields.ts";
-import { EmailAddress, MailboxText, ShownReplyTo } from "./address.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { revisionOf } from "./revision.ts";

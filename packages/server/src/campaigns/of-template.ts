@@ -16,11 +16,7 @@ export async function listCampaignsOfTemplate(
     .select({ id: t.id, name: t.name, status: t.status })
     .from(t)
     .where(
-      and(
-        eq(t.workspaceId, workspaceId),
-        inArray(t.status, [...NOT_OVER]),
-        or(eq(t.templateId, id), q.sqlDialect.jsonNames(t.abTest, id)),
-      ),
+      and(eq(t.workspaceId, workspaceId), inArray(t.status, [...NOT_OVER]), or(eq(t.templateId, id), q.sqlDialect.jsonNames(t.abTest, id))),
     )
     .orderBy(desc(t.id))
     .limit(TEMPLATE_LIMITS.usedBy);

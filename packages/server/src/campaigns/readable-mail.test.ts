@@ -12,7 +12,8 @@ test("mail of a campaign is listed and shown as each recipient reads it, by all 
   const { id } = await createCampaign(world, CONTENT);
   await sdk.campaigns.send(id);
   await world.settle();
-  const subjects = async (query: Parameters<typeof sdk.emails.list>[0]) => (await sdk.emails.list(query)).data.map(({ subject }) => subject);
+  const subjects = async (query: Parameters<typeof sdk.emails.list>[0]) =>
+    (await sdk.emails.list(query)).data.map(({ subject }) => subject);
   expect((await subjects({})).sort()).toEqual(["Not {{rendered}}", "Spring is here, Ada", "Spring is here, Grace"]);
   expect((await subjects({ campaign: id })).sort()).toEqual(["Spring is here, Ada", "Spring is here, Grace"]);
   expect(await subjects({ to: "grace@example.com" })).toEqual(["Spring is here, Grace"]);

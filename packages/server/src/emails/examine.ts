@@ -71,6 +71,9 @@ export async function listExamined(
   return { ...found, pagination: { ...found.pagination, hasMore: true, nextCursor: toIdCursor(end) } };
 }
 
+/** A mail of a page, by the id of one of its recipients. */
+type Found = ListedMail & { id: string };
+
 /** The ids of the emails to look at, newest first. */
 async function selectCandidates(read: Reader, workspaceId: string, filter: ExaminedFilter, slice: Slice): Promise<string[]> {
   const { campaignId, toKey } = filter;

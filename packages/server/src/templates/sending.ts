@@ -10,6 +10,8 @@ import type { Reader } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { compileContent, compileVersion, listNamedParts, toApiError, toErrorDetails } from "./compiled-set.ts";
 import type { CompiledTemplates, CompiledVersion } from "./compiled-templates.ts";
+import { type Asker, listUsers } from "./dependents.ts";
+import type { TemplateDeps } from "./deps.ts";
 import type { Op } from "./engine/compile.ts";
 import { RenderError } from "./engine/compile.ts";
 import {
@@ -25,8 +27,6 @@ import {
 import { loadParser } from "./engine/parser.ts";
 import { SourceFaults } from "./engine/tree.ts";
 import { findWrongTypes, type Values } from "./engine/values.ts";
-import { type Asker, listUsers } from "./dependents.ts";
-import type { TemplateDeps } from "./deps.ts";
 import { BLOCKS_ERROR, showBySlug, showDetail } from "./show.ts";
 import { DRAFT, findTemplateBySlug, findVersionRow, listSlugs, type TemplateRow, type VersionRow } from "./store.ts";
 

@@ -78,7 +78,10 @@ export async function deleteOldVersions(tx: Tx, templateId: string, oldest: numb
   await tx.delete(t).where(and(eq(t.templateId, templateId), lt(t.version, oldest), sql`${t.version} <> ${DRAFT}`));
 }
 
-export type TemplateUse = Pick<TemplateRow, "id" | "slug" | "name" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses">;
+export type TemplateUse = Pick<
+  TemplateRow,
+  "id" | "slug" | "name" | "type" | "kind" | "status" | "version" | "draftUses" | "publishedUses"
+>;
 
 /** All templates of a workspace with the slugs they use. */
 export async function listTemplateUses(q: Tx | Reader, workspaceId: string): Promise<TemplateUse[]> {

@@ -223,11 +223,11 @@ export async function resolveById(
   return resolveVersion(read, cache, row, await getVersionRow(read, row, version));
 }
 
-export type { TemplateHooks } from "./hooks.ts";
 export { CompiledTemplates } from "./compiled-templates.ts";
 export { type ContactFields, getContactValues, relaxVariables, renderContactMail, renderContactSubject } from "./contact-mail.ts";
 export { type Compiled, MissingVariables, makeAllowance } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";
+export type { TemplateHooks } from "./hooks.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 export { findTemplateBySlug } from "./store.ts";

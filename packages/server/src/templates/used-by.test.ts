@@ -35,7 +35,10 @@ test("a template names the campaigns that are not over, also by a variant, and t
   const archived = await automate(world, "Archived", id);
   await sdk.automations.archive(archived.id);
   const changed = await automate(world, "Changed", id);
-  await sdk.automations.update(changed.id, { steps: [{ id: "hello", type: "send_email", templateId: other }] });
+  await sdk.automations.update(changed.id, {
+    steps: [{ id: "hello", type: "send_email", templateId: other }],
+    connections: changed.connections,
+  });
   const usedBy = {
     templates: [],
     campaigns: [

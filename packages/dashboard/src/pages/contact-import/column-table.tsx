@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
-import { CELL_TYPES, type CellType, type ColumnTarget } from "@mailsvc/sdk/contact-files";
 import { CONTACT_TEXT_FIELDS, labelContactText } from "@mailsvc/sdk/contract/facts";
+import { CELL_TYPES, type CellType } from "../../../../sdk/src/contact-files/cells.ts";
+import type { ColumnTarget } from "../../../../sdk/src/contact-files/columns.ts";
 import type { OpenFile } from "./opened-file.ts";
 
 interface Props {

@@ -1,4 +1,4 @@
-import type { Reject } from "@mailsvc/sdk/contact-files";
+import type { Reject } from "../../../../sdk/src/contact-files/reject-lines.ts";
 import type { ImportPlan, ImportProgress } from "./importer.ts";
 
 /** An import that is kept until it is done, so that it can go on after the page was closed. */

@@ -1,6 +1,7 @@
-import type { Reject, Row } from "@mailsvc/sdk/contact-files";
 import { CONTACT_LIMITS } from "@mailsvc/sdk/contract/facts";
 import { signal } from "@preact/signals";
+import type { Reject } from "../../../../sdk/src/contact-files/reject-lines.ts";
+import type { Row } from "../../../../sdk/src/contact-files/rows.ts";
 import { api } from "../../api/client.ts";
 import { asRequestError, RequestError, withoutPath } from "../../api/request-error.ts";
 import { pause } from "../../browser.ts";

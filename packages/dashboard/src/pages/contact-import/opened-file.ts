@@ -1,4 +1,10 @@
-import { type ColumnResolver, type ColumnTarget, CONTACT_COLUMNS, createColumnResolver, createObjectReader, createTableReader, type CsvRecord, DETECTABLE_TYPES, detectSeparator, type JsonRecord, parseCsv, parseNdjson, type Row, SEPARATOR_LINE } from "@mailsvc/sdk/contact-files";
+import { DETECTABLE_TYPES } from "../../../../sdk/src/contact-files/cells.ts";
+import { type ColumnResolver, type ColumnTarget, createColumnResolver } from "../../../../sdk/src/contact-files/columns.ts";
+import { type CsvRecord, parseCsv } from "../../../../sdk/src/contact-files/csv.ts";
+import { CONTACT_COLUMNS } from "../../../../sdk/src/contact-files/file-columns.ts";
+import { type JsonRecord, parseNdjson } from "../../../../sdk/src/contact-files/ndjson.ts";
+import { createObjectReader, createTableReader, type Row } from "../../../../sdk/src/contact-files/rows.ts";
+import { detectSeparator, SEPARATOR_LINE } from "../../../../sdk/src/contact-files/separator.ts";
 import { detectEncoding, type Encoding, fileError, readText } from "./file-text.ts";
 
 /** How the text of a file is read. */

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
+
 import { useEffect, useState } from "preact/hooks";
-import type { ColumnTarget } from "@mailsvc/sdk/contact-files";
+import type { ColumnTarget } from "../../../../sdk/src/contact-files/columns.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { may } from "../../api/session.ts";
 import { toOptions, useGroups } from "../../parts/audience/groups.ts";

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-import { formatReject, formatRejectsHeader, type Reject } from "@mailsvc/sdk/contact-files";
+import { formatReject, formatRejectsHeader, type Reject } from "../../../../sdk/src/contact-files/reject-lines.ts";
 import { download } from "../../parts/download.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { count, formatCount } from "../../parts/plural.ts";

@@ -1,5 +1,5 @@
-import { formatContact, formatHeader } from "@mailsvc/sdk/contact-files";
 import type { Contact } from "@mailsvc/sdk/contract";
+import { formatContact, formatHeader } from "../../../../sdk/src/contact-files/contact-lines.ts";
 import { type ContactFilters, listBatches } from "./bulk.ts";
 
 const CSV = { separator: ",", guarded: true, keys: null } as const;

@@ -139,11 +139,7 @@ function GroupPicker({ label, empty, chosen, groups, choose }: PickerProps) {
           <p class="hint soft">There are no lists or segments yet.</p>
         ) : null
       ) : (
-        <AddChoice
-          label={`${label}: add a list or segment`}
-          placeholder="Add a list or segment…"
-          add={(id) => choose([...chosen, id])}
-        >
+        <AddChoice label={`${label}: add a list or segment`} placeholder="Add a list or segment…" add={(id) => choose([...chosen, id])}>
           {options("list", "Lists")}
           {options("segment", "Segments")}
         </AddChoice>

@@ -254,7 +254,10 @@ function Variants({ campaign, stats: { variants }, decided }: Pick<Props, "campa
               {open && may("campaigns:write") ? (
                 <td>
                   <ConfirmButton label={`${name} wins`} question={`Send ${name} to the others?`} act={decide(name)}>
-                    <p>Everybody outside the sample gets “<Subject text={subjectLine} />”. This cannot be changed.</p>
+                    <p>
+                      Everybody outside the sample gets “<Subject text={subjectLine} />
+                      ”. This cannot be changed.
+                    </p>
                   </ConfirmButton>
                 </td>
               ) : null}

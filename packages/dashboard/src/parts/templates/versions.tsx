@@ -11,7 +11,12 @@ import { Time } from "../time.tsx";
 
 const COLUMNS: readonly Column<TemplateVersion>[] = [
   { head: "Version", width: "0 0 6rem", cell: ({ version }) => `Version ${version}` },
-  { head: "Subject", width: "3 1 0", wide: true, cell: ({ subject }) => (subject === null ? <span class="soft">(no subject)</span> : <Subject text={subject} />) },
+  {
+    head: "Subject",
+    width: "3 1 0",
+    wide: true,
+    cell: ({ subject }) => (subject === null ? <span class="soft">(no subject)</span> : <Subject text={subject} />),
+  },
   {
     head: "State",
     width: "0 0 11rem",
