@@ -20,12 +20,20 @@ const TYPES = {
 /**
  * Builds all files.
  *
- * @param {{ plugins?: import("esbuild").Plugin[] }} [options]
+ * @param {{ plugins?: import("esbuild").Plugin[], quality?: number }} [options] `quality` of the compression, up to 11: the best takes seconds
  * @returns {Promise<Map<string, { type: string, etag: string, brotli: Uint8Array }>>} the files by name
  */
-export async function buildDashboard(options) {
+export async function buildDashboard({ quality = constants.BROTLI_MAX_QUALITY, ...options } = {}) {
   const { files } = await bundle(options);
-  return new Map([...files].map(([name, content]) => [name, pack(name, content)]));
+  return new Map([...files].map(([name, content]) => [name, pack(name, content, quality)]));
+}
+
+let built = null;
+
+/** The files for servers that run from the sources. A process with several of them, such as one of tests, builds them once. */
+export function buildOnce() {
+  built ??= buildDashboard({ quality: 4 });
+  return built;
 }
 
 /**
@@ -95,10 +103,10 @@ const toName = (path) => path.slice(here.length).replaceAll("\\", "/");
 
 const hash = (text) => createHash("sha256").update(text).digest("base64url");
 
-const pack = (name, content) => {
+const pack = (name, content, quality) => {
   const bytes = Buffer.from(content);
   const type = TYPES[name.split(".").at(-1)];
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   return { type, etag: hash(bytes).slice(0, 22), brotli: brotliCompressSync(bytes, { params }) };
 };
 

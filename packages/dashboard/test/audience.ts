@@ -1,5 +1,6 @@
 import { Mailsvc } from "@mailsvc/sdk";
 import { PATIENCE_MS, type Stage } from "./browser.ts";
+import { waitUntil } from "./waiting.ts";
 
 /** People, lists, segments and suppressions to look at. */
 export interface Audience {
@@ -68,7 +69,7 @@ export async function createAudience({ server: { apiKey, url } }: Stage): Promis
   const mail = { from: "Acme <hello@acme.example>", text: "Hello" };
   await sdk.emails.send({ ...mail, to: "ada@example.com", subject: "Your order is on its way" });
   const { id: sent } = await sdk.emails.send({ ...mail, to: "bounced@simulator.mailsvc.test", subject: "Nobody is there" });
-  while ((await sdk.emails.get(sent)).status !== "bounced");
+  await waitUntil(async () => (await sdk.emails.get(sent)).status === "bounced");
   const { id: bounced } = await sdk.suppressions.get("bounced@simulator.mailsvc.test");
   return { sdk, ada, newsletter, news, vips, bounced };
 }

@@ -5,6 +5,7 @@ import { tabTo } from "./keyboard.ts";
 import { type Look, testLooks } from "./looks.ts";
 import { connect, fillAudience, publish } from "./marketing.ts";
 import { VECTORS } from "./vectors.ts";
+import { waitUntil } from "./waiting.ts";
 
 let stage: Stage;
 let sdk: Mailsvc;
@@ -54,10 +55,10 @@ beforeAll(async () => {
   reader = (await sdk.contacts.create({ email: "opened+reader@simulator.mailsvc.test", firstName: "Ada" })).id;
   quiet = (await sdk.contacts.create({ email: "delivered+quiet@simulator.mailsvc.test", firstName: "Joan" })).id;
   for (const id of [reader, quiet])
-    while ((await sdk.automations.entries(series, { contact: id }).toArray())[0]?.path.length === undefined);
-  while (!(await sdk.contacts.get(reader)).tags.includes("engaged"));
+    await waitUntil(async () => (await sdk.automations.entries(series, { contact: id }).toArray()).length > 0);
+  await waitUntil(async () => (await sdk.contacts.get(reader)).tags.includes("engaged"));
   await sdk.clock.advance({ by: "4d" });
-  while ((await sdk.automations.entries(series, { contact: quiet }).toArray())[0]?.status !== "EXITED");
+  await waitUntil(async () => (await sdk.automations.entries(series, { contact: quiet }).toArray())[0]?.status === "EXITED");
 }, PATIENCE_MS * 3);
 afterAll(() => stage?.[Symbol.asyncDispose]());
 

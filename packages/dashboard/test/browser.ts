@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { readConfig } from "../../server/src/config.ts";
 import { silentLog } from "../../server/src/lib/log.ts";
 import { type RunningServer, serve } from "../../server/src/serve.ts";
@@ -38,16 +38,36 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
-/** Starts both. Throws when there is no browser. */
+// The stages of a file that are open at the same time share a browser, whose start takes a second.
+let open: { readonly browser: Promise<Browser>; stages: number } | null = null;
+
+function borrowBrowser(): Promise<Browser> {
+  open ??= { browser: launchBrowser(), stages: 0 };
+  open.stages += 1;
+  return open.browser;
+}
+
+async function giveBack(): Promise<void> {
+  if (open === null) return;
+  open.stages -= 1;
+  if (open.stages > 0) return;
+  const { browser } = open;
+  open = null;
+  await (await browser).close();
+}
+
+/** Starts a server, and a browser unless one is there. Throws when there is no browser. */
 export async function createStage({ dev = true, flags = {} }: { dev?: boolean; flags?: Record<string, string> } = {}): Promise<Stage> {
-  const browser = await launchBrowser();
+  const contexts: BrowserContext[] = [];
   const data = mkdtempSync(join(tmpdir(), "mailsvc-dashboard-"));
   const server = await serve(readConfig({ flags: { port: "0", data, ...flags }, env: {}, dev }), silentLog);
+  const browser = await borrowBrowser();
   return {
     server,
     browser,
     open: async (path, options = {}) => {
       const context = await browser.newContext({ baseURL: server.url, ...options });
+      contexts.push(context);
       context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       const faults: string[] = [];
@@ -73,7 +93,8 @@ export async function createStage({ dev = true, flags = {} }: { dev?: boolean; f
       return (await response.json()) as T;
     },
     [Symbol.asyncDispose]: async () => {
-      await browser.close();
+      await Promise.all(contexts.map((context) => context.close()));
+      await giveBack();
       await server.close();
       rmSync(data, { recursive: true, force: true });
     },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { createMarket, type Market } from "./market.ts";
-import { VECTORS } from "./vectors.ts";
+import { groupVectors, VECTORS, writeHtml } from "./vectors.ts";
 import { follow, watch } from "./watching.ts";
 
 // Mail that was sent is looked at in hostile.test.ts.
@@ -14,14 +14,7 @@ const received: string[] = [];
 // As long as the name of a template may be, with what stands around it.
 const MOST = 180;
 
-/** The vectors by their numbers, several at once: as many as a name holds. */
-const GROUPS = VECTORS.reduce<number[][]>((groups, vector, i) => {
-  const last = groups.at(-1);
-  const length = last?.reduce((sum, at) => sum + (VECTORS[at]?.length ?? 0) + 1, vector.length) ?? MOST;
-  if (last && length < MOST) last.push(i);
-  else groups.push([i]);
-  return groups;
-}, []);
+const GROUPS = groupVectors(MOST);
 const agentPages: string[] = [];
 
 beforeAll(async () => {
@@ -58,8 +51,7 @@ beforeAll(async () => {
 async function prepare(group: readonly number[], at: number): Promise<{ readonly template: string; readonly reply: string }> {
   const vectors = group.map((i) => VECTORS[i] ?? "");
   const line = vectors.join(" ");
-  // A text before each of them shows that the one before it hides nothing.
-  const html = group.map((i) => `<p>hostile ${i}</p>${VECTORS[i]}`).join("\n");
+  const html = writeHtml(group);
   const fields = { name: `Hostile ${line}`, slug: `hostile-${at}`, subject: `Hostile ${line}`, html };
   const template = await stage.call<{ id: string }>("POST", "/api/v1/templates", fields);
   const mail = { from: "hello@acme.example", to: `reader${at}@example.com`, subject: `Mail ${at} ${line}`, text: "Hi", replyTo: "auto" };

@@ -2,6 +2,7 @@ import { AgentClient, Mailsvc } from "@mailsvc/sdk";
 import { AGENT_SCOPES, type AgentScope } from "@mailsvc/sdk/contract";
 import { type Hook, hook } from "../../server/test/hook.ts";
 import type { Stage } from "./browser.ts";
+import { waitUntil } from "./waiting.ts";
 
 /** The two workspaces of dev mode, and the server of the builder's agents. */
 export interface Market extends AsyncDisposable {
@@ -43,7 +44,7 @@ export async function createMarket({ server }: Stage): Promise<Market> {
 
 /** The key that the agent's server has got. */
 async function receiveKey(brand: Mailsvc, { calls }: Hook, activationId: string): Promise<string> {
-  while ((await brand.activations.get(activationId)).keyDeliveredAt === null);
+  await waitUntil(async () => (await brand.activations.get(activationId)).keyDeliveredAt !== null);
   for (const { event } of calls) if (event.type === "agent.activated" && event.activationId === activationId) return event.apiKey;
   throw new Error(`The key of ${activationId} did not arrive.`);
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { createStage, PATIENCE_MS, type Stage } from "./browser.ts";
 import { type Look, testLooks } from "./looks.ts";
+import { waitUntil } from "./waiting.ts";
 
 let stage: Stage;
 let delivered = "";
@@ -48,13 +49,14 @@ beforeAll(async () => {
     waiting = (await stage.call<{ status: string }>("GET", `/api/v1/emails/${delivered}`)).status === "queued";
   }
   event = (await stage.call<{ events: { id: string }[] }>("GET", `/api/v1/emails/${bounced}`)).events[0]?.id ?? "";
-  while (delivery === "") {
+  await waitUntil(async () => {
     const { data } = await stage.call<{ data: { id: string; attempts: number }[] }>(
       "GET",
       `/api/v1/webhooks/${webhook}/deliveries?limit=100`,
     );
     delivery = data.find(({ attempts }) => attempts > 0)?.id ?? "";
-  }
+    return delivery !== "";
+  });
 }, PATIENCE_MS * 3);
 afterAll(() => stage?.[Symbol.asyncDispose]());
 

@@ -34,3 +34,19 @@ export const VECTORS: readonly string[] = [
   '<base href="https://evil.example/"><link rel="stylesheet" href="/a.css">',
   "<style>@import url(https://evil.example/a.css); body { background: url(https://evil.example/b.png) }</style>",
 ];
+
+/** The vectors by their numbers, several at once: as many as stand in a line of that length. */
+export function groupVectors(most: number): readonly (readonly number[])[] {
+  return VECTORS.reduce<number[][]>((groups, vector, i) => {
+    const last = groups.at(-1);
+    const length = last?.reduce((sum, at) => sum + (VECTORS[at]?.length ?? 0) + 1, vector.length) ?? most;
+    if (last && length < most) last.push(i);
+    else groups.push([i]);
+    return groups;
+  }, []);
+}
+
+/** Some vectors as HTML. A text before each of them shows that the one before it hides nothing. */
+export function writeHtml(group: readonly number[]): string {
+  return group.map((i) => `<p>hostile ${i}</p>${VECTORS[i]}`).join("\n");
+}

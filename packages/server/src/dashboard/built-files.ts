@@ -4,6 +4,6 @@ import type { BuiltFiles } from "./files.ts";
 export async function loadBuiltFiles(): Promise<BuiltFiles> {
   // By its address, so that the declarations of the server do not lead to another package.
   const builder = new URL("../../../dashboard/build.mjs", import.meta.url).href;
-  const { buildDashboard }: { buildDashboard: () => Promise<BuiltFiles> } = await import(builder);
-  return buildDashboard();
+  const { buildOnce }: { buildOnce: () => Promise<BuiltFiles> } = await import(builder);
+  return buildOnce();
 }
