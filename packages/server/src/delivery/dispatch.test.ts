@@ -263,6 +263,30 @@ describe("races", () => {
     expect(await t.w.sdk.emails.get(id)).toMatchObject({ status: "sent", attempts: 1, inDoubt: false });
   });
 
+  test("an email that is rescheduled while it waits for the mail server is sent at its new time", async () => {
+    const halfway = latch();
+    const go = latch();
+    const mailer = scriptedMailer(async () => {
+      halfway.open();
+      await go.opened;
+      return accepted;
+    });
+    await using w = await createWorld({ mailer: { ...mailer, concurrency: 1 } });
+    const at = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
+    const ids = [await send(w, { scheduledAt: at(1) }), await send(w, { scheduledAt: at(1) })];
+    const advanced = w.clock.advance("2h");
+    await halfway.opened;
+    const waiting = ids.find((id) => !mailer.sent[0]?.messageId.includes(id)) ?? "";
+    expect(await w.sdk.emails.reschedule(waiting, { scheduledAt: at(3) })).toMatchObject({ status: "queued", scheduledAt: at(3) });
+    go.open();
+    await advanced;
+    expect(mailer.sent).toHaveLength(1);
+    expect(await w.sdk.emails.get(waiting)).toMatchObject({ status: "queued", scheduledAt: at(3), nextAttemptAt: at(3), attempts: 0 });
+    await w.clock.advance("2h");
+    expect(mailer.sent).toHaveLength(2);
+    expect(await w.sdk.emails.get(waiting)).toMatchObject({ status: "sent", scheduledAt: at(3), sentAt: at(3), attempts: 1 });
+  });
+
   test("as many emails are under way at the same time as the mailer accepts", async () => {
     let now = 0;
     let most = 0;

@@ -22,7 +22,7 @@ export type Effect = Mark | EmailOutcome | Held | Postponed;
 
 /**
  * Stores marks, outcomes and holds: many emails with a statement for all of them. An email that was changed since it was read, by a
- * cancellation or by another process, keeps what it is; its mark stays null and its outcome is dropped.
+ * cancellation, a new time or another process, keeps what it is; its mark stays null and its outcome is dropped.
  */
 export async function storeEffects(tx: Tx, deps: DeliveryDeps, effects: readonly Effect[]): Promise<void> {
   const held = effects.filter((one) => one.kind === "held");

@@ -177,8 +177,8 @@ interface EmailChange {
 }
 
 /**
- * Updates emails whose status and number of attempts are still as they were read; tells for each whether it was. There is no
- * other way to update one, so of two callers at once exactly one succeeds. No email may be among them twice.
+ * Updates emails whose status, number of attempts and scheduled instant are still as they were read; tells for each whether it was.
+ * There is no other way to update one, so of two callers at once exactly one succeeds. No email may be among them twice.
  */
 export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
   // Most are in the indexes already. On SQLite writing the column would move each entry of the index of recipients.
@@ -193,8 +193,10 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
         ...patch,
       };
       const set = { status, attempts, inDoubt, lastError, scheduledAt, nextAttemptAt, sentAt, skipReason, updatedAt };
+      const { workspaceId, id } = email;
       return {
-        where: { workspaceId: email.workspaceId, id: email.id, attempts: email.attempts, status: email.status },
+        // The instant too: an email that was rescheduled while it waited for its hand-over is as `queued` as before.
+        where: { workspaceId, id, attempts: email.attempts, status: email.status, scheduledAt: email.scheduledAt },
         set: { ...set, ...(enter && { unlisted: null }), ...(routed && { relay }) },
       };
     }),
