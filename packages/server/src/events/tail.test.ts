@@ -2,15 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
-import type { Event } from "@mailsvc/sdk/contract";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import type { Event, StreamMessage } from "@mailsvc/sdk/contract";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
 import { secondWorkspace } from "../../test/tenant.ts";
 import { readConfig } from "../config.ts";
+import type { Clock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { serve } from "../serve.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type NewEvent, recordEvents } from "./events.ts";
+import { followEvents } from "./tail.ts";
 
 afterAll(dropDatabases);
 
@@ -154,6 +156,37 @@ test("a stream with filters shows what matches", async () => {
   for (const kind of ["other", "a=b"]) await world.sdk.emails.send({ ...mail, tags: { kind } });
   const tagged = await take(world.sdk.events.tail({ from: 1, tag: "kind=a=b" }), 3);
   expect(tagged.map(({ tags }) => tags)).toEqual(Array(3).fill({ kind: "a=b" }));
+});
+
+test("a long search for what matches lets others work, and tells how far it is", async () => {
+  await using world = await createWorld();
+  const { deps } = world.app;
+  await record(world, ...Array.from({ length: 1500 }, (): NewEvent["type"] => "email.queued"), "email.sent");
+  await deps.eventStream.catchUp();
+  const wait = vi.spyOn(deps.eventStream.followers, "wait");
+  let now = 0;
+  // Each page takes longer than the time between two pings.
+  const clock: Clock = Object.create(deps.clock, { real: { value: { ...deps.clock.real, now: () => (now += 16_000) } } });
+  const stop = new AbortController();
+  let turns = 0;
+  const countTurns = (): void => {
+    turns += 1;
+    if (!stop.signal.aborted) setImmediate(countTurns);
+  };
+  setImmediate(countTurns);
+  const request = { workspaceId: world.workspaceId, keyId: "key_1", from: 1, lastEventId: null, type: "email.sent", signal: stop.signal };
+  const messages: StreamMessage<Event>[] = [];
+  for await (const message of await followEvents(deps.db.read, { ...deps, clock }, request)) {
+    messages.push(message);
+    if (message.data) break;
+  }
+  stop.abort();
+  expect(messages.map(({ id, data }) => [Number(id), data?.type])).toEqual([
+    ...[0, 200, 400, 600, 800, 1000, 1200, 1400].map((n) => [n, undefined]),
+    [1501, "email.sent"],
+  ]);
+  expect(turns).toBeGreaterThanOrEqual(7);
+  expect(wait).toHaveBeenCalledTimes(1);
 });
 
 test("no workspace sees the events of another one", async () => {

@@ -2,6 +2,7 @@ import { type Event, parseAddress, parseEventTypes, type StreamMessage } from "@
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { invalid } from "../lib/api-error.ts";
+import { waitForTurn } from "../lib/turn.ts";
 import type { EventTailDeps } from "./deps.ts";
 
 /** What a client wants to follow. */
@@ -51,8 +52,10 @@ export async function followEvents(read: Reader, deps: EventTailDeps, request: T
       // At once, so that the client knows it is connected.
       yield { id: String(next - 1) };
       let quietSince = clock.real.now();
+      let behind = false;
       while (!signal.aborted) {
-        const waiting = followers.wait(workspaceId, Math.max(0, quietSince + PING_MS - clock.real.now()), signal);
+        // Before the read, so that nothing is missed in between; behind a full page there is no need to wait.
+        const waiting = behind ? null : followers.wait(workspaceId, Math.max(0, quietSince + PING_MS - clock.real.now()), signal);
         const { events, full } = await followers.read(workspaceId, next);
         for (const event of events) {
           if (signal.aborted) return;
@@ -61,12 +64,13 @@ export async function followEvents(read: Reader, deps: EventTailDeps, request: T
           yield { id: String(event.sequence), data: event };
           quietSince = clock.real.now();
         }
-        if (full) continue;
+        // Its id tells how far the stream was searched: a client that connects again goes on from there.
         if (clock.real.now() - quietSince >= PING_MS) {
           yield { id: String(next - 1) };
           quietSince = clock.real.now();
         }
-        await waiting;
+        behind = full;
+        await (full ? waitForTurn() : waiting);
       }
     } finally {
       signal.removeEventListener("abort", close);

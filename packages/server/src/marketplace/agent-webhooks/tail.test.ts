@@ -1,7 +1,11 @@
 import type { DeliveryDetail } from "@mailsvc/sdk/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eq } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestAgent, type TestAgent } from "../../../test/agent.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { createWorld, type TestWorld } from "../../testing.ts";
+import { getListingRow } from "../listings/listings.ts";
+import { followDeliveries } from "./tail.ts";
 
 let world: TestWorld;
 let agent: TestAgent;
@@ -71,6 +75,47 @@ test("an event that another process committed late, under an older id, comes too
       .values({ ...(row as NonNullable<typeof row>), id: late, type: "approval_response", streamId: "act_other", at: clock.now() }),
   );
   expect((await got).map(({ id }) => id)).toEqual([late]);
+});
+
+test("a long search for what matches lets others work, and tells how far it is", async () => {
+  await toggle();
+  const { deps } = world.app;
+  const { db } = deps;
+  const { webhookEvents: e } = db.read.t;
+  const [row] = await db.read.select().from(e).limit(1);
+  const from = `evt_0000000000${"0".repeat(16)}`;
+  const ids = Array.from({ length: 1200 }, (_, i) => `evt_0000000000${String(i + 1).padStart(16, "0")}`);
+  const rows = ids.map((id, i) => ({
+    ...(row as NonNullable<typeof row>),
+    id,
+    type: "agent.resumed",
+    streamId: "act_other",
+    sequence: 1000 + i,
+  }));
+  await db.tx((tx) => tx.insertAll(tx.t.webhookEvents, rows));
+  const wait = vi.spyOn(deps.deliverySignal, "wait");
+  let now = 0;
+  // Each page takes longer than the time between two pings.
+  const clock: Clock = Object.create(deps.clock, { real: { value: { ...deps.clock.real, now: () => (now += 16_000) } } });
+  const stop = new AbortController();
+  let turns = 0;
+  const countTurns = (): void => {
+    turns += 1;
+    if (!stop.signal.aborted) setImmediate(countTurns);
+  };
+  setImmediate(countTurns);
+  const listing = await getListingRow(db.read, world.builder.workspaceId, "writer");
+  const request = { keyId: "key_1", after: from, lastEventId: null, type: "agent.paused" as const, signal: stop.signal };
+  const seen: string[] = [];
+  for await (const { id, data } of await followDeliveries(db.read, { ...deps, clock }, listing, request)) {
+    if (data) break;
+    seen.push(id);
+  }
+  stop.abort();
+  await db.tx((tx) => tx.delete(e).where(eq(e.streamId, "act_other")));
+  expect(seen).toEqual([from, ids[499], ids[999]]);
+  expect(turns).toBeGreaterThanOrEqual(2);
+  expect(wait).toHaveBeenCalledTimes(1);
 });
 
 test("strangers, wrong ids and wrong types are refused", async () => {

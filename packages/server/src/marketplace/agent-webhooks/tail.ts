@@ -4,6 +4,7 @@ import type { Reader } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { invalid } from "../../lib/api-error.ts";
 import { firstIdAt, readIdTime } from "../../lib/ids.ts";
+import { waitForTurn } from "../../lib/turn.ts";
 import { MINUTE, SECOND } from "../../lib/units.ts";
 import type { ListingRow } from "../listings/listings.ts";
 import { showDeliveryDetail } from "./deliveries.ts";
@@ -43,9 +44,9 @@ export async function followDeliveries(
 ): Promise<AsyncIterable<StreamMessage<DeliveryDetail>>> {
   const { eventStream, deliverySignal, clock } = deps;
   const last = readEventId("Last-Event-ID", request.lastEventId) ?? readEventId("after", request.after ?? null);
-  const unsent = new UnsentIds(read, listing.id, last ?? firstIdAt("evt", clock.now()));
+  const unsent = new UnsentEvents(read, listing.id, last ?? firstIdAt("evt", clock.now()));
   // Who names no event wants what happens from now on.
-  for (let full = last === null; full; ) ({ full } = await unsent.take());
+  for (let full = last === null; full; await waitForTurn()) ({ full } = await unsent.take());
   const close = eventStream.followers.open(listing.workspaceId, request.keyId);
   const signal = AbortSignal.any([request.signal, eventStream.stopping]);
   // It may have left while the database was asked.
@@ -57,22 +58,26 @@ export async function followDeliveries(
       // At once, so that the client knows it is connected.
       yield { id: unsent.newest };
       let quietSince = clock.real.now();
+      let behind = false;
       while (!signal.aborted) {
-        const waiting = deliverySignal.wait(listing.id, POLL_MS, signal);
-        const { ids, full } = await unsent.take();
-        for (const id of ids) {
+        // Before the read, so that nothing is missed in between; behind a full page there is no need to wait.
+        const waiting = behind ? null : deliverySignal.wait(listing.id, POLL_MS, signal);
+        const { taken, full } = await unsent.take();
+        for (const { id, type } of taken) {
           if (signal.aborted) return;
+          if (request.type !== undefined && type !== request.type) continue;
           const [row] = await findRows(read, read.t.webhookEvents, { id });
-          if (!row || (request.type !== undefined && row.type !== request.type)) continue;
+          if (!row) continue;
           yield { id, data: await showDeliveryDetail(read, row) };
           quietSince = clock.real.now();
         }
-        if (full) continue;
+        // Its id tells how far was searched: a client that connects again goes on from there.
         if (clock.real.now() - quietSince >= PING_MS) {
           yield { id: unsent.newest };
           quietSince = clock.real.now();
         }
-        await waiting;
+        behind = full;
+        await (full ? waitForTurn() : waiting);
       }
     } finally {
       signal.removeEventListener("abort", close);
@@ -82,8 +87,13 @@ export async function followDeliveries(
   return follow();
 }
 
-/** The ids of a listing's events that were not taken before, from an id on. */
-class UnsentIds {
+interface EventOfListing {
+  readonly id: string;
+  readonly type: string;
+}
+
+/** A listing's events that were not taken before, from an id on. */
+class UnsentEvents {
   readonly #read: Reader;
   readonly #listingId: string;
   /** Those of the last minute, oldest first. */
@@ -106,29 +116,28 @@ class UnsentIds {
   }
 
   /** The next ones, oldest first; a page at most, and `full` says that more may follow. */
-  async take(): Promise<{ readonly ids: readonly string[]; readonly full: boolean }> {
+  async take(): Promise<{ readonly taken: readonly EventOfListing[]; readonly full: boolean }> {
     const page = await this.#listAfter(this.#from);
-    const ids = page.filter((id) => !this.#taken.has(id));
-    for (const id of ids) {
+    const taken = page.filter(({ id }) => !this.#taken.has(id));
+    for (const { id } of taken) {
       this.#taken.add(id);
       if (id > this.#newest) this.#newest = id;
     }
     const floor = findFloor(this.#newest);
     for (const id of this.#taken) if (id < floor) this.#taken.delete(id);
     const full = page.length === PAGE;
-    this.#from = full ? (page.at(-1) ?? floor) : floor;
-    return { ids, full };
+    this.#from = full ? (page.at(-1)?.id ?? floor) : floor;
+    return { taken, full };
   }
 
-  async #listAfter(id: string): Promise<string[]> {
+  async #listAfter(id: string): Promise<EventOfListing[]> {
     const { webhookEvents: e } = this.#read.t;
-    const rows = await this.#read
-      .select({ id: e.id })
+    return this.#read
+      .select({ id: e.id, type: e.type })
       .from(e)
       .where(and(eq(e.endpointId, this.#listingId), gt(e.id, id)))
       .orderBy(asc(e.id))
       .limit(PAGE);
-    return rows.map((row) => row.id);
   }
 }
 
