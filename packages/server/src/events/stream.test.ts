@@ -1,8 +1,11 @@
 import { and, asc, eq, gt } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
 import { createDatabase, dropDatabases } from "../../test/postgres.ts";
+import type { Db } from "../db/db.ts";
+import { silentLog } from "../lib/log.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { deleteEvents, type NewEvent, recordEvents } from "./events.ts";
+import { EventStreamLoop } from "./stream.ts";
 
 afterAll(dropDatabases);
 
@@ -51,6 +54,45 @@ test("more events than a tick numbers are all numbered", async () => {
   expect(a.map((e) => e.position)).toEqual(upTo(1500));
   expect(b.map((e) => e.position)).toEqual(upTo(3000));
   expect(b.map((e) => e.key)).toEqual(b.map((e) => e.key).sort((x, y) => x - y));
+});
+
+test("a caller that catches up does not wait for what is recorded later", async () => {
+  await using world = await createWorld();
+  const { eventStream } = world.app.deps;
+  let recorded = 0;
+  let done = false;
+  const feed = async (): Promise<void> => {
+    for (; !done && recorded < 20_000; recorded += 1) await record(world, [event("ws_a", "1")]);
+  };
+  const feeding = Array.from({ length: 8 }, feed);
+  for (const wanted of [100, 200, 300]) {
+    while (recorded < wanted) await new Promise(setImmediate);
+    await eventStream.catchUp();
+    expect((await readStream(world, "ws_a")).length).toBeGreaterThanOrEqual(wanted);
+  }
+  expect(recorded).toBeLessThan(10_000);
+  done = true;
+  await Promise.all(feeding);
+});
+
+test("a caller that catches up is let go when the loop stops", async () => {
+  await using world = await createWorld();
+  const { deps } = world.app;
+  await deps.queue.stop();
+  await record(world, [event("ws_a", "1")]);
+  const asked = Promise.withResolvers<void>();
+  const tx = (): Promise<never> => {
+    asked.resolve();
+    return Promise.reject(new Error("gone"));
+  };
+  const db: Db = Object.create(deps.db, { tx: { value: tx } });
+  const loop = new EventStreamLoop({ deps: () => ({ ...deps, db, log: silentLog }), listeners: [] });
+  loop.start();
+  const caught = loop.catchUp();
+  await asked.promise;
+  await deps.db.tx(async () => {});
+  await loop.stop();
+  await caught;
 });
 
 test("a transaction that fails leaves neither an event nor a gap", async () => {

@@ -1,4 +1,4 @@
-import { inArray, lte } from "drizzle-orm";
+import { desc, inArray, lte } from "drizzle-orm";
 import type { Db, Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
 import type { Timer } from "../lib/clock.ts";
@@ -65,6 +65,12 @@ interface EventStreamParts {
   readonly listeners: readonly StreamListener[];
 }
 
+/** A caller that waits until no arrival is left up to the newest one that it has seen. */
+interface CatchUp {
+  readonly last: number;
+  readonly resolve: () => void;
+}
+
 /**
  * Numbers the events of all workspaces.
  *
@@ -73,7 +79,9 @@ interface EventStreamParts {
  * | stopped   | nothing is numbered, connections that follow have ended | `start` → numbering                       |
  * | idle      | all that was committed before the last tick is numbered | `wake`, the poll → numbering              |
  * | numbering | a tick runs; a wake-up makes it look once more        | nothing to number → idle, else → resting    |
- * | resting   | the loop waits 25 ms, 50 if another process numbers, a second after an error | time, `drain`, `stop` → numbering |
+ * | resting   | the loop waits 25 ms, 50 if another process numbers, a second after an error | time, `drain`, `catchUp`, `stop` → numbering |
+ *
+ * A caller of `catchUp` waits for the arrivals that it has seen. More may arrive all the time: the loop need not become idle.
  */
 export class EventStreamLoop implements EventStreamWorker {
   readonly #deps: () => EventStreamDeps;
@@ -87,6 +95,7 @@ export class EventStreamLoop implements EventStreamWorker {
   #poll: Timer | null = null;
   /** How many callers of `drain` want no rest between two ticks. */
   #draining = 0;
+  readonly #catchingUp = new Set<CatchUp>();
   #numbered = 0;
 
   constructor({ deps, listeners }: EventStreamParts) {
@@ -115,6 +124,7 @@ export class EventStreamLoop implements EventStreamWorker {
     this.followers.stopPolling();
     this.#endRest();
     await this.#running;
+    this.#letGo([...this.#catchingUp]);
   }
 
   async idle(): Promise<boolean> {
@@ -134,7 +144,13 @@ export class EventStreamLoop implements EventStreamWorker {
   }
 
   async catchUp(): Promise<void> {
-    if (this.#started && (await hasUnnumbered(this.#deps().db))) await this.#drain();
+    const last = this.#started ? await findNewestArrival(this.#deps().db) : null;
+    if (last === null || !this.#started) return;
+    await new Promise<void>((resolve) => {
+      this.#catchingUp.add({ last, resolve });
+      this.wake();
+      this.#endRest();
+    });
   }
 
   async #loop(): Promise<void> {
@@ -164,17 +180,27 @@ export class EventStreamLoop implements EventStreamWorker {
   }
 
   async #tick(): Promise<{ count: number; busy: boolean }> {
-    const { advances, busy } = await this.#deps().db.tx(async (tx) => {
+    // What they have seen is committed, so this tick sees it too.
+    const catchingUp = [...this.#catchingUp];
+    const { advances, busy, done } = await this.#deps().db.tx(async (tx) => {
       const result = await numberEvents(tx);
       if (result.advances.length > 0) for (const listener of this.#listeners) await listener(tx, result.advances);
       return result;
     });
     for (const { workspaceId } of advances) this.followers.wake(workspaceId);
+    this.#letGo(catchingUp.filter(({ last }) => last <= done));
     return { count: advances.reduce((sum, { first, last }) => sum + last - first + 1, 0), busy };
   }
 
+  #letGo(callers: readonly CatchUp[]): void {
+    for (const caller of callers) {
+      this.#catchingUp.delete(caller);
+      caller.resolve();
+    }
+  }
+
   async #rest(ms: number): Promise<void> {
-    if (this.#draining > 0 && ms === REST_MS) return;
+    if (this.#draining + this.#catchingUp.size > 0 && ms === REST_MS) return;
     await new Promise<void>((resolve) => {
       const timer = this.#deps().clock.real.after(ms, resolve);
       this.#endRest = () => {
@@ -204,20 +230,31 @@ export class EventStreamLoop implements EventStreamWorker {
   }
 }
 
-async function hasUnnumbered({ read }: Db): Promise<boolean> {
-  const rows = await read
-    .prepared("has_unnumbered", (q, { eventArrivals: a }) => q.select({ id: a.id }).from(a).orderBy(a.id).limit(1))
+/** The newest arrival whose events may have no number; null without one. */
+async function findNewestArrival({ read }: Db): Promise<number | null> {
+  const [row] = await read
+    .prepared("newest_arrival", (q, { eventArrivals: a }) => q.select({ id: a.id }).from(a).orderBy(desc(a.id)).limit(1))
     .execute();
-  return rows.length > 0;
+  return row?.id ?? null;
 }
 
-/** Gives numbers to events that have none, those of `BATCH` arrivals at most. `busy` when another process numbers some of them. */
-async function numberEvents(tx: Tx): Promise<{ advances: Advance[]; busy: boolean }> {
+interface Numbered {
+  readonly advances: Advance[];
+  /** True when another process numbers some of the events. */
+  readonly busy: boolean;
+  /** No arrival that the transaction sees is left up to this one. */
+  readonly done: number;
+}
+
+/** Gives numbers to events that have none, those of `BATCH` arrivals at most. */
+async function numberEvents(tx: Tx): Promise<Numbered> {
   const arrivals = await listArrivals(tx);
-  if (arrivals.length === 0) return { advances: [], busy: false };
+  if (arrivals.length === 0) return { advances: [], busy: false, done: Number.POSITIVE_INFINITY };
   const byWorkspace = Map.groupBy(arrivals, ({ workspaceId }) => workspaceId);
   const streams = await lockStreams(tx, [...byWorkspace.keys()]);
-  if (streams.size === 0) return { advances: [], busy: true };
+  const left = arrivals.find(({ workspaceId }) => !streams.has(workspaceId));
+  const done = left ? left.id - 1 : arrivals.length < BATCH ? Number.POSITIVE_INFINITY : (arrivals.at(-1)?.id ?? 0);
+  if (streams.size === 0) return { advances: [], busy: true, done };
   const advances: Advance[] = [];
   const numbers: EventTables["eventNumbers"]["$inferInsert"][] = [];
   for (const [workspaceId, before] of streams) {
@@ -241,7 +278,7 @@ async function numberEvents(tx: Tx): Promise<{ advances: Advance[]; busy: boolea
         )
       : deleteArrivalsUpTo(tx, arrivals.at(-1)?.id ?? 0),
   ]);
-  return { advances, busy };
+  return { advances, busy, done };
 }
 
 /** The oldest arrivals. */
