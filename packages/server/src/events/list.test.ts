@@ -177,6 +177,29 @@ test("pages and cursors show each event once, also of one instant", async () => 
   expect(second?.data[0]?.sequence).toBe(35);
 });
 
+test("page numbers of several types end after a thousand events, those of one type go further; so do cursors", async () => {
+  await using world = await createWorld();
+  await record(
+    world,
+    Array.from({ length: 1300 }, (_, i) => ({ type: i % 2 ? ("email.sent" as const) : ("email.opened" as const), emailId: "em_1", at: i })),
+  );
+  const { sdk } = world;
+  const several = { type: "email.sent,email.opened", limit: 100 };
+  const far = await sdk.events.list({ ...several, page: 11 });
+  expect(far.data[0]?.at).toBe(new Date(299).toISOString());
+  await expect(sdk.events.list({ ...several, page: 12 })).rejects.toMatchObject({
+    code: "validation_error",
+    details: [{ path: "page", code: "too_far" }],
+  });
+  const next = await sdk.events.list({ ...several, cursor: far.pagination.nextCursor ?? "" });
+  expect(next.data[0]?.at).toBe(new Date(199).toISOString());
+  await record(
+    world,
+    Array.from({ length: 600 }, () => ({ type: "email.sent" as const, emailId: "em_1" })),
+  );
+  expect((await sdk.events.list({ type: "email.sent", limit: 100, page: 12 })).data).toHaveLength(100);
+});
+
 test("no workspace sees the events of another one, whatever it asks for", async () => {
   await using world = await createWorld();
   const { id } = await world.sdk.emails.send(sent("canary@example.com"));

@@ -14,7 +14,7 @@ import {
   type Total,
   toSeqCursor,
 } from "../db/pagination.ts";
-import { notFound } from "../lib/api-error.ts";
+import { invalid, notFound } from "../lib/api-error.ts";
 import { isTestMail, TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { EventDeps } from "./deps.ts";
 import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } from "./show.ts";
@@ -46,12 +46,16 @@ type ResolvedFilter = Omit<EventFilter, "email" | "tag"> & {
 // Up to this many emails with a tag, the events of all of them are sorted: some ms. With more, a page is met soon on the way down.
 const MAX_RARE = 1000;
 
+// Of a list that is merged from several branches, each reads as many events as a page skips: page numbers reach this far, cursors further.
+const MAX_SKIPPED = 1000;
+
 // Events that a page by sequence looks through for those that match: some 10 ms.
 const MAX_EXAMINED = 5000;
 
 /**
  * A page of the events of a workspace, with everything that was committed before the call. All of them are listed newest first by number,
- * those of a filter newest first by time, and those `after` a number oldest first by number.
+ * those of a filter newest first by time, and those `after` a number oldest first by number. Throws ApiError
+ * validation_error for a page number that is too far.
  */
 export async function listEvents(
   read: Reader,
@@ -69,6 +73,12 @@ export async function listEvents(
   return paginateByTime<FullEvent & { at: number; key: number }, Event>(
     { page, limit, cursor },
     async (slice) => {
+      if (branches.length > 1 && slice.offset > MAX_SKIPPED)
+        throw invalid(
+          "page",
+          "too_far",
+          `Page numbers of a filter that spans several types reach its first ${MAX_SKIPPED.toLocaleString("en-US")} events. Continue with pagination.nextCursor as cursor.`,
+        );
       const rows = await selectPage(read, deps, branches, slice);
       return rows.map((row) => ({ ...row, at: row.event.at, key: row.event.sequence }));
     },
