@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -97,7 +98,7 @@ test("a database that cannot be written is not ready, even before a request trie
 });
 
 describe("limits of connections", () => {
-  const bare = async (options: { maxConnections?: number; headersTimeoutMs?: number }) => {
+  const bare = async (options: Partial<Pick<Parameters<typeof listen>[1], "maxConnections" | "headersTimeoutMs" | "tap">>) => {
     const listening = await listen(server.app.http, {
       host: "127.0.0.1",
       port: 0,
@@ -111,6 +112,37 @@ describe("limits of connections", () => {
     });
     return { url: listening.url, [Symbol.asyncDispose]: () => listening.close(0).finally(() => (server.app.inFlight.draining = false)) };
   };
+
+  test("of thousands of requests that a connection sends at once few are under way, and others are served meanwhile", async () => {
+    const COUNT = 20_000;
+    let open = 0;
+    let most = 0;
+    let answered = 0;
+    const all = Promise.withResolvers<void>();
+    const tap = (_: IncomingMessage, res: ServerResponse): void => {
+      open += 1;
+      most = Math.max(most, open);
+      res.on("close", () => {
+        open -= 1;
+        answered += 1;
+        if (answered === COUNT) all.resolve();
+      });
+    };
+    await using place = await bare({ tap });
+    const { hostname, port } = new URL(place.url);
+    const flood = connect({ host: hostname, port: Number(port) }).resume();
+    const request = head("GET /nothing");
+    flood.write(request.repeat(COUNT));
+    while (answered < 100) await new Promise(setImmediate);
+    const other = await wire(place.url);
+    other.write(head("GET /nothing", "Connection: close"));
+    expect(await other.read()).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answered).toBeLessThan(COUNT / 2);
+    await all.promise;
+    // 64, and what one read of the connection holds besides.
+    expect(most).toBeLessThan(64 + 2 * (65_536 / request.length));
+    flood.destroy();
+  });
 
   test("a request head that takes too long is answered 408, and its connection is closed", async () => {
     await using place = await bare({ headersTimeoutMs: 200 });

@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { toListenError } from "./listen-error.ts";
+import { Pipelines } from "./pipeline.ts";
 import { PROBES, type Router } from "./router.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
@@ -53,6 +54,7 @@ const UNPARSED_STATUS: Readonly<Record<string, string>> = {
 /** Listens for HTTP. Throws ListenError. */
 export async function listen(router: Router, options: ListenOptions): Promise<ListeningServer> {
   const budget = new TurnBudget(options.real);
+  const pipelines = new Pipelines();
   const serveRouted = routeLazily(router, options.log);
   const serve: RequestListener = (req, res) => {
     if (!router.serveDirectly(req, res)) serveRouted(req, res);
@@ -60,8 +62,10 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   const { tap = null } = options;
   const handler: RequestListener = (req, res) => {
     tap?.(req, res);
+    const pipeline = pipelines.of(req);
+    pipeline.add(res);
     if (PROBES.has(req.url ?? "")) serve(req, res);
-    else budget.run(() => serve(req, res));
+    else budget.run(pipeline, () => serve(req, res));
   };
   const headersTimeout = options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS;
   const server = options.https

@@ -7,8 +7,9 @@ function setUp() {
   let now = 0;
   const served: number[] = [];
   const budget = new TurnBudget({ now: () => now, date: () => now, after: () => ({ cancel: () => {} }), sleep: async () => {} });
-  const ask = (id: number, ms: number): void =>
-    budget.run(() => {
+  const lines = Array.from({ length: 2 }, () => ({ waiting: [] as (() => void)[] }));
+  const ask = (id: number, ms: number, connection: 0 | 1 = 0): void =>
+    budget.run(lines[connection] ?? { waiting: [] }, () => {
       // The work of a request happens after its first await.
       void Promise.resolve().then(() => {
         served.push(id);
@@ -36,6 +37,19 @@ test("a turn starts requests for 8 ms, and the rest in later turns, in their ord
   for (let left = 20; budget.waiting > 0 && left > 0; left -= 1) await turn();
   await turn();
   expect(served).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test("connections take turns, whatever the number of their requests", async () => {
+  const { budget, served, ask } = setUp();
+  for (let id = 0; id < 6; id += 1) {
+    ask(id, 8);
+    await Promise.resolve();
+  }
+  ask(100, 8, 1);
+  ask(101, 8, 1);
+  for (let left = 20; budget.waiting > 0 && left > 0; left -= 1) await turn();
+  await turn();
+  expect(served).toEqual([0, 1, 100, 2, 101, 3, 4, 5]);
 });
 
 test("while connections arrive, a turn starts requests for 1 ms", async () => {

@@ -6,21 +6,28 @@ import { yieldToEventLoop } from "../lib/turn.ts";
 const BUDGET_MS = 8;
 const BUDGET_WHILE_ACCEPTING_MS = 1;
 
+/** Requests of one connection that have not been started yet, in their order. */
+interface Line {
+  readonly waiting: (() => void)[];
+}
+
 /**
- * Bounds the time that one turn of the event loop spends on starting requests. Requests beyond the budget wait, first come first
- * served, for the next turn; their bodies stay unread meanwhile.
+ * Bounds the time that one turn of the event loop spends on starting requests. Requests beyond the budget wait for a later turn; their
+ * bodies stay unread meanwhile. Connections take turns, so that one with many requests does not hold up the others.
  *
  *   state    | trigger                      | next
  *   ---------|------------------------------|----------------------------------------------
  *   idle     | request                      | running: served at once, the turn's time starts
  *   running  | request within the budget    | running: served at once
- *   running  | request beyond the budget    | running: queued
- *   running  | end of turn, queue empty     | idle
- *   running  | end of turn, requests queued | running: new budget, the queue is served first
+ *   running  | request beyond the budget    | running: it waits
+ *   running  | end of turn, none waits      | idle
+ *   running  | end of turn, requests wait   | running: new budget, those that wait are served first
  */
 export class TurnBudget {
   readonly #real: Clock["real"];
-  readonly #queue: (() => void)[] = [];
+  /** The connections whose requests wait, in the order of their turns. */
+  readonly #lines: Line[] = [];
+  #waiting = 0;
   #running = false;
   #turnStartedAt = 0;
   /** Whether a connection was accepted in this turn, and in the one before. */
@@ -33,7 +40,7 @@ export class TurnBudget {
 
   /** Requests that have not been started yet. */
   get waiting(): number {
-    return this.#queue.length;
+    return this.#waiting;
   }
 
   /** Notes that a connection was accepted: others may be waiting behind it. */
@@ -41,10 +48,11 @@ export class TurnBudget {
     this.#accepted = true;
   }
 
-  /** Starts a request now, or in a later turn. `start` must not throw. */
-  run(start: () => void): void {
-    if (this.#queue.length > 0 || (this.#running && this.#isSpent())) {
-      this.#queue.push(start);
+  /** Starts a request of a connection now, or in a later turn. `start` must not throw. */
+  run(line: Line, start: () => void): void {
+    if (this.#waiting > 0 || (this.#running && this.#isSpent())) {
+      this.#waiting += 1;
+      if (line.waiting.push(start) === 1) this.#lines.push(line);
       return;
     }
     if (!this.#running) this.#startTurn();
@@ -63,21 +71,24 @@ export class TurnBudget {
       this.#running = false;
       this.#acceptedBefore = this.#accepted;
       this.#accepted = false;
-      if (this.#queue.length === 0) return;
+      if (this.#waiting === 0) return;
       this.#startTurn();
-      this.#serveQueue();
+      this.#serveWaiting();
     });
   }
 
-  #serveQueue(): void {
-    const start = this.#queue.shift();
-    if (!start) return;
+  #serveWaiting(): void {
+    const line = this.#lines.shift();
+    const start = line?.waiting.shift();
+    if (!line || !start) return;
+    this.#waiting -= 1;
+    if (line.waiting.length > 0) this.#lines.push(line);
     start();
     // Most of a request's work happens in microtasks: look at the time only once they have run.
-    if (this.#queue.length > 0)
+    if (this.#waiting > 0)
       queueMicrotask(() =>
         process.nextTick(() => {
-          if (!this.#isSpent()) this.#serveQueue();
+          if (!this.#isSpent()) this.#serveWaiting();
         }),
       );
   }
