@@ -6,6 +6,9 @@ import { inject } from "vitest";
 import { postgresBackend } from "../src/backend.pg.ts";
 import { openPool } from "../src/db/postgres/pool.ts";
 
+/** How a database sorts texts: by their bytes, or in the order of a language. */
+type TextOrder = "bytes" | "language";
+
 /** A new database, which is gone after `drop`. */
 export interface TestDatabase {
   readonly url: string;
@@ -84,15 +87,22 @@ export function borrowPool(url: string): pg.Pool | undefined {
   return pool;
 }
 
-/** A database that holds nothing: with our tables, or without. */
-export async function createDatabase(kind: "migrated" | "empty" = "migrated"): Promise<TestDatabase> {
+/** A database that holds nothing: with our tables, or without. Only one without them can sort by a language; Postgres 15 is needed for it. */
+export async function createDatabase(kind: "migrated" | "empty" = "migrated", order: TextOrder = "bytes"): Promise<TestDatabase> {
   const used = kind === "migrated" ? spare.pop() : undefined;
   const name = used ?? nameOf("test");
-  const from = kind === "migrated" ? ` TEMPLATE "${await migrated()}"` : "";
+  const sorted = order === "language" ? " TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'" : "";
+  const from = kind === "migrated" ? ` TEMPLATE "${await migrated()}"` : sorted;
   if (!used) await admin((c) => c.query(`CREATE DATABASE "${name}"${from}`));
   const url = kind === "migrated" ? await databaseUrl(name) : onServer(name, await postgresUrl());
   if (kind === "migrated") migratedUrls.add(url);
   return { url, drop: async () => void (await (kind === "migrated" ? recycle(name) : drop(name))) };
+}
+
+/** The major version of the server. */
+export async function getServerVersion(): Promise<number> {
+  const { rows } = await admin((c) => c.query<{ version: string }>("select current_setting('server_version_num') as version"));
+  return Math.floor(Number(rows[0]?.version) / 10_000);
 }
 
 async function admin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -1,11 +1,12 @@
 import type { AgentEventState, EventType, Page, WebhookDelivery, WebhookDeliveryDetail } from "@mailsvc/sdk/contract";
-import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../db/pagination.ts";
 import { getEmail } from "../emails/emails.ts";
-import { parseEventId, toEventId } from "../events/events.ts";
+import { type DeletedEvent, parseEventId, toEventId } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
+import { splitIntoChunks } from "../lib/chunks.ts";
 import { iso } from "../lib/clock.ts";
 import { deleteAsideStreams, type EventRow, listAttempts, listTurns, showLastAttempt, type Turn } from "../webhooks/webhooks.ts";
 import { composeEvents } from "./endpoint.ts";
@@ -95,16 +96,22 @@ export async function listSentDeliveries(read: Reader, limit: number): Promise<S
   return found;
 }
 
-// Events whose deliveries are deleted with one statement.
+// Deliveries deleted with one statement.
 const CHUNK = 100;
 
-/** Deletes the deliveries of events that were deleted, with what receivers answered: it may name a person. */
-export async function forgetDeliveries(tx: Tx, eventKeys: readonly number[]): Promise<void> {
-  const { webhookDeliveries: e } = tx.t;
-  for (let i = 0; i < eventKeys.length; i += CHUNK) {
-    const ofEvents = eventKeys.slice(i, i + CHUNK).map((key) => tx.sqlDialect.startsKey(e.id, toDeliveryPrefix(key)));
-    await deleteDeliveries(tx, or(...ofEvents));
-  }
+/**
+ * Deletes the deliveries of events that were deleted, with what receivers answered: it may name a person. Those of a webhook that was
+ * deleted are left to its job.
+ */
+export async function forgetDeliveries(tx: Tx, events: readonly DeletedEvent[]): Promise<void> {
+  const { webhookDeliveries: e, developerWebhooks: w } = tx.t;
+  const workspaceIds = [...new Set(events.map(({ workspaceId }) => workspaceId))];
+  if (workspaceIds.length === 0) return;
+  const webhooks = await tx.select({ id: w.id, workspaceId: w.workspaceId }).from(w).where(inArray(w.workspaceId, workspaceIds));
+  const byWorkspace = Map.groupBy(webhooks, ({ workspaceId }) => workspaceId);
+  // Whole ids: what they begin with is found by an index only where texts are sorted by their bytes, which is not so in every database.
+  const ids = events.flatMap(({ key, workspaceId }) => (byWorkspace.get(workspaceId) ?? []).map(({ id }) => toDeliveryId(id, key)));
+  for (const chunk of splitIntoChunks(ids)) await deleteDeliveries(tx, inArray(e.id, chunk));
 }
 
 /** Deletes some of the deliveries of events with keys below one, oldest first. Returns how many that were; 0 when none are left. */

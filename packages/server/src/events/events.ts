@@ -52,17 +52,24 @@ export async function findLastEventTime(read: Reader): Promise<number | null> {
   return last?.at ?? null;
 }
 
-/** Deletes events with their numbers, and returns their keys. The only way to delete events. */
-export async function deleteEvents(tx: Tx, which: SQL | undefined): Promise<number[]> {
+/** An event that is deleted. */
+export interface DeletedEvent {
+  readonly key: number;
+  readonly workspaceId: string;
+}
+
+/** Deletes events with their numbers, and returns which they were. The only way to delete events. */
+export async function deleteEvents(tx: Tx, which: SQL | undefined): Promise<DeletedEvent[]> {
   const { events: e, eventNumbers: n } = tx.t;
-  const keys = (await tx.delete(e).where(which).returning({ key: e.sequence })).map(({ key }) => key);
-  if (keys.length === 0) return keys;
+  const deleted = await tx.delete(e).where(which).returning({ key: e.sequence, workspaceId: e.workspaceId });
+  if (deleted.length === 0) return deleted;
+  const keys = deleted.map(({ key }) => key);
   const numbered = await tx
     .delete(n)
     .where(tx.sqlDialect.amongNumbers(n.eventKey, sql`${JSON.stringify(keys)}`))
     .returning({ key: n.eventKey });
   if (numbered.length < keys.length) await forgetArrivals(tx, new Set(keys));
-  return keys;
+  return deleted;
 }
 
 /** Events that were deleted before they had a number get none: SQLite may use their keys again. */
