@@ -54,7 +54,7 @@ function toPolicy(deps: DeveloperWebhookDeps, row: WebhookRow): WebhookPolicy {
     outbox: "webhookDeliveries",
     claims: CLAIMS,
     retries: RETRIES,
-    compose: (tx, keys) => composeEvents(tx, row, keys),
+    compose: (q, keys) => composeEvents(q, row, keys),
     // A webhook that works costs nothing here.
     ...(row.failingSince !== null && { delivered: (tx: Tx) => recover(tx, deps, row) }),
     failed: (tx, failure) => recordFailure(tx, deps, failure),

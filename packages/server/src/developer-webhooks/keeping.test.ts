@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { receiver } from "../../test/receiver.ts";
@@ -55,6 +56,42 @@ test("erasing a person deletes the deliveries about them, with what receivers an
   // What waited for its next attempt is not sent any more.
   expect(JSON.stringify(hook.received).toLowerCase()).not.toContain("canary");
   expect((await sdk.webhooks.deliveries(id)).data.length).toBeGreaterThan(0);
+});
+
+test("what waits for a slow receiver is not sent any more once the person it names was erased", async () => {
+  await using world = await createWorld();
+  await using hook = await receiver();
+  const { sdk, app, workspaceId } = world;
+  const { clock } = app.deps;
+  let passed = 0;
+  const real = { ...clock.real, now: () => clock.real.now() + passed };
+  Object.assign(app.deps, { clock: Object.create(clock, { real: { value: real } }) });
+  const { id } = await sdk.webhooks.create({ url: hook.url, events: ["email.opened"] });
+  const mail = { from: "Acme <hello@acme.example>", to: "canary@example.com", subject: "Hello", text: "It works." };
+  const { id: emailId } = (await sdk.emails.send(mail)) as { id: string };
+  await world.settle();
+  const first = Promise.withResolvers<ServerResponse>();
+  hook.react = () => (response) => first.resolve(response);
+  const opened = { workspaceId, type: "email.opened" as const, at: clock.now(), emailId };
+  await app.deps.db.tx((tx) =>
+    recordEvents(
+      tx,
+      app.deps,
+      Array.from({ length: 10 }, () => opened),
+    ),
+  );
+  const response = await first.promise;
+  hook.react = () => 200;
+  await sdk.people.erase("canary@example.com");
+  passed = 501;
+  response.end();
+  await world.settle();
+  expect(hook.received.map(({ event }) => event.to)).toEqual(["canary@example.com"]);
+  // The stream goes on.
+  await app.deps.db.tx((tx) => recordEvents(tx, app.deps, [opened]));
+  await world.settle();
+  expect(hook.received.map(({ event }) => event.to)).toEqual(["canary@example.com", null]);
+  expect((await sdk.webhooks.deliveries(id)).data).toMatchObject([{ state: "delivered" }]);
 });
 
 test("an event that is gone before its turn is cancelled, and the next one goes out", async () => {

@@ -75,6 +75,17 @@ export class EndpointClient {
     return this.#quick;
   }
 
+  /** Does what an attempt has to wait for, with its slot. */
+  async hold(work: () => Promise<void>): Promise<void> {
+    const request = { since: this.#parts.clock.real.now() };
+    this.#inFlight.add(request);
+    try {
+      await work();
+    } finally {
+      this.#inFlight.delete(request);
+    }
+  }
+
   /** One attempt; `headers` are names and values in turns. Never throws. */
   attempt(headers: string[], body: Buffer, secrets: readonly string[]): Promise<Attempt> {
     const { clock, fault } = this.#parts;

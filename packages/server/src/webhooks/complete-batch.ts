@@ -1,8 +1,9 @@
 import type { Tx } from "../db/db.ts";
 import { StorageUnavailable } from "../db/errors.ts";
+import { composeEvents } from "./composed-events.ts";
 import type { ClaimRequest } from "./concurrency.ts";
 import type { WebhookDeps } from "./deps.ts";
-import type { ComposedEvent, Endpoint, LoadEndpoint } from "./endpoint.ts";
+import type { Endpoint, LoadEndpoint } from "./endpoint.ts";
 import { cancelEvent, type Outcome, recordOutcome } from "./outcomes.ts";
 import { type Claimed, type Continuation, claimStreams, continueStreams, type FindEndpoint, type Job, LEASE_MS } from "./streams.ts";
 
@@ -63,6 +64,7 @@ function runBatch(deps: WebhookDeps, loadEndpoint: LoadEndpoint, { claim, outcom
   return deps.db.tx(async (tx) => {
     // Read again when the transaction runs again: it collided with what has become due meanwhile.
     const now = deps.clock.now();
+    const composedAt = deps.clock.real.now();
     const findEndpoint = cacheEndpoints(tx, loadEndpoint);
     // First, so that released streams can be claimed.
     await Promise.all(outcomes.map((outcome) => recordOutcome(tx, deps, outcome, now)));
@@ -75,26 +77,10 @@ function runBatch(deps: WebhookDeps, loadEndpoint: LoadEndpoint, { claim, outcom
       ),
     );
     const following = [...continued.values()].flatMap((one) => one.next ?? []);
-    await composeEvents(tx, [...following, ...claimed.flatMap(([, { jobs: more }]) => more)], now);
+    for (const gone of await composeEvents(tx, [...following, ...claimed.flatMap(([, { jobs: more }]) => more)], composedAt))
+      await cancelEvent(tx, gone.endpoint.policy.outbox, gone.event, now);
     return { continued, claimed };
   });
-}
-
-/** Makes the bytes of events that are not stored. Those that are gone from the log are cancelled: their jobs stay without bytes. */
-async function composeEvents(tx: Tx, jobs: readonly Job[], now: number): Promise<void> {
-  // Those that a stream continues with were made when they were claimed.
-  const unstored = jobs.filter(({ event }) => event.eventKey !== null && !event.composed);
-  for (const [compose, some] of Map.groupBy(unstored, ({ endpoint }) => endpoint.policy.compose)) {
-    const keys = [...new Set(some.flatMap(({ event, rest }) => [event, ...rest].flatMap(({ eventKey }) => eventKey ?? [])))];
-    const composed = (await compose?.(tx, keys)) ?? new Map<number, ComposedEvent>();
-    for (const job of some) {
-      for (const event of [job.event, ...job.rest]) {
-        const found = composed.get(event.eventKey ?? 0);
-        if (found) event.composed = found;
-        else await cancelEvent(tx, job.endpoint.policy.outbox, event, now);
-      }
-    }
-  }
 }
 
 /** Reads each endpoint once. */

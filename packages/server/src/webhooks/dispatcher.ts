@@ -5,6 +5,7 @@ import { SealBroken } from "../lib/seal.ts";
 import type { Attempt } from "./attempt.ts";
 import type { EndpointClient } from "./client.ts";
 import { completeBatch, type Progress } from "./complete-batch.ts";
+import { isStale, renewEvents } from "./composed-events.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 import type { Lookup } from "./connect.ts";
 import type { WebhookDeps } from "./deps.ts";
@@ -189,9 +190,10 @@ export class WebhookDispatcher implements WebhookWorker {
     const { event, endpoint } = job;
     const { clock, log } = this.#deps;
     if (clock.now() > job.leaseEndsAt - MIN_LEASE_MS) return { job, attempt: null };
-    // Cancelled when it was claimed, for it is gone from the log.
-    if (event.eventKey !== null && !event.composed) return { job, attempt: null };
     try {
+      if (isStale(event, clock.real.now())) await client.hold(() => renewEvents(this.#deps, job));
+      // It is gone from the log. Unless it was cancelled when it was claimed, it is when it is claimed again.
+      if (event.eventKey !== null && !event.composed) return { job, attempt: null };
       const { id, body } = event.composed ?? { id: event.id, body: openBody(this.#deps, event) };
       const message: Message = { id, type: event.type, at: event.at, attempt: event.attempts + 1, body, traceparent: event.traceparent };
       const attempt = await this.#getSender().send(client, endpoint, message);

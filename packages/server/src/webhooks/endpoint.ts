@@ -1,5 +1,5 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
-import type { Tx } from "../db/db.ts";
+import type { Reader, Tx } from "../db/db.ts";
 import type { Attempt } from "./attempt.ts";
 import type { RetrySchedule } from "./retry-policy.ts";
 import type { EndpointSecrets } from "./secrets.ts";
@@ -29,12 +29,12 @@ export interface WebhookPolicy {
   readonly outbox: OutboxName;
   /**
    * How many events of a stream are claimed at a time, the next one and those after it. More than one only where nothing withdraws or holds
-   * events, since those claimed are sent without another look.
+   * events: of those claimed it is only looked whether they are still in the log, and that only if they have waited.
    */
   readonly claims: number;
   readonly retries: RetrySchedule;
   /** Makes the bytes of events by their keys, where those are not stored. An event that is missing in the answer is cancelled. */
-  compose?(tx: Tx, keys: readonly number[]): Promise<ReadonlyMap<number, ComposedEvent>>;
+  compose?(q: Tx | Reader, keys: readonly number[]): Promise<ReadonlyMap<number, ComposedEvent>>;
   /** An event has arrived. Runs for every delivery: query only for the types that need it. */
   delivered?(tx: Tx, event: OpenEvent): Promise<void>;
   /**

@@ -12,8 +12,8 @@ export interface OpenEvent
     EventRow,
     "id" | "streamId" | "type" | "at" | "eventKey" | "body" | "sealed" | "attempts" | "tries" | "dueAt" | "traceparent"
   > {
-  /** The bytes of an event that are not stored, once they are made. */
-  composed?: ComposedEvent;
+  /** The bytes of an event that are not stored, once they are made, and when that was: real time, ms. */
+  composed?: (ComposedEvent & { readonly at: number }) | undefined;
 }
 
 /** The next event of a stream, claimed by one worker. */
