@@ -11,7 +11,11 @@ const MOST_ATTEMPTS = 32_767;
 
 const ADD_KEYED = `insert into ${JOBS} (task_id, payload, run_at, max_attempts, key, created_at, updated_at, priority)
   select t.id, $2::text::json, ${at("$3")}, $4::int2, $5, ${at("$6")}, ${at("$6")}, $7::int2 from ${TASKS} t where t.identifier = $1
-  on conflict (key) do nothing`;
+  on conflict (key) do nothing returning 1`;
+
+// Until the transaction has committed nobody claims the job that has the key. A claim under way is waited for, and the transaction runs again:
+// the job that it adds is not lost. Of several transactions with the key none waits for another.
+const KEEP_WAITING = `select from ${JOBS} where key = $1 for key share`;
 
 /**
  * Adds jobs to the tables of graphile-worker: one statement for all jobs of a transaction, or of a group of transactions, since a
@@ -69,7 +73,8 @@ export class JobInserts {
     // A running job may have missed what happened since, and a dead one will not run: neither keeps its key.
     await tx.raw(`update ${JOBS} set key = null where key = $1 and is_available is not true`, [key], "free_job_key");
     const values = [j.kind, JSON.stringify(j.payload), j.runAt, Math.min(j.maxAttempts, MOST_ATTEMPTS), key, j.createdAt];
-    await tx.raw(ADD_KEYED, [...values, LANES.indexOf(j.lane)], "add_keyed_job");
+    const added = await tx.raw(ADD_KEYED, [...values, LANES.indexOf(j.lane)], "add_keyed_job");
+    if (added.length === 0) await tx.raw(KEEP_WAITING, [key], "keep_keyed_job");
   }
 }
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { createDatabase, dropDatabases, type TestDatabase } from "../../test/postgres.ts";
 import type { Tx } from "../db/db.ts";
 import { openPostgres, type PostgresDb } from "../db/postgres/database.ts";
+import type { PgTx } from "../db/postgres/transactions.ts";
 import { realTime, systemClock } from "../lib/clock.ts";
 import { controllableClock } from "../lib/controllable-clock.ts";
 import { silentLog } from "../lib/log.ts";
@@ -99,6 +100,27 @@ describe("several server processes", () => {
     );
     expect(plan).toContain("mailsvc_running");
     expect(plan).not.toMatch(/"Node Type":"Seq Scan"[^{}]*"Relation Name":"_private_jobs"/);
+  });
+
+  test("a job whose namesake is added is not claimed before that is committed, and several may add it at once", async () => {
+    const [one, other, claimer] = await Promise.all([member(), member(), member()]);
+    const keyed: NewJob = { kind: "work", payload: {}, dedupeKey: "one" };
+    await add(one, 1, keyed);
+    const isAdded = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const adding = one.db.tx(async (tx) => {
+      await one.queue.enqueue(tx, keyed);
+      (tx as PgTx).beforeCommit("wait", async () => {
+        isAdded.resolve();
+        await goOn.promise;
+      });
+    });
+    await isAdded.promise;
+    await add(other, 1, keyed);
+    const claimed = await claimer.db.read.raw("select id from mailsvc_jobs._private_jobs where key = 'one' for update skip locked");
+    goOn.resolve();
+    await adding;
+    expect([claimed, await total(one)]).toEqual([[], 1]);
   });
 
   test("share the work: each job is run once, by one of them, and none sits idle", async () => {
