@@ -28,7 +28,7 @@ export function createCampaign({ sdk }: Pick<TestWorld, "sdk">, fields: Partial<
  * states add up, and that nobody got two mails.
  */
 export async function checkRecipients(world: TestWorld, id: string): Promise<Partial<Record<string, number>>> {
-  expect(await findDifferences(world.app.deps.db.read, id)).toEqual([]);
+  expect(await findDifferences(world.app.deps.db.read, { workspaceId: world.workspaceId, id })).toEqual([]);
   const { recipients } = await world.sdk.campaigns.stats(id);
   const { total, ...states } = recipients;
   expect(Object.values(states).reduce((sum, n) => sum + n, 0)).toBe(total);

@@ -149,6 +149,31 @@ test("of several filters, the one that fewest rows match is served by its index"
   }
 });
 
+test("pages of the recipients of a campaign, and its verification, read its indexes in their order", async () => {
+  const queries = recordQueries();
+  await using world = await createWorld();
+  await fillWorld(world, 3000);
+  queries.clear();
+  const call = async (path: string): Promise<{ pagination?: { nextCursor: string } }> => {
+    const response = await world.fetch(`${world.url}/api/v1/campaigns/cmp_bench/${path}`, {
+      headers: { authorization: `Bearer ${world.apiKey}` },
+    });
+    expect([path, response.status]).toEqual([path, 200]);
+    return (await response.json()) as { pagination?: { nextCursor: string } };
+  };
+  const first = await call("recipients");
+  await call(`recipients?cursor=${first.pagination?.nextCursor}`);
+  await call("recipients?status=delivered");
+  await call("verify");
+  const plans = await explain(world, [...queries]);
+  expect(plans.length).toBeGreaterThan(3);
+  const sorts = plans.filter(({ sql, plan }) => plan.some((step) => step.includes("TEMP B-TREE")) && !sql.includes('"newest"'));
+  expect(sorts).toEqual([]);
+  expect(
+    plans.flatMap(({ plan }) => plan).filter((step) => /^(SCAN|SEARCH) events\b/.test(step) && !step.includes("INDEX events_campaign ")),
+  ).toEqual([]);
+});
+
 test("metrics count emails by the index of their statuses", async () => {
   const queries = recordQueries();
   await using world = await createWorld();

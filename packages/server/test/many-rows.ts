@@ -1,6 +1,8 @@
+import { eq } from "drizzle-orm";
 import pg from "pg";
 import type { SqliteDb } from "../src/db/sqlite/database.ts";
 import type { TestWorld } from "../src/testing.ts";
+import { createCampaign } from "./campaign.ts";
 import { activateAgent, listAgent } from "./marketplace.ts";
 
 /** What the rows of `insertManyRows` belong to. */
@@ -51,7 +53,7 @@ export function insertManyRows(dialect: "sqlite" | "postgres", owners: RowOwners
     `insert into email_labels (workspace_id, label, email_id) select ${workspace}, 'template:bench', ${toId("em")} from ${rows} where i % 3 = 1`,
     `insert into email_labels (workspace_id, label, email_id) select ${workspace}, 'automation:aut_bench', ${toId("em")} from ${rows} where i % 3 = 1`,
     // An address is a recipient of a campaign once.
-    `update emails set campaign_id = 'cmp_bench' where contents_id % 2 = 0 and to_key <> '${FREQUENT_RECIPIENT}'
+    `update emails set campaign_id = 'cmp_bench' where workspace_id = '${owners.workspaceId}' and contents_id % 2 = 0 and to_key <> '${FREQUENT_RECIPIENT}'
        and contents_id - (select max(id) from contents) + ${n} between 1 and 200002`,
     // Numbered in each stream, as the server would do in many steps after it starts.
     `insert into events (workspace_id, type, email_id, at) select ${workspace}, 'email.delivered', ${toId("em")}, ${at} from ${rows}`,
@@ -175,12 +177,20 @@ export function listPaths(owners: RowOwners, slug: string): string[] {
     DEEP,
     `${activation}&${DEEP}`,
   ];
+  const recipients = [
+    "",
+    "limit=100&page=5",
+    `limit=100&cursor=${Buffer.from(`em_${"13000".padStart(26, "0")}`).toString("base64url")}`,
+    "status=delivered",
+    "status=skipped",
+  ];
   const toPaths = (path: string, queries: string[]): string[] => queries.map((query) => (query === "" ? path : `${path}?${query}`));
   return [
     ...toPaths("/api/v1/emails", emails),
     ...toPaths("/api/v1/suppressions", suppressions),
     ...toPaths("/api/v1/jobs", jobs),
     ...toPaths(`/api/v1/marketplace/listings/${slug}/deliveries`, deliveries),
+    ...toPaths("/api/v1/campaigns/cmp_bench/recipients", recipients),
     `/api/v1/people/${FREQUENT_RECIPIENT}`,
   ];
 }
@@ -205,6 +215,7 @@ export async function fillWorld(world: TestWorld, n: number, databaseUrl?: strin
   const activation = await activateAgent(world.sdk);
   const other = await world.createWorkspace("Other");
   const { workspaceId } = world;
+  const campaign = await createCampaign(world);
   const owners: RowOwners = { workspaceId, otherWorkspaceId: other.workspaceId, listingId: listing.id, activationId: activation.id };
   if (databaseUrl === undefined) {
     const db = world.app.deps.db as SqliteDb;
@@ -214,5 +225,8 @@ export async function fillWorld(world: TestWorld, n: number, databaseUrl?: strin
   } else {
     await fillPostgres(databaseUrl, owners, n);
   }
+  // The campaign of the emails.
+  const { db } = world.app.deps;
+  await db.tx((tx) => tx.update(tx.t.campaigns).set({ id: "cmp_bench" }).where(eq(tx.t.campaigns.id, campaign.id)));
   return { ...owners, slug };
 }

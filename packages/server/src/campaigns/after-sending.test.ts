@@ -83,6 +83,6 @@ test("the numbers add up after scanners, one-click posts, bounces, complaints, r
   const suppressed = (await sdk.suppressions.list()).data.map(({ email }) => email);
   expect(suppressed).toEqual(expect.arrayContaining([leaver, gone, angry]));
   expect([opener, clicker, scanned].filter((to) => suppressed.includes(to ?? ""))).toEqual([]);
-  expect(await findDifferences(world.app.deps.db.read, id)).toEqual([]);
+  expect(await findDifferences(world.app.deps.db.read, { workspaceId: world.workspaceId, id })).toEqual([]);
   await smtp.close();
 });

@@ -1,9 +1,9 @@
 import type { EmailStatus, Page, Recipient, VariantName } from "@mailsvc/sdk/contract";
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { countRows, type PageInput, paginateById } from "../db/pagination.ts";
-import { type EmailRow, OF_CAMPAIGN } from "../emails/emails.ts";
+import { type EmailRow, findEmailRows, OF_CAMPAIGN, selectOfCampaign } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
 import { getCampaignRow } from "./campaigns.ts";
 import type { CampaignTables } from "./tables.ts";
@@ -21,16 +21,10 @@ export async function listRecipients(
   const where = and(OF_CAMPAIGN, eq(t.campaignId, campaignId), status && eq(t.status, status));
   const page = await paginateById(
     input,
-    ({ before, limit, offset }) =>
-      Promise.resolve(
-        read
-          .select()
-          .from(t)
-          .where(and(where, before === null ? undefined : lt(t.id, before)))
-          .orderBy(desc(t.id))
-          .limit(limit)
-          .offset(offset),
-      ),
+    async (slice) => {
+      const ids = await selectOfCampaign(read, campaignId, { status }, slice);
+      return findEmailRows(read, workspaceId, ids);
+    },
     () => countRows(read, t, where),
     (row) => row,
   );

@@ -1,8 +1,9 @@
-import type { CampaignVerification, EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
-import { and, asc, eq, gt } from "drizzle-orm";
+import { type CampaignVerification, type EmailStatus, type EventType, parseEventTypes, type SkipReason } from "@mailsvc/sdk/contract";
+import { and, asc, eq, gt, gte, or } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { forEachInTurns, waitForTurn } from "../lib/turn.ts";
 import { HOUR } from "../lib/units.ts";
 import { getCampaignRow } from "./campaigns.ts";
 import { type Counts, getOrCreate, type Metric, readCounts, type SeriesMetric, sumRecipients } from "./counts.ts";
@@ -18,8 +19,14 @@ interface Difference {
   readonly actual: number;
 }
 
-// Rows read by one query.
-const CHUNK = 5000;
+// Rows read by one query: some ms, after which others have their turn.
+const CHUNK = 1000;
+
+/** The campaign that is counted. */
+interface Counted {
+  readonly workspaceId: string;
+  readonly id: string;
+}
 
 /** Counts a campaign anew and compares. Throws ApiError not_found, and invalid_state for one whose mail may be deleted already. */
 export async function verifyCampaign(
@@ -34,15 +41,15 @@ export async function verifyCampaign(
       "invalid_state",
       `This campaign started over ${days} days ago, and this server deletes mail or events after that time (--keep), so there is nothing to count anew. Its statistics stay.`,
     );
-  const differences = await findDifferences(read, id);
+  const differences = await findDifferences(read, { workspaceId, id });
   const { total } = await readCounts(read, id);
   return { correct: differences.length === 0, recipients: sumRecipients(total), differences };
 }
 
 /** Compares the statistics of a campaign with its recipients and events, all of which it reads. Empty if they agree. */
-export async function findDifferences(read: Reader, campaignId: string): Promise<Difference[]> {
-  const counted = flatten(await readCounts(read, campaignId));
-  const actual = flatten(await recount(read, campaignId));
+export async function findDifferences(read: Reader, campaign: Counted): Promise<Difference[]> {
+  const counted = flatten(await readCounts(read, campaign.id));
+  const actual = flatten(await recount(read, campaign));
   const names = [...new Set([...counted.keys(), ...actual.keys()])].sort();
   return names.flatMap((what) => {
     const [c, a] = [counted.get(what) ?? 0, actual.get(what) ?? 0];
@@ -50,8 +57,16 @@ export async function findDifferences(read: Reader, campaignId: string): Promise
   });
 }
 
+/** The first event of a recipient, of one kind. */
+interface First {
+  readonly sequence: number;
+  readonly at: number;
+}
+
+type EventRow = Parameters<typeof toRecipientEvent>[0] & { readonly sequence: number };
+
 /** Counts the recipients and events of a campaign anew. */
-export async function recount(read: Reader, campaignId: string): Promise<Counts> {
+export async function recount(read: Reader, campaign: Counted): Promise<Counts> {
   const total = new Map<Metric, number>();
   const variants = new Map<string, Map<Metric, number>>();
   const hours = new Map<number, Map<SeriesMetric, number>>();
@@ -64,25 +79,29 @@ export async function recount(read: Reader, campaignId: string): Promise<Counts>
     if (variant !== undefined) add(getOrCreate(variants, variant), metric);
     if (at !== undefined) add(getOrCreate(hours, Math.floor(at / HOUR) * HOUR), metric as SeriesMetric);
   };
-  for await (const { id, status, variant, skipReason } of readRecipients(read, campaignId)) {
+  for await (const { id, status, variant, skipReason } of readRecipients(read, campaign.id)) {
     if (variant !== null) variantOf.set(id, variant);
     count(`status:${status}`, variant ?? undefined);
     if (skipReason !== null) count(`skip:${skipReason}`, variant ?? undefined);
   }
-  const seen = new Set<string>();
-  for await (const row of readEvents(read, campaignId)) {
+  // Of each recipient the event that was recorded first: the hour of a unique open is that of the first one.
+  const firsts = { opens: new Map<string, First>(), clicks: new Map<string, First>(), unsubscribes: new Map<string, First>() };
+  for await (const row of readEvents(read, campaign)) {
     for (const { metric, by } of toRevenue(row)) total.set(metric, (total.get(metric) ?? 0) + by);
     const [event] = toRecipientEvent(row);
     if (!event) continue;
-    const variant = OF_VARIANTS.has(event.metric) ? variantOf.get(event.emailId) : undefined;
-    const { metric, at } = event;
-    const key = `${metric} ${event.emailId}`;
-    const first = !seen.has(key);
-    if (metric === "opens" || metric === "clicks" || metric === "unsubscribes") seen.add(key);
-    if (metric !== "unsubscribes" || first) count(metric, variant, at);
-    if (metric === "opens" && first) count("uniqueOpens", variant, at);
-    if (metric === "clicks" && first) count("uniqueClicks", variant, at);
+    const { metric, at, emailId } = event;
+    if (metric === "opens" || metric === "clicks" || metric === "unsubscribes") {
+      const first = firsts[metric].get(emailId);
+      if (!first || row.sequence < first.sequence) firsts[metric].set(emailId, { sequence: row.sequence, at });
+    }
+    if (metric !== "unsubscribes") count(metric, OF_VARIANTS.has(metric) ? variantOf.get(emailId) : undefined, at);
   }
+  const countFirsts = (metric: SeriesMetric, of: ReadonlyMap<string, First>): Promise<void> =>
+    forEachInTurns(of, ([emailId, { at }]) => count(metric, variantOf.get(emailId), at));
+  await countFirsts("uniqueOpens", firsts.opens);
+  await countFirsts("uniqueClicks", firsts.clicks);
+  await countFirsts("unsubscribes", firsts.unsubscribes);
   return { total, variants, hours };
 }
 
@@ -109,21 +128,30 @@ async function* readRecipients(
     const last = rows.at(-1);
     if (rows.length < CHUNK || !last) return;
     after = last.toKey;
+    await waitForTurn();
   }
 }
 
-async function* readEvents(read: Reader, campaignId: string): AsyncGenerator<Parameters<typeof toRecipientEvent>[0]> {
-  const { events: t } = read.t;
-  for (let after = 0; ; ) {
-    const rows = await read
-      .select()
-      .from(t)
-      .where(and(eq(t.campaignId, campaignId), gt(t.sequence, after)))
-      .orderBy(asc(t.sequence))
-      .limit(CHUNK);
-    yield* rows as Parameters<typeof toRecipientEvent>[0][];
-    const last = rows.at(-1);
-    if (rows.length < CHUNK || !last) return;
-    after = last.sequence;
+/** The events of a campaign, one type after the other: so the index of its events has them in their order. */
+async function* readEvents(read: Reader, campaign: Counted): AsyncGenerator<EventRow> {
+  for (const type of parseEventTypes(undefined)) {
+    for (let after: EventRow | undefined; ; ) {
+      const rows = await selectEvents(read, campaign, type, after);
+      yield* rows;
+      after = rows.at(-1);
+      if (rows.length < CHUNK) break;
+      await waitForTurn();
+    }
   }
+}
+
+function selectEvents(read: Reader, { workspaceId, id }: Counted, type: EventType, after: EventRow | undefined): Promise<EventRow[]> {
+  const { events: t } = read.t;
+  const later = after && and(gte(t.at, after.at), or(gt(t.at, after.at), gt(t.sequence, after.sequence)));
+  return read
+    .select()
+    .from(t)
+    .where(and(eq(t.workspaceId, workspaceId), read.sqlDialect.rarely(eq(t.campaignId, id)), eq(t.type, type), later))
+    .orderBy(asc(t.at), asc(t.sequence))
+    .limit(CHUNK) as Promise<EventRow[]>;
 }

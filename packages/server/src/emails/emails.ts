@@ -30,6 +30,7 @@ import {
 
 export type { Origin } from "./accept.ts";
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
+export { selectOfCampaign } from "./examine.ts";
 export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
 export { deleteLabels, joinThread, toLabelOfTag } from "./labels.ts";
 export { assertReceives } from "./reply-to.ts";

@@ -107,12 +107,15 @@ async function selectLabelled(
   return rows.map(({ id }) => id);
 }
 
-/** The index of a campaign starts with the status, so the newest of each are merged: all in one statement. */
-async function selectOfCampaign(
+/**
+ * The ids of the newest emails of a campaign, newest first. The index of a campaign starts with the status, so the newest of each are
+ * merged: all in one statement.
+ */
+export async function selectOfCampaign(
   read: Reader,
   campaignId: string,
-  { status, since }: EmailFilter,
-  { before, limit }: Slice,
+  { status, since }: Pick<EmailFilter, "status" | "since">,
+  { before, limit, offset }: Slice,
 ): Promise<string[]> {
   const { emails } = read.t;
   const within = and(before === null ? undefined : lt(emails.id, before), since === undefined ? undefined : gte(emails.id, since));
@@ -122,14 +125,14 @@ async function selectOfCampaign(
       .from(emails)
       .where(and(OF_CAMPAIGN, eq(emails.campaignId, campaignId), eq(emails.status, one), within))
       .orderBy(desc(emails.id))
-      .limit(limit)
+      .limit(limit + offset)
       .as("newest");
     return read.select({ id: newest.id }).from(newest);
   };
-  if (status !== undefined) return (await selectNewest(status)).map(({ id }) => id);
-  const [first, ...others] = EMAIL_STATUSES.map(selectNewest);
+  const statuses = status === undefined ? EMAIL_STATUSES : [status];
+  const [first, ...others] = statuses.map(selectNewest);
   const merged = others.reduce((all, one) => all.unionAll(one) as typeof all, first as ReturnType<typeof selectNewest>);
-  const rows = await merged.orderBy(sql`id desc`).limit(limit);
+  const rows = await merged.orderBy(sql`id desc`).limit(limit).offset(offset);
   return rows.map(({ id }) => id);
 }
 
