@@ -1,6 +1,7 @@
 import type { Person } from "@mailsvc/sdk/contract";
 import type { ContactRow } from "../contacts/contacts.ts";
 import type { Reader, Schema, Tx } from "../db/db.ts";
+import type { AnswerCopies } from "./answer-copies.ts";
 import type { DataSubjectDeps } from "./deps.ts";
 import type { EmailCopy } from "./email-copies.ts";
 
@@ -30,6 +31,7 @@ export type ExportedParts = Partial<Omit<Person, "nextCursor">> & { readonly nex
 /** A person who is erased. */
 export interface ErasedSubject extends Subject {
   readonly emails: readonly EmailCopy[];
+  readonly answers: AnswerCopies;
 }
 
 /** Reads the parts of an export that a table contributes; an empty object if there is nothing. */

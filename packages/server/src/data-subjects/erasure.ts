@@ -1,11 +1,13 @@
+import { domainToUnicode } from "node:url";
 import { parseMailbox } from "@mailsvc/sdk/contract";
-import { and, eq, inArray, or, type SQL } from "drizzle-orm";
+import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
 import { deleteUnusedContents } from "../emails/emails.ts";
 import { deleteEvents } from "../events/events.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { forgetAddressee } from "../mail/forget-addressee.ts";
+import { deleteAnswers } from "./answer-copies.ts";
 import type { ErasedSubject } from "./declarations.ts";
 
 /** Deletes the emails to a person. */
@@ -69,21 +71,16 @@ export async function eraseCapturedEmails(tx: Tx, { workspaceId, address, emails
 }
 
 /** Deletes stored responses of idempotent requests that name a person. */
-export async function eraseIdempotentResponses(tx: Tx, subject: ErasedSubject): Promise<number> {
-  const { idempotency: t, keys } = tx.t;
-  const keysOfWorkspace = tx.select({ id: keys.id }).from(keys).where(eq(keys.workspaceId, subject.workspaceId));
-  const naming = listTexts(subject).map((text) => tx.sqlDialect.holds(t.answer, text));
-  return (
-    await tx
-      .delete(t)
-      .where(and(inArray(t.keyId, keysOfWorkspace), or(...naming)))
-      .returning({ keyId: t.keyId })
-  ).length;
+export function eraseIdempotentResponses(tx: Tx, subject: ErasedSubject): Promise<number> {
+  return deleteAnswers(tx, subject.workspaceId, subject.answers, listTexts(subject));
 }
 
-/** The texts by which a person is named in responses and links. */
-export function listTexts({ address, contact }: ErasedSubject): string[] {
-  return [address, ...(contact ? [contact.id, contact.email] : [])];
+/** The texts by which a person is named in responses and links, in any case. */
+export function listTexts({ address, contact }: Pick<ErasedSubject, "address" | "contact">): string[] {
+  const at = address.lastIndexOf("@") + 1;
+  return [
+    ...new Set([address, address.slice(0, at) + domainToUnicode(address.slice(at)), ...(contact ? [contact.id, contact.email] : [])]),
+  ];
 }
 
 /** Takes an address out of the headers of a mail. */

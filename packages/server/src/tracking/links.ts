@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { and, eq, inArray, or } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
+import { contains } from "../db/dialect.ts";
 import { findRows } from "../db/find.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { growingCache } from "../lib/growing-cache.ts";
@@ -113,7 +114,7 @@ export class TrackedLinks {
   }
 }
 
-/** Erases the targets that contain one of these texts, as they are or encoded: old links to them lead nowhere. Returns how many. */
+/** Erases the targets that contain one of these texts, in any case, as they are or encoded: old links to them lead nowhere. Returns how many. */
 export async function eraseLinks(
   tx: Tx,
   tracker: { readonly links: TrackedLinks },
@@ -125,7 +126,7 @@ export async function eraseLinks(
   const rows = await tx
     .select({ id: t.id })
     .from(t)
-    .where(and(eq(t.workspaceId, workspaceId), or(...forms.map((form) => tx.sqlDialect.holds(t.url, form)))));
+    .where(and(eq(t.workspaceId, workspaceId), or(...forms.map((form) => contains(tx.sqlDialect, t.url, form)))));
   if (rows.length === 0) return 0;
   for (const { id } of rows)
     await tx
