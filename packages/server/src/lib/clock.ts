@@ -28,6 +28,9 @@ export interface Clock {
 // setTimeout overflows beyond 2^31-1 ms (24.8 days) and then fires at once.
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
+// How often a timer compares itself with the machine's clock.
+const LOOK_MS = 60_000;
+
 /** Real time, which nothing can control. */
 export const realTime: Clock["real"] = {
   now: () => performance.now(),
@@ -39,13 +42,28 @@ export const realTime: Clock["real"] = {
 /** The machine's clock, for production. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after: (ms, _name, fire) => realTimer(ms, fire, false),
+  after: (ms, _name, fire) => wallTimer(ms, fire),
   real: realTime,
 };
 
 /** An instant in the format of the API: ISO 8601, UTC, milliseconds. Throws RangeError if it is none. */
 export function iso(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/**
+ * A timer that also fires when the machine's clock has reached its instant before as much time has passed: the clock was set forward, or the
+ * machine slept. It looks once a minute.
+ */
+function wallTimer(ms: number, fire: () => void): Timer {
+  const [dueAt, end] = [Date.now() + ms, performance.now() + ms];
+  const look = (): void => {
+    if (performance.now() >= end || Date.now() >= dueAt) fire();
+    else timer = arm();
+  };
+  const arm = (): Timer => realTimer(Math.min(end - performance.now(), LOOK_MS), look, false);
+  let timer = arm();
+  return { cancel: () => timer.cancel() };
 }
 
 function realTimer(ms: number, fire: () => void, ref: boolean): Timer {
