@@ -81,6 +81,29 @@ describe("The circuit breaker", () => {
     expect(breaker.fault()).toBeNull();
   });
 
+  test("tries again at once when the clock was set back", async () => {
+    let repaired = false;
+    const { breaker, time, send, sendMany } = setUp(() => (repaired ? { outcome: "sent", response: "250 ok" } : refusal("550 no relay")));
+    await sendMany(20);
+    repaired = true;
+    time.now -= 60 * MINUTE;
+    expect((await send("ada@example.com")).outcome).toBe("sent");
+    expect(breaker.fault()).toBeNull();
+  });
+
+  test("names no recipient, in the log or to the recipients of other mail", async () => {
+    const logged: unknown[] = [];
+    const note = (...line: unknown[]): void => void logged.push(line);
+    const mailer = scriptedMailer(({ envelopeTo }) => refusal(`554 5.7.1 <${envelopeTo}>: Relay access denied`));
+    const breaker = circuitBreaker(mailer, { now: () => 0, log: { info: note, warn: note, error: note } });
+    for (let n = 0; n < 10; n += 1) await breaker.send(sampleMail({ envelopeTo: `ada${n}@example.com` }));
+    const later = await breaker.send(sampleMail({ envelopeTo: "bob@example.com" }));
+    expect(logged).toHaveLength(1);
+    const told = JSON.stringify([logged, breaker.fault(), later]);
+    expect(told).toContain("554 5.7.1 <[address]>: Relay access denied");
+    expect(told).not.toContain("example.com");
+  });
+
   test("closes when the same words are no longer the answer, so that a dead mailbox bounces", async () => {
     let answer = refusal("550 no relay");
     const { breaker, time, send, sendMany } = setUp(() => answer);

@@ -1,5 +1,6 @@
 import { addressKey } from "@mailsvc/sdk/contract";
 import type { Log } from "../lib/log.ts";
+import { maskAddresses } from "../lib/mask-addresses.ts";
 import { MINUTE } from "../lib/units.ts";
 import type { DeliveryError, Mailer, OutgoingMail, Receipt } from "./mailer.ts";
 
@@ -86,7 +87,9 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
     return most && recipients >= MIN_RECIPIENTS && (!invalidRecipient || domains >= MIN_DOMAINS) ? { count, senders } : null;
   };
 
-  const open = (reply: string, { message }: DeliveryError, refused: number, scope: string): Pause => {
+  const open = (reply: string, error: DeliveryError, refused: number, scope: string): Pause => {
+    // It is told to others than the recipient whom it may name.
+    const message = maskAddresses(error.message);
     const outcomes = current.outcomes + previous.outcomes;
     const pause = {
       reply,
@@ -116,7 +119,9 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
     const sender = readSender(mail);
     const before = findPause(sender);
     if (before !== null) {
-      if (now() < before.nextProbeAt) return { ...refuse(before), paused: true };
+      const wait = before.nextProbeAt - now();
+      // A probe that is further away is due: the clock was set back.
+      if (wait > 0 && wait <= PROBE_MS) return { ...refuse(before), paused: true };
       before.nextProbeAt = now() + PROBE_MS;
     }
     const receipt = await mailer.send(mail);

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { manualTime, rest } from "../../test/manual-time.ts";
 import { claimedJob, ScriptedStore } from "../../test/queue-scripted-store.ts";
-import { silentLog } from "../lib/log.ts";
+import { type Log, silentLog } from "../lib/log.ts";
 import { seededRandom } from "../lib/random.ts";
 import { Attempts } from "./attempts.ts";
 import { LEASE_MS } from "./lease.ts";
 import type { BatchHandler, JobHandlers } from "./queue.ts";
 import { Settling } from "./settling.ts";
 
-function setUp(handlers: JobHandlers) {
+function setUp(handlers: JobHandlers, log: Log = silentLog) {
   const store = new ScriptedStore();
   const clock = manualTime();
   const nothing = (): void => {};
   const settling = new Settling({
-    ...{ store, clock, log: silentLog, random: seededRandom(1) },
+    ...{ store, clock, log, random: seededRandom(1) },
     isStopping: () => false,
     putBack: nothing,
   });
@@ -47,6 +47,19 @@ test("an attempt that throws, or that takes longer than its lease, has failed", 
     "2: Error: The attempt took longer than its lease of 10 minutes.",
   ]);
   expect([t.attempts.size, t.attempts.slotsTaken, t.clock.timers]).toEqual([0, 0, 0]);
+});
+
+test("the log of a failed attempt names no address, which its error may; the job keeps the error", async () => {
+  const logged: unknown[] = [];
+  const note = (...line: unknown[]): void => void logged.push(line);
+  const handlers = { work: () => Promise.reject(new Error("Not delivered: 554 5.7.1 <ada@example.com>: Relay access denied")) };
+  const t = setUp(handlers, { info: note, warn: note, error: note });
+  t.attempts.begin([claimedJob("1")]);
+  await rest();
+  expect(logged).toEqual([
+    ["job failed", expect.objectContaining({ error: "Error: Not delivered: 554 5.7.1 <[address]>: Relay access denied" })],
+  ]);
+  expect(t.store.failed).toEqual([expect.stringContaining("<ada@example.com>")]);
 });
 
 test("while the outcome of an attempt is being stored, it takes no slot", async () => {

@@ -1,6 +1,7 @@
 import type { Tx } from "../db/db.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { maskAddresses } from "../lib/mask-addresses.ts";
 import type { Random } from "../lib/random.ts";
 import type { WorkerStore } from "./job-store.ts";
 import { LEASE_MS } from "./lease.ts";
@@ -74,7 +75,8 @@ export class Settling {
       kind: job.kind,
       attempt: job.attempt,
       dead: job.attempt >= job.maxAttempts,
-      error: lastError,
+      // What a mail server answered may name the recipient.
+      error: maskAddresses(lastError),
     });
     do {
       try {

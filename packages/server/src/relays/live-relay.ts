@@ -62,7 +62,9 @@ export class LiveRelay {
   takesMail(): boolean {
     if (this.#retired) return false;
     if (this.mailer.fault() === null) return this.#availability.takesMail();
-    if (this.#clock.now() - this.#probedAt < PROBE_MS) return false;
+    const age = this.#clock.now() - this.#probedAt;
+    // One in the future says nothing: the clock was set back.
+    if (age >= 0 && age < PROBE_MS) return false;
     this.#probedAt = this.#clock.now();
     return true;
   }
