@@ -5,6 +5,7 @@ import { withAgent } from "../../test/agent-at-work.ts";
 import { activateAgent, getAgentKey, listAgent, listEvents, startReceiver } from "../../test/marketplace.ts";
 import type { Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
+import { DAY } from "../lib/units.ts";
 import type { JobRow } from "../queue/queue.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { RECORDS } from "./records.ts";
@@ -98,6 +99,21 @@ test("a key that no webhook has acknowledged is kept, however long it takes", as
   await world.sdk.activations.resume(id);
   await world.settle();
   expect(await getAgentKey(world, hooks, id)).toMatch(/^ms_agent_/);
+});
+
+test("rows that were stored while the clock was a year ahead do not keep those behind them", async () => {
+  await using world = await createWorld({ flags: { keep: "logs=1" } });
+  const { db, clock } = world.app.deps;
+  const now = clock.now();
+  const rows = [
+    ...Array.from({ length: 250 }, (_, i) => ({ name: `ahead-${i}`, at: now + 365 * DAY })),
+    ...Array.from({ length: 250 }, (_, i) => ({ name: `behind-${i}`, at: now })),
+  ].map(({ name, at }) => ({ run: "run_none", level: "info" as const, message: name, at }));
+  await db.tx(async (tx) => void (await tx.insert(tx.t.runLogs).values(rows)));
+  await world.clock.advance("3d");
+  const left = (await db.read.select({ message: db.read.t.runLogs.message }).from(db.read.t.runLogs)).map(({ message }) => message);
+  expect(left.filter((name) => name.startsWith("behind"))).toEqual([]);
+  expect(left).toHaveLength(250);
 });
 
 test("records are deleted in chunks, and one sweep is scheduled at a time", async () => {

@@ -68,7 +68,9 @@ async function sweepRows(deps: RetentionDeps, position: Position, records: Recor
   const before = findCutoff(deps, records.policy);
   const rows = before > 0 ? await records.list(deps.db.read, after, CHUNK, before) : [];
   const old = rows.filter(({ createdAt }) => createdAt < before).map(({ key }) => key);
-  const next: Position = old.length === CHUNK ? { ...position, after: old.at(-1) ?? null } : { ...position, step: step + 1, after: null };
+  // Rows that were stored while the clock was ahead may stand before older ones.
+  const goesOn = rows.length === CHUNK && (old.length === CHUNK || rows.some(({ createdAt }) => createdAt > now));
+  const next: Position = goesOn ? { ...position, after: rows.at(-1)?.key ?? null } : { ...position, step: step + 1, after: null };
   return {
     commit: async (tx) => {
       const remaining = old.length === 0 ? undefined : await records.deleteExpired(tx, old, before);
@@ -142,7 +144,7 @@ async function getNextSweepAt(deps: RetentionDeps): Promise<number> {
     RECORDS.filter(({ policy }) => deps.config.keepDays[policy] !== null).map(async (records) => {
       if (records.daily) return now;
       const [oldest] = await records.list(deps.db.read, null, 1, now);
-      return (oldest?.createdAt ?? now) + getRetentionMs(deps, records);
+      return Math.min(oldest?.createdAt ?? now, now) + getRetentionMs(deps, records);
     }),
   );
   if (listMonthly(deps).length > 0) due.push(now);
