@@ -1,4 +1,4 @@
-import type { WebhookDeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
+import type { Event, WebhookDeliveryDetail, WebhookTest } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
@@ -20,8 +20,12 @@ export async function testWebhook(read: Reader, deps: DeveloperWebhookDeps, work
   const at = deps.clock.now();
   const eventId = deps.ids("evt");
   const type = "webhook.test";
-  const nobody = { emailId: null, to: null, contactId: null, campaignId: null, automationId: null, machine: null };
-  const body = JSON.stringify({ id: eventId, sequence: 0, type, at: iso(at), ...nobody, data: { webhookId: id } });
+  const nobody = { emailId: null, to: null, recipient: null, contactId: null, campaignId: null, automationId: null };
+  const about = { id: eventId, sequence: 0, at: iso(at), ...nobody, test: false, machine: null, tags: {} } satisfies Omit<
+    Event,
+    "type" | "data"
+  >;
+  const body = JSON.stringify({ ...about, type, data: { webhookId: id } });
   const attempt = await deps.webhooks.send(toEndpointByHand(deps, webhook), { id: eventId, type, at, attempt: 1, body });
   const { ms, class: kind, httpStatus, message, answer } = attempt;
   return { ok: kind === "ok", eventId, ms, class: kind, httpStatus, message, hint: explainAttempt({ class: kind, answer }), answer };

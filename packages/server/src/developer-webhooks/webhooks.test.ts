@@ -371,13 +371,22 @@ test("events since an instant are sent again: what failed, or all", async () => 
   expect(hook.received).toHaveLength(600);
 });
 
+async function getSomeEvent({ sdk }: TestWorld) {
+  await sdk.contacts.create({ email: "ada@example.com" });
+  const [event] = (await sdk.events.list()).data;
+  return event ?? {};
+}
+
 test("a test says what came of it, and changes nothing", async () => {
   await using world = await createWorld();
   await using hook = await receiver();
   const { sdk } = world;
+  const event = await getSomeEvent(world);
   const { id } = await sdk.webhooks.create({ url: hook.url });
   expect(await sdk.webhooks.test(id)).toMatchObject({ ok: true, httpStatus: 200 });
   expect(hook.received[0]?.event).toMatchObject({ type: "webhook.test", data: { webhookId: id } });
+  // With all fields that other events have.
+  expect(Object.keys(hook.received[0]?.event ?? {}).sort()).toEqual(Object.keys(event).sort());
   hook.react = () => 302;
   expect(await sdk.webhooks.test(id)).toMatchObject({ ok: false, class: "redirect" });
   expect((await sdk.webhooks.deliveries(id)).data).toEqual([]);
