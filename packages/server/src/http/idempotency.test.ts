@@ -86,6 +86,16 @@ test("a response is replayed for 24 hours and then deleted", async () => {
   expect(await total(world)).toBe(2);
 });
 
+test("responses that come all the time are each deleted about a day later, and not an hour after that", async () => {
+  await using world = await createWorld();
+  await send(world, "a");
+  await world.clock.advance("10m");
+  const first = await (await send(world, "b")).text();
+  await world.clock.advance("24h");
+  await world.clock.advance("2m");
+  expect(await (await send(world, "b")).text()).not.toBe(first);
+});
+
 test("thousands of old responses are deleted in chunks", async () => {
   await using world = await createWorld();
   const { db, clock } = world.app.deps;

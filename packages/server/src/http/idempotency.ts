@@ -4,7 +4,7 @@ import { and, asc, eq, gte, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Seal } from "../lib/seal.ts";
-import { HOUR } from "../lib/units.ts";
+import { MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { HeaderReader } from "./headers.ts";
@@ -101,9 +101,9 @@ export function deleteOldAnswers(deps: HttpDeps): JobHandler {
   };
 }
 
-/** When the oldest answer becomes a day old, an hour from now at the earliest; without any, a day from now. */
+/** When the oldest answer becomes a day old, a minute from now at the earliest; without any, a day from now. */
 async function nextDeletion({ db, clock }: HttpDeps, before: number): Promise<number> {
   const { idempotency: t } = db.read.t;
   const [oldest] = await db.read.select({ at: t.createdAt }).from(t).where(gte(t.createdAt, before)).orderBy(asc(t.createdAt)).limit(1);
-  return Math.max((oldest?.at ?? clock.now()) + RETENTION_MS, clock.now() + HOUR);
+  return Math.max((oldest?.at ?? clock.now()) + RETENTION_MS, clock.now() + MINUTE);
 }
