@@ -32,6 +32,7 @@ const MEANINGS = {
   INBOX_LIMITS: {
     title: "Captured mail",
     releasedTo: ["addresses that one call sends a captured mail on to", count],
+    waits: ["requests of a workspace that wait for test mail at a time, on each server", count],
   },
   RECEIVED_LIMITS: {
     title: "Received mail",

@@ -1933,7 +1933,7 @@ export interface MailsvcMethods {
     /**
      * Wait for a matching mail of a test key and return it.
      *
-     * Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends.
+     * Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends. Up to 50 requests of a workspace may wait at a time.
      *
      * `GET /api/v1/test-inbox/wait`
      */

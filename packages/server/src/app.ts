@@ -43,7 +43,7 @@ import { createRouter, type Router } from "./http/router.ts";
 import type { ServedRequest } from "./http/serve-requests.ts";
 import { StorageHealth } from "./http/storage-health.ts";
 import { createReturnPath, MailAuthenticator, MailParser, SnsClient } from "./inbound/inbound.ts";
-import { type ArrivalSignal, createArrivalSignal } from "./inbox/arrival-signal.ts";
+import { Arrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
 import { MailReleaser } from "./inbox/releaser.ts";
@@ -145,8 +145,8 @@ const JOBS_AT_A_TIME = 32;
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, backend, clock } = parts;
   const inFlight = new InFlightRequests(clock.real);
-  const arrivals = createArrivalSignal(clock.real);
-  const deps = await composeDeps(parts, inFlight, arrivals);
+  const arrivals = new Arrivals(() => deps);
+  const deps: Deps = await composeDeps(parts, inFlight, arrivals);
   const { db, queue, mailer, runClock } = deps;
   if (isControllable(clock)) {
     await keepTime(clock, db);
@@ -193,7 +193,7 @@ export async function createApp(parts: AppParts): Promise<App> {
 }
 
 /** Makes what the rooms need. Nothing runs yet. */
-async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals: ArrivalSignal): Promise<Deps> {
+async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals: Arrivals): Promise<Deps> {
   const { config, backend, clock, random, log } = parts;
   const tracing = parts.tracing ?? null;
   const db = tracing ? traceTransactions(backend.db, tracing) : backend.db;
@@ -335,7 +335,7 @@ function clearCaches({ keyCache, verified, limiter, tracker, runClock, relays }:
 
 interface RouterParts {
   readonly inFlight: InFlightRequests;
-  readonly arrivals: ArrivalSignal;
+  readonly arrivals: Arrivals;
   readonly installation: Installation;
   /** Null outside of dev mode. */
   readonly world: DevWorld | null;

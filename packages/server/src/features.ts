@@ -53,7 +53,7 @@ import { partAnswers } from "./http/part-answers.ts";
 import type { PublicPage } from "./http/public/public-pages.ts";
 import { inboundHandlers, providerHandlers } from "./inbound/handlers.ts";
 import { answerSimulated, setBounceAddresses, suppressSoftBounces } from "./inbound/inbound.ts";
-import type { ArrivalSignal } from "./inbox/arrival-signal.ts";
+import type { Arrivals } from "./inbox/arrivals.ts";
 import { inboxHandlers, testInboxHandlers } from "./inbox/handlers.ts";
 import { CLEAR_TEST_MAIL_JOB, deleteOldTestMail } from "./inbox/inbox.ts";
 import { jobHandlers } from "./jobs/handlers.ts";
@@ -251,7 +251,7 @@ const handlers: HandlersOf<Exclude<keyof MailsvcContract, DevNoun | "testInbox">
 };
 
 /** The handlers of everything that is served, by the nouns of `served`, except dev mode. */
-export function servedHandlers(arrivals: ArrivalSignal): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+export function servedHandlers(arrivals: Arrivals): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   return {
     ...handlers,
     testInbox: testInboxHandlers(arrivals),
@@ -271,7 +271,7 @@ export async function loadDialects(deps: Deps, devKey: string | null): Promise<r
 }
 
 /** The handlers of dev mode. */
-export function devHandlers(world: DevWorld, arrivals: ArrivalSignal): HandlersOf<DevNoun> {
+export function devHandlers(world: DevWorld, arrivals: Arrivals): HandlersOf<DevNoun> {
   return {
     inbox: inboxHandlers(arrivals),
     clock: clockHandlers(world),

@@ -6,7 +6,7 @@ import { Attachments, Content, SEND_LIMITS, TagFilter } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
 /** Limits of captured mail. */
-export const INBOX_LIMITS = { releasedTo: 5 } as const;
+export const INBOX_LIMITS = { releasedTo: 5, waits: 50 } as const;
 
 export const CapturedMail = z
   .object({
@@ -221,8 +221,7 @@ export const testInbox = {
     access: read,
     waits: true,
     summary: "Wait for a matching mail of a test key and return it",
-    description:
-      "Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends.",
+    description: `Considers mail already captured, oldest first; with \`after\`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends. Up to ${INBOX_LIMITS.waits} requests of a workspace may wait at a time.`,
     query: z.object({ ...ownMatch, ...wait }),
     output: CapturedMailDetail,
     errors: ["not_found"],

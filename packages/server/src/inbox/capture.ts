@@ -7,7 +7,7 @@ import { isTestMail } from "../lib/test-mail.ts";
 import { CHUNK_BYTES } from "../lib/turn.ts";
 import type { DeliveryWriter, Mailer } from "../mail/mailer.ts";
 import { composeMime } from "../mail/mime.ts";
-import type { ArrivalSignal } from "./arrival-signal.ts";
+import type { Arrivals } from "./arrivals.ts";
 import type { InboxTables } from "./tables.ts";
 
 /** A captured mail before it is stored. */
@@ -16,7 +16,7 @@ type InboxRow = Omit<InboxTables["inbox"]["$inferSelect"], "id" | "receivedAt">;
 interface CaptureOptions {
   ids: Ids;
   clock: Clock;
-  arrivals: ArrivalSignal;
+  arrivals: Pick<Arrivals, "notify">;
   /** Mails under way at the same time: many, so that they share a commit. */
   atOnce: number;
 }
@@ -33,7 +33,8 @@ export function captureMailer({ ids, clock, arrivals, atOnce }: CaptureOptions):
       const [large, small] = [all.filter(isLarge), all.filter((row) => !isLarge(row))];
       if (small.length > 0) await tx.insertAll(tx.t.inbox, small, { newKeys: true });
       for (const row of large) await insertLarge(tx, row);
-      tx.afterCommit(arrivals.notify);
+      const arrived = rows.map(({ workspaceId, to }) => ({ workspaceId, to }));
+      tx.afterCommit(() => arrivals.notify(arrived));
     },
   };
   return {

@@ -3,7 +3,7 @@ import { decodeAttachments } from "../emails/emails.ts";
 import type { Handlers, PublicContext } from "../http/handler.ts";
 import { simulateReply, simulateReport } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { ArrivalSignal } from "./arrival-signal.ts";
+import type { Arrivals } from "./arrivals.ts";
 import type { InboxDeps } from "./deps.ts";
 import {
   clearMail,
@@ -21,10 +21,7 @@ import {
 import type { MailReleaser } from "./releaser.ts";
 import { searchMail } from "./search.ts";
 
-// Mail captured by another server process gives no signal here, so it is also polled for.
-const POLL_MS = 1000;
-
-export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.inbox, InboxDeps> {
+export function inboxHandlers(arrivals: Arrivals): Handlers<typeof contract.inbox, InboxDeps> {
   return {
     list: ({ text, ...input }, { deps }) =>
       text === undefined ? listMail(deps.db.read, input) : searchMail(deps.db.read, deps, { ...input, text }),
@@ -60,7 +57,7 @@ export function inboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract
 }
 
 /** The handlers of the inbox of test keys. */
-export function testInboxHandlers(arrivals: ArrivalSignal): Handlers<typeof contract.testInbox, InboxDeps> {
+export function testInboxHandlers(arrivals: Arrivals): Handlers<typeof contract.testInbox, InboxDeps> {
   return {
     list: ({ text, ...input }, { read, deps, workspaceId }) => {
       const own = { ...input, workspaceId, test: true as const };
@@ -87,20 +84,29 @@ function toSource({ raw }: MailRow): string {
 
 async function waitForMail(
   match: MailFilter & { after?: string | undefined; timeout: number },
-  arrivals: ArrivalSignal,
+  arrivals: Arrivals,
   { deps, signal: signalOf }: PublicContext<InboxDeps>,
-) {
+): Promise<MailRow> {
   const { real } = deps.clock;
-  const signal = signalOf();
   const until = real.now() + match.timeout * 1000;
-  while (!signal.aborted) {
-    const left = until - real.now();
-    // Listens before it reads, so that no arrival is missed in between.
-    const arrival = arrivals.wait(Math.max(0, Math.min(left, POLL_MS)), signal);
-    const found = await findFirstMail(deps.db.read, match, match.after);
-    if (found) return found;
-    if (left <= 0) break;
-    await arrival;
+  const wanted = { workspaceId: (match.test && match.workspaceId) ?? null, to: match.to };
+  const close = arrivals.open(wanted.workspaceId);
+  // Ends the last waiting too, once the mail is there.
+  const over = new AbortController();
+  const signal = AbortSignal.any([signalOf(), over.signal]);
+  try {
+    while (!signal.aborted) {
+      const left = until - real.now();
+      // Listens before it reads, so that no arrival is missed in between.
+      const arrival = arrivals.wait(wanted, Math.max(0, left), signal);
+      const found = await findFirstMail(deps.db.read, match, match.after);
+      if (found) return found;
+      if (left <= 0) break;
+      await arrival;
+    }
+  } finally {
+    over.abort();
+    close();
   }
   throw new ApiError("not_found", `No matching mail came within ${match.timeout} ${match.timeout === 1 ? "second" : "seconds"}.`, {
     hint: `See what did come: mailsvc ${match.test ? "test-inbox" : "inbox"} list`,
