@@ -1413,6 +1413,8 @@ export interface EmailDetail {
   threadId: string;
   html: string | null;
   text: string | null;
+  /** It was submitted over SMTP and is too large, or its parts are nested too deep, for html and text to be read whole */
+  truncated: boolean;
   headers: Record<string, string>;
   attachments: Array<{
     filename: string;

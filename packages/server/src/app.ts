@@ -42,7 +42,7 @@ import { guardDev } from "./http/public/dev-guard.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import type { ServedRequest } from "./http/serve-requests.ts";
 import { StorageHealth } from "./http/storage-health.ts";
-import { createReturnPath, MailAuthenticator, MailParser, SnsClient } from "./inbound/inbound.ts";
+import { createReturnPath, MailAuthenticator, MailParser, readMessageTexts, SnsClient } from "./inbound/inbound.ts";
 import { Arrivals } from "./inbox/arrivals.ts";
 import { captureMailer } from "./inbox/capture.ts";
 import { CLEAR_TEST_MAIL_JOB, findLastMailTime } from "./inbox/inbox.ts";
@@ -253,6 +253,7 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       returnPath: createReturnPath(macs, config.inboundDomain, config.replyDomain),
       mailParser: new MailParser(clock.real),
       capturedMailParser: new MailParser(clock.real),
+      readMessage: (message) => readMessageTexts(deps.capturedMailParser, message),
       mailAuthenticator: new MailAuthenticator(parts.dns, clock.real),
       payments: parts.payments ?? localPayments(parts),
       webhooks,

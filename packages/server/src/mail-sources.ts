@@ -1,3 +1,4 @@
+import type { MessageReading } from "./emails/deps.ts";
 import { getEmail } from "./emails/emails.ts";
 import type { MailSources } from "./lint/handlers.ts";
 import { readVariables, toMailToLint, WHOLE_MAIL } from "./lint-sources.ts";
@@ -7,7 +8,7 @@ import { DRAFT, findTemplateBySlug } from "./templates/store.ts";
 import { getTemplateRow, getVersionRow } from "./templates/templates.ts";
 
 /** How lint finds mail of other rooms. */
-export const MAIL_SOURCES: MailSources = {
+export const MAIL_SOURCES: MailSources<MessageReading> = {
   template: async (read, workspaceId, name) => {
     const row =
       (await (/^tpl_/.test(name) ? null : findTemplateBySlug(read, workspaceId, name))) ?? (await getTemplateRow(read, workspaceId, name));
@@ -26,8 +27,8 @@ export const MAIL_SOURCES: MailSources = {
       variables: mail.variables && { ...mail.variables, used: [...mail.variables.used, ...used] },
     };
   },
-  email: async (read, workspaceId, id) => {
-    const { subject, html, text } = await getEmail(read, workspaceId, id);
+  email: async (read, deps, workspaceId, id) => {
+    const { subject, html, text } = await getEmail(read, deps, workspaceId, id);
     return { ...WHOLE_MAIL, subject, html, text, type: "transactional", wasSent: true };
   },
   given: async (mail) => ({ ...WHOLE_MAIL, ...mail }),

@@ -151,6 +151,7 @@ function detail(email: EmailDetail, { term: { out: style, columns } }: Session):
     ...(email.events.length > 0 ? [`${style.bold("History")}\n${events}`] : []),
     ...(email.text ? [`${style.bold("Text")}\n${preview(email.text, style)}`] : []),
     ...(email.html ? [style.dim(`HTML body of ${email.html.length} characters; see it with --json`)] : []),
+    ...(email.truncated ? [style.dim("Its texts are longer than what is shown here.")] : []),
   ];
   return blocks.join("\n\n");
 }

@@ -167,6 +167,7 @@ function Content({ email }: { readonly email: EmailDetail }) {
     <Tabs label="The email" tabs={tabs} chosen={chosen} choose={choose}>
       {chosen === "html" ? <MailFrame path={`emails/${encodeURIComponent(email.id)}`} html={email.html ?? ""} /> : null}
       {chosen === "text" ? <pre class="text">{email.text}</pre> : null}
+      {email.truncated && (chosen === "html" || chosen === "text") ? <p class="soft">It is longer than what is shown here.</p> : null}
       {chosen === "recipients" ? <Recipients email={email} /> : null}
       {chosen === "headers" ? <Facts facts={headers} /> : null}
       {chosen === "files" ? <Files files={email.attachments} /> : null}

@@ -162,6 +162,9 @@ export const EmailDetail = Email.extend({
   /** Before links are tracked. As the subject, it is rendered for the recipient. */
   html: z.string().nullable(),
   text: z.string().nullable(),
+  truncated: z.boolean().meta({
+    description: "It was submitted over SMTP and is too large, or its parts are nested too deep, for html and text to be read whole",
+  }),
   headers: z.record(z.string(), z.string()),
   attachments: z.array(z.object({ filename: z.string(), contentType: z.string(), contentId: z.string().nullable(), size: z.int() })),
   events: z.array(

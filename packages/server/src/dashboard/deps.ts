@@ -1,5 +1,5 @@
 import type { Db } from "../db/db.ts";
-import type { EmailDeps } from "../emails/deps.ts";
+import type { EmailDeps, MessageReading } from "../emails/deps.ts";
 import type { FailedLogins } from "../http/failed-logins.ts";
 import type { MailParser } from "../inbound/inbound.ts";
 import type { KeyCache } from "../keys/keys.ts";
@@ -23,7 +23,7 @@ export interface SessionDeps {
 }
 
 /** What the dashboard needs. */
-export interface DashboardDeps extends SessionDeps {
+export interface DashboardDeps extends SessionDeps, MessageReading {
   readonly failedLogins: FailedLogins;
   readonly keyCache: Pick<KeyCache, "hash" | "load" | "isOperator">;
   readonly keyWatch: Pick<RevocationWatch, "watch">;

@@ -28,10 +28,14 @@ export async function exportSuppression(read: Reader, { workspaceId, address }: 
 }
 
 /** A page of the emails to the person, with contents and history. */
-export async function exportEmails(read: Reader, { workspaceId, address, position }: ExportedSubject): Promise<ExportedParts> {
+export async function exportEmails(
+  read: Reader,
+  { workspaceId, address, position }: ExportedSubject,
+  deps: DataSubjectDeps,
+): Promise<ExportedParts> {
   if (position !== null && position.emails === undefined) return {};
   const ids = await listIdsTo(read, workspaceId, address, { before: position?.emails ?? null, limit: PAGE + 1 });
   const page = ids.slice(0, PAGE);
   const last = ids.length > PAGE ? page.at(-1) : undefined;
-  return { emails: await getReceivedEmails(read, workspaceId, page), ...(last !== undefined && { next: { emails: last } }) };
+  return { emails: await getReceivedEmails(read, deps, workspaceId, page), ...(last !== undefined && { next: { emails: last } }) };
 }

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, type SQL } from "dr
 import type { Reader, Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { chooseFilter, type Filter, isRare, listPage, type PageInput } from "../db/pagination.ts";
-import { getEmail } from "../emails/emails.ts";
+import { getEmailHistory } from "../emails/emails.ts";
 import { type DeletedEvent, parseEventId, toEventId } from "../events/events.ts";
 import { notFound } from "../lib/api-error.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
@@ -56,7 +56,7 @@ export async function listDeliveries(
 
 /** The ids that the deliveries of an email's events have, if they were sent to the webhook. Throws ApiError not_found. */
 async function listIdsOfEmail(read: Reader, { id, workspaceId }: WebhookRow, email: string): Promise<string[]> {
-  const { events } = await getEmail(read, workspaceId, email);
+  const { events } = await getEmailHistory(read, workspaceId, email);
   return events.map((event) => toDeliveryId(id, parseEventId(event.id) ?? 0));
 }
 

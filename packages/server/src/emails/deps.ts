@@ -6,8 +6,25 @@ import type { TemplateDeps } from "../templates/deps.ts";
 import type { EngagementHooks, RenderHooks } from "./hooks.ts";
 import type { StatusListener } from "./states.ts";
 
+/** The texts of a message. */
+export interface MessageTexts {
+  readonly html: string | null;
+  readonly text: string | null;
+  /** True if it was not read to its end, or not at all. */
+  readonly truncated: boolean;
+}
+
+/** What showing the content of emails needs. */
+export interface MessageReading {
+  /**
+   * Reads the texts of a message that goes out as it came in. It may be made to take long, and the event loop goes on meanwhile. Throws
+   * ApiError rate_limited while too many others wait.
+   */
+  readonly readMessage: (message: Uint8Array) => Promise<MessageTexts>;
+}
+
 /** What emails need. */
-export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps {
+export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps, MessageReading {
   /** Traces; null when they are off. */
   readonly tracing: Tracing | null;
   /** True while requests wait for the process: what can be done after accepting them is then left for later. */

@@ -7,11 +7,11 @@ import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { toTestId } from "../lib/test-mail.ts";
-import type { EmailDeps } from "./deps.ts";
+import type { EmailDeps, MessageReading } from "./deps.ts";
 import { listExamined } from "./examine.ts";
 import { toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "./labels.ts";
 import { buildDeliveryJob, buildMailJob, cancelScheduledJob, measureMessage, parseScheduledAt } from "./schedule.ts";
-import { showDetails, showEmail } from "./show.ts";
+import { showDetails, showEmail, showHistories } from "./show.ts";
 import { moveEmails, OPEN, WAITING } from "./states.ts";
 import {
   chooseEmails,
@@ -68,25 +68,29 @@ export function readMessageId(messageId: string): string | null {
   return /^<(em_[0-9a-hjkmnp-tv-z]{26})@/.exec(messageId)?.[1] ?? null;
 }
 
-/** One mail with its content and history, by its id or that of one of its recipients. Throws ApiError not_found. */
-export async function getEmail(read: Reader, workspaceId: string, id: string): Promise<EmailDetail> {
-  const [detail] = await showDetails(read, [await getMail(read, workspaceId, id)]);
+/** One mail with its content and history, by its id or that of one of its recipients. Throws ApiError not_found or rate_limited. */
+export async function getEmail(read: Reader, deps: MessageReading, workspaceId: string, id: string): Promise<EmailDetail> {
+  const [detail] = await showDetails(read, deps, [await getMail(read, workspaceId, id)]);
   return detail as EmailDetail;
 }
 
-/** The same, but mail that is rendered for each recipient as it reads with the contact's present fields. Throws ApiError not_found. */
+/** The same, but mail that is rendered for each recipient as it reads with the contact's present fields. */
 export async function getReadableEmail(read: Reader, deps: ReadableDeps, workspaceId: string, id: string): Promise<EmailDetail> {
   const mail = await getMail(read, workspaceId, id);
-  const [detail] = await showDetails(read, [mail]);
+  const [detail] = await showDetails(read, deps, [mail]);
   const [first] = mail.emails;
   const rendered = first === undefined || first.campaignId === null ? null : await deps.renderHooks.renderMail(read, first);
   return { ...(detail as EmailDetail), ...rendered };
 }
 
-type ReadableDeps = Pick<EmailDeps, "renderHooks">;
+type ReadableDeps = Pick<EmailDeps, "renderHooks" | "readMessage">;
 
 /** Mails with the subjects that their recipients read. */
-async function withSubjects<Mail extends ListedMail>(read: Reader, { renderHooks }: ReadableDeps, mails: readonly Mail[]): Promise<Mail[]> {
+async function withSubjects<Mail extends ListedMail>(
+  read: Reader,
+  { renderHooks }: Pick<EmailDeps, "renderHooks">,
+  mails: readonly Mail[],
+): Promise<Mail[]> {
   const ofCampaigns = mails.flatMap(({ emails }) => emails.filter(({ campaignId }) => campaignId !== null));
   if (ofCampaigns.length === 0) return [...mails];
   const subjects = await renderHooks.renderSubjects(read, ofCampaigns);
@@ -96,12 +100,24 @@ async function withSubjects<Mail extends ListedMail>(read: Reader, { renderHooks
   });
 }
 
+/** One mail with its history, as `getEmail` finds it. Throws ApiError not_found. */
+export async function getEmailHistory(read: Reader, workspaceId: string, id: string): Promise<Email & Pick<EmailDetail, "events">> {
+  const mail = await getMail(read, workspaceId, id);
+  const [events = []] = await showHistories(read, [mail]);
+  return { ...showEmail(mail), events };
+}
+
 /**
  * What one recipient each got, with content and history, newest first, by the ids of the recipients; those that do not exist are left
- * out. Other recipients of the same mail are not named.
+ * out. Other recipients of the same mail are not named. Throws ApiError rate_limited.
  */
-export async function getReceivedEmails(read: Reader, workspaceId: string, ids: readonly string[]): Promise<EmailDetail[]> {
-  return ids.length === 0 ? [] : showDetails(read, await findEmails(read, workspaceId, ids));
+export async function getReceivedEmails(
+  read: Reader,
+  deps: MessageReading,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<EmailDetail[]> {
+  return ids.length === 0 ? [] : showDetails(read, deps, await findEmails(read, workspaceId, ids));
 }
 
 interface EmailQuery extends PageInput {

@@ -4,6 +4,7 @@ import type { Reader } from "../db/db.ts";
 import { listEventsOfEmails, toEventId } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
 import { isTestMail } from "../lib/test-mail.ts";
+import type { MessageReading, MessageTexts } from "./deps.ts";
 import { readTexts } from "./read-texts.ts";
 import { type ContentsRow, type EmailRow, type FullMail, type ListedMail, listAttachmentInfo } from "./store.ts";
 
@@ -68,22 +69,20 @@ export function showEmail({ emails, contents }: ListedMail): Email {
   };
 }
 
-/** Mails with their contents and history, in their order. */
-export async function showDetails(read: Reader, mails: readonly FullMail[]): Promise<EmailDetail[]> {
-  const ids = mails.flatMap(({ emails }) => emails.map(({ id }) => id));
-  const events = Map.groupBy(await listEventsOfEmails(read, ids), ({ emailId }) => emailId);
+/** Mails with their contents and history, in their order. Throws ApiError as `MessageReading` does. */
+export async function showDetails(read: Reader, deps: MessageReading, mails: readonly FullMail[]): Promise<EmailDetail[]> {
+  const histories = await showHistories(read, mails);
   const files = await listAttachmentInfo(
     read,
     mails.map(({ contents }) => contents),
   );
-  const texts = new Map<number, { html: string | null; text: string | null }>();
-  for (const { contents } of mails) texts.set(contents.id, await readTexts(read, contents));
-  return mails.map(({ emails, contents }) => ({
+  const texts: MessageTexts[] = [];
+  for (const { contents } of mails) texts.push(await readTexts(read, deps, contents));
+  return mails.map(({ emails, contents }, i) => ({
     ...showEmail({ emails, contents }),
     replyTo: contents.replyTo,
     threadId: contents.threadId ?? emails[0]?.mailId ?? emails[0]?.id ?? "",
-    html: texts.get(contents.id)?.html ?? null,
-    text: texts.get(contents.id)?.text ?? null,
+    ...(texts[i] as MessageTexts),
     headers: contents.headers,
     attachments: (files.get(contents.filesOf ?? contents.id) ?? []).map(({ filename, contentType, contentId, size }) => ({
       filename,
@@ -91,7 +90,16 @@ export async function showDetails(read: Reader, mails: readonly FullMail[]): Pro
       contentId,
       size,
     })),
-    events: emails
+    events: histories[i] ?? [],
+  }));
+}
+
+/** The events of mails, in the order of the mails. */
+export async function showHistories(read: Reader, mails: readonly Pick<FullMail, "emails">[]): Promise<EmailDetail["events"][]> {
+  const ids = mails.flatMap(({ emails }) => emails.map(({ id }) => id));
+  const events = Map.groupBy(await listEventsOfEmails(read, ids), ({ emailId }) => emailId);
+  return mails.map(({ emails }) =>
+    emails
       .flatMap((email) => (events.get(email.id) ?? []).map((event) => ({ email, event })))
       .sort((a, b) => a.event.sequence - b.event.sequence)
       .map(({ email, event }) => ({
@@ -101,7 +109,7 @@ export async function showDetails(read: Reader, mails: readonly FullMail[]): Pro
         recipient: { id: email.id, email: email.to, kind: email.kind ?? "to" },
         data: event.data ?? {},
       })),
-  }));
+  );
 }
 
 /** The status of a mail, from those of its recipients: see `STATUS_ORDER`. */

@@ -1,10 +1,11 @@
+import type { MessageTexts } from "../emails/deps.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { concatInTurns } from "../lib/turn.ts";
 import { MailNotRead, type MailParser } from "./mail-parser.ts";
 import { type CapturedContent, readSmall, UNREAD_CONTENT } from "./read-captured.ts";
 
 /**
- * Reads a captured mail, which may be hostile as any other: a small one at once, others on the thread of the parser. Its `truncated` says
+ * Reads a mail that was captured or submitted, which may be hostile as any other: a small one at once, others on the thread of the parser. Its `truncated` says
  * that it was too large or too deep to be read whole. Throws ApiError rate_limited while too many others wait.
  */
 export async function readCapturedMail(parser: Pick<MailParser, "readCaptured">, raw: Uint8Array): Promise<CapturedContent> {
@@ -16,9 +17,15 @@ export async function readCapturedMail(parser: Pick<MailParser, "readCaptured">,
   } catch (error) {
     if (!(error instanceof MailNotRead)) throw error;
     if (error.isLasting) return UNREAD_CONTENT;
-    throw new ApiError("rate_limited", "Too many large captured mails are being read at this moment.", {
+    throw new ApiError("rate_limited", "Too many large mails are being read at this moment.", {
       headers: { "retry-after": "5" },
-      hint: "Try again in a few seconds. The raw source needs no reading: get that instead.",
+      hint: "Try again in a few seconds. The raw source of captured mail needs no reading: get that instead.",
     });
   }
+}
+
+/** The texts of a message that is sent as it was submitted. Throws ApiError rate_limited as `readCapturedMail` does. */
+export async function readMessageTexts(parser: Pick<MailParser, "readCaptured">, message: Uint8Array): Promise<MessageTexts> {
+  const { html, text, truncated } = await readCapturedMail(parser, message);
+  return { html, text, truncated };
 }

@@ -1,6 +1,6 @@
 export { MailAuthenticator } from "./authentication/mail-authenticator.ts";
 export { setBounceAddresses } from "./bounce-address.ts";
-export { readCapturedMail } from "./captured-mail.ts";
+export { readCapturedMail, readMessageTexts } from "./captured-mail.ts";
 export { MailParser } from "./mail-parser.ts";
 export { SnsClient } from "./providers/sns.ts";
 export type { CapturedContent, CapturedFile } from "./read-captured.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hostileMails } from "../../test/hostile-mails.ts";
+import { longestTurn } from "../../test/longest-turn.ts";
 import { splitIntoParts } from "../lib/parts.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -37,26 +38,6 @@ const get = async (world: TestWorld, path: string): Promise<{ status: number; bo
   const answer = await world.fetch(world.url + path, { headers: { authorization: `Bearer ${world.apiKey}` } });
   return { status: answer.status, body: await answer.text() };
 };
-
-/** The longest turn of the event loop while `work` runs, in ms of this process's own time: others may have the processor meanwhile. */
-async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = process.threadCpuUsage();
-  const look = (): void => {
-    const { user, system } = process.threadCpuUsage(last);
-    longest = Math.max(longest, (user + system) / 1000);
-    last = process.threadCpuUsage();
-    next = setImmediate(look);
-  };
-  let next = setImmediate(look);
-  try {
-    await work();
-    await new Promise(setImmediate);
-  } finally {
-    clearImmediate(next);
-  }
-  return longest;
-}
 
 describe("whatever a captured mail contains", () => {
   test("it is answered without long turns, and does not keep others from being found", async () => {

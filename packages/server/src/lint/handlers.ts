@@ -5,19 +5,19 @@ import { invalid } from "../lib/api-error.ts";
 import { lintMail, type MailToLint } from "./lint.ts";
 
 /** How mail of other rooms is found. Each throws ApiError not_found. */
-export interface MailSources {
+export interface MailSources<Deps> {
   /** The draft of a template, by id or slug. */
   template(read: Reader, workspaceId: string, name: string): Promise<MailToLint>;
-  email(read: Reader, workspaceId: string, id: string): Promise<MailToLint>;
+  email(read: Reader, deps: Deps, workspaceId: string, id: string): Promise<MailToLint>;
   /** Sources that are not stored. */
   given(mail: Pick<MailToLint, "html" | "text" | "subject" | "type">): Promise<MailToLint>;
 }
 
-export function lintHandlers<Deps>(sources: MailSources): Handlers<typeof contract.lint, Deps> {
+export function lintHandlers<Deps>(sources: MailSources<Deps>): Handlers<typeof contract.lint, Deps> {
   return {
     check: {
       // It writes nothing, so it runs before the transaction.
-      prepare: async ({ template, email, html, text, subject, type, clients, rules }, { read, workspaceId }) => {
+      prepare: async ({ template, email, html, text, subject, type, clients, rules }, { read, deps, workspaceId }) => {
         const named = [template, email, html ?? text].filter((one) => one !== undefined && one !== null);
         if (named.length !== 1)
           throw invalid(named.length === 0 ? "html" : "template", "one_of", "Name one of html (or text), template and email.");
@@ -25,7 +25,7 @@ export function lintHandlers<Deps>(sources: MailSources): Handlers<typeof contra
           template !== undefined
             ? await sources.template(read, workspaceId, template)
             : email !== undefined
-              ? await sources.email(read, workspaceId, email)
+              ? await sources.email(read, deps, workspaceId, email)
               : await sources.given({ html: html || null, text: text || null, subject: subject || null, type: type ?? "transactional" });
         return lintMail({ ...mail, ...(type !== undefined && { type }) }, { clients, rules });
       },

@@ -8,6 +8,11 @@ interface TakenMessage {
   release(): void;
 }
 
+// smtp-server gives a message whose lines begin with dots in pieces of a line: each would take more memory than its bytes. Small pieces are
+// joined, so many at a time.
+const SMALL_BYTES = 1024;
+const JOINED = 256;
+
 /**
  * Takes messages off their connections into memory, within a limit for all of them together: a hundred connections could bring 2.5 GB. What a
  * message has beyond the bytes that are kept of it, or beyond the limit, is read and dropped.
@@ -22,6 +27,7 @@ export class Intake {
 
   async take(stream: AsyncIterable<Uint8Array>, keep: number): Promise<TakenMessage> {
     let chunks: Uint8Array[] = [];
+    let small: Uint8Array[] = [];
     let size = 0;
     let held = 0;
     let refused = false;
@@ -29,6 +35,11 @@ export class Intake {
       this.#taken -= held;
       held = 0;
       chunks = [];
+      small = [];
+    };
+    const joinSmall = (): void => {
+      if (small.length > 0) chunks.push(Buffer.concat(small));
+      small = [];
     };
     try {
       for await (const chunk of stream) {
@@ -42,8 +53,10 @@ export class Intake {
         }
         this.#taken += kept.length;
         held += kept.length;
-        chunks.push(kept);
+        if (kept.length >= SMALL_BYTES || small.length === JOINED) joinSmall();
+        (kept.length < SMALL_BYTES ? small : chunks).push(kept);
       }
+      joinSmall();
       return { bytes: refused ? null : ((await concatInTurns(chunks)) as Uint8Array<ArrayBuffer>), size, release };
     } catch (error) {
       release();

@@ -12,36 +12,43 @@ export interface HeaderField {
 /** A message cut after its headers. */
 export interface SplitMessage {
   readonly fields: readonly HeaderField[];
-  /** What follows the headers: the empty line and the content. */
-  readonly rest: Buffer;
+  /** How many bytes the headers take, without the empty line after them. */
+  readonly headBytes: number;
+  /** What follows the headers and the empty line. */
+  readonly content: Buffer;
 }
 
-const CR = 13;
+const [LF, CR, TAB, SPACE] = [10, 13, 9, 32];
+const LINE_END = "\r\n";
 const FIELD = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:([\s\S]*)$/;
 
 /**
- * Cuts a message, with CRLF at its line ends, into its header fields and the rest. A line that is no header ends the headers, as if an empty
- * line stood before it: what simple programs send may have no headers at all.
+ * Cuts a message, with CRLF at its line ends, into its header fields and the content. A line that is no header ends the headers, as if an
+ * empty line stood before it: what simple programs send may have no headers at all. With more than `maxHead` bytes of headers it stops
+ * there, and `headBytes` is larger.
  */
-export function splitMessage(message: Buffer): SplitMessage {
-  const end = endOfHead(message);
-  const lines = end === 0 ? [] : message.toString("latin1", 0, end).split(/(?<=\r\n)(?![ \t])/);
+export function splitMessage(message: Buffer, maxHead = Number.POSITIVE_INFINITY): SplitMessage {
   const fields: HeaderField[] = [];
   let at = 0;
-  for (const line of lines) {
+  while (at < message.length && at <= maxHead) {
+    if (message[at] === CR && message[at + 1] === LF) return { fields, headBytes: at, content: message.subarray(at + 2) };
+    const end = endOfField(message, at, maxHead);
+    const line = message.toString("latin1", at, end);
     const [, name, value] = FIELD.exec(line) ?? [];
-    if (name === undefined || value === undefined) return { fields, rest: Buffer.concat([Buffer.from("\r\n"), message.subarray(at)]) };
+    if (name === undefined || value === undefined) break;
     fields.push({ name, key: name.toLowerCase(), value: toText(value.replace(/\r\n(?=[ \t])/g, "").trim()), line });
-    at += line.length;
+    at = end;
   }
-  return { fields, rest: message.subarray(end) };
+  return { fields, headBytes: at, content: message.subarray(at) };
 }
 
-/** How many bytes the headers of a message take, without the empty line after them. */
-export function endOfHead(message: Buffer): number {
-  if (message[0] === CR) return 0;
-  const end = message.indexOf("\r\n\r\n");
-  return end === -1 ? message.length : end + 2;
+/** The position behind the field that begins at `start`, with its folded lines as far as they begin within `limit`. */
+function endOfField(message: Buffer, start: number, limit: number): number {
+  for (let at = message.indexOf(LINE_END, start); at !== -1; at = message.indexOf(LINE_END, at + 2)) {
+    const next = message[at + 2];
+    if ((next !== SPACE && next !== TAB) || at > limit) return at + 2;
+  }
+  return message.length;
 }
 
 /** Header text beyond ASCII is UTF-8 (RFC 6532). */

@@ -1,12 +1,15 @@
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
+import { yieldToEventLoop } from "../lib/turn.ts";
+import { KB } from "../lib/units.ts";
 
 /** What ended: address and port of the other side. */
 type OnClose = (connection: { readonly remoteAddress: string; readonly remotePort: number }) => void;
 
 /**
- * smtp-server with three differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
- * its own enhanced status code keeps it; and a connection can be ended by the id of its session.
+ * smtp-server with four differences: it greets at once, where the library waits 0.1 s for clients that talk too early; a reply that brings
+ * its own enhanced status code keeps it; a connection can be ended by the id of its session; and a message that comes quickly is read in
+ * several turns of the event loop.
  */
 export class PromptServer extends SMTPServer {
   readonly #closed: OnClose;
@@ -36,6 +39,9 @@ export class PromptServer extends SMTPServer {
   }
 }
 
+// Node reads up to 2 MB of a socket in one turn, and where each line begins with a dot that takes 60 ms.
+const PARSED_PER_TURN = 256 * KB;
+
 type ConnectionParameters = ConstructorParameters<typeof SMTPConnection>;
 
 class PromptConnection extends SMTPConnection {
@@ -48,6 +54,19 @@ class PromptConnection extends SMTPConnection {
 
   override init(): void {
     this._setListeners(() => this.connectionReady());
+  }
+
+  override _createParser(): ReturnType<SMTPConnection["_createParser"]> {
+    const parser = super._createParser();
+    const write = parser._write.bind(parser);
+    let parsed = 0;
+    parser._write = (chunk, encoding, next) => {
+      parsed += chunk.length;
+      if (parsed < PARSED_PER_TURN) return write(chunk, encoding, next);
+      parsed = 0;
+      write(chunk, encoding, (error) => void yieldToEventLoop().then(() => next(error)));
+    };
+    return parser;
   }
 
   override send(...[code, data, context]: Parameters<SMTPConnection["send"]>): void {

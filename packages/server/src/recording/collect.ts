@@ -1,6 +1,6 @@
 import type { Explanation } from "@mailsvc/sdk/contract";
 import { listSentDeliveries } from "../developer-webhooks/developer-webhooks.ts";
-import { getEmail, listRecentEmails } from "../emails/emails.ts";
+import { getEmailHistory, listRecentEmails } from "../emails/emails.ts";
 import { listRecentEvents } from "../events/events.ts";
 import { getMail, listMail } from "../inbox/inbox.ts";
 import { ApiError } from "../lib/api-error.ts";
@@ -58,7 +58,7 @@ async function readMails({ db: { read } }: RecordingDeps, filter: SecretFilter, 
 async function readEmails({ db: { read } }: RecordingDeps, round: number): Promise<LineOf<"email">[]> {
   const lines: LineOf<"email">[] = [];
   for (const { workspaceId, id } of await listRecentEmails(read, MOST.emails)) {
-    const { to, from, subject, status, createdAt, attempts, lastError, events } = await getEmail(read, workspaceId, id);
+    const { to, from, subject, status, createdAt, attempts, lastError, events } = await getEmailHistory(read, workspaceId, id);
     lines.push({ kind: "email", round, id, workspaceId, to, from, subject, status, createdAt, attempts, lastError, events });
   }
   return lines.reverse();

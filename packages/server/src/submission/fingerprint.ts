@@ -19,10 +19,10 @@ export async function fingerprint(raw: Buffer, message: ReadMessage, envelope: E
   const { idempotencyKey: _key, ...instructions } = message.instructions;
   const hash = createHash("sha256");
   hash.update(JSON.stringify([envelope.from, envelope.recipients.map(({ key }) => key), instructions]));
-  const { fields, rest } = splitMessage(raw);
+  const { fields, content } = splitMessage(raw);
   const boundaries = new Map<string, number>();
   for (const { key, line } of fields) if (AUTHORS.test(key)) hash.update(`${key}\0${nameBoundary(line, boundaries)}`, "latin1");
-  await hashBody(hash, rest, boundaries);
+  await hashBody(hash, raw.subarray(Math.max(0, raw.length - content.length - 2)), boundaries);
   return hash.digest("hex");
 }
 

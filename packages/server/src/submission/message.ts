@@ -1,8 +1,9 @@
 import { AddressError, type Mailbox, parseAddress, parseMailbox, type RecipientKind, SEND_LIMITS } from "@mailsvc/sdk/contract";
 import { ApiError, invalid } from "../lib/api-error.ts";
+import { CHUNK_BYTES, concatInTurns, waitForTurn } from "../lib/turn.ts";
+import { MAX_BOXES, readAddressList } from "../mail/address-list.ts";
 import { mailDate } from "../mail/header.ts";
 import { type HeaderField, splitMessage } from "../mail/message-head.ts";
-import { readAddressList } from "./address-list.ts";
 import { type Instructions, isStripped, readInstructions } from "./instructions.ts";
 
 /** The envelope of a message, and how it came. */
@@ -42,25 +43,20 @@ const MAX_HEAD = 128 * 1024;
 const MAX_RECEIVED = 100;
 const MAX_LINE = 998;
 const [LF, CR] = [10, 13];
-const EMPTY_LINE = Buffer.from("\r\n");
 
 /**
  * Reads a submitted message: who it is from, whom its headers name, and what they say to this server. What is not for others is taken out of
  * the headers and a Received header is added; all else stays as it is. Throws ApiError validation_error.
  */
 export async function readMessage(raw: Buffer, envelope: Envelope): Promise<ReadMessage> {
-  assertLines(raw);
-  const { fields, rest } = splitMessage(raw);
-  if (raw.length - rest.length > MAX_HEAD) throw unreadable(`The headers take more than ${MAX_HEAD / 1024} KB.`);
+  await assertLines(raw);
+  const { fields, headBytes, content } = splitMessage(raw, MAX_HEAD);
+  if (headBytes > MAX_HEAD) throw unreadable(`The headers take more than ${MAX_HEAD / 1024} KB.`);
   if (fields.filter(({ key }) => key === "received").length > MAX_RECEIVED)
     throw unreadable("The message has passed too many servers: it goes in a circle.");
   const { decodeWords } = await import("postal-mime");
-  const listBoxes = (key: string): Map<string, string> => {
-    const boxes = fields.filter((field) => field.key === key).flatMap(({ value }) => readAddressList(value).boxes);
-    return new Map(boxes.flatMap(({ name, address }) => toEntry(decodeWords(name), address)));
-  };
   const from = readMailbox("From", fields, decodeWords) ?? readEnvelopeFrom(envelope.from);
-  const [to, cc] = [listBoxes("to"), listBoxes("cc")];
+  const [to, cc] = [readNamed("To", fields, decodeWords), readNamed("Cc", fields, decodeWords)];
   const instructions = readInstructions(fields, decodeWords);
   const kept = fields.filter((field) => !isStripped(field)).map(({ line }) => line);
   const trace = `Received: by ${envelope.by} (mailsvc) with ${envelope.protocol};\r\n\t${mailDate(envelope.at)}\r\n`;
@@ -75,26 +71,59 @@ export async function readMessage(raw: Buffer, envelope: Envelope): Promise<Read
       return { kind, text: to.get(key) ?? cc.get(key) ?? address };
     }),
     instructions,
-    // A message of headers only: without an empty line a signature would cover none of them.
-    bytes: Buffer.concat([Buffer.from(trace + missing), Buffer.from(kept.join(""), "latin1"), rest.length === 0 ? EMPTY_LINE : rest]),
+    // With an empty line also in a message of headers only: without it a signature would cover none of them.
+    bytes: await concatInTurns([Buffer.from(trace + missing), Buffer.from(`${kept.join("")}\r\n`, "latin1"), content]),
   };
 }
 
 /** A line must end in CRLF and nothing else: servers that disagree about where a message ends let a second one be smuggled in. */
-function assertLines(raw: Buffer): void {
+async function assertLines(raw: Buffer): Promise<void> {
   let start = 0;
-  for (let at = raw.indexOf(LF); at !== -1; at = raw.indexOf(LF, start)) {
-    if (raw[at - 1] !== CR) throw unreadable("A line of the message ends in LF without CR; lines end in CRLF (RFC 5321 2.3.8).");
-    if (at - 1 - start > MAX_LINE) throw unreadable(`A line of the message is longer than ${MAX_LINE} bytes; encode it (RFC 5322 2.1.1).`);
-    start = at + 1;
+  for (let from = 0; from < raw.length; from += CHUNK_BYTES) {
+    if (from > 0) await waitForTurn();
+    start = assertBytes(raw, from, Math.min(raw.length, from + CHUNK_BYTES), start);
   }
-  for (let at = raw.indexOf(CR); at !== -1; at = raw.indexOf(CR, at + 1))
-    if (raw[at + 1] !== LF) throw unreadable("The message has a CR without LF; lines end in CRLF (RFC 5321 2.3.8).");
-  if (raw.includes(0)) throw unreadable("The message holds a NUL byte; encode it (RFC 5321 2.3.8).");
+}
+
+/** Checks the bytes from `from` to `to` of a message, and returns where the line begins that is open there; `start` is the one before. */
+function assertBytes(raw: Buffer, from: number, to: number, start: number): number {
+  let line = start;
+  // Byte by byte: a search for each line end takes ten times as long where lines are short.
+  for (let at = from; at < to; at += 1) {
+    const byte = raw[at];
+    if (byte === LF) {
+      if (raw[at - 1] !== CR) throw unreadable("A line of the message ends in LF without CR; lines end in CRLF (RFC 5321 2.3.8).");
+      if (at - 1 - line > MAX_LINE) throw unreadable(`A line of the message is longer than ${MAX_LINE} bytes; encode it (RFC 5322 2.1.1).`);
+      line = at + 1;
+    } else if (byte === CR && raw[at + 1] !== LF) throw unreadable("The message has a CR without LF; lines end in CRLF (RFC 5321 2.3.8).");
+    else if (byte === 0) throw unreadable("The message holds a NUL byte; encode it (RFC 5321 2.3.8).");
+  }
+  return line;
 }
 
 function unreadable(message: string): ApiError {
   return new ApiError("validation_error", message, { hint: "See docs/smtp.md." });
+}
+
+/**
+ * The mailboxes that the headers of a name list, with their names, by their keys. Throws ApiError validation_error for more than are read:
+ * a recipient among the others would be taken for one of Bcc.
+ */
+function readNamed(name: string, fields: readonly HeaderField[], decode: (value: string) => string): Map<string, string> {
+  const named = new Map<string, string>();
+  let count = 0;
+  for (const { value } of fields.filter(({ key }) => key === name.toLowerCase())) {
+    const { boxes, complete } = readAddressList(value);
+    count += boxes.length;
+    if (!complete || count > MAX_BOXES)
+      throw invalid(
+        name,
+        "too_big",
+        `The ${name} header names more than ${MAX_BOXES} mailboxes; name fewer, and the others in RCPT TO only.`,
+      );
+    for (const box of boxes) for (const [key, text] of toEntry(decode(box.name), box.address)) named.set(key, text);
+  }
+  return named;
 }
 
 /**
