@@ -131,6 +131,11 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
     remedy: "Check the address with the recipient.",
   },
   "5": { party: "relay", meaning: "The two mail servers did not understand each other.", remedy: "Check the mail server in --smtp-url." },
+  "6.3": {
+    party: "content",
+    meaning: "The message has 8-bit bytes, which the mail server does not take (8BITMIME).",
+    remedy: "Let the program that writes the message encode its texts as quoted-printable or base64, or use a relay that offers 8BITMIME.",
+  },
   "6.7": {
     party: "address",
     meaning: "The address has characters beyond ASCII, which the mail server does not take (SMTPUTF8).",

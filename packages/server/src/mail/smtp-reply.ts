@@ -80,6 +80,20 @@ export const utf8Refused: Receipt = {
   error: { message: "The mail server does not take addresses beyond ASCII (SMTPUTF8).", smtpCode: null, enhancedCode: "5.6.7" },
 };
 
+/**
+ * The message has 8-bit bytes, and the server takes 7-bit ones only (RFC 6152 3). Encoding it would break what is signed in it, so it comes
+ * back (RFC 3463 3.7: conversion required but not supported).
+ */
+export const eightBitRefused: Receipt = {
+  outcome: "bounced",
+  error: {
+    message:
+      "The mail server takes 7-bit messages only (it does not offer 8BITMIME), and this message has 8-bit bytes. The program that wrote it must encode its texts as quoted-printable or base64.",
+    smtpCode: null,
+    enhancedCode: "5.6.3",
+  },
+};
+
 // RFC 3463 and its registry: a bad or unknown mailbox, domain or syntax (5.1.x, but 5.1.7 and 5.1.8 are the sender's), and a
 // disabled mailbox (5.2.1).
 const INVALID_CODE = /^5\.(?:1\.(?:[1-6]|10)|2\.1)$/;

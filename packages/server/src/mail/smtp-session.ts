@@ -6,7 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import { CHUNK_BYTES, waitForTurn, yieldToEventLoop } from "../lib/turn.ts";
 import { SECOND } from "../lib/units.ts";
 import type { Receipt } from "./mailer.ts";
-import { deferred, failureReceipt, getAcceptedText, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
+import { deferred, eightBitRefused, failureReceipt, getAcceptedText, type Phase, type SmtpFailure, utf8Refused } from "./smtp-reply.ts";
 import type { SmtpTarget } from "./smtp-url.ts";
 import { logInWithToken } from "./xoauth2.ts";
 
@@ -112,11 +112,6 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-// Bodies are always encoded in ASCII; a local part beyond ASCII is written into the headers as it is.
-function hasUtf8Headers(message: Buffer): boolean {
-  return !isAsciiBytes(message.subarray(0, message.indexOf("\r\n\r\n")));
-}
-
 /** What is written in this turn of the event loop leaves in one segment: a small message and its final dot. */
 function writeTogether(socket: Writable): void {
   socket.cork();
@@ -150,8 +145,15 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
 
   const send = (envelope: Envelope, message: Buffer): Promise<Sent> =>
     new Promise((resolve) => {
-      if (!(isAscii(envelope.from) && isAscii(envelope.to)) && !connection._supportedExtensions.includes("SMTPUTF8")) {
+      const offers = connection._supportedExtensions;
+      if (!(isAscii(envelope.from) && isAscii(envelope.to)) && !offers.includes("SMTPUTF8")) {
         resolve({ receipt: utf8Refused, stale: false, untouched: true });
+        return;
+      }
+      // What we compose is 7-bit, but for a local part beyond ASCII in the headers. 30 MB take 3 ms.
+      const use8BitMime = !isAsciiBytes(message);
+      if (use8BitMime && !offers.includes("8BITMIME")) {
+        resolve({ receipt: eightBitRefused, stale: false, untouched: true });
         return;
       }
       const reused = messages > 0;
@@ -179,7 +181,7 @@ function createSession(connection: Connection, time: Clock["real"]): SmtpSession
         connection.close();
       };
       const deadline = time.after(MESSAGE_MS, () => cut(`The mail server took longer than ${MESSAGE_MS / SECOND} s for one message.`));
-      const options = { from: envelope.from, to: [envelope.to], size: message.length, use8BitMime: hasUtf8Headers(message) };
+      const options = { from: envelope.from, to: [envelope.to], size: message.length, use8BitMime };
       connection.send(options, source, (error, info) => {
         if (error) fail(error);
         else if (phase === "message") settle(deferred(`The mail server answered before the message was complete: ${info.response}`), false);

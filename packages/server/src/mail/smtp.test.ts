@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type SmtpPeer, smtpPeer } from "../../test/smtp-peer.ts";
 import { realTime } from "../lib/clock.ts";
 import { expectSameMail, mailerLaws, sampleMail } from "./mailer.laws.ts";
-import type { Mailer } from "./mailer.ts";
+import type { Mailer, OutgoingMail } from "./mailer.ts";
 import { smtpMailer } from "./smtp.ts";
 
 mailerLaws("The SMTP mailer", async () => {
@@ -156,6 +156,42 @@ describe("The SMTP mailer", () => {
     });
     expect(await mailer.send(sampleMail())).toMatchObject({ outcome: "sent" });
     expect(peer.connections.total).toBe(1);
+  });
+
+  describe("with 8-bit bytes in a message that goes out as it came in", () => {
+    const submitted = (body: string): OutgoingMail =>
+      sampleMail({ message: Buffer.from(`From: hello@acme.example\r\nTo: ada@example.com\r\nSubject: Hi\r\n\r\n${body}\r\n`) });
+    const bodies = (options: SMTPServerOptions) => {
+      const types: unknown[] = [];
+      const onMailFrom: SMTPServerOptions["onMailFrom"] = ({ args }, _session, done) => {
+        types.push((args as { BODY?: string }).BODY);
+        done();
+      };
+      return { types, options: { ...options, onMailFrom } };
+    };
+    const far = `${"x".repeat(70)}\r\n`.repeat(20_000);
+
+    test("says BODY=8BITMIME where that is offered, and only then", async () => {
+      const { types, options } = bodies({});
+      const { peer, mailer } = await open(options, (port) => `smtp://127.0.0.1:${port}`);
+      for (const body of ["Grüße", `${far}Grüße`, "Hi"]) expect(await mailer.send(submitted(body))).toMatchObject({ outcome: "sent" });
+      expect(types).toEqual(["8BITMIME", "8BITMIME", undefined]);
+      expect(Buffer.from(peer.mails[0]?.raw ?? []).toString()).toContain("Grüße");
+    });
+
+    test("bounces with 5.6.3 where it is not offered, and keeps the connection for what is 7-bit", async () => {
+      const { types, options } = bodies({ hide8BITMIME: true });
+      const { peer, mailer } = await open(options, (port) => `smtp://127.0.0.1:${port}`);
+      for (const body of ["Grüße", `${far}Grüße`])
+        expect(await mailer.send(submitted(body))).toEqual({
+          outcome: "bounced",
+          error: { smtpCode: null, enhancedCode: "5.6.3", message: expect.stringMatching(/8BITMIME.*quoted-printable or base64/) },
+        });
+      expect(await mailer.send(submitted("Hi"))).toMatchObject({ outcome: "sent" });
+      expect(await mailer.send(sampleMail({ text: "Grüße", subject: "Grüße" }))).toMatchObject({ outcome: "sent" });
+      expect(types).toEqual([undefined, undefined]);
+      expect([peer.mails.length, peer.connections.total]).toEqual([2, 1]);
+    });
   });
 
   test("bounces a message above the size the server announces", async () => {
