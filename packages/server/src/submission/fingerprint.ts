@@ -1,77 +1,156 @@
 import { createHash, type Hash } from "node:crypto";
-import { CHUNK_BYTES, waitForTurn } from "../lib/turn.ts";
-import { splitMessage } from "../mail/message-head.ts";
+import { waitForTurn } from "../lib/turn.ts";
+import type { HeaderField } from "../mail/message-head.ts";
 import type { Envelope, ReadMessage } from "./message.ts";
+import { findBoundary, listParts, type MessagePart, type MessageParts } from "./message-parts.ts";
 
 // Headers that an author writes. Date, Message-ID and those of servers on the way are new with each attempt.
 const AUTHORS = /^(?:from|sender|reply-to|to|cc|subject|in-reply-to|references|list-.+|content-.+)$/;
-const CONTENT_TYPE = /^content-type[ \t]*:/i;
-const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/i;
-// A declaration takes a line or three.
-const MAX_DECLARATION = 2000;
-const DELIMITER = "\r\n--";
+const OF_PARTS = /^content-.+$/;
+// Bytes that are decoded and hashed in one stretch: a few milliseconds.
+const PIECE_BYTES = 256 * 1024;
+const MAX_CONTENT_ID = 500;
 
 /**
- * A hash of what the author of a message wrote, and of its envelope. It is the same when a program composes a message again: then Date,
- * Message-ID, Received and the boundaries between the parts are new.
+ * A hash of what a message says, and of its envelope. It is the same when a program composes the message again: texts and files are compared
+ * decoded, and numbers stand for the boundaries and Content-IDs, which are new then as Date, Message-ID and Received are. It lets the event
+ * loop serve others meanwhile.
  */
 export async function fingerprint(raw: Buffer, message: ReadMessage, envelope: Envelope): Promise<string> {
   const { idempotencyKey: _key, ...instructions } = message.instructions;
   const hash = createHash("sha256");
   hash.update(JSON.stringify([envelope.from, envelope.recipients.map(({ key }) => key), instructions]));
-  const { fields, content } = splitMessage(raw);
-  const boundaries = new Map<string, number>();
-  for (const { key, line } of fields) if (AUTHORS.test(key)) hash.update(`${key}\0${nameBoundary(line, boundaries)}`, "latin1");
-  await hashBody(hash, raw.subarray(Math.max(0, raw.length - content.length - 2)), boundaries);
+  const parts = await listParts(raw);
+  const names: Names = { boundaries: parts.boundaries, contentIds: numberContentIds(parts) };
+  const turns = new Turns();
+  for (const [i, part] of parts.parts.entries()) {
+    hash.update(`\0${part.delimiter}`);
+    for (const field of part.fields) {
+      const said = (i === 0 ? AUTHORS : OF_PARTS).test(field.key) ? sayField(field, names) : null;
+      if (said !== null) hash.update(JSON.stringify([field.key, said]));
+    }
+    await hashContent(hash, part, names, turns);
+  }
   return hash.digest("hex");
 }
 
-/** Hashes a body with numbers in place of its boundaries. */
-async function hashBody(hash: Hash, body: Buffer, boundaries: Map<string, number>): Promise<void> {
-  let hashed = 0;
-  let turnEnd = CHUNK_BYTES;
-  const hashTo = async (end: number): Promise<void> => {
-    for (; hashed < end; hashed = Math.min(end, hashed + CHUNK_BYTES)) {
-      if (hashed >= turnEnd) {
-        await waitForTurn();
-        turnEnd = hashed + CHUNK_BYTES;
-      }
-      hash.update(body.subarray(hashed, Math.min(end, hashed + CHUNK_BYTES)));
+/** What a message calls its own parts: each name has a number that it keeps when the message is composed again. */
+interface Names {
+  readonly boundaries: ReadonlyMap<string, number>;
+  readonly contentIds: ReadonlyMap<string, number>;
+}
+
+/** Lets the event loop serve others each time so many bytes are worked on. */
+class Turns {
+  #left = PIECE_BYTES;
+
+  async take(bytes: number): Promise<void> {
+    this.#left -= bytes;
+    if (this.#left > 0) return;
+    this.#left = PIECE_BYTES;
+    await waitForTurn();
+  }
+}
+
+function numberContentIds({ parts }: MessageParts): Map<string, number> {
+  const numbers = new Map<string, number>();
+  for (const { fields } of parts)
+    for (const { key, value } of fields) {
+      const id = key === "content-id" ? trimId(value) : "";
+      if (id !== "" && id.length <= MAX_CONTENT_ID && !numbers.has(id)) numbers.set(id, numbers.size);
     }
+  return numbers;
+}
+
+function trimId(value: string): string {
+  return value.replace(/^<|>$/g, "");
+}
+
+/** What a header says, apart from the names; null for one that says only how the content is encoded. */
+function sayField({ key, value }: HeaderField, { boundaries, contentIds }: Names): string | null {
+  if (key === "content-transfer-encoding") return null;
+  if (key === "content-id") return sayName(contentIds.get(trimId(value)), value);
+  if (key !== "content-type") return value;
+  const found = findBoundary(value);
+  const named =
+    found === null ? value : value.replace(found.declaration, () => `; boundary=${sayName(boundaries.get(found.boundary), "")}`);
+  // The part of a multipart/related that is shown first, by its Content-ID.
+  return named.replace(/;\s*start\s*=\s*"?<?([^<>";\s]+)>?"?/i, (all, id: string) => `; start=${sayName(contentIds.get(id), all)}`);
+}
+
+function sayName(number: number | undefined, otherwise: string): string {
+  return number === undefined ? otherwise : `\0${number}`;
+}
+
+/** Hashes the decoded content of a part, and its length, which tells it from what follows. */
+async function hashContent(hash: Hash, { fields, content }: MessagePart, { contentIds }: Names, turns: Turns): Promise<void> {
+  const find = (key: string): string => fields.find((field) => field.key === key)?.value.toLowerCase() ?? "";
+  const type = find("content-type");
+  const isText = (type === "" || type.startsWith("text/")) && contentIds.size > 0;
+  const encoding = find("content-transfer-encoding");
+  let length = 0;
+  const add = (bytes: string | Buffer): void => {
+    length += bytes.length;
+    if (typeof bytes === "string") hash.update(bytes, "latin1");
+    else hash.update(bytes);
   };
-  if (boundaries.size > 0)
-    for (let at = body.indexOf(DELIMITER); at !== -1; at = body.indexOf(DELIMITER, Math.max(at + DELIMITER.length, hashed))) {
-      if (at >= turnEnd) await hashTo(at);
-      const start = at + DELIMITER.length;
-      const lineEnd = body.indexOf("\r\n", start);
-      const line = body.toString("latin1", start, Math.min(lineEnd === -1 ? body.length : lineEnd, start + 300)).trimEnd();
-      const number = boundaries.get(line) ?? boundaries.get(line.replace(/--$/, ""));
-      if (number === undefined) continue;
-      await hashTo(at);
-      hash.update(`${DELIMITER}\0${number}${boundaries.has(line) ? "" : "--"}`);
-      hashed = lineEnd === -1 ? body.length : lineEnd;
-      if (boundaries.has(line)) hashed = hashPartHead(hash, body, hashed, boundaries);
-    }
-  await hashTo(body.length);
+  let held = "";
+  for (let piece = decodePiece(content, 0, encoding, ""); ; piece = decodePiece(content, piece.end, encoding, piece.rest)) {
+    if (isText) {
+      const text = held + piece.decoded.toString("latin1");
+      const cut = piece.end === content.length ? text.length : endOfWords(text);
+      add(nameReferences(text.slice(0, cut), contentIds));
+      held = text.slice(cut);
+    } else add(piece.decoded);
+    await turns.take(piece.taken);
+    if (piece.end === content.length) break;
+  }
+  hash.update(`\0${length}\0`);
 }
 
-/** Hashes the headers of a part from `start`, and returns where they end. */
-function hashPartHead(hash: Hash, body: Buffer, start: number, boundaries: Map<string, number>): number {
-  const near = body.subarray(start, start + MAX_DECLARATION);
-  const end = near.indexOf("\r\n\r\n");
-  // A part whose headers are longer is hashed as it stands there.
-  if (end === -1) return start;
-  const lines = near.toString("latin1", 0, end + 2).split(/(?<=\r\n)(?![ \t])/);
-  for (const line of lines) hash.update(nameBoundary(line, boundaries), "latin1");
-  return start + end + 2;
+interface DecodedPiece {
+  readonly decoded: Buffer;
+  /** Where the next piece begins. */
+  readonly end: number;
+  readonly taken: number;
+  /** Digits of base64 that belong to the next piece. */
+  readonly rest: string;
 }
 
-/** A header line in which a number stands for the boundary that it declares. */
-function nameBoundary(line: string, boundaries: Map<string, number>): string {
-  if (!CONTENT_TYPE.test(line)) return line;
-  const [declaration, quoted, bare] = BOUNDARY.exec(line.slice(0, MAX_DECLARATION)) ?? [];
-  const boundary = quoted ?? bare;
-  if (declaration === undefined || boundary === undefined) return line;
-  if (!boundaries.has(boundary)) boundaries.set(boundary, boundaries.size);
-  return line.replace(declaration, () => `; boundary=\0${boundaries.get(boundary)}`);
+/** Decodes the content of a part from `start`, as far as it is done in one stretch. */
+function decodePiece(content: Buffer, start: number, encoding: string, rest: string): DecodedPiece {
+  let end = Math.min(content.length, start + PIECE_BYTES);
+  if (encoding === "base64") {
+    const digits = rest + content.toString("latin1", start, end).replace(/[^A-Za-z0-9+/]+/g, "");
+    const whole = end === content.length ? digits.length : digits.length - (digits.length % 4);
+    return { decoded: Buffer.from(digits.slice(0, whole), "base64"), end, taken: end - start, rest: digits.slice(whole) };
+  }
+  if (encoding === "quoted-printable") {
+    // Whole lines: an escape must not be cut.
+    const lineEnd = end === content.length ? -1 : content.indexOf("\r\n", end);
+    end = lineEnd === -1 ? content.length : lineEnd + 2;
+    const text = content
+      .toString("latin1", start, end)
+      .replace(/=(?:\r\n|([0-9A-Fa-f]{2}))/g, (_all, hex: string | undefined) => toByte(hex));
+    return { decoded: Buffer.from(text, "latin1"), end, taken: end - start, rest };
+  }
+  return { decoded: content.subarray(start, end), end, taken: end - start, rest };
+}
+
+function toByte(hex: string | undefined): string {
+  return hex === undefined ? "" : String.fromCharCode(Number.parseInt(hex, 16));
+}
+
+/** Where the last word of a text begins, which may go on in the next piece; its end if that word is longer than a reference may be. */
+function endOfWords(text: string): number {
+  for (let at = text.length; at > text.length - MAX_CONTENT_ID && at > 0; at -= 1) if (/[\s"'<>()[\]]/.test(text.charAt(at - 1))) return at;
+  return text.length;
+}
+
+/** A text with numbers in place of the Content-IDs of the message that it refers to (RFC 2392). */
+function nameReferences(text: string, contentIds: ReadonlyMap<string, number>): string {
+  return text.replace(/cid:([^\s"'<>()[\]]{1,500})/gi, (all, id: string) => {
+    const number = contentIds.get(id) ?? contentIds.get(id.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) => toByte(hex)));
+    return number === undefined ? all : `cid:\0${number}`;
+  });
 }

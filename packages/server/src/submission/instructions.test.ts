@@ -78,6 +78,73 @@ describe("headers for this server", () => {
     expect((await world.sdk.emails.list()).data).toHaveLength(1);
   });
 
+  describe("an Idempotency-Key recognizes a message whose pictures have new Content-IDs", () => {
+    const files = (id: string) => [
+      { filename: "a.png", content: Buffer.from([137, 80, 78, 71]), cid: `a.${id}@acme.example` },
+      { filename: "b.png", content: Buffer.from([137, 80, 78, 71]), cid: `b.${id}@acme.example` },
+    ];
+    const pictures = (first: string, second: string) =>
+      `<p>${"Vielen Dank für Ihren Einkauf bei uns. ".repeat(20)}</p><img src="cid:${first}"><p>=</p><img src='cid:${second}'>`;
+    const sender = async () => {
+      const { world, port } = await start();
+      const transport = nodemailer.createTransport({ host: "127.0.0.1", port, ignoreTLS: true });
+      onTestFinished(() => transport.close());
+      const send = async (mail: object): Promise<string> =>
+        (
+          await transport
+            .sendMail({ from: "hello@acme.example", to: "ada@example.com", headers: { "Idempotency-Key": "order-7" }, ...mail })
+            .catch((error: Error) => ({ response: error.message }))
+        ).response;
+      return { world, send };
+    };
+
+    test.each(["quoted-printable", "base64"] as const)("in %s", async (textEncoding) => {
+      const { world, send } = await sender();
+      const compose = (id: string) => {
+        const [a, b] = [`a.${id}@acme.example`, `b.${id}@acme.example`];
+        return { textEncoding, html: pictures(a, b), text: `Vielen Dank für alles! [cid:${a}]`, attachments: files(id) };
+      };
+      const first = await send(compose("1"));
+      expect(first).toMatch(/^250 /);
+      // Of other lengths, so that each line of the encoded HTML differs.
+      expect(await send(compose("1774523981.4711"))).toBe(first);
+      expect(await send({ ...compose("22"), html: pictures("a.22%40acme.example", "b.22%40acme.example") })).toBe(first);
+      for (const other of [
+        { html: pictures("b.3@acme.example", "a.3@acme.example") },
+        { html: pictures("a.3@acme.example", "c.3@acme.example") },
+        { html: pictures("a.3@acme.example", "b.3@acme.example").replace("Einkauf", "Besuch") },
+        { text: "Vielen Dank für alles! [cid:4711]" },
+        { attachments: files("3").reverse() },
+        { attachments: files("3").map((file) => ({ ...file, content: Buffer.from([137, 80, 78, 72]) })) },
+        { attachments: [...files("3"), { filename: "c.txt", content: "c" }] },
+      ])
+        expect([other, await send({ ...compose("3"), ...other })]).toEqual([
+          other,
+          expect.stringContaining("This Idempotency-Key was used for a different message"),
+        ]);
+      expect((await world.sdk.emails.list()).data).toHaveLength(1);
+    });
+
+    test("in another encoding", async () => {
+      const { send } = await sender();
+      const mail = {
+        html: `<p>${"Grüße = Küsse\r\n".repeat(30_000)}</p>`,
+        attachments: [{ filename: "a.bin", content: Buffer.alloc(700_000, 7) }],
+      };
+      const first = await send({ ...mail, textEncoding: "base64" });
+      expect(first).toMatch(/^250 /);
+      expect(await send({ ...mail, textEncoding: "quoted-printable" })).toBe(first);
+      expect(await send({ ...mail, html: mail.html.replace(/ü(?=sse\r\n<)/, "u"), textEncoding: "base64" })).toMatch(/different message/);
+    });
+
+    test("and refuses a text that only looks as if it referred to one", async () => {
+      const { send } = await sender();
+      const mail = (order: string) => ({ text: `Your order cid:${order} was sent.`, html: "<b>Hi</b>" });
+      expect(await send(mail("1"))).toMatch(/^250 /);
+      expect(await send(mail("2"))).toMatch(/different message/);
+    });
+  });
+
   test("of those that are resent only Resent-Bcc is taken out", async () => {
     const { world, port } = await start();
     const kept = [
