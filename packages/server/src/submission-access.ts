@@ -43,9 +43,14 @@ export function createSubmissionAccess(deps: Deps, { workspaceId }: Installation
         throw error;
       }
     },
-    admit: async ({ keyHash, keyId }) => {
+    admit: async ({ keyHash, keyId }, address) => {
       if (storage.lowDisk !== null) throw new ApiError("storage_unavailable", storage.lowDisk);
       if (keyHash !== null) authorizeDeveloper(await confirmDeveloper(keys, keyHash), ENDPOINT);
+      // A relay may have been added since the connection opened.
+      else if (!isLoopbackAddress(address) && !(await deps.relays.capturesMail(deps.db.read)))
+        throw new ApiError("unauthorized", "Mail can leave this server now, so other machines need an API key.", {
+          hint: "Log in with any user name and an API key as password.",
+        });
       await limitDeveloper(limiter, config.rates, keyId, ENDPOINT, []);
     },
     watch: ({ keyHash }, until) => (keyHash === null ? null : keys.watchKey(keyHash, until)),

@@ -2,6 +2,7 @@ import type { EmailDeps } from "../emails/deps.ts";
 import type { ApiError } from "../lib/api-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { MailCapture } from "../relays/deps.ts";
 import type { SubmissionPorts } from "./ports.ts";
 
 /** Who submits mail: a key, or in dev mode a workspace. */
@@ -21,8 +22,8 @@ export interface SubmissionAccess {
   logIn(login: { readonly user: string; readonly password: string; readonly address: string }): Promise<Submitter>;
   /** Who submits from an address without a login; null if nobody may. */
   anonymous(address: string): Submitter | null;
-  /** Looks at the key again, takes from its rate and checks that the storage takes mail. Throws ApiError. */
-  admit(submitter: Submitter): Promise<void>;
+  /** Looks at the key again, or whether none is needed at `address` any more, takes from its rate and checks that the storage takes mail. Throws ApiError. */
+  admit(submitter: Submitter, address: string): Promise<void>;
   /** A signal that aborts once the key is revoked; it is watched until `until` aborts. */
   watch(submitter: Submitter, until: AbortSignal): AbortSignal | null;
   /** The error that a caller of the API would get; notes what the storage refuses. */
@@ -30,7 +31,8 @@ export interface SubmissionAccess {
 }
 
 /** What submission over SMTP needs. */
-export interface SubmissionDeps extends EmailDeps {
+export interface SubmissionDeps extends EmailDeps, MailCapture {
+  readonly relays: EmailDeps["relays"] & MailCapture["relays"];
   readonly submissionPorts: SubmissionPorts;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,8 +40,5 @@ export interface SubmissionDeps extends EmailDeps {
     readonly maxBodyBytes: number;
     readonly publicUrl: string | null;
     readonly inboundDomain: string | null;
-    /** Where mail goes; null if it is captured. */
-    readonly smtpUrl: string | null;
-    readonly relays: string | null;
   };
 }

@@ -113,7 +113,7 @@ async function receive(
     if (stream.sizeExceeded) return reply(552, `5.3.4 The message is larger than ${deps.config.maxBodyBytes} bytes`);
     if (bytes === null) return reply(452, "4.3.1 Too many messages at once, please try again later");
     if (submitter === null) return reply(530, "5.7.0 Log in first");
-    await sessions.admit(submitter);
+    await sessions.admit(submitter, session.remoteAddress);
     return await submit(deps, submitter, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
       from: mailFrom ? mailFrom.address : "",
       recipients: listEach(rcptTo.map(({ address }) => parseMailbox(address))),
@@ -236,8 +236,8 @@ class Sessions {
   }
 
   /** Throws ApiError when the key was revoked meanwhile, has used up its rate, or the storage takes nothing. */
-  async admit(submitter: Submitter): Promise<void> {
-    await this.#access.admit(submitter);
+  async admit(submitter: Submitter, address: string): Promise<void> {
+    await this.#access.admit(submitter, address);
   }
 
   /** The reply to what failed. */

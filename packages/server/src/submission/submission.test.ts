@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { Mailsvc } from "@mailsvc/sdk";
 import nodemailer from "nodemailer";
 import { describe, expect, test } from "vitest";
 import { selfSigned } from "../../test/certificates.ts";
@@ -74,6 +75,24 @@ describe("a program that changed its port", () => {
     const login = { user: "anybody", password: "secret", address: "10.0.0.7" };
     await expect(guarded.logIn(login)).rejects.toMatchObject({ code: "unauthorized" });
     expect(await guarded.logIn({ ...login, password: sending.world.apiKey })).toMatchObject({ workspaceId: sending.world.workspaceId });
+  });
+
+  test("needs a verified sender, and on another machine a key, as soon as a relay is added", async () => {
+    const { world, port } = await start();
+    const stranger = HELLO.replace("hello@acme.example", "any@somewhere.org");
+    expect(readId(await submitTo(port, stranger))).toMatch(/^em_/);
+    const access = createSubmissionAccess(world.app.deps, world.app.installation);
+    const submitter = access.anonymous("10.0.0.7");
+    if (submitter === null) throw new Error("Nobody may submit.");
+    await access.admit(submitter, "10.0.0.7");
+    const operator = new Mailsvc({ apiKey: world.operatorKey, baseUrl: world.url, fetch: world.fetch });
+    await operator.relays.add({ name: "default", host: "127.0.0.1", port: 9 });
+    expect(await submitTo(port, stranger)).toMatch(/^550 5\.7\.1 Neither any@somewhere\.org nor the domain somewhere\.org is a verified sender/);
+    expect(readId(await submitTo(port, HELLO))).toMatch(/^em_/);
+    await expect(access.admit(submitter, "10.0.0.7")).rejects.toMatchObject({ code: "unauthorized" });
+    await access.admit(submitter, "127.0.0.1");
+    await operator.relays.remove("default");
+    expect(readId(await submitTo(port, stranger))).toMatch(/^em_/);
   });
 
   test("may send what has no headers, and from any address", async () => {

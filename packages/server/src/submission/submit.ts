@@ -55,7 +55,7 @@ async function prepare(deps: SubmissionDeps, submitter: Submitter, message: Read
     return async (tx) => toId(await sendPrepared(prepared, tx, deps, submitter));
   }
   const file = { filename: "message.eml", contentType: MESSAGE_TYPE, contentId: null, size: bytes.length, content: bytes };
-  const anySender = deps.config.dev && deps.config.smtpUrl === null && deps.config.relays === null;
+  const anySender = deps.config.dev && (await deps.relays.capturesMail(deps.db.read));
   return async (tx) =>
     toId(await send(tx, deps, { ...origin, request: { ...request, subject }, files: [file], asIs: { messageId, sender, anySender } }));
 }
