@@ -1,7 +1,10 @@
 import type { BatchEmail, BatchQueued } from "@mailsvc/sdk/contract";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/scenario.ts";
+import { check } from "../http/validation.ts";
+import { MB } from "../lib/units.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
+import { prepareBatch } from "./batch.ts";
 
 const hello = { from: "Acme <hello@acme.test>", subject: "Hello", text: "It works." };
 const to = (name: string, changes: Partial<BatchEmail> = {}): BatchEmail => ({ ...hello, to: `${name}@example.com`, ...changes });
@@ -223,6 +226,31 @@ describe("a batch is refused", () => {
       expect(await refusal(world, body)).toMatchObject({ status: 400, code: "validation_error", details });
       expect(await total(world)).toBe(0);
     });
+});
+
+test("the files of a batch are 40 MiB at most, and those that emails share count once", async () => {
+  await using world = await createWorld();
+  const { deps } = world.app;
+  const context = { read: deps.db.read, deps, workspaceId: world.workspaceId, check };
+  const file = (bytes: number) => [{ filename: "a.bin", content: Buffer.alloc(bytes).toString("base64") }];
+  const large = file(3 * MB);
+  // Another list each time, of one text: the limit counts what is decoded.
+  const filled = (last: number) =>
+    [...Array.from({ length: 13 }, () => [...large]), file(last)].map((attachments, i) => to(`p${i}`, { attachments }));
+  const faultsOf = async (emails: readonly BatchEmail[]) => {
+    const prepared = await prepareBatch({ emails: [...emails], mode: "permissive" }, context);
+    return prepared.map(({ failure }) => failure?.message ?? null);
+  };
+  const none = Array.from({ length: 14 }, () => null);
+  expect(await faultsOf(filled(MB - 1))).toEqual(none);
+  expect(await faultsOf([...filled(MB - 1), to("over", { attachments: file(3) }), to("plain")])).toEqual([
+    ...none,
+    "At most 40 MiB of attachments in a batch.",
+    null,
+  ]);
+  expect(await faultsOf(Array.from({ length: 20 }, (_, i) => to(`p${i}`, { attachments: large })))).toEqual(
+    Array.from({ length: 20 }, () => null),
+  );
 });
 
 test("no template can have the slug that is the address of batches", async () => {

@@ -56,7 +56,7 @@ const ROUTE = "POST /api/v1/send/batch emails";
  */
 export async function prepareBatch(
   { emails }: HandlerInput<typeof contract.emails.sendBatch>,
-  { read, deps, workspaceId, check }: ReadContext<EmailDeps>,
+  { read, deps, workspaceId, check }: Pick<ReadContext<EmailDeps>, "read" | "deps" | "workspaceId" | "check">,
 ): Promise<PreparedBatch> {
   const prepared: PreparedEmail[] = [];
   const firstWithKey = new Map<string, number>();

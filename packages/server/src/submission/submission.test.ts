@@ -1,13 +1,15 @@
 import { generateKeyPairSync } from "node:crypto";
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { Mailsvc } from "@mailsvc/sdk";
+import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import nodemailer from "nodemailer";
 import { describe, expect, test } from "vitest";
 import { selfSigned } from "../../test/certificates.ts";
 import { talkSmtp } from "../../test/smtp-client.ts";
 import { HELLO, readId, serve, start, startProduction, submitTo, toLogin } from "../../test/submission.ts";
-import { dkimSigner } from "../mail/dkim.ts";
+import { dkimSigner, toPublicKey } from "../mail/dkim.ts";
 import { createSubmissionAccess } from "../submission-access.ts";
 import { readMessage } from "./message.ts";
 
@@ -87,7 +89,9 @@ describe("a program that changed its port", () => {
     await access.admit(submitter, "10.0.0.7");
     const operator = new Mailsvc({ apiKey: world.operatorKey, baseUrl: world.url, fetch: world.fetch });
     await operator.relays.add({ name: "default", host: "127.0.0.1", port: 9 });
-    expect(await submitTo(port, stranger)).toMatch(/^550 5\.7\.1 Neither any@somewhere\.org nor the domain somewhere\.org is a verified sender/);
+    expect(await submitTo(port, stranger)).toMatch(
+      /^550 5\.7\.1 Neither any@somewhere\.org nor the domain somewhere\.org is a verified sender/,
+    );
     expect(readId(await submitTo(port, HELLO))).toMatch(/^em_/);
     await expect(access.admit(submitter, "10.0.0.7")).rejects.toMatchObject({ code: "unauthorized" });
     await access.admit(submitter, "127.0.0.1");
@@ -282,11 +286,23 @@ test("a message of headers only is signed with all of them", async () => {
     ...{ from: "a@acme.example", recipients: [], protocol: "ESMTP", by: "localhost", at: 0 },
   });
   expect(bytes.toString()).toMatch(/\r\nSubject: Hi\r\n\r\n$/);
-  const { privateKey } = generateKeyPairSync("ed25519");
-  const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
-  const signed = (await dkimSigner([{ domain: "acme.example", selector: "s", privateKey: pem }])("acme.example", bytes)).toString();
-  expect(signed).toMatch(/h=subject:from:/);
-  expect(signed).not.toMatch(/h=from:to:reply-to/);
+  const privateKey = String(generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }));
+  const signature = await dkimSigner([{ domain: "acme.example", selector: "s", privateKey }])("acme.example", bytes);
+  const { type, key } = toPublicKey({ privateKey });
+  const verify = async (message: string | Buffer) => {
+    const resolver = async (name: string) => (name === "s._domainkey.acme.example" ? [[`v=DKIM1; k=${type}; p=${key}`]] : []);
+    const { results } = await dkimVerify(Readable.from([Buffer.from(message as string)]), { resolver });
+    return results.map(({ status, signingHeaders }) => [status.result, signingHeaders?.keys]);
+  };
+  const signed = Buffer.concat([signature, bytes]);
+  expect(await verify(signed)).toEqual([["pass", "Subject: From"]]);
+  const text = signed.toString();
+  for (const altered of [
+    text.replace("Subject: Hi", "Subject: Money"),
+    text.replace("Subject:", "Reply-To: eve@evil.example\r\nSubject:"),
+    `${text}Hi\r\n`,
+  ])
+    expect([altered, (await verify(altered)).map(([result]) => result === "pass")]).toEqual([altered, [false]]);
 });
 
 describe("a message goes through untouched", () => {
