@@ -7,7 +7,7 @@ import type { DkimKey } from "./mail/dkim.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { parseSmtpUrl } from "./mail/smtp-url.ts";
 import { readRelayFile } from "./relays/file.ts";
-import type { MakeRelayMailer } from "./relays/registry.ts";
+import type { MakeRelayMailer } from "./relays/known-relay.ts";
 import { type RelaySettings, toDkimKeys } from "./relays/settings.ts";
 
 /** What flags and files say about relays. */

@@ -4,9 +4,18 @@ import type { Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { dkimSigner } from "../mail/dkim.ts";
-import { type KnownRelay, sealPlace, showRelay } from "./registry.ts";
+import { type KnownRelay, showRelay } from "./known-relay.ts";
 import type { RelayDeps } from "./relay-deps.ts";
-import { assertSettings, joinSecrets, type OpenSettings, type RelaySettings, showSettings, splitSecrets, toDkimKeys } from "./settings.ts";
+import {
+  assertSettings,
+  joinSecrets,
+  type OpenSettings,
+  type RelaySettings,
+  sealPlace,
+  showSettings,
+  splitSecrets,
+  toDkimKeys,
+} from "./settings.ts";
 
 type Changes = { readonly [Field in Exclude<keyof RelaySettings, "name">]?: RelaySettings[Field] | undefined };
 

@@ -37,6 +37,11 @@ export function splitSecrets({ password, clientSecret, refreshToken, dkim, ...op
   };
 }
 
+/** Where the secrets of a relay are sealed for. */
+export function sealPlace(name: string): string {
+  return `relay:${name}`;
+}
+
 /** The settings as they were given. */
 export function joinSecrets({ dkim, ...open }: OpenSettings, secrets: string): RelaySettings {
   const { privateKeys = [], ...own } = JSON.parse(secrets) as Secrets;

@@ -2,7 +2,7 @@ import type { RelayStep } from "@mailsvc/sdk/contract";
 import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { OutgoingMail } from "../mail/mailer.ts";
 import { adviseOn } from "./hints.ts";
-import type { KnownRelay } from "./registry.ts";
+import type { KnownRelay } from "./known-relay.ts";
 import type { RelayDeps } from "./relay-deps.ts";
 
 interface TestMail {

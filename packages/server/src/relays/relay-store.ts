@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import type { Reader } from "../db/db.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import type { KnownRelay, RelayMaker } from "./known-relay.ts";
+import { joinSecrets, type RelaySettings, sealPlace } from "./settings.ts";
+
+export interface RelayStoreOptions {
+  readonly seal: Seal;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long what is known of the database counts, ms: other processes may change it. */
+  readonly maxAgeMs: number;
+  /** The default relay as --smtp-url describes it; null without one. */
+  readonly given: { readonly settings: RelaySettings; readonly mailer: Mailer } | null;
+  /** The relays of --relays. */
+  readonly file: readonly RelaySettings[];
+}
+
+/**
+ * The relays that this process knows: of flags and files, and those of the database as it last read them. A relay that the API changes is
+ * replaced by another one; its mail under way ends on the old one.
+ */
+export class RelayStore {
+  readonly #options: RelayStoreOptions;
+  readonly #maker: RelayMaker;
+  readonly #relays = new Map<string, KnownRelay>();
+  #mailers: readonly Mailer[] = [];
+  #readAt: number | null = null;
+  /** How often the rows of the database have changed, as this process knows. */
+  #changes = 0;
+  #reading: Promise<void> | null = null;
+
+  constructor(options: RelayStoreOptions, maker: RelayMaker) {
+    this.#options = options;
+    this.#maker = maker;
+    const { given } = options;
+    if (given) this.#relays.set(given.settings.name, maker.makeGiven(given.settings, given.mailer));
+    this.#listMailers();
+  }
+
+  /** Makes the relays of the file, and reads those of the database. */
+  async open(read: Reader): Promise<void> {
+    for (const settings of this.#options.file) this.#relays.set(settings.name, await this.#maker.make(settings, "file"));
+    await this.refresh(read);
+  }
+
+  get size(): number {
+    return this.#relays.size;
+  }
+
+  /** The mailers of all relays. The list is another one whenever it changes. */
+  get mailers(): readonly Mailer[] {
+    return this.#mailers;
+  }
+
+  find(name: string): KnownRelay | null {
+    return this.#relays.get(name) ?? null;
+  }
+
+  /** All relays, by name. */
+  list(): KnownRelay[] {
+    return [...this.#relays.values()].sort((a, b) => (a.settings.name < b.settings.name ? -1 : 1));
+  }
+
+  /** Reads what the database holds, if it may have changed. */
+  async refresh(read: Reader): Promise<void> {
+    const { maxAgeMs, clock } = this.#options;
+    if (this.#readAt !== null && (maxAgeMs === Number.POSITIVE_INFINITY || clock.real.now() - this.#readAt < maxAgeMs)) return;
+    // Again if the rows changed meanwhile: what was read may be older.
+    do {
+      this.#reading ??= this.#read(read).finally(() => {
+        this.#reading = null;
+      });
+      await this.#reading;
+    } while (this.#readAt === null);
+  }
+
+  /** The rows of the database have changed. */
+  clear(): void {
+    this.#readAt = null;
+    this.#changes += 1;
+  }
+
+  async #read(read: Reader): Promise<void> {
+    const { clock, seal, log } = this.#options;
+    const at = clock.real.now();
+    const changes = this.#changes;
+    const rows = await read.select().from(read.t.relays);
+    const stored = new Set(rows.map(({ name }) => name));
+    for (const [name, { source }] of this.#relays) if (source === "api" && !stored.has(name)) this.#drop(name);
+    for (const { name, settings, secrets, updatedAt } of rows) {
+      const known = this.#relays.get(name);
+      if (known && known.source !== "api") {
+        if (this.#readAt === null)
+          log.warn("a relay of the database is not used: a flag or file defines one of the same name", { relay: name });
+        continue;
+      }
+      const revision = `${updatedAt} ${createHash("sha256").update(secrets).digest("hex")}`;
+      if (known?.revision === revision) continue;
+      const made = await this.#maker.make(joinSecrets(settings, seal.open(secrets, sealPlace(name))), "api", revision);
+      if (known) this.#drop(name);
+      this.#relays.set(name, made);
+    }
+    this.#readAt = changes === this.#changes ? at : null;
+    this.#listMailers();
+  }
+
+  #drop(name: string): void {
+    void this.#relays.get(name)?.live.retire();
+    this.#relays.delete(name);
+  }
+
+  #listMailers(): void {
+    this.#mailers = [...this.#relays.values()].map(({ live }) => live.mailer);
+  }
+}
