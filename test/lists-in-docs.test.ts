@@ -1,14 +1,19 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
+  AGENT_EVENT_STATES,
   AGENT_EVENT_TYPES,
   AGENT_EVENTS,
   type AgentEventKind,
   type AgentEventType,
+  AUTOMATION_STATUSES,
   AutomationOccurrence,
   AutomationStep,
   AutomationTrigger,
+  CAMPAIGN_STATUSES,
   CONTACT_TEXT_FIELDS,
+  EMAIL_STATES,
+  EMAIL_STATUSES,
   isReferenceField,
   PROVIDERS,
   STEP_TYPES,
@@ -59,6 +64,31 @@ describe("docs/agents-webhooks.md", () => {
     expect(new Set(named("never pause an activation"))).toEqual(new Set(types(({ pausesOnFailure }) => !pausesOnFailure)));
     expect(new Set(named("when a newer one followed"))).toEqual(new Set(types(({ isStatus }) => isStatus)));
   });
+});
+
+describe("docs/emails.md", () => {
+  const page = "docs/emails.md";
+
+  test("has a row for each state of emails, with what it means and what comes next", () => {
+    const rows = tableUnder(pathOf(page), "States").map(([state, meaning = "", next]) => [state, meaning.split("; [see below]")[0], next]);
+    const stated = Object.entries(EMAIL_STATES).map(([state, { meaning, next }]) => [code(state), meaning, next.map(code).join(", ")]);
+    expect(rows).toEqual(stated);
+  });
+
+  test("says which state of its recipients a mail has, in the order of their ranks", () => {
+    const [, listed = ""] = /is the first of these that any recipient has: (.+?)\. /s.exec(read(page)) ?? [];
+    const byRank = EMAIL_STATUSES.toSorted((a, b) => EMAIL_STATES[a].rank - EMAIL_STATES[b].rank);
+    expect(listed.split(/,\s/)).toEqual(byRank.map(code));
+  });
+});
+
+test.each<[states: string, list: readonly string[], page: string, heading: string]>([
+  ["campaigns", CAMPAIGN_STATUSES, "docs/campaigns.md", "States"],
+  ["automations", AUTOMATION_STATUSES, "docs/automations.md", "States and versions"],
+  ["deliveries to agents", AGENT_EVENT_STATES, "docs/agents-webhooks.md", "Retries"],
+])("the states of %s are all in a table of the documentation", (_states, list, page, heading) => {
+  const named = tableUnder(pathOf(page), heading).flatMap((row) => row.join(" ").match(/(?<=`)[A-Za-z]+(?=`)/g) ?? []);
+  expect(list.filter((state) => !named.includes(state))).toEqual([]);
 });
 
 describe("steps of automations", () => {

@@ -17,6 +17,7 @@ import type { Deps } from "./deps.ts";
 import { keepClock, restoreClock } from "./dev/kept-clock.ts";
 import { createDevWorld, type DevWorld } from "./dev/world.ts";
 import { DRAFT_SOURCES } from "./draft-sources.ts";
+import type { StatusListener } from "./emails/emails.ts";
 import { findLastEventTime } from "./events/events.ts";
 import { EventStreamLoop, type EventStreamWorker } from "./events/stream.ts";
 import { explain } from "./explain/explain.ts";
@@ -122,6 +123,8 @@ interface AppParts {
   tracing?: Tracing;
   /** Records what happens, in dev mode. */
   recorder?: RunRecorder;
+  /** Is told last of the changes of emails. */
+  statusListener?: StatusListener;
   /** Keeps the keys of a new installation until they were shown; without one they are only in `App.installation`. */
   firstKeys?: FirstKeyStore;
 }
@@ -261,10 +264,8 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       runClock: makeRunClock({ db, clock, log, controllable: isControllable(clock) }),
       eventStream,
       ...hooks,
-      ...(recorder && {
-        statusListeners: [...hooks.statusListeners, recorder.statusListener],
-        eventListeners: [...hooks.eventListeners, recorder.eventListener],
-      }),
+      statusListeners: [...hooks.statusListeners, recorder?.statusListener, parts.statusListener].filter((one) => one !== undefined),
+      eventListeners: [...hooks.eventListeners, ...(recorder ? [recorder.eventListener] : [])],
       staging: createStaging(() => deps),
       submissionPorts: new SubmissionPorts(),
       releaser: new MailReleaser({ config: config.release, from: config.mailFrom, clock, ids }),

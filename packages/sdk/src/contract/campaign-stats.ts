@@ -1,5 +1,5 @@
 import { CAMPAIGN_STATUSES, SKIP_REASONS, VARIANT_NAMES } from "./campaign-fields.ts";
-import { EMAIL_STATUSES } from "./email-statuses.ts";
+import { EMAIL_STATUSES } from "./email-states.ts";
 import { Instant } from "./page.ts";
 import * as z from "./zod.ts";
 

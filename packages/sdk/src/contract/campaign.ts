@@ -9,7 +9,7 @@ import {
   Throttle,
   VARIANT_NAMES,
 } from "./campaign-fields.ts";
-import { EMAIL_STATUSES } from "./email-statuses.ts";
+import { EMAIL_STATUSES } from "./email-states.ts";
 import { DeliveryError } from "./emails.ts";
 import { ERROR_CODES } from "./errors.ts";
 import { Instant } from "./page.ts";

@@ -13,7 +13,7 @@ import {
 } from "./campaign-fields.ts";
 import { CampaignStats, CampaignVerification } from "./campaign-stats.ts";
 import { CONTACT_TEXT_FIELDS } from "./contact-fields.ts";
-import { EMAIL_STATUSES } from "./email-statuses.ts";
+import { EMAIL_STATUSES } from "./email-states.ts";
 import { endpoint } from "./endpoint.ts";
 import { pageQuery, pageSchema } from "./page.ts";
 import * as z from "./zod.ts";

@@ -1,6 +1,6 @@
 import { EmailAddress, MailboxText, ReplyTo, ShownReplyTo } from "./address.ts";
 import { BatchEmail, BatchResponse, batchRequest } from "./batch.ts";
-import { EMAIL_STATUSES } from "./email-statuses.ts";
+import { EMAIL_STATUSES } from "./email-states.ts";
 import { endpoint } from "./endpoint.ts";
 import { Instant, pageQuery, pageSchema } from "./page.ts";
 import { AcceptedRecipient, checkRecipients, EventRecipient, RECIPIENT_KINDS, recipientFields } from "./recipients.ts";

@@ -2,7 +2,7 @@
 // schemas take as long to load as everything else of theirs.
 export * from "./contact-fields.ts";
 export { DURATION, durationMs } from "./duration.ts";
-export { EMAIL_STATUSES } from "./email-statuses.ts";
+export { EMAIL_STATES, EMAIL_STATUSES } from "./email-states.ts";
 export { type Endpoint, isForAgents, paramNames } from "./endpoint.ts";
 export { ERRORS, type ErrorCode } from "./errors.ts";
 export * from "./rule-fields.ts";

@@ -97,7 +97,7 @@ export * from "./dashboard.ts";
 export * from "./dev.ts";
 export * from "./domains.ts";
 export * from "./duration.ts";
-export * from "./email-statuses.ts";
+export * from "./email-states.ts";
 export * from "./emails.ts";
 export * from "./endpoint.ts";
 export * from "./error-body.ts";

@@ -1,7 +1,7 @@
 import type { CampaignDetail, CampaignStatus } from "@mailsvc/sdk/contract";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { moveEmails, OF_CAMPAIGN } from "../emails/emails.ts";
+import { moveEmails, OF_CAMPAIGN, WAITING } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { findCampaignRow, getCampaignRow, showDetail } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
@@ -78,7 +78,7 @@ export function cancelRecipients(deps: CampaignDeps): JobHandler {
     const emails = await deps.db.read
       .select()
       .from(t)
-      .where(and(OF_CAMPAIGN, eq(t.campaignId, campaignId), inArray(t.status, ["queued", "deferred"])))
+      .where(and(OF_CAMPAIGN, eq(t.campaignId, campaignId), inArray(t.status, WAITING)))
       .orderBy(asc(t.id))
       .limit(CHUNK);
     return {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { accepted, busy, noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { busy, noSuchUser, scriptedMailer } from "../../test/scripted-mailer.ts";
+import type { Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 import { type Effect, type Mark, storeEffects } from "./effects.ts";
 import { holdDomain, listHolds } from "./holds.ts";
@@ -27,7 +28,9 @@ const store = (...effects: Effect[]): Promise<void> => {
   return deps.db.tx((tx) => storeEffects(tx, deps, effects));
 };
 const markOf = (mail: PendingMail): Mark => ({ kind: "mark", mail, marked: null });
-const outcomeOf = ({ email, attempt }: PendingMail, receipt = accepted) => outcomeOfReceipt(receipt, { email, attempt, at: 0, random });
+const captured: Receipt = { outcome: "delivered", response: "captured" };
+const outcomeOf = ({ email, attempt }: PendingMail, receipt: Receipt = captured) =>
+  outcomeOfReceipt(receipt, { email, attempt, at: 0, random });
 const statuses = (ids: string[]) => Promise.all(ids.map(async (id) => (await world.sdk.emails.get(id)).status));
 
 test("marks, outcomes and holds are stored together, each email as it was read", async () => {
@@ -38,7 +41,7 @@ test("marks, outcomes and holds are stored together, each email as it was read",
   const mark = markOf(a);
   const held = { kind: "held" as const, email: c.email, domain: "two.example", bytes: 0 };
   await store(mark, outcomeOf(b), held, outcomeOf(d, busy));
-  expect(await statuses(ids)).toEqual(["sending", "sent", "queued", "deferred"]);
+  expect(await statuses(ids)).toEqual(["sending", "delivered", "queued", "deferred"]);
   expect(mark.marked).toMatchObject({ id: ids[0], status: "sending", attempts: 1 });
   expect(await listHolds(deps.db.read)).toMatchObject([{ domain: "two.example", emails: 1 }]);
 });
@@ -69,7 +72,7 @@ test("of two outcomes for one email in a group, as a crash may leave them, the f
   const [a] = (await load(id)) as [PendingMail];
   await store(outcomeOf(a), outcomeOf(a, noSuchUser));
   const email = await world.sdk.emails.get(id);
-  expect(email).toMatchObject({ status: "sent", attempts: 1 });
-  expect(email.events.map(({ type }) => type)).toEqual(["email.queued", "email.sent"]);
+  expect(email).toMatchObject({ status: "delivered", attempts: 1 });
+  expect(email.events.map(({ type }) => type)).toEqual(["email.queued", "email.sent", "email.delivered"]);
   expect((await world.sdk.suppressions.list()).data).toEqual([]);
 });

@@ -39,7 +39,7 @@ export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliv
 export { send } from "./send.ts";
 export { sendRendered } from "./send-rendered.ts";
 export { buildMessageId } from "./show.ts";
-export { EMAIL_TRANSITIONS, type Move, moveEmails, OPEN, type StatusChange, transition } from "./states.ts";
+export { type Move, moveEmails, OPEN, type StatusChange, type StatusListener, transition, WAITING } from "./states.ts";
 export {
   type ContentsRow,
   countInDoubt,

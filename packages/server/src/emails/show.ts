@@ -1,5 +1,5 @@
 import type { Email, EmailDetail, EmailRecipient, EmailStatus } from "@mailsvc/sdk/contract";
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { EMAIL_STATES, parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader } from "../db/db.ts";
 import { listEventsOfEmails, toEventId } from "../events/events.ts";
 import { iso } from "../lib/clock.ts";
@@ -7,24 +7,6 @@ import { isTestMail } from "../lib/test-mail.ts";
 import type { MessageReading, MessageTexts } from "./deps.ts";
 import { readTexts } from "./read-texts.ts";
 import { type ContentsRow, type EmailRow, type FullMail, type ListedMail, listAttachmentInfo } from "./store.ts";
-
-/**
- * From which recipient a mail has its status: from the one that comes first here. So a mail is open as long as anybody is to get it, and
- * afterwards it is `sent` or `delivered` if anybody got it. Only a mail that nobody got shows why.
- */
-const STATUS_ORDER: readonly EmailStatus[] = [
-  "sending",
-  "queued",
-  "deferred",
-  "sent",
-  "delivered",
-  "complained",
-  "bounced",
-  "failed",
-  "suppressed",
-  "skipped",
-  "cancelled",
-];
 
 /**
  * The Message-ID of a mail: the one it brought, or one made of its id and its sender's domain, so that it is the same at every attempt, for
@@ -112,9 +94,9 @@ export async function showHistories(read: Reader, mails: readonly Pick<FullMail,
   );
 }
 
-/** The status of a mail, from those of its recipients: see `STATUS_ORDER`. */
+/** The status of a mail, from those of its recipients: the one with the lowest rank. */
 export function getMailStatus(statuses: readonly EmailStatus[]): EmailStatus {
-  const status = STATUS_ORDER.find((one) => statuses.includes(one));
+  const [status] = statuses.toSorted((a, b) => EMAIL_STATES[a].rank - EMAIL_STATES[b].rank);
   if (!status) throw new Error("A mail has a recipient.");
   return status;
 }

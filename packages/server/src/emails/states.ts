@@ -1,53 +1,31 @@
-import type { EmailStatus, SkipReason } from "@mailsvc/sdk/contract";
+import { EMAIL_STATES, EMAIL_STATUSES, type EmailStatus, type SkipReason } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { type NewEvent, recordEvents } from "../events/events.ts";
 import type { EmailDeps } from "./deps.ts";
 import { type EmailPatch, type EmailRow, updateEmails } from "./store.ts";
 
 /*
- * The states of an email. Rows: state. Columns: what happens. `–` leaves the state as it is.
+ * The states of an email and the ways between them are `EMAIL_STATES` of the contract. What moves an email, and the place that decides it:
  *
- * |            | claimed   | accepted  | delivered   | 4xx, lost  | no attempt | 5xx       | cancel      | address      | complaint    |
- * |            | (SMTP)    | (250)     | (capture)   | connection | left       |           |             | suppressed   |              |
- * | ---------- | --------- | --------- | ----------- | ---------- | ---------- | --------- | ----------- | ------------ | ------------ |
- * | queued     | sending   | –         | delivered   | deferred   | failed     | bounced   | cancelled   | suppressed   | –            |
- * | deferred   | sending   | –         | delivered   | deferred   | failed     | bounced   | cancelled   | suppressed   | –            |
- * | sending    | sending¹  | sent      | delivered²  | deferred³  | failed     | bounced   | –           | suppressed   | –            |
- * | sent       | –         | –         | –           | –          | –          | –         | –           | –            | complained   |
- * | delivered  | –         | –         | –           | –          | –          | –         | –           | –            | complained   |
+ * | what happens                                                           | place                                          |
+ * | ---------------------------------------------------------------------- | ---------------------------------------------- |
+ * | it is marked `sending` before it is handed over by SMTP                | `delivery/effects.ts`                          |
+ * | its receipt comes                                                      | `delivery/outcome.ts`                          |
+ * | its address is suppressed, it cannot be composed, or it is withdrawn   | the same                                       |
+ * | the same after it was marked, before its hand-over: the mark is undone | `delivery/renew.ts`                            |
+ * | its domain is held                                                     | `delivery/holds.ts`                            |
+ * | it is cancelled, alone or with its campaign                            | `emails.ts`, `campaigns/control.ts`            |
+ * | a report comes back later                                              | `inbound/apply.ts`, simulated: `delivery/react.ts` |
  *
- * suppressed, bounced, complained, failed, skipped and cancelled are final. Only mail of campaigns and automations is skipped. Over SMTP an outcome is stored only for `sending`.
- *
- * Reports that come back later move `sent` and `delivered` on: see `inbound/apply.ts`.
- *
- * 1. After a crash: the email is in doubt and is sent again under the same Message-ID.
- * 2. A process that sent over SMTP died, and the next one captures mail.
- * 3. In doubt if the connection was lost after the whole message was written.
+ * Over SMTP an outcome is stored only for `sending`. Captured mail is never marked, so it goes on from `queued` or `deferred`. An email that
+ * is `sending` without a job at work was left by a crash: it is in doubt, and sent again under the same Message-ID.
  */
 
-/**
- * The states that an email can go to from each one: the table above with what `inbound/apply.ts` does, and mail of campaigns and
- * automations that is skipped.
- */
-export const EMAIL_TRANSITIONS: Readonly<Record<EmailStatus, readonly EmailStatus[]>> = {
-  queued: ["sending", "delivered", "deferred", "failed", "bounced", "cancelled", "suppressed", "skipped"],
-  deferred: ["sending", "delivered", "failed", "bounced", "cancelled", "suppressed", "skipped"],
-  sending: ["sent", "delivered", "deferred", "failed", "bounced", "suppressed"],
-  sent: ["delivered", "bounced", "complained"],
-  delivered: ["bounced", "complained"],
-  bounced: [],
-  complained: [],
-  failed: [],
-  suppressed: [],
-  skipped: [],
-  cancelled: [],
-};
-
-/** States in which an email can be cancelled. */
-export const WAITING: readonly [EmailStatus, EmailStatus] = ["queued", "deferred"];
+/** States in which an email waits for its hand-over, and can be cancelled. */
+export const WAITING: readonly EmailStatus[] = EMAIL_STATUSES.filter((status) => EMAIL_STATES[status].next.includes("sending"));
 
 /** States in which an email is still to be delivered. */
-export const OPEN: readonly [EmailStatus, EmailStatus, EmailStatus] = [...WAITING, "sending"];
+export const OPEN: readonly EmailStatus[] = EMAIL_STATUSES.filter((status) => EMAIL_STATES[status].open);
 
 /** What of an email its events name. */
 type EventSubject = Pick<EmailRow, "workspaceId" | "id"> & Partial<Pick<EmailRow, "campaignId" | "contactId">>;

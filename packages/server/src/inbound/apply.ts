@@ -1,6 +1,6 @@
-import { addressKey, type EmailStatus } from "@mailsvc/sdk/contract";
+import { addressKey } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
-import { type EmailRow, findEmailById, findRecipientById, transition } from "../emails/emails.ts";
+import { type EmailRow, findEmailById, findRecipientById, OPEN, transition } from "../emails/emails.ts";
 import { recordEvents } from "../events/events.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
@@ -12,7 +12,7 @@ import type { Report, ReportOutcome } from "./report.ts";
 type Applied = "applied" | "ignored" | "too-early";
 
 /*
- * What a report does to an email. The states of emails are in `emails/states.ts`.
+ * What a report does to an email.
  *
  * | email                        | delivered | deferred    | bounced | complained |
  * | ---------------------------- | --------- | ----------- | ------- | ---------- |
@@ -23,7 +23,6 @@ type Applied = "applied" | "ignored" | "too-early";
  *
  * Too early: the report came before the reply of the next hop was stored. Nothing is stored, and the other side sends it again.
  */
-const UNSETTLED: readonly EmailStatus[] = ["queued", "deferred", "sending"];
 
 /**
  * Applies reports to their emails, each once: a report with a known key changes nothing. If one is too early, the others are
@@ -39,7 +38,7 @@ async function applyReport(tx: Tx, deps: InboundDeps, report: Report, workspaceI
   const email = await findReported(tx, report);
   // Test mail has not left: what reports say of it is made up.
   if (!email || isTestMail(email.id) || (workspaceId !== null && email.workspaceId !== workspaceId)) return "ignored";
-  if (UNSETTLED.includes(email.status)) return "too-early";
+  if (OPEN.includes(email.status)) return "too-early";
   const { inboundReports: t } = tx.t;
   const receivedAt = deps.clock.now();
   // The provider of one workspace must not be able to use up the key of another one's report.

@@ -1,5 +1,5 @@
-import { AGENT_EVENT_TYPES, EMAIL_STATUSES, ERROR_CODES, EVENT_TYPES } from "@mailsvc/sdk/contract";
-import { EMAIL_TRANSITIONS, type StatusChange } from "../emails/emails.ts";
+import { AGENT_EVENT_TYPES, EMAIL_STATES, EMAIL_STATUSES, ERROR_CODES, EVENT_TYPES } from "@mailsvc/sdk/contract";
+import type { StatusChange } from "../emails/emails.ts";
 
 /** What of a list of the contract was reached, and what never was. */
 export interface Reached {
@@ -23,7 +23,7 @@ export interface CoverageReport {
 const LISTS = {
   errorCodes: ERROR_CODES,
   emailStates: EMAIL_STATUSES,
-  emailTransitions: EMAIL_STATUSES.flatMap((from) => EMAIL_TRANSITIONS[from].map((to) => formatTransition(from, to))),
+  emailTransitions: EMAIL_STATUSES.flatMap((from) => EMAIL_STATES[from].next.map((to) => formatTransition(from, to))),
   eventTypes: EVENT_TYPES,
   webhookEvents: EVENT_TYPES,
   agentEvents: AGENT_EVENT_TYPES,

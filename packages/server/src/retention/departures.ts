@@ -49,7 +49,7 @@ async function loadStarts(q: Tx | Reader, before: number): Promise<Map<string, n
   const waiting = q
     .select({ id: e.id })
     .from(e)
-    .where(and(OF_CAMPAIGN, eq(e.campaignId, c.id), inArray(e.status, [...OPEN])));
+    .where(and(OF_CAMPAIGN, eq(e.campaignId, c.id), inArray(e.status, OPEN)));
   const rows = await q
     .select({ workspaceId: c.workspaceId, start: min(c.startedAt) })
     .from(c)

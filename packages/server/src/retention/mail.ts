@@ -79,7 +79,7 @@ function isStaying(q: Tx | Reader): SQL {
     .from(c)
     .where(and(eq(c.id, e.campaignId), inArray(c.status, ["SENDING", "PAUSED"])));
   const ofCurrent = and(isNotNull(e.campaignId), exists(current));
-  return or(inArray(e.status, [...OPEN]), eq(e.inDoubt, true), ofCurrent) as SQL;
+  return or(inArray(e.status, OPEN), eq(e.inDoubt, true), ofCurrent) as SQL;
 }
 
 /** Deletes what else is known by the ids of emails. Their events stay for as long as those are kept. */
@@ -113,9 +113,7 @@ export async function listStayingMail(
     .limit(MOST_STAYING + 1);
   const isMoving = rows.some(
     ({ status, nextAttemptAt, campaignId }) =>
-      campaignId !== null ||
-      status === "sending" ||
-      (OPEN.includes(status as (typeof OPEN)[number]) && nextAttemptAt !== null && nextAttemptAt <= now + SOON),
+      campaignId !== null || status === "sending" || (OPEN.includes(status) && nextAttemptAt !== null && nextAttemptAt <= now + SOON),
   );
   return isMoving || rows.length > MOST_STAYING ? null : rows;
 }

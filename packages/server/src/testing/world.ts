@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mailsvc } from "@mailsvc/sdk";
-import { type CampaignDetail, DEFAULT_RELAY, durationMs, type NewCampaign, type ReceivedMail } from "@mailsvc/sdk/contract";
+import { type CampaignDetail, DEFAULT_RELAY, durationMs, EMAIL_STATES, type NewCampaign, type ReceivedMail } from "@mailsvc/sdk/contract";
 import type { TestInbox } from "@mailsvc/sdk/testing";
 import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
@@ -141,6 +141,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     options.databaseUrl === undefined ? await sqliteBackend(folder, { synchronous: "OFF" }) : await onPostgres(options.databaseUrl);
   const made = controllableClock(Date.parse(options.now ?? "2026-01-01T00:00:00.000Z"), "frozen");
   const clock = options.clock?.(made) ?? made;
+  const strayMoves: string[] = [];
   const app = await createApp({
     config,
     version,
@@ -154,6 +155,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     relays: await composeRelays(config, options),
     ...(options.tracing && { tracing: options.tracing }),
     ...(options.payments && { payments: options.payments }),
+    statusListener: async (_tx, changes) => {
+      for (const { from, to } of changes) if (!EMAIL_STATES[from].next.includes(to)) strayMoves.push(`${from} → ${to}`);
+    },
     baseUrl: () => URL_OF_WORLD,
   });
 
@@ -183,6 +187,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     disposed = true;
     await app.close();
     removeFolder(folder);
+    if (strayMoves.length > 0) throw new Error(`EMAIL_STATES does not list what emails did here: ${strayMoves.join(", ")}.`);
   };
 
   return {
