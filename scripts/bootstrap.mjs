@@ -5,7 +5,7 @@
 //   node scripts/bootstrap.mjs test [args]      everything: scripts/test.mjs
 //   node scripts/bootstrap.mjs <file> [args]    any script
 //
-// It needs only Node 20 and npm: no imports beyond Node's own, and no syntax that Node 20 lacks.
+// It runs on any Node that `engines` of package.json allows: no imports beyond Node's own, and no newer syntax.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
@@ -83,8 +83,9 @@ const main = async () => {
     console.error("Usage: node scripts/bootstrap.mjs start | test | <file> [arguments]");
     return 2;
   }
-  if (Number(process.versions.node.split(".")[0]) < 20) {
-    console.error(`Node 20 or newer is needed to install; this is ${process.version}.`);
+  const least = Number(readJson(join(root, "package.json"))?.engines.node.replace(">=", ""));
+  if (Number.parseInt(process.versions.node, 10) < least) {
+    console.error(`Node ${least} or newer is needed to install; this is ${process.version}.`);
     return 2;
   }
   const file = resolve(root, targets[target] || target);

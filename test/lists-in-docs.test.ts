@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
   AGENT_EVENT_STATES,
@@ -113,4 +113,26 @@ test("docs/bounces.md has a row for each mail provider, with its key", () => {
     key.replaceAll("`", ""),
   ]);
   expect(rows).toEqual(Object.entries(PROVIDERS).map(([provider, { key }]) => [code(provider), key]));
+});
+
+describe("the version of Node", () => {
+  const root = fileURLToPath(new URL("../", import.meta.url));
+  const list = (pattern: string) => globSync(pattern, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] });
+  const enginesOf = (file: string) => (JSON.parse(read(file)) as { engines?: { node: string } }).engines?.node;
+  const needed = enginesOf("packages/server/package.json");
+
+  test("is the same in the manifests of packages, examples and templates", () => {
+    const named = list("{packages,examples}/*/package.json").concat(list("packages/cli/templates/agent/*/package.json"));
+    expect(named.filter((file) => ![undefined, needed].includes(enginesOf(file)))).toEqual([]);
+    expect(named.filter((file) => enginesOf(file) === needed).length).toBeGreaterThan(8);
+  });
+
+  test("is the one that pages name; what installs the repository needs less", () => {
+    const clone = ["README.md", "CONTRIBUTING.md"];
+    for (const page of list("{*.md,docs/**/*.md,{packages,examples}/*/README.md,packages/cli/templates/**/*.md}")) {
+      const versions = [...read(page).matchAll(/Node(?:\.js)? (\d[\d.]*) or newer/g)].map(([, version]) => `>=${version}`);
+      const allowed = clone.includes(page) ? enginesOf("package.json") : needed;
+      expect({ page, others: versions.filter((version) => version !== allowed) }).toEqual({ page, others: [] });
+    }
+  });
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
 import type { TemplateOrigin } from "@mailsvc/sdk/contract";
+import manifest from "../../package.json" with { type: "json" };
 import { usageError } from "../runtime/errors.ts";
 import { RENDER_PROGRAM } from "./render-program.generated.ts";
 
@@ -79,7 +80,7 @@ export class RenderProcess implements Disposable {
     child.on("error", () =>
       this.#fail(
         usageError("React Email and MJML templates are rendered by the Node.js of your project, and node cannot be started.", {
-          hint: "Install Node.js 20.10 or newer, or push the HTML.",
+          hint: `Install Node ${manifest.engines.node.replace(">=", "")} or newer, or push the HTML.`,
         }),
       ),
     );
