@@ -30,11 +30,19 @@ export interface Registry extends AsyncDisposable {
   readonly tarballs: ReadonlyMap<string, string>;
 }
 
+interface RegistryOptions {
+  /** By default a free one. */
+  readonly port?: number;
+  /** The packages that are published here, whatever others have, and the registry that has all other ones. */
+  readonly own?: readonly string[];
+  readonly others?: string;
+}
+
 /**
- * Starts an npm registry that keeps what is published to it in `folder`, and has the packages of this repository's node_modules
- * besides, so that an installation needs no network.
+ * Starts an npm registry that keeps what is published to it in `folder`. Unless it is told who has all other packages, it has those of this
+ * repository's node_modules, so that an installation needs no network.
  */
-export async function startRegistry(folder: string): Promise<Registry> {
+export async function startRegistry(folder: string, { port = 0, own = [], others }: RegistryOptions = {}): Promise<Registry> {
   const packages = new Map<string, Packument>();
   const offers = new Map<string, Promise<Packument | undefined>>();
   const tarballs = new Map<string, string>();
@@ -50,7 +58,8 @@ export async function startRegistry(folder: string): Promise<Registry> {
   }
 
   /** Adds the versions of a package in this repository's node_modules: once, because two packings of a folder differ in their bytes. */
-  function offer(name: string): Promise<Packument | undefined> {
+  async function offer(name: string): Promise<Packument | undefined> {
+    if (others !== undefined) return undefined;
     const offered = offers.get(name) ?? packVersions(name);
     offers.set(name, offered);
     return offered;
@@ -101,13 +110,15 @@ export async function startRegistry(folder: string): Promise<Registry> {
       return;
     }
     const found = file ? (tarballs.get(`${name}/${file}`) ?? tarballs.get(name)) : (packages.get(name) ?? (await offer(name)));
-    if (found === undefined) response.writeHead(404).end("{}");
+    if (found === undefined && others !== undefined && request.method === "GET" && !own.includes(name))
+      response.writeHead(302, { location: new URL((request.url ?? "/").slice(1), others).href }).end();
+    else if (found === undefined) response.writeHead(404).end("{}");
     else response.end(typeof found === "string" ? readFileSync(found) : JSON.stringify(found));
   }
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error: Error) => response.writeHead(500).end(JSON.stringify({ error: error.message })));
-  }).listen(0, "127.0.0.1");
+  }).listen(port, "127.0.0.1");
   await once(server, "listening");
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

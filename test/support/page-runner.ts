@@ -17,6 +17,8 @@ export interface PageRunnerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Addresses that pages name, and what is used instead of them, because they may be in use on this machine. */
   readonly addresses?: Readonly<Record<string, string>>;
+  /** What pages show with an ellipsis, and what a reader types there. */
+  readonly typed?: Readonly<Record<string, () => string>>;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -51,7 +53,9 @@ export class PageRunner {
   async #do(block: Block): Promise<string> {
     if (block.language === "ts") return this.#script(block);
     if (block.language !== "sh") throw new Error(`A runner cannot follow a block of ${block.language}.`);
-    const text = Object.entries(this.#options.addresses ?? {}).reduce((said, [there, here]) => said.replaceAll(there, here), block.text);
+    const { addresses = {}, typed = {} } = this.#options;
+    const moved = Object.entries(addresses).reduce((said, [there, here]) => said.replaceAll(there, here), block.text);
+    const text = Object.entries(typed).reduce((said, [shown, type]) => said.replaceAll(shown, type), moved);
     return RUNS_ON.test(text) ? this.#serve(text.trim()) : this.#type(text);
   }
 

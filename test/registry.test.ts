@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { run } from "../packaging/release/command.mjs";
+import { freePort } from "./support/free-port.ts";
+import { npmEnvironment } from "./support/npm-user.ts";
+import { usePublishedPackages } from "./support/published.ts";
+import { QUICKSTARTS } from "./support/quickstart-pages.ts";
+
+// How newcomers get the packages before they are published: by what the first pages say.
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const FIRST_PAGES = [...QUICKSTARTS.map(([page]) => page), "docs/installation.md", "docs/agent-kit.md"];
+const SENTENCE =
+  "Nothing is on npm yet: `npm run registry` in a clone of the repository serves the packages on this machine, and after " +
+  "`export npm_config_registry=http://127.0.0.1:4873` every command here works as written.";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "mailsvc-newcomer-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each(FIRST_PAGES)("%s says before its first block how to get the packages", (page) => {
+  const [before = "", after = ""] = readFileSync(join(root, page), "utf8").replaceAll("\n", " ").split(SENTENCE);
+  expect(after).not.toBe("");
+  expect(before).not.toContain("```");
+});
+
+test("the packages of a clone are used as if they were published", { timeout: 600_000 }, async () => {
+  // The packages of others come from this registry, without a network.
+  await usePublishedPackages(folder);
+  for (const name of ["home", "project"]) mkdirSync(join(folder, name));
+  const env = npmEnvironment(folder, join(folder, "home"));
+  const port = await freePort();
+  const registry = spawn(process.execPath, [join(root, "scripts/registry.mjs"), "--port", `${port}`], { env });
+  try {
+    const exported = await new Promise<string | undefined>((found, failed) => {
+      let said = "";
+      const read = (data: Buffer): void => {
+        said += data;
+        if (said.includes("Ctrl-C")) found(/export npm_config_registry=(\S+)/.exec(said)?.[1]);
+      };
+      for (const stream of [registry.stdout, registry.stderr]) stream.on("data", read);
+      registry.on("exit", () => failed(new Error(said)));
+    });
+    expect(exported).toBe(`http://127.0.0.1:${port}`);
+    const user = { cwd: join(folder, "project"), env: { ...env, npm_config_registry: exported } };
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    expect(await run("npx", ["--yes", "mailsvc", "--version"], user)).toContain(version);
+    await run("npm", ["install", "@mailsvc/sdk"], user);
+    const lock = readFileSync(join(folder, "project/package-lock.json"), "utf8");
+    expect(lock).toContain(`"resolved": "http://127.0.0.1:${port}/@mailsvc/sdk`);
+  } finally {
+    registry.kill("SIGTERM");
+    if (registry.exitCode === null) await once(registry, "exit");
+  }
+});
