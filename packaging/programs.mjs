@@ -26,7 +26,7 @@ export async function buildPrograms() {
     writeFileSync(join(dist(name), "sbom.cdx.json"), writeSbom({ name: product, version }, folders));
   }
   const migrations = join(root, "packages/server/migrations");
-  // Snapshots of the schema, 9 MB, are for making the next migration only.
+  // Snapshots of the schema are for making the next migration only.
   const isUsed = (file) => !file.endsWith("_snapshot.json");
   cpSync(migrations, join(dist("server"), "migrations"), { recursive: true, filter: isUsed });
   writeFileSync(join(dist("server"), "migrations/sqlite/fresh.sql"), freshSchema());

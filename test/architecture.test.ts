@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { anchorOf } from "../scripts/anchor.mjs";
+import { tableUnder } from "./markdown.ts";
+import { root, sources } from "./support/sources.ts";
 
 // The import rules of ARCHITECTURE.md, as tables. A file belongs to the first zone whose pattern fits its path.
 const S = "packages/server/src";
@@ -25,6 +26,8 @@ const ZONES: [zone: string, path: RegExp][] = [
   ["feature", /^packages\/server\/src\/[^/]+\//],
 ];
 
+const SERVER = ["lib", "db", "queue", "mail", "html", "http", "feature"];
+
 /** Which zones a zone's files may import; `types` for what may be known but not used. Always its own. */
 const MAY: Record<string, { use: string[]; types?: string[] }> = {
   contract: { use: [] },
@@ -37,30 +40,27 @@ const MAY: Record<string, { use: string[]; types?: string[] }> = {
   lib: { use: [] },
   db: { use: ["lib"] },
   queue: { use: ["lib"], types: ["db"] },
-  mail: { use: ["lib", "html"], types: ["db"] },
+  mail: { use: ["lib"], types: ["db"] },
   html: { use: ["lib"] },
   http: { use: ["lib", "db", "html"], types: ["queue"] },
   feature: { use: ["lib", "db", "queue", "mail", "html"], types: ["http"] },
-  root: { use: ["lib", "db", "queue", "mail", "html", "http", "feature"] },
-  testing: { use: ["lib", "db", "queue", "mail", "html", "http", "feature", "root"] },
+  root: { use: SERVER },
+  testing: { use: [...SERVER, "root"] },
 };
 
-/** Single files beyond the table above, with the reason. */
-const EXTRA: [from: RegExp, to: RegExp, why: string][] = [
-  [/\/dev\//, /\/http\//, "the development tools are routes themselves"],
-  [/\/health\/handlers\.ts$/, /\/http\/openapi\.ts$/, "the OpenAPI document is one of the answers"],
-  [/\/mcp\/api\.ts$/, /\/http\/validation\.ts$/, "arguments of tools are checked as their endpoints check them"],
-  [/\/mcp\/schemas\.ts$/, /\/http\/json-schema\.ts$/, "the schemas of tools are those of the OpenAPI document"],
-];
+/** Files beyond the table above: those that ARCHITECTURE.md names, each with what it may import. */
+const EXTRA = tableUnder(`${root}/ARCHITECTURE.md`, "Exceptions").map(
+  ([from = "", to = ""]) => [from.replaceAll("`", ""), to.replaceAll("`", "")] as const,
+);
 
 /** What a room needs and what its tables are: others may import these types. */
 const DECLARED = /\/(deps|tables|marketplace\/agent-access)\.ts$/;
 
 /** Packages that only some zones may import, and single files besides them. What is not listed is free, but for `contract` and `lib`. */
 const OWNED: [packages: RegExp, zones: string[], files?: RegExp][] = [
-  [/^(better-sqlite3|pg|drizzle-orm\/.+)$/, ["db"], /\/dev\/snapshots\.ts$/],
-  [/^(h3|srvx|listhen)(\/|$)/, ["http"], /\/server\/src\/(main|app)\.ts$/],
-  [/^nodemailer(\/|$)/, ["mail"], /\/emails\/send\.ts$/],
+  [/^(better-sqlite3|pg|drizzle-orm\/.+)$/, ["db"]],
+  [/^(h3|srvx|listhen)(\/|$)/, ["http"]],
+  [/^nodemailer(\/|$)/, ["mail"]],
   [/^graphile-worker$/, ["queue"]],
   [/^prom-client$/, [], /\/health\/metrics\.ts$/],
   [/^@modelcontextprotocol\/server/, [], /\/server\/src\/mcp\//],
@@ -106,7 +106,7 @@ const fileFault = (from: string, imported: Import): string | null => {
   const { to, typeOnly } = imported;
   const [a, b] = [zoneOf(from) as string, zoneOf(to)];
   if (b === undefined) return posix.dirname(to) === from.split("/src/")[0] ? null : "leaves the packages";
-  if (EXTRA.some(([f, t]) => f.test(from) && t.test(to))) return null;
+  if (EXTRA.some(([f, t]) => from.startsWith(f) && to.startsWith(t))) return null;
   if (a === "feature" && b === "feature") {
     const within = roomOf(from) === roomOf(to) || (composesMarketplace(from) && to.startsWith(`${S}/marketplace/`));
     return within || isOpen(imported) ? null : "reaches into another feature past its <feature>.ts";
@@ -248,20 +248,28 @@ const violations = (files: ReadonlyMap<string, string>): string[] => [
     .map((knot) => `knot of ${knot.length} files: ${knot.sort().join(", ")}`),
 ];
 
-const root = fileURLToPath(new URL("../", import.meta.url));
-const sources = new Map(
-  globSync("{packages/*/{src,bin},packaging,scripts,test,bench,examples}/**/*.{ts,tsx,mjs}", {
-    cwd: root,
-    exclude: ["**/node_modules/**", "**/dist/**"],
-  })
-    .map((path) => path.replaceAll("\\", "/"))
-    .sort()
-    .map((path) => [path, readFileSync(`${root}/${path}`, "utf8")]),
-);
-
 test("the code keeps the rules", () => {
   expect(sources.size).toBeGreaterThan(40);
   expect(violations(sources)).toEqual([]);
+});
+
+test("each rule that allows something is used", () => {
+  const imports = [...sources]
+    .filter(([path]) => zoneOf(path) && !/\.(test|laws)\.tsx?$/.test(path))
+    .flatMap(([from, source]) => importsOf(from, source).map(({ to }) => ({ from, zone: zoneOf(from) as string, to })));
+  const exceptions = EXTRA.filter(([f, t]) => !imports.some(({ from, to }) => from.startsWith(f) && to.startsWith(t)));
+  // What composes the product, or tests it, may use all of it.
+  const zones = Object.entries(MAY)
+    .filter(([zone]) => zone !== "root" && zone !== "testing")
+    .flatMap(([zone, { use, types = [] }]) => [...use, ...types].map((other) => [zone, other] as const))
+    .filter(([a, b]) => !imports.some(({ zone, to }) => zone === a && zoneOf(to) === b));
+  const packages = OWNED.flatMap(([pattern, owners, files]) => {
+    const importing = imports.filter(({ to }) => pattern.test(to));
+    const used = owners.filter((owner) => importing.some(({ zone }) => zone === owner));
+    const alone = files && importing.some(({ from, zone }) => files.test(from) && !owners.includes(zone));
+    return used.length === owners.length && alone !== false ? [] : [`${pattern.source} of ${[...owners, files?.source].join(", ")}`];
+  });
+  expect({ exceptions, zones, packages }).toEqual({ exceptions: [], zones: [], packages: [] });
 });
 
 describe("the rules notice", () => {

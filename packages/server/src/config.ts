@@ -48,7 +48,7 @@ export interface Config {
   /** Where mail is submitted over SMTP; null for nowhere. */
   readonly smtp: SmtpConfig;
   readonly rates: Rates;
-  /** Days for which records of the marketplace are kept. */
+  /** Days for which records are kept, by their kind. */
   readonly keepDays: RetentionPolicy;
   /** What happens to campaigns whose time passed more than an hour ago. */
   readonly lateCampaigns: "send" | "hold";
