@@ -14,7 +14,7 @@ export interface Figure {
 }
 
 /** What the command line chooses. Only some benchmarks look at it. */
-export interface BenchOptions {
+interface BenchOptions {
   minutes: number;
   /** Requests a second. */
   rate: number;

@@ -17,7 +17,7 @@ const PUBLIC = "mail.example.com";
 const UPSTREAM = "127.0.0.1:2526";
 
 /** Where a block is proved: its page, a folder for its files, the server it stands in front of, and how a shell command is run. */
-export interface Place {
+interface Place {
   readonly page: string;
   readonly folder: string;
   readonly server: string;

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const program = fileURLToPath(new URL("../packages/server/dist/main.js", import.meta.url));
 
 /** A built server in dev mode, as its own process. */
-export interface DevServer extends AsyncDisposable {
+interface DevServer extends AsyncDisposable {
   readonly url: string;
   /** Key of the brand's workspace. */
   readonly apiKey: string;

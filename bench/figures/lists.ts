@@ -17,7 +17,7 @@ const SLUG = "bench";
 const CONNECTIONS = 50;
 
 /** The ms of each list, by its path: the median of its rounds. */
-export type ListTimes = ReadonlyMap<string, number>;
+type ListTimes = ReadonlyMap<string, number>;
 
 /** Sends under load: how many a second, and the p99 in ms. */
 interface Sends {

@@ -13,7 +13,7 @@ const TICK_MS = 10;
 const PERSONS = 20_000;
 
 /** Requests of all kinds that a product makes, with what follows from them: events to a webhook and to followers. */
-export interface MixedLoad {
+interface MixedLoad {
   /** Sends `rate` requests a second, as many as the connections carry if it is infinite. Throws after a refused request. */
   run(options: { rate: number; until: () => boolean }): Promise<void>;
   answered(): number;

@@ -1,7 +1,7 @@
 /** People of one import request. */
 export const PERSONS_PER_REQUEST = 1000;
 
-export interface Person {
+interface Person {
   email: string;
   firstName: string;
   lastName: string;

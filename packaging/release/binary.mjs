@@ -16,7 +16,7 @@ const CONTENTS = {
 };
 
 /** Unpacks the program into a folder, and returns its path. */
-export async function unpackProgram({ folder, version }, into) {
+async function unpackProgram({ folder, version }, into) {
   await run("tar", ["-xf", join(folder, fileOf(version)), "-C", into]);
   for (const name of Object.keys(CONTENTS))
     if (!existsSync(join(into, nameOf(version), name))) throw new Error(`${fileOf(version)} has no ${nameOf(version)}/${name}.`);

@@ -1,7 +1,7 @@
 import type { Entry } from "./journal.ts";
 
 /** What a step found. */
-export type Found = Pick<Entry, "counts" | "rows" | "failures">;
+type Found = Pick<Entry, "counts" | "rows" | "failures">;
 
 /** A part of the proof: steps that can be run one by one, each for minutes, so that a run can be stopped and goes on later. */
 export interface Part {

@@ -41,7 +41,7 @@ function addUp(rows: readonly Readonly<Record<string, unknown>>[]): Record<strin
 }
 
 /** The machine and the version that a report is about. */
-export interface About {
+interface About {
   readonly commit: string;
   readonly startedAt: string;
   readonly endedAt: string;

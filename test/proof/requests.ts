@@ -34,7 +34,7 @@ export interface OpenApi {
 }
 
 /** An operation whose requests are made. */
-export interface Operation {
+interface Operation {
   readonly id: string;
   readonly method: string;
   readonly path: string;
@@ -59,7 +59,7 @@ export interface FuzzRequest {
 const LEFT_OUT = /^\/__dev\/|\/stream$|\/wait$|^\/api\/v1\/domains\/|\/verify$|\/keys\/\{id\}$|^\/api\/v1\/dashboard/;
 
 /** Reads the operations of openapi.json. */
-export function readOperations(document: OpenApi): Operation[] {
+function readOperations(document: OpenApi): Operation[] {
   const resolve = <T>(value: T | Reference): T => {
     const ref = (value as Partial<Reference>).$ref;
     if (ref === undefined) return value as T;

@@ -6,7 +6,7 @@ import { type PostgresServer, startPostgres } from "../../packages/server/test/p
 import type { Api } from "./api.ts";
 import { type Ready, type ServerProcess, startServer } from "./server.ts";
 
-export interface Member {
+interface Member {
   readonly api: Api;
   readonly process: ServerProcess;
 }

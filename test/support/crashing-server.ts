@@ -73,7 +73,7 @@ export function afterCommit(having: string, nth = 1): CrashPoint {
   return { at: "after commit", having: [having], nth };
 }
 
-export interface CrashingServerOptions {
+interface CrashingServerOptions {
   program: string;
   /** A folder for its crash points and its data. */
   folder: string;

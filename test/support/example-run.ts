@@ -8,14 +8,14 @@ import { cleanEnvironment } from "../dev-server.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** A change to one file of an example. */
-export interface Edit {
+interface Edit {
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
 /** How `npm test` of an example ended. */
-export interface ExampleRun {
+interface ExampleRun {
   readonly code: number;
   /** What it wrote to stdout and stderr, without colours. */
   readonly output: string;

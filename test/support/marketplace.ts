@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import Database from "better-sqlite3";
 
 /** A delivery as it came to a builder's webhook. */
-export interface Came {
+interface Came {
   readonly body: string;
   readonly signature: string | undefined;
   readonly event: { id: string; type: string; activationId: string; apiKey?: string };

@@ -9,7 +9,7 @@ import { type Block, blocksOf, usageOf } from "../markdown.ts";
 /** A command that goes on running, in a second terminal, until Ctrl-C stops it. */
 const RUNS_ON = /^npx mailsvc (?:dev|serve)\b(?!.* -- ).*\n$/;
 
-export interface PageRunnerOptions {
+interface PageRunnerOptions {
   /** Where the runner works. */
   readonly project: string;
   /** A folder outside of it, in which the runner may write. */

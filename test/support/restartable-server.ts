@@ -11,7 +11,7 @@ export interface Answered<T> {
   readonly replayed: boolean;
 }
 
-export interface ShownActivation {
+interface ShownActivation {
   id: string;
   status: string;
   keyDeliveredAt: string | null;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The built server, as it is shipped. */
-export const SERVER = fileURLToPath(new URL("../../packages/server/dist/main.js", import.meta.url));
+const SERVER = fileURLToPath(new URL("../../packages/server/dist/main.js", import.meta.url));
 
 /** What the ready-file tells. */
 export interface Ready {
@@ -20,7 +20,7 @@ export interface Ready {
 }
 
 /** How a program ended. */
-export interface Ended {
+interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
 }

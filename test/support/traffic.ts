@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from "node:http";
 import type { Api } from "./api.ts";
 
 /** One request to send, and what is known of it. */
-export interface Wish {
+interface Wish {
   /** Its own tag, by which its messages are found. */
   readonly tag: string;
   readonly recipients: number;
@@ -35,7 +35,7 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
-export interface TrafficOptions {
+interface TrafficOptions {
   connections: number;
   /** The longest pause of a connection between two requests, in ms. */
   pause: number;

@@ -30,7 +30,7 @@ export interface RunDeps {
 }
 
 /** What a run works with. */
-export interface ActiveRunParts {
+interface ActiveRunParts {
   readonly deps: RunDeps;
   readonly runId: string;
   readonly steps: Steps;

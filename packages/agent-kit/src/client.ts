@@ -23,7 +23,7 @@ export interface AgentClient extends AgentApi<CallOptions> {
   readonly activationId: string;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly activationId: string;
   readonly baseUrl: string;
   readonly fetch: typeof fetch;

@@ -35,7 +35,7 @@ export interface Context<E = HandledEvent | UnknownEvent> {
   run<R>(options: RunOptions, work: (run: Run) => Promise<R & ExactOutcome<R>>): Promise<RunResult>;
 }
 
-export interface DispatcherDeps {
+interface DispatcherDeps {
   readonly settings: Settings;
   readonly handlers: Handlers<Context<never>>;
   readonly activations: Activations;

@@ -3,7 +3,7 @@ import { type AgentClock, randomToken } from "./runtime.ts";
 import type { CheckedStore } from "./stores/store.ts";
 
 /** How many milliseconds a lease lasts without renewal, and how long finished events are remembered. */
-export interface EventLogOptions {
+interface EventLogOptions {
   readonly store: CheckedStore;
   /** Says when a failed event is due again; null: the clock of the store. Leases always go by the clock of the store. */
   readonly clock: AgentClock | null;

@@ -17,7 +17,7 @@ interface Report {
   checkpoint?: unknown;
 }
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly client: AgentClient;
   readonly clock: AgentClock;
   readonly runId: string;

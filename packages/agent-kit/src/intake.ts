@@ -21,7 +21,7 @@ export interface HandleOptions {
 /** Errors of handlers, with the event they are about. */
 export type ErrorHandler = (error: unknown, about: Failure & { event: AnyEvent | null }) => unknown;
 
-export interface IntakeDeps {
+interface IntakeDeps {
   readonly settings: Settings;
   readonly log: EventLog;
   readonly worker: Worker;

@@ -104,7 +104,7 @@ const must =
 const isPositive = (value: unknown): boolean => typeof value === "number" && value > 0;
 
 /** A time in milliseconds. */
-export const milliseconds: Check = must((value) => isPositive(value) && Number.isFinite(value), "a number of milliseconds above 0");
+const milliseconds: Check = must((value) => isPositive(value) && Number.isFinite(value), "a number of milliseconds above 0");
 /** A time in milliseconds, or Infinity. */
 export const limitMs: Check = must(isPositive, "a number of milliseconds above 0, or Infinity");
 const count: Check = must((value) => isPositive(value) && Number.isInteger(value), "a whole number above 0");

@@ -1,7 +1,7 @@
 import type { AgentClock } from "./runtime.ts";
 
 /** How long the work of a run may take, and how long it may be silent, in ms. */
-export interface WorkLimitsOptions {
+interface WorkLimitsOptions {
   readonly clock: AgentClock;
   readonly maxDurationMs: number;
   readonly maxSilenceMs: number;

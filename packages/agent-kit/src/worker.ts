@@ -10,7 +10,7 @@ export interface Failure {
   readonly willRetry: boolean;
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly log: EventLog;
   readonly clock: AgentClock;
   readonly slots: Slots;

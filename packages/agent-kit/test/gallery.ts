@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export const SECRET = `whsec_${Buffer.from("conformance-secret-of-32-bytes!!").toString("base64")}`;
 
 /** A request as a receiver sees it. */
-export interface Received {
+interface Received {
   readonly raw: Buffer;
   readonly request: IncomingMessage;
   /** X-Service-Signature; empty when it is missing. */

@@ -37,7 +37,7 @@ const TRANSCRIPT = /^```console\n([\s\S]*?)^```$/gm;
 const FILE = /^```\w+ (\S+\.\w+)\n([\s\S]*?)^```$/gm;
 
 /** The transcripts of a page: its `console` blocks, each line after `$ ` being a command. */
-export function readTranscripts(file: string): Entry[] {
+function readTranscripts(file: string): Entry[] {
   const page = readFileSync(file, "utf8");
   return [...page.matchAll(TRANSCRIPT)].flatMap(({ 1: text = "", index }) =>
     readEntries(text, `${file}:${page.slice(0, index).split("\n").length}`, page.slice(0, index).split("\n").length + 1),

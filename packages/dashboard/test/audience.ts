@@ -12,7 +12,7 @@ export interface Audience {
   readonly bounced: string;
 }
 
-export const LONG_NAME = "Wolfeschlegelsteinhausenbergerdorff".repeat(2);
+const LONG_NAME = "Wolfeschlegelsteinhausenbergerdorff".repeat(2);
 
 /** Fills a server with an audience. */
 export async function createAudience({ server: { apiKey, url } }: Stage): Promise<Audience> {

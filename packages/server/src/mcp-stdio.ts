@@ -3,7 +3,7 @@ import type { StdioParts } from "./mcp/stdio.ts";
 import { version } from "./version.ts";
 
 /** What the command line gives to serve MCP. */
-export interface McpStdioOptions extends Omit<StdioParts, "settings"> {
+interface McpStdioOptions extends Omit<StdioParts, "settings"> {
   /** Whether the server behind is in dev mode, where everything is allowed. */
   readonly dev: boolean;
   readonly allowWrites: boolean;

@@ -2,7 +2,7 @@ import { type AgentContract, agentContract, type Endpoint, type Example, paramNa
 import { pdf, png } from "./agent.ts";
 
 /** An endpoint for agents. */
-export interface AgentEndpoint {
+interface AgentEndpoint {
   /** `runs.start` */
   readonly id: string;
   readonly endpoint: Endpoint;
@@ -21,7 +21,7 @@ const BODIES: Readonly<Record<string, Example["body"]>> = {
   "leadMagnets.create": { title: "Guide", fileName: "a.pdf", contentBase64: pdf().toString("base64") },
 };
 
-export interface Call {
+interface Call {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;

@@ -11,13 +11,13 @@ import { emptyDatabase } from "../src/testing/empty-database.ts";
 import { createDatabase, dropDatabases } from "./postgres.ts";
 
 /** A new database for one test. */
-export interface TestDb {
+interface TestDb {
   readonly db: Db;
   dispose(): Promise<void>;
 }
 
 /** How a test database is opened, by dialect: empty and migrated. A further dialect is a further line. */
-export const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
+const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
   sqlite: async () => {
     const folder = mkdtempSync(join(tmpdir(), "mailsvc-db-"));
     writeFileSync(join(folder, "mailsvc.db"), await emptyDatabase());
@@ -44,7 +44,7 @@ export const openTestDb: Readonly<Record<string, () => Promise<TestDb>>> = {
   },
 };
 
-export interface DbSuite {
+interface DbSuite {
   /** The database of the test that runs. */
   readonly db: Db;
   readonly dialect: string;

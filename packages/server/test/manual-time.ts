@@ -2,7 +2,7 @@ import type { Clock } from "../src/lib/clock.ts";
 import { yieldToEventLoop } from "../src/lib/turn.ts";
 
 /** A clock that stands until `advance`, its real time too. */
-export interface ManualTime extends Clock {
+interface ManualTime extends Clock {
   /** Timers that are set. */
   readonly timers: number;
   /** Moves time forward, fires what is due on the way, and waits until the work it started has come to rest. */

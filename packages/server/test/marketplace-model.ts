@@ -6,7 +6,7 @@ import { addMonth, findMonthAround } from "../src/lib/month.ts";
 const DAY = 24 * 3_600_000;
 const COVERS: Readonly<Record<string, number>> = { none: 0, free: 1, starter: 3, scale: Number.POSITIVE_INFINITY };
 
-export interface ModelListing {
+interface ModelListing {
   state: ListingState;
   /** Start of the current period. */
   listedAt: number;

@@ -4,7 +4,7 @@ import type { TestWorld } from "../src/testing.ts";
 
 /** The eras of the protocol: 2026-07-28, and 2025-11-25 with `initialize`. */
 export const ERAS = ["auto", "legacy"] as const;
-export type Era = (typeof ERAS)[number];
+type Era = (typeof ERAS)[number];
 
 /** What a person answers to a question; null for a client that cannot ask. */
 export type Answer = { readonly action: "accept"; readonly confirm: boolean } | { readonly action: "decline" } | null;

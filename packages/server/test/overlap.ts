@@ -3,7 +3,7 @@ import type { Tx } from "../src/db/db.ts";
 import type { TestWorld } from "../src/testing.ts";
 
 /** What is known of a world's transactions since they are watched. */
-export interface Overlap {
+interface Overlap {
   /** At most this many were open at a time: one on SQLite, whose gate lets one after the other through. */
   most: number;
   /** So often one was run again because another one had been in its way. */

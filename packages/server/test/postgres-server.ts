@@ -21,7 +21,7 @@ export interface PostgresServer {
   dispose(): Promise<void>;
 }
 
-export interface PostgresServerOptions {
+interface PostgresServerOptions {
   /** True where the data must outlive a kill of the database; without it commits do not wait for the disk. */
   durable?: boolean;
 }

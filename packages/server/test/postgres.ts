@@ -19,7 +19,7 @@ let server: Promise<string> | undefined;
 let local: Promise<string> | undefined;
 
 /** The Postgres server of this run: TEST_POSTGRES_URL, or one of our own. Throws a sentence when there is none to be had. */
-export function postgresUrl(): Promise<string> {
+function postgresUrl(): Promise<string> {
   server ??= (async () => {
     const response = await fetch(inject("postgresStarterUrl"));
     const text = await response.text();

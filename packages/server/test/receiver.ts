@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Event } from "@mailsvc/sdk/contract";
 
 /** A request that a developer's webhook received. */
-export interface Received {
+interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly event: Event;

@@ -4,7 +4,7 @@ import { createWorld, type TestWorld, type WorldOptions } from "../src/testing.t
 import { type Script, type ScriptedPeer, scriptedPeer } from "./smtp-peer.ts";
 
 /** A world with two mail servers, `a` and `b`, which are relays of these names; `b` takes over from `a`. */
-export interface RelayWorld {
+interface RelayWorld {
   readonly world: TestWorld;
   /** A client with the operator key. */
   readonly operator: Mailsvc;

@@ -79,7 +79,7 @@ export async function expectAnswer(response: Response, row: Scenario, key: strin
   if (row.details !== undefined) expect(error.details.map((d) => `${d.path} ${d.code}`)).toEqual(row.details);
 }
 
-export interface TableContext {
+interface TableContext {
   readonly world: TestWorld;
 }
 

@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { ReceivedMail } from "../src/mail/mailer.laws.ts";
 
-export interface PeerMail extends ReceivedMail {
+interface PeerMail extends ReceivedMail {
   secure: boolean;
   user: unknown;
   smtpUtf8: boolean;

@@ -6,7 +6,7 @@ const KEY = "sk_test_standin";
 const WEBHOOK_SECRET = "whsec_standin";
 
 /** A request the stand-in got. */
-export interface StripeCall {
+interface StripeCall {
   readonly call: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly idempotencyKey: string | undefined;

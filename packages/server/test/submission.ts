@@ -6,7 +6,7 @@ import { createWorld, type TestWorld, type WorldOptions } from "../src/testing.t
 import { acceptingMailer } from "./accepting-mailer.ts";
 import { talkSmtp } from "./smtp-client.ts";
 
-export const LOOPBACK = { host: "127.0.0.1", port: 0, tls: null, insecureAuth: false };
+const LOOPBACK = { host: "127.0.0.1", port: 0, tls: null, insecureAuth: false };
 export const HELLO = "From: Acme <hello@acme.example>\r\nTo: ada@example.com\r\nSubject: Hello\r\n\r\nHi Ada\r\n";
 
 export async function serve(world: TestWorld, options: Partial<SubmissionOptions> = {}): Promise<SmtpListener> {

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-export interface Wire {
+interface Wire {
   /** Sends bytes as they are. */
   write(bytes: string | Uint8Array): void;
   /** Ends the sending half only. */

@@ -16,11 +16,11 @@ export const STRICT: Advice = {
   mistake: "The signature is compared loosely: by its beginning, after trimming, or without a look at its length.",
   fix: "Accept exactly 64 hex digits, decode them, and compare all 32 bytes in constant time.",
 };
-export const SLOW: Advice = {
+const SLOW: Advice = {
   mistake: "The work on the event is done before the answer, which comes after the eight seconds that the service waits.",
   fix: "Store the event, answer 2xx, and work afterwards.",
 };
-export const ENDED: Advice = {
+const ENDED: Advice = {
   mistake: "The receiver is no longer there: its process has ended at a request before this one.",
   fix: "Catch exceptions for each request. Look at the log for the last request it saw.",
 };

@@ -57,7 +57,7 @@ export interface CaseResult {
 }
 
 /** A mistake that the failures point to, with the ids of the cases it explains. */
-export interface Cause extends Advice {
+interface Cause extends Advice {
   readonly cases: readonly string[];
 }
 

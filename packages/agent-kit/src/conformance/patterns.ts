@@ -2,7 +2,7 @@ import { MISSING_SKIPS, NO_CHECK, RAW_BODY, STRICT } from "./advice.ts";
 import type { Advice, AnswerKind, Fault } from "./case.ts";
 
 /** The faults of all cases that were graded; null for a case that passed. */
-export type Faults = ReadonlyMap<string, Fault | null>;
+type Faults = ReadonlyMap<string, Fault | null>;
 
 /** A mistake that shows in several cases at once. */
 interface Pattern {

@@ -5,7 +5,7 @@ import type { Advice, CaseRequest } from "./case.ts";
 import { type CheckInput, SIGNATURE, STANDARD, sign, without } from "./requests.ts";
 
 /** A signature that is wrong in a known way, and what a receiver does that accepts it. */
-export interface Probe {
+interface Probe {
   readonly request: CaseRequest;
   readonly advice: Advice;
 }

@@ -6,7 +6,7 @@ import type { RunningAgent } from "./running-agent.ts";
 type Brand = RecordingMarketplace["brands"][number];
 
 /** How long the check waits, ms by this machine. */
-export interface StageLimits {
+interface StageLimits {
   /** For a call that is expected. */
   readonly waitMs: number;
   /** Without calls, where none are allowed. */

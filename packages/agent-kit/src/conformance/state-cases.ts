@@ -3,7 +3,7 @@ import { currentTime } from "../runtime.ts";
 import type { Stage, StagedActivation } from "./stage.ts";
 
 /** Why a case was not graded. */
-export interface Skipped {
+interface Skipped {
   readonly skipped: string;
 }
 

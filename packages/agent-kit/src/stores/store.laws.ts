@@ -8,7 +8,7 @@ import { createVault } from "../vault.ts";
 import { type Store, update, withStoreErrors } from "./store.ts";
 
 /** An empty store under test. */
-export interface StoreHarness {
+interface StoreHarness {
   store: Store;
   /** Another handle of the same store, as another process has it; null if there can be only one. */
   other: Store | null;

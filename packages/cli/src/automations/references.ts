@@ -20,7 +20,7 @@ type Path = readonly PropertyKey[];
 type Mapping = (field: ReferenceField, value: string, path: Path) => string;
 
 /** The parts of an automation that refer to something. */
-export interface Referring extends AutomationDefinition {
+interface Referring extends AutomationDefinition {
   readonly trigger: AutomationTrigger;
   readonly goal: AutomationOccurrence | null;
 }

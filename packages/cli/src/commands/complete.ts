@@ -10,7 +10,7 @@ interface Suggestion {
 type Completion = { files: true } | { files: false; suggestions: Suggestion[] };
 
 /** Values that completion looks up outside the command tree. */
-export interface Lookups {
+interface Lookups {
   profiles(): string[];
   configKeys: readonly string[];
   /** Names of objects on the server that may be given as the `<id>` of a path. */

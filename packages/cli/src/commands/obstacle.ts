@@ -5,7 +5,7 @@ import type { Session } from "../types.ts";
 import { formatInstant } from "../views/time.ts";
 
 /** Why mail waits, and the command after which it goes on. */
-export interface Obstacle {
+interface Obstacle {
   readonly reason: string;
   readonly next: string;
 }

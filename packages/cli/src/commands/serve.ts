@@ -35,7 +35,7 @@ type Started = Pick<
  * Prints the server's address and, in dev mode, its keys. The keys of a new production server are shown on a terminal only,
  * because other output may end in a log; elsewhere the path of the file that holds them is printed.
  */
-export async function announce(session: Session, server: Started, dev: boolean): Promise<void> {
+async function announce(session: Session, server: Started, dev: boolean): Promise<void> {
   const { out, err } = session.term;
   const { url, workspaceId, apiKey, operatorKey, profiles, dashboardUrl, smtpUrl, relayHosts, keysFile } = server;
   const mayShow = dev || (session.term.stderrTTY && !session.out.json);

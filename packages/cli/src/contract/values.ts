@@ -9,7 +9,7 @@ import { readUpload } from "./files.ts";
 export type Raw = string | boolean | readonly string[];
 
 /** What converting a value may need. */
-export interface ReadContext {
+interface ReadContext {
   input: InputReader;
   /** The server's time, for relative instants such as `in 10m`. */
   serverNow(): Promise<number>;

@@ -5,7 +5,7 @@ import type { Flags } from "../runtime/action.ts";
 import type { Host } from "../types.ts";
 
 /** Where the dev server of a command keeps its data. */
-export interface DataFolder {
+interface DataFolder {
   /** Null if the user has chosen a place. */
   readonly temporary: string | null;
   /** Removes what is temporary. */

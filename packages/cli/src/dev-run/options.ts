@@ -4,7 +4,7 @@ import { buildReportOption, parseReports, type WantedReport } from "../runtime/r
 import type { Host } from "../types.ts";
 
 /** The kinds of reports about a run. */
-export const RUN_REPORTS = ["junit", "json", "markdown"] as const;
+const RUN_REPORTS = ["junit", "json", "markdown"] as const;
 export type RunReport = (typeof RUN_REPORTS)[number];
 
 /** What is kept and said of a run. */

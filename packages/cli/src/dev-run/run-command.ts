@@ -27,7 +27,7 @@ const START_FAULTS: Readonly<Record<string, StartFault>> = {
 const EMPTY: StartFault = { reason: "its name is empty", hint: "Is a variable empty that names the command?" };
 
 /** A command, the flags of the server beside it, and what is to remain of the run. */
-export interface CommandRun {
+interface CommandRun {
   readonly table: readonly ServeFlag[];
   readonly argv: readonly string[];
   readonly options: RunOptions;

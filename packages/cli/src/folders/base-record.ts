@@ -6,7 +6,7 @@ import { isRecord } from "../views/generic.ts";
 import { assertNoLinks } from "./files.ts";
 
 /** The file of a folder that says on which state of the server its files are based. */
-export const RECORD_FILE = ".mailsvc-base";
+const RECORD_FILE = ".mailsvc-base";
 
 /**
  * What the server held when this folder was last pulled from it or pushed to it: one fingerprint for each object, by its id,

@@ -28,7 +28,7 @@ export interface Change<F, S extends Stored<F> = Stored<F>> {
 }
 
 /** `changed`: the server has another state than this folder is based on. `unseen`: this folder never had the server's object. */
-export type Conflict = "changed" | "unseen";
+type Conflict = "changed" | "unseen";
 
 /** The outcome of one change. */
 export interface Outcome {

@@ -14,7 +14,7 @@ export interface Run {
 export type Flags = Readonly<Record<string, unknown>>;
 
 /** A command's implementation. Gets its arguments in order and its own flags; returns the exit code when it is not 0. */
-export type Action = (session: Session, args: readonly (string | undefined)[], flags: Flags) => Promise<Exit | undefined>;
+type Action = (session: Session, args: readonly (string | undefined)[], flags: Flags) => Promise<Exit | undefined>;
 
 /** Adds the global flags to a command and makes it run `action`. */
 export function runAction(command: Command, run: Run, scope: GlobalScope, action: Action): Command {

@@ -10,7 +10,7 @@ export class OutputClosed extends Error {
 }
 
 /** Formats a failure for people. */
-export function renderFailure(failure: Failure, style: Style): string {
+function renderFailure(failure: Failure, style: Style): string {
   const { details = [] } = failure;
   const [only] = details;
   // A single fault with the same message as the failure is not repeated; its name goes in front of the message.

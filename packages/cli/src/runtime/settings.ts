@@ -22,7 +22,7 @@ const ENV_NAMES: Record<SettingKey | "profile", string> = {
   profile: "MAILSVC_PROFILE",
 };
 
-export const DEFAULTS: Partial<Record<SettingKey | "profile", string>> = { url: FALLBACK_URL, timeout: "30s", profile: DEFAULT_PROFILE };
+const DEFAULTS: Partial<Record<SettingKey | "profile", string>> = { url: FALLBACK_URL, timeout: "30s", profile: DEFAULT_PROFILE };
 
 /** Lists every source that sets `key`, the one in effect first. Throws CliError for an invalid profile name. */
 export function listOrigins(key: SettingKey | "profile", host: Host, flags: SettingFlags): Origin[] {

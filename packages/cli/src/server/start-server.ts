@@ -14,7 +14,7 @@ const USER_ERRORS: ReadonlySet<string> = new Set(["ConfigError", "ListenError", 
 export type ServeLog = ReturnType<typeof createLog>;
 
 /** How a server is started. */
-export interface StartOptions {
+interface StartOptions {
   /** The flags of the command. */
   readonly table: readonly ServeFlag[];
   readonly dev: boolean;
@@ -26,7 +26,7 @@ export interface StartOptions {
   readonly command: readonly string[];
 }
 
-export interface StartedServer {
+interface StartedServer {
   readonly server: RunningServer;
   readonly log: ServeLog;
   /** Records the run of a dev server; null in production. */

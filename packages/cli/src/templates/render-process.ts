@@ -6,7 +6,7 @@ import { usageError } from "../runtime/errors.ts";
 import { RENDER_PROGRAM } from "./render-program.generated.ts";
 
 /** A file to render. */
-export interface RenderRequest {
+interface RenderRequest {
   readonly kind: TemplateOrigin["kind"];
   /** The absolute path of the file. */
   readonly file: string;
@@ -15,7 +15,7 @@ export interface RenderRequest {
 }
 
 /** The HTML, or why there is none: packages that the project does not have, or a fault in a file. */
-export type RenderAnswer =
+type RenderAnswer =
   | { readonly html: string }
   | { readonly missing: readonly string[] }
   | { readonly error: { readonly message: string; readonly file: string; readonly line?: number; readonly column?: number } };

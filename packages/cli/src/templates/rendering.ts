@@ -7,7 +7,7 @@ import { getEntry, RENDERERS } from "./origin.ts";
 import { RenderProcess } from "./render-process.ts";
 
 /** A fault in a source, with its place. */
-export interface SourceFault extends Fault {
+interface SourceFault extends Fault {
   readonly line?: number;
   readonly column?: number;
 }

@@ -11,7 +11,7 @@ import { RenderProcess } from "./render-process.ts";
 import { renderSources } from "./rendering.ts";
 
 /** What is previewed. */
-export interface Watched {
+interface Watched {
   readonly dir: string;
   readonly slug: string;
   readonly variables: unknown;

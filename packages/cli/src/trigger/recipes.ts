@@ -4,7 +4,7 @@ import { CliError } from "../runtime/errors.ts";
 import { EXIT } from "../runtime/exit.ts";
 
 /** The values from which the body of an object is built. */
-export interface Given {
+interface Given {
   /** Tells this object from others. */
   readonly unique: string;
   /** The server's time, ms. */

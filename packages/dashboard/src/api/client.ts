@@ -11,7 +11,7 @@ type Plain<T> = T extends { data: (infer Item)[]; getNextPage: unknown } ? Page<
 type Method<F> = F extends (...args: infer Args) => PromiseLike<infer Result> ? (...args: Args) => Promise<Plain<Result>> : never;
 
 /** Every endpoint of the contract as a method, with the arguments that the SDK's has; the last one may hold a `signal`. */
-export type Api = {
+type Api = {
   readonly [Noun in keyof MailsvcMethods]: {
     readonly [Verb in keyof MailsvcMethods[Noun]]: Method<MailsvcMethods[Noun][Verb]>;
   };

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 
 /** A line of a plot: a name, and a value for each time. */
-export interface PlotLine {
+interface PlotLine {
   readonly name: string;
   readonly values: readonly number[];
   /** Its color: good, busy, warn, bad or plain. */

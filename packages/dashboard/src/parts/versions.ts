@@ -20,7 +20,7 @@ interface Options<T extends Versioned, Fields> {
 }
 
 /** An object while it is edited. */
-export interface Versions<T> {
+interface Versions<T> {
   /** As it was stored when the changes began. */
   readonly base: T;
   readonly isChanged: boolean;

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import type { Acme } from "./acme.ts";
 
 /** How the picture of a page comes about. */
-export interface PictureOf {
+interface PictureOf {
   /** What the picture shows, for people who do not see it. */
   readonly words: string;
   /** The path of the page below /dashboard. */

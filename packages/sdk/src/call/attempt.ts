@@ -7,7 +7,7 @@ import { withTimeout } from "./timeout.ts";
 import type { HttpResponse } from "./transport.ts";
 
 /** The number of an attempt, the deadline of the whole call and the error of the attempt before. */
-export interface AttemptContext {
+interface AttemptContext {
   /** Starts at 1. */
   readonly number: number;
   /** On the runtime's clock. */

@@ -1,7 +1,7 @@
 import type { Runtime } from "../runtime.ts";
 
 /** The outcome of `withTimeout`: the value, or which of the two limits cut it off. */
-export type TimeoutResult<T> = { readonly value: T } | { readonly cut: "time" | "abort" };
+type TimeoutResult<T> = { readonly value: T } | { readonly cut: "time" | "abort" };
 
 /**
  * Runs `work` for at most `ms`, or until `outer` aborts. Its signal asks the work to stop, but the result does not wait

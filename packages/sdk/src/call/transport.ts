@@ -1,7 +1,7 @@
 import type { Bytes } from "./binary.ts";
 
 /** An HTTP request, ready to be sent. */
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -73,7 +73,7 @@ export function parseFirstRecord(text: string, separator: string): readonly stri
 }
 
 /** Formats one cell, quoted when necessary. */
-export function formatCell(text: string, separator = ","): string {
+function formatCell(text: string, separator = ","): string {
   return text.includes('"') || text.includes(separator) || /[\r\n\t]|^\s|\s$/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

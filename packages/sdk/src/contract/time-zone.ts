@@ -2,7 +2,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 /** A date and time of day on the clocks of a time zone. */
-export interface ClockTime {
+interface ClockTime {
   readonly year: number;
   /** From 1. */
   readonly month: number;

@@ -7,7 +7,7 @@ import { assertSendable, getTemplateRow, type Parse, type PinnedTemplate, pinOwn
 import type { CampaignRow } from "./campaigns.ts";
 
 /** The fields of a campaign that make up its content. */
-export interface Draft {
+interface Draft {
   readonly workspaceId: string;
   readonly subjectLine: string;
   readonly previewText: string | null;

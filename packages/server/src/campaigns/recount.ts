@@ -66,7 +66,7 @@ interface First {
 type EventRow = Parameters<typeof toRecipientEvent>[0] & { readonly sequence: number };
 
 /** Counts the recipients and events of a campaign anew. */
-export async function recount(read: Reader, campaign: Counted): Promise<Counts> {
+async function recount(read: Reader, campaign: Counted): Promise<Counts> {
   const total = new Map<Metric, number>();
   const variants = new Map<string, Map<Metric, number>>();
   const hours = new Map<number, Map<SeriesMetric, number>>();

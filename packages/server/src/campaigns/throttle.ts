@@ -1,7 +1,7 @@
 import { findNextTimeOfDay, type Throttle, toLocalTime } from "@mailsvc/sdk/contract";
 
 /** How many emails may be released now. */
-export interface Allowance {
+interface Allowance {
   /** At most as many as were asked for. */
   readonly count: number;
   /** When the next ones may follow, ms. */

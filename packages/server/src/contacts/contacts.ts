@@ -14,12 +14,12 @@ import type { ContactDeps } from "./deps.ts";
 import { type ContactRow, findByEmailKey, findByEmailKeys, findById } from "./store.ts";
 import { buildContact, type Cause, type ContactChange, type ContactSource, patchContact, recordDeletion, saveContacts } from "./write.ts";
 
-export type { ContactHooks, ContactSelection } from "./hooks.ts";
+export type { ContactSelection } from "./hooks.ts";
 export { isReachableDomain, tagKey, toSearchTerm } from "./normalize.ts";
 export { explainNoMail } from "./skip-reason.ts";
 export type { ContactSlice } from "./slices.ts";
 export { type ContactRow, resolveContacts } from "./store.ts";
-export { type ContactSource, patchContact } from "./write.ts";
+export { patchContact } from "./write.ts";
 
 export function showContact(row: ContactRow): Contact {
   return {

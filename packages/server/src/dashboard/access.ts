@@ -10,7 +10,7 @@ import { readProxyUser } from "./sso.ts";
 const WORKSPACE_HEADER = "x-mailsvc-workspace";
 
 /** Throws ApiError forbidden for a request that does not come from this machine. */
-export type LocalGuard = (request: Pick<BrowserRequest, "headers">, remoteAddress: string | undefined) => void;
+type LocalGuard = (request: Pick<BrowserRequest, "headers">, remoteAddress: string | undefined) => void;
 
 interface AccessParts {
   readonly deps: DashboardDeps;

@@ -1,7 +1,7 @@
 import type { HeaderReader } from "../http/headers.ts";
 
 /** Whether a browser reached this server by https, and by which address: what its cookie and its Origin depend on. */
-export interface Reached {
+interface Reached {
   readonly secure: boolean;
   /** Host and port, as the browser sent them. */
   readonly host: string;

@@ -4,7 +4,7 @@ import type { PageRequest, PageResponse, PublicPage } from "../http/public/publi
 import { ApiError } from "../lib/api-error.ts";
 
 /** A file of the dashboard, as the build made it. */
-export interface BuiltFile {
+interface BuiltFile {
   readonly type: string;
   /** A hash of its content. */
   readonly etag: string;

@@ -11,7 +11,7 @@ import type { DashboardDeps } from "./deps.ts";
 import { applyScheme, buildContentDisposition, buildMailPolicy, getAttachment, listReferenced, renderMailHtml } from "./mail-view.ts";
 
 /** What can be looked at before it is sent. Features connect theirs, so that this room does not know them. */
-export interface DraftSource {
+interface DraftSource {
   readonly permission: Permission;
   /** Its HTML as it would be sent, null when it has none. `query` says for whom. Throws ApiError. */
   render(read: Reader, workspaceId: string, id: string, query: URLSearchParams): Promise<string | null>;

@@ -3,4 +3,4 @@ export type { Choice, Mailers } from "./mailers.ts";
 export { requeueDeferred } from "./requeue.ts";
 export type { MailLane } from "./slots.ts";
 export { captureTestMail } from "./test-mail.ts";
-export type { MailTransform, PendingMail } from "./transform.ts";
+export type { PendingMail } from "./transform.ts";

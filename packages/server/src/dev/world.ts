@@ -16,7 +16,7 @@ export interface DevWorld {
   reset(): Promise<void>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   deps: DevDeps;
   snapshots: Snapshots;
   clock: ControllableClock;

@@ -13,7 +13,7 @@ import { composeEvents } from "./endpoint.ts";
 import { toDeliveryId, toDeliveryPrefix, toStreamPrefix } from "./fan-out.ts";
 import type { WebhookRow } from "./webhook.ts";
 
-export interface DeliveryFilter extends PageInput {
+interface DeliveryFilter extends PageInput {
   state?: AgentEventState | undefined;
   type?: EventType | undefined;
   /** The id of an email that the events are about. */
@@ -78,7 +78,7 @@ export async function getDelivery(q: Reader | Tx, webhook: WebhookRow, id: strin
 }
 
 /** A delivery to a webhook of a developer, for the recording of a run in dev mode. */
-export interface SentDelivery extends WebhookDeliveryDetail {
+interface SentDelivery extends WebhookDeliveryDetail {
   readonly workspaceId: string;
   readonly webhookId: string;
   readonly url: string;

@@ -10,7 +10,7 @@ import type { DeveloperWebhookDeps } from "./deps.ts";
 import { CLEAR_JOB } from "./jobs.ts";
 import { getWebhookRow, showWebhook, type WebhookRow } from "./webhook.ts";
 
-export { forgetDeliveries, forgetDeliveriesBelow, listSentDeliveries, type SentDelivery } from "./deliveries.ts";
+export { forgetDeliveries, forgetDeliveriesBelow, listSentDeliveries } from "./deliveries.ts";
 export { isReceiving } from "./endpoint.ts";
 export { fanOut } from "./fan-out.ts";
 export { listResendTypes, RESEND_EVENTS } from "./resend-format.ts";

@@ -19,7 +19,7 @@ import { composeForResend } from "./resend-format.ts";
 import { type LastError, RECEIVING, type WebhookRow } from "./webhook.ts";
 
 /** Eight attempts in 27.6 hours: at once, then after these delays. */
-export const RETRIES: RetrySchedule = {
+const RETRIES: RetrySchedule = {
   direct: [5 * SECOND],
   queued: [5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR],
 };

@@ -10,7 +10,7 @@ import type { DialectDeps } from "./deps.ts";
 import type { Calls } from "./rename-fields.ts";
 
 /** How much of an operation is here: all of it, or the part that its note describes. */
-export type Grade = "full" | "part";
+type Grade = "full" | "part";
 
 /** What handlers may use in every stage of a request. */
 export interface Reads {
@@ -145,7 +145,7 @@ export function buildRoutes(
 }
 
 /** An operation as an index and the documentation list it. */
-export function describeOperation({ method, path, grade, note }: Operation) {
+function describeOperation({ method, path, grade, note }: Operation) {
   return { method, path, grade, ...(note !== null && { note }) };
 }
 

@@ -7,7 +7,7 @@ import type { Lookups } from "./lookups.ts";
  */
 
 /** Lookups that receivers make for a record at most; beyond them it is an error (4.6.4). */
-export const MAX_SPF_LOOKUPS = 10;
+const MAX_SPF_LOOKUPS = 10;
 /** Lookups without an answer that receivers make at most. */
 const MAX_VOID_LOOKUPS = 2;
 // Where reading stops: the record is an error long before.

@@ -34,7 +34,7 @@ interface RenderedTemplate {
 }
 
 /** A message that goes out as it came in: it is the only file of its send. */
-export interface AsIs {
+interface AsIs {
   /** The Message-ID it has of its own. */
   readonly messageId: string | null;
   /** The mailbox of its Sender header, which must be verified as From must. */

@@ -28,12 +28,10 @@ import {
   updateEmails,
 } from "./store.ts";
 
-export type { Origin } from "./accept.ts";
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export { selectOfCampaign } from "./examine.ts";
 export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
 export { deleteLabels, joinThread, toLabelOfTag } from "./labels.ts";
-export { assertReceives } from "./reply-to.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
 export { send } from "./send.ts";
@@ -45,7 +43,6 @@ export {
   countInDoubt,
   countStatus,
   type EmailRow,
-  type FullMail,
   findContents,
   findEmail,
   findEmailById,
@@ -57,7 +54,6 @@ export {
   isTest,
   isTo,
   listIdsTo,
-  updateEmails,
 } from "./store.ts";
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
 export { prepareTemplateSend, sendPrepared } from "./template-send.ts";

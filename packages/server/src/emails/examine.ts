@@ -8,7 +8,7 @@ import { chooseEmails, type EmailFilter, isFirstOfMail, isTest, type ListedMail,
 import { OF_CAMPAIGN } from "./tables.ts";
 
 /** A filter of which some conditions have no index of emails. */
-export interface ExaminedFilter extends EmailFilter {
+interface ExaminedFilter extends EmailFilter {
   /** What the email is labelled with: all of them. */
   readonly labels: readonly Label[];
   readonly campaignId?: string | undefined;

@@ -36,7 +36,7 @@ export async function joinThread(tx: Tx, workspaceId: string, emailId: string, t
 type Labelled = Pick<ContentsRow, "tags" | "template"> & Partial<Pick<ContentsRow, "automationId" | "threadId">>;
 
 /** Emails that share contents, with what their labels follow from. */
-export interface LabelledEmails {
+interface LabelledEmails {
   readonly emails: readonly Pick<EmailRow, "workspaceId" | "id">[];
   readonly contents: Labelled;
 }

@@ -95,7 +95,7 @@ export async function showHistories(read: Reader, mails: readonly Pick<FullMail,
 }
 
 /** The status of a mail, from those of its recipients: the one with the lowest rank. */
-export function getMailStatus(statuses: readonly EmailStatus[]): EmailStatus {
+function getMailStatus(statuses: readonly EmailStatus[]): EmailStatus {
   const [status] = statuses.toSorted((a, b) => EMAIL_STATES[a].rank - EMAIL_STATES[b].rank);
   if (!status) throw new Error("A mail has a recipient.");
   return status;

@@ -22,7 +22,7 @@ export type ContentsRow = EmailTables["contents"]["$inferSelect"];
 type AttachmentRow = EmailTables["attachments"]["$inferSelect"];
 
 /** An email with its contents. */
-export interface FullEmail {
+interface FullEmail {
   email: EmailRow;
   contents: ContentsRow;
 }

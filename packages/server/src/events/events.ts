@@ -7,7 +7,7 @@ import type { EventTables } from "./tables.ts";
 
 export { listRecentEvents } from "./list.ts";
 export { type EventRow, parseEventId, readByKeys, showEvent, toEventId } from "./show.ts";
-export type { Advance, StreamListener } from "./stream.ts";
+export type { Advance } from "./stream.ts";
 
 /** A row of `event_arrivals`. */
 type NewArrival = EventTables["eventArrivals"]["$inferInsert"];

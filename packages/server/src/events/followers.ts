@@ -15,7 +15,7 @@ const PAGE = 200;
 const POLL_MS = 300;
 
 /** A part of a stream. */
-export interface StreamPart {
+interface StreamPart {
   readonly events: readonly Event[];
   /** True when more events follow. */
   readonly full: boolean;

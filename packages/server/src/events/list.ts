@@ -21,7 +21,7 @@ import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } fro
 import { OF_TEST_MAIL } from "./tables.ts";
 
 /** Filters of events, as the contract parses them. */
-export interface EventFilter {
+interface EventFilter {
   readonly type?: string | undefined;
   readonly email?: string | undefined;
   readonly to?: string | undefined;

@@ -4,11 +4,10 @@ import { ApiError, invalid } from "../lib/api-error.ts";
 import type { ExplainDeps } from "./deps.ts";
 
 export { explainAddress, explainContact } from "./contact.ts";
-export type { ExplainDeps } from "./deps.ts";
 export { explainEmail } from "./email.ts";
 
 /** What is asked for: an id or an address, of an email perhaps one recipient, and of a run the activation. */
-export interface Question {
+interface Question {
   readonly workspaceId: string;
   readonly id: string;
   readonly recipient?: string | undefined;
@@ -16,7 +15,7 @@ export interface Question {
 }
 
 /** How one kind of object is explained. */
-export interface Explainer<Deps> {
+interface Explainer<Deps> {
   /** What a key needs to read it. */
   readonly permission: Permission;
   /** Explains it, or gives the id of what it is about, which explains it. Throws ApiError not_found. */
@@ -27,7 +26,7 @@ export interface Explainer<Deps> {
 export type Explainers<Deps> = Readonly<Record<string, readonly Explainer<Deps>[]>>;
 
 /** Whose key asks. */
-export interface Asker {
+interface Asker {
   readonly owner: boolean;
   readonly permissions: ReadonlySet<string>;
 }

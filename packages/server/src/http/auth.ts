@@ -23,7 +23,7 @@ export interface AgentKey {
   readonly scopes: ReadonlySet<AgentScope>;
 }
 
-export type KeyKind = "developer" | "operator" | "agent";
+type KeyKind = "developer" | "operator" | "agent";
 
 /** Looks keys up. Features implement it (`features.ts`), so that this room knows neither developer keys nor activations. */
 export interface KeyLookup {
@@ -73,7 +73,7 @@ export interface SessionLookup {
 export type CountRefusals = <T>(hash: string, lookUp: () => Promise<T>) => Promise<T>;
 
 /** An admitted developer key, and the hash under which it is watched and checked again. */
-export interface AdmittedDeveloper {
+interface AdmittedDeveloper {
   readonly hash: string;
   readonly key: DeveloperKey;
 }

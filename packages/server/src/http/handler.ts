@@ -95,7 +95,7 @@ type Write<E extends Endpoint, Before, Within> =
   // biome-ignore lint/suspicious/noExplicitAny: only the handler itself knows what `prepare` hands to `run`
   | Prepared<E, any, Before & RawOf<E>, Within & RawOf<E>>;
 
-export type Handler<E extends Endpoint, Deps, Tables = Schema> = E["access"] extends "public" | "dev"
+type Handler<E extends Endpoint, Deps, Tables = Schema> = E["access"] extends "public" | "dev"
   ? Run<E, PublicContext<Deps> & RawOf<E>>
   : E["access"] extends "agent" | { readonly scope: AgentScope }
     ? E["method"] extends "GET"

@@ -15,7 +15,7 @@ const MAX_OPEN = 64;
  * | paused  | Node reads on, as it does after each request | paused                                                           |
  * | paused  | responses: 32 requests are left              | reading                                                          |
  */
-export class Pipeline {
+class Pipeline {
   /** Its requests that have not been started yet; `TurnBudget` starts them. */
   readonly waiting: (() => void)[] = [];
   readonly #socket: Socket;

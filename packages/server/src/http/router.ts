@@ -16,7 +16,7 @@ import { errorResponse, type RespondToError } from "./response.ts";
 import type { Refuse, Route, Serve } from "./routes.ts";
 import { makeServe, type ServedRequest } from "./serve-requests.ts";
 
-export interface RouterParts {
+interface RouterParts {
   readonly contract: Contract;
   /** By noun and verb; those of dev mode may be missing outside it. */
   readonly handlers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -7,7 +7,7 @@ import type { HttpDeps } from "./deps.ts";
 import { type Claim, findAnswer, type StoredAnswer, sealAnswer, storeAnswer, toClaimId, unsealAnswer } from "./idempotency.ts";
 
 /** A write of the contract, with its input parsed and its caller admitted. */
-export interface Write {
+interface Write {
   readonly endpoint: Endpoint;
   readonly handler: AnyHandler;
   readonly input: Input;

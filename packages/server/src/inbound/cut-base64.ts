@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { MB } from "../lib/units.ts";
 
 /** A mail without the contents of its large files, and what finds them again once it is parsed. */
-export interface CutMail {
+interface CutMail {
   /** The mail with a short token, itself base64, in place of each content that was cut out. */
   readonly skeleton: Uint8Array;
   /** The content for which a parsed one stands; undefined if it stands for itself. */

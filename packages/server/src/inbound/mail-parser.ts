@@ -51,7 +51,7 @@ export type ParserTask =
   | { readonly kind: "message"; readonly raw: Uint8Array<ArrayBuffer>; readonly maxText: number };
 
 /** A mail that was read, with its bytes. */
-export interface MessageRead {
+interface MessageRead {
   readonly raw: Uint8Array<ArrayBuffer>;
   readonly result: ReadResult;
 }

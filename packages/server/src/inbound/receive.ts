@@ -15,10 +15,10 @@ import type { InboundAddress } from "./return-path.ts";
  * exceeds what a mail may contain, and the reason is in the log. `over-quota`: the workspace has received as much today as is stored for it.
  * `expired`: it would unsubscribe the recipient of an email that is deleted, and does not say who that was.
  */
-export type Received = "applied" | "ignored" | "too-early" | "unreadable" | "over-quota" | "expired";
+type Received = "applied" | "ignored" | "too-early" | "unreadable" | "over-quota" | "expired";
 
 /** A mail as it came, with its envelope. */
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly recipients: readonly Recipient[];
   /** Empty for a mail that must not be answered. */
   readonly envelopeFrom: string;

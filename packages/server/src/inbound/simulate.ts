@@ -33,7 +33,7 @@ const NO_SUCH_MAILBOX = {
 } as const;
 
 /** What the recipient writes. */
-export interface SimulatedAnswer {
+interface SimulatedAnswer {
   readonly text: string;
   readonly html?: string | undefined;
   readonly attachments?: readonly MailAttachment[] | undefined;

@@ -29,7 +29,7 @@ const MAX_RECIPIENTS = 20;
 const IDLE_MS = 60_000;
 // How long a connection lasts at most: one that sends a byte now and then is never idle (real time).
 const CONNECTION_MS = 10 * 60_000;
-export interface Listening {
+interface Listening {
   readonly host: string;
   readonly port: number;
   /** What STARTTLS is offered with; null or absent to offer none. */

@@ -11,7 +11,7 @@ const POLL_MS = 1000;
 const LOOKED_AT = 100;
 
 /** A captured mail, as far as it tells who waits for it. */
-export interface Arrival {
+interface Arrival {
   readonly workspaceId: string | null;
   /** The recipient, as it is stored. */
   readonly to: string;

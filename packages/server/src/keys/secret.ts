@@ -8,7 +8,7 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
  * The kind of a key, in its prefix: a developer's on a server in production (`live`), in dev mode (`dev`) or for test mail
  * (`test`), the operator's (`op`), or an agent's for one activation (`agent`).
  */
-export type KeyKind = "live" | "dev" | "test" | "op" | "agent";
+type KeyKind = "live" | "dev" | "test" | "op" | "agent";
 
 /** The form of a key; secret scanners may use it. */
 export const KEY_PATTERN = /^ms_(live|dev|test|op|agent)_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;

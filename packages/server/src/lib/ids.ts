@@ -2,7 +2,7 @@ import type { Clock } from "./clock.ts";
 import type { Random } from "./random.ts";
 
 /** The prefix of an id, which tells what it identifies. */
-export type IdPrefix =
+type IdPrefix =
   | "ws"
   | "key"
   | "snd"

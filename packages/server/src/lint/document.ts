@@ -28,7 +28,7 @@ export interface MailElement {
 }
 
 /** A piece of the source, with its place. */
-export interface Piece {
+interface Piece {
   readonly text: string;
   readonly offset: number;
 }

@@ -14,7 +14,7 @@ import { getListRow, type ListRow } from "./store.ts";
 import type { ListTables } from "./tables.ts";
 
 export { addMembers, removeMembers } from "./members.ts";
-export { getListRow, type ListRow } from "./store.ts";
+export { getListRow } from "./store.ts";
 
 /** Job kind: deletes the members of a deleted list. */
 export const CLEAR_JOB = "lists.clear";

@@ -15,7 +15,7 @@ export interface TokenRequest {
 }
 
 /** The answer of a token server. */
-export interface TokenResponse {
+interface TokenResponse {
   readonly status: number;
   readonly text: string;
 }

@@ -1,5 +1,5 @@
 /** A mailbox as an address header writes it. */
-export interface WrittenMailbox {
+interface WrittenMailbox {
   /** Without quotes; encoded words are not decoded. Empty without a name. */
   readonly name: string;
   /** As it stands there: it need not be an address. */

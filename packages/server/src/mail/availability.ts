@@ -139,6 +139,6 @@ export class Availability {
 }
 
 /** Whether a receipt says that the relay itself is out of service. */
-export function isUnavailable(receipt: Receipt): receipt is Extract<Receipt, { outcome: "deferred" | "unknown" }> {
+function isUnavailable(receipt: Receipt): receipt is Extract<Receipt, { outcome: "deferred" | "unknown" }> {
   return (receipt.outcome === "deferred" || receipt.outcome === "unknown") && receipt.unavailable === true;
 }

@@ -12,7 +12,7 @@ export interface ReceivedMail {
   raw: Uint8Array;
 }
 
-export interface MailerHarness {
+interface MailerHarness {
   mailer: Mailer;
   /** Runs the `record` of a receipt in a transaction, as the caller of a mailer does. */
   accept(receipt: Receipt): Promise<void>;

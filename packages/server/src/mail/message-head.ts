@@ -10,7 +10,7 @@ export interface HeaderField {
 }
 
 /** A message cut after its headers. */
-export interface SplitMessage {
+interface SplitMessage {
   readonly fields: readonly HeaderField[];
   /** How many bytes the headers take, without the empty line after them. */
   readonly headBytes: number;

@@ -4,7 +4,7 @@ import type { DeliveryError } from "./mailer.ts";
 type Party = "address" | "recipient" | "domain" | "reputation" | "relay" | "content" | "nobody";
 
 /** What a reply of a mail server means, and what to do about it. */
-export interface Refusal {
+interface Refusal {
   readonly party: Party;
   /** What the other side said, in plain words. */
   readonly meaning: string;

@@ -16,7 +16,7 @@ export interface Envelope {
 }
 
 /** The result of one message on a session. */
-export interface Sent {
+interface Sent {
   receipt: Receipt;
   /** True if the session was dead before a byte of the message was written, so that it may be sent on another one. */
   stale: boolean;

@@ -1,5 +1,5 @@
 /** How to log in: with a password, or with an access token (XOAUTH2). */
-export type SmtpAuth = { user: string; pass: string } | { user: string; tokens: TokenSource };
+type SmtpAuth = { user: string; pass: string } | { user: string; tokens: TokenSource };
 
 /** Gives access tokens. */
 export interface TokenSource {

@@ -38,7 +38,7 @@ export type SendRequest = (request: ApiRequest, signal: AbortSignal) => Promise<
 export type Me = Output<(typeof contract)["me"]["get"]>;
 
 /** The answer to a write. */
-export interface Written {
+interface Written {
   readonly data: unknown;
   /** The key under which the server keeps the answer for a day; null without one. */
   readonly idempotencyKey: string | null;
@@ -90,7 +90,7 @@ export class Api {
  * The Idempotency-Key of mail that is sent without one: the same for the same arguments. A client that repeats a call because it did not see the
  * result then sends nothing twice within the day for which answers are kept.
  */
-export function makeIdempotencyKey(operation: string, input: Arguments): string {
+function makeIdempotencyKey(operation: string, input: Arguments): string {
   return `mcp-${createHash("sha256").update(operation).update(toCanonicalJson(input)).digest("hex").slice(0, 40)}`;
 }
 
@@ -153,7 +153,7 @@ function splitInput(operation: Operation, input: Arguments): Pick<ApiRequest, "p
 }
 
 /** What the API refused, with everything it says about it. */
-export function toToolError({ status, body }: Pick<ApiAnswer, "status" | "body">): ToolError {
+function toToolError({ status, body }: Pick<ApiAnswer, "status" | "body">): ToolError {
   const parsed = ErrorBody.safeParse(body);
   if (!parsed.success) return new ToolError(`The server answered with the status ${status}.`, "Is this a mailsvc server?");
   const { code, message, details, hint, requestId } = parsed.data.error;

@@ -9,7 +9,7 @@ import { type ObjectSchema, toObjectSchema } from "./schemas.ts";
 import { type Needs, type Tool, type ToolContext, toText } from "./tool.ts";
 
 // As many items as a model reads with profit; more come with the next page.
-export const PAGE = 20;
+const PAGE = 20;
 
 /** The argument of every write. */
 export const IDEMPOTENCY_KEY = z
@@ -66,10 +66,9 @@ export function makeOperationTool(operation: Operation & { readonly endpoint: { 
 
 const HAS_HTML = /"html":/;
 
-/** Whether no mail leaves the server. An older one does not say so. */
+/** Whether no mail leaves the server. */
 export async function capturesAll(me: () => Promise<Me>): Promise<boolean> {
-  const { server } = await me();
-  return (server as Partial<Me["server"]>).capturesMail === true;
+  return (await me()).server.capturesMail;
 }
 
 /** Calls a write after its limits were checked and a person has confirmed it, which dev mode does not ask for while all mail is captured. */

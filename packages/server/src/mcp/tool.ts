@@ -18,7 +18,7 @@ export interface ToolContext {
 }
 
 /** Hints for clients, as the protocol calls them. */
-export interface Annotations {
+interface Annotations {
   /** Changes nothing. */
   readonly readOnlyHint: boolean;
   /** May delete or replace something, or do what cannot be taken back. */
@@ -33,7 +33,7 @@ export interface Annotations {
 export type Needs = "nothing" | "writes" | "dev";
 
 /** The result of a call: an object that fits the schema, and a text for clients that show only that. */
-export interface ToolResult {
+interface ToolResult {
   readonly data: Readonly<Record<string, unknown>>;
   readonly text: string;
 }
@@ -50,7 +50,7 @@ export interface Tool {
   run(input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolResult>;
 }
 
-export const READS: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const READS: Annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 interface ToolParts<I extends z.ZodObject, O extends z.ZodObject> {
   readonly name: string;

@@ -15,7 +15,7 @@ export interface HeartbeatTimes {
   deadMs?: number | undefined;
 }
 
-export interface HeartbeatOptions extends HeartbeatTimes {
+interface HeartbeatOptions extends HeartbeatTimes {
   db: PostgresDb;
   real: Clock["real"];
   log: Log;

@@ -48,7 +48,4 @@ export async function migrateQueue(pgPool: PgPool): Promise<void> {
     const on = `create index ${name} on ${QUEUE_SCHEMA}._private_jobs ((${JOB_WORKSPACE}), ${JOB_NEWEST}) where ${where}`;
     await pgPool.query(on.replaceAll("j.", ""));
   }
-  // Those of earlier versions.
-  for (const name of existing)
-    if (name.startsWith("mailsvc_") && !(name in INDEXES)) await pgPool.query(`drop index ${QUEUE_SCHEMA}.${name}`);
 }

@@ -69,7 +69,7 @@ export type ClaimedRow = Pick<JobRow, "id" | "kind" | "payload" | "attempts" | "
 };
 
 /** Milliseconds of a column. Not by `extract`, which calculates with decimals: for two instants that was a seventh of a claim. */
-export function ms(column: string): string {
+function ms(column: string): string {
   return `round(date_part('epoch', ${column}) * 1000)`;
 }
 

@@ -17,7 +17,7 @@ export interface WorkerOptions {
   overloaded?: () => boolean;
 }
 
-export type Mode = "stopped" | "idle" | "claiming" | "resting" | "retrying" | "stopping";
+type Mode = "stopped" | "idle" | "claiming" | "resting" | "retrying" | "stopping";
 
 // While requests wait: single jobs that run at a time, and the time between two claims. With the sizes of these claims (`claims.ts`)
 // jobs get about a twentieth of the time on SQLite and a tenth on Postgres. Without a rest, accepting lost a third of its rate.

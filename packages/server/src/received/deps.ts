@@ -12,7 +12,7 @@ export interface Reply {
 }
 
 /** What other features do with received mail, in the same transaction. `features.ts` connects it. */
-export interface ReceivedHooks {
+interface ReceivedHooks {
   /** A person answered an email. */
   replied(tx: Tx, reply: Reply): Promise<void>;
 }

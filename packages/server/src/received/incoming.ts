@@ -48,7 +48,7 @@ export interface IncomingMail {
 }
 
 /** A mail on its way into a mailbox. */
-export interface Delivery {
+interface Delivery {
   readonly mailbox: Mailbox;
   readonly mail: IncomingMail;
   readonly raw: Uint8Array;

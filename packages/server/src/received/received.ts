@@ -10,13 +10,13 @@ import { deleteReceivedRows, getReceivedRow, getRowByMessageId, listFiles, readF
 
 export { withoutAddresses } from "./addresses.ts";
 export { eraseReceived, exportReceived } from "./data-subject.ts";
-export type { ReceivedHooks, Reply } from "./deps.ts";
+export type { Reply } from "./deps.ts";
 export { findInboundDomain } from "./domains.ts";
-export { type Delivery, type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";
+export { type IncomingFile, type IncomingMail, storeIncoming } from "./incoming.ts";
 export { findDomainMailbox, findReplyMailbox, type Mailbox } from "./mailboxes.ts";
 export { DailyQuotaReached, isQuotaReached } from "./quota.ts";
 export { splitAddresses } from "./reply-addresses.ts";
-export { deleteReceivedRows, type ReceivedRow } from "./store.ts";
+export { deleteReceivedRows } from "./store.ts";
 
 interface ReceivedQuery extends PageInput {
   from?: string | undefined;

@@ -18,7 +18,7 @@ export type { CoverageReport, Reached } from "./coverage.ts";
 export type { LineOf } from "./lines.ts";
 
 /** What a recorder is made with. */
-export interface RecorderOptions {
+interface RecorderOptions {
   /** The version of this program. */
   readonly version: string;
   /** The command beside which the server runs; empty without one. */

@@ -17,7 +17,7 @@ export interface RecordedRequest {
   readonly answer: RecordedBody;
 }
 
-export interface RecordedBody {
+interface RecordedBody {
   /** The beginning. */
   readonly text: string;
   /** The size of all of it, in bytes. */

@@ -23,5 +23,3 @@ export function relayTables(c: ColumnTypes) {
     }),
   };
 }
-
-export type RelayTables = ReturnType<typeof relayTables>;

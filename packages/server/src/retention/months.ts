@@ -18,7 +18,7 @@ import type { RetentionPolicy } from "./policy.ts";
  */
 
 /** Records that are dropped with their months. */
-export const MONTHLY = ["emails", "events"] as const satisfies readonly (keyof RetentionPolicy)[];
+const MONTHLY = ["emails", "events"] as const satisfies readonly (keyof RetentionPolicy)[];
 export type Monthly = (typeof MONTHLY)[number];
 
 /** The instant (ms) before which records are old: where they go by months, the beginning of the month in which they would become old. */
@@ -101,7 +101,7 @@ async function goOn(months: Months, groups: readonly MonthlyTables[], now: numbe
 }
 
 /** The tables that are divided by months: mail, its contents, and events. */
-export function listMonthlyTables(t: Reader["t"]): Readonly<Record<"mail" | "contents" | "events", MonthlyTables>> {
+function listMonthlyTables(t: Reader["t"]): Readonly<Record<"mail" | "contents" | "events", MonthlyTables>> {
   return {
     // Emails, with what is found by their ids.
     mail: {

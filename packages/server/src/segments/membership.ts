@@ -10,7 +10,7 @@ import type { SegmentTables } from "./tables.ts";
 export type SegmentRow = SegmentTables["segments"]["$inferSelect"];
 
 /** Why contacts are compared with rules: the contact changed, the rules did, or time passed. Part of the events. */
-export type Cause = "contact" | "rules" | "time";
+type Cause = "contact" | "rules" | "time";
 
 /** The segments of a workspace that are not deleted. */
 function listActiveSegments(tx: Tx, workspaceId: string): Promise<SegmentRow[]> {

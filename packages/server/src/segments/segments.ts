@@ -21,8 +21,8 @@ import type { SegmentTables } from "./tables.ts";
 export { loadContactViews } from "./contact-view.ts";
 export { recordEngagements } from "./engagement.ts";
 export { matches, matchesFreeValue, matchesTree } from "./evaluate.ts";
-export { type SegmentRow, syncMembership } from "./membership.ts";
-export { listMatching, listNamedLists } from "./selection.ts";
+export { syncMembership } from "./membership.ts";
+export { listMatching } from "./selection.ts";
 
 /** Job kind: compares all contacts with the rules of a segment. */
 export const REBUILD_JOB = "segments.rebuild";

@@ -4,14 +4,6 @@ import type { Reader } from "../db/db.ts";
 import type { RuleContext } from "./compile.ts";
 import { pickAll, pickSource } from "./source.ts";
 
-/** Ids of the lists that rules name. */
-export function listNamedLists(rule: SegmentRule): string[] {
-  if ("all" in rule) return rule.all.flatMap(listNamedLists);
-  if ("any" in rule) return rule.any.flatMap(listNamedLists);
-  if ("not" in rule) return listNamedLists(rule.not);
-  return rule.field === "lists" && rule.value !== undefined ? [rule.value].flat().map(String) : [];
-}
-
 // Contacts compared by one query: a few ms.
 const WINDOW = 5000;
 

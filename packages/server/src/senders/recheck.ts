@@ -17,14 +17,14 @@ import type { RecordLook } from "./dns.ts";
  */
 
 /** What is stored of the looks for the records of a domain. */
-export interface CheckState {
+interface CheckState {
   readonly checkedAt: number | null;
   readonly failingSince: number | null;
   readonly lastError: string | null;
 }
 
 /** A verified domain, sender or inbound, whose records are looked for. */
-export interface CheckedDomain extends CheckState {
+interface CheckedDomain extends CheckState {
   readonly id: string;
   readonly workspaceId: string;
   readonly value: string;

@@ -66,7 +66,7 @@ export async function addSender(
   try {
     await tx.insert(tx.t.senders).values(row);
   } catch (error) {
-    if (!isUnique(error)) throw error;
+    if (!(error instanceof UniqueViolation)) throw error;
     throw new ApiError("conflict", `${value} is already a sender of this workspace.`, { hint: "See: mailsvc senders list" });
   }
   if (row.status === "PENDING")
@@ -230,10 +230,6 @@ async function isStored(q: Tx | Reader, workspaceId: string, { key, domain }: Ma
     { workspaceId, value: domain, status },
   ]);
   return found.some((rows) => rows.length > 0);
-}
-
-function isUnique(error: unknown): boolean {
-  return error instanceof UniqueViolation;
 }
 
 function makeToken({ random }: SenderDeps): string {

@@ -19,7 +19,7 @@ export interface Envelope {
 }
 
 /** A recipient of a message: who it is, and how the headers name them. */
-export interface ReadRecipient {
+interface ReadRecipient {
   readonly kind: RecipientKind;
   /** The address, with the name that the headers give. */
   readonly text: string;

@@ -15,7 +15,7 @@ interface PartHead {
   readonly uses: readonly string[];
 }
 
-export type Parts = ReadonlyMap<string, PartHead>;
+type Parts = ReadonlyMap<string, PartHead>;
 
 // Layouts and partials one template may include, directly and indirectly.
 const MAX_PARTS = 100;

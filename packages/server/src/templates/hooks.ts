@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../db/db.ts";
 import type { TemplateRow } from "./store.ts";
 
 /** What names a template in other rooms. */
-export type Senders = Omit<TemplateDetail["usedBy"], "templates">;
+type Senders = Omit<TemplateDetail["usedBy"], "templates">;
 
 /** How templates learn who names them. `features.ts` connects it. */
 export interface TemplateHooks {

@@ -12,7 +12,7 @@ export interface PinnedTemplate extends Omit<TemplateSet, "partials"> {
 }
 
 /** Own sources, in place of a template. */
-export interface OwnSource {
+interface OwnSource {
   readonly subject: string;
   readonly html: string | null;
   readonly text: string | null;

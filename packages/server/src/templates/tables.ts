@@ -2,7 +2,7 @@ import type { Template, TemplateOrigin } from "@mailsvc/sdk/contract";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { Declared } from "./engine/variables.ts";
 
-export type Blocks = Record<string, unknown>[];
+type Blocks = Record<string, unknown>[];
 
 export function templateTables(c: ColumnTypes) {
   return {

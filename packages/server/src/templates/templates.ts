@@ -227,7 +227,6 @@ export { CompiledTemplates } from "./compiled-templates.ts";
 export { type ContactFields, getContactValues, relaxVariables, renderContactMail, renderContactSubject } from "./contact-mail.ts";
 export { type Compiled, MissingVariables, makeAllowance } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";
-export type { TemplateHooks } from "./hooks.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";
 export { findTemplateBySlug } from "./store.ts";

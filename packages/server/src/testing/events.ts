@@ -36,7 +36,7 @@ export interface TestEvents {
 }
 
 /** @internal */
-export interface EventParts {
+interface EventParts {
   readonly sdk: Mailsvc;
   readonly settle: () => Promise<void>;
   readonly activity: Activity;

@@ -3,7 +3,7 @@ import { describeMails, type TestInbox, toTestMail } from "@mailsvc/sdk/testing"
 import type { Activity } from "./activity.ts";
 
 /** @internal */
-export interface InboxParts {
+interface InboxParts {
   readonly sdk: Mailsvc;
   readonly settle: () => Promise<void>;
   readonly activity: Activity;

@@ -10,7 +10,7 @@ export interface Subscriber {
   readonly emailId?: string | undefined;
 }
 
-export type LinkDeps = Pick<UnsubscribeDeps, "seal" | "baseUrl">;
+type LinkDeps = Pick<UnsubscribeDeps, "seal" | "baseUrl">;
 
 const PURPOSE = "link:unsubscribe";
 

@@ -8,7 +8,7 @@ import { cancelEvent, type Outcome, recordOutcome } from "./outcomes.ts";
 import { type Claimed, type Continuation, claimStreams, continueStreams, type FindEndpoint, type Job, LEASE_MS } from "./streams.ts";
 
 /** Outcomes to record, and streams to claim. */
-export interface Batch {
+interface Batch {
   readonly claim: string;
   readonly outcomes: readonly Outcome[];
   readonly requests: readonly ClaimRequest[];

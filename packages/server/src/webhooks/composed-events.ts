@@ -10,7 +10,7 @@ import type { Job, OpenEvent } from "./streams.ts";
 const MAX_AGE_MS = 500;
 
 /** An event that is gone from the log of which its bytes are made. */
-export interface GoneEvent {
+interface GoneEvent {
   readonly endpoint: Endpoint;
   readonly event: OpenEvent;
 }

@@ -3,7 +3,7 @@ import type { Findings, Moment } from "../lib/explanation.ts";
 import { count, joinSentences, quote } from "../lib/explanation.ts";
 
 /** An event on its way to a webhook, of any kind of webhook. */
-export type Sent = Pick<WebhookDelivery, "state" | "attempts" | "nextAttemptAt" | "waitsFor" | "lastAttempt">;
+type Sent = Pick<WebhookDelivery, "state" | "attempts" | "nextAttemptAt" | "waitsFor" | "lastAttempt">;
 
 /** The attempts to deliver an event, in words. */
 export function describeAttempts(log: readonly DeliveryAttempt[]): Moment[] {

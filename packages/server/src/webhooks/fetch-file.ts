@@ -2,7 +2,7 @@ import { checkWebhookUrl, type Guard } from "../lib/guard-url.ts";
 import { guardedConnector, type Lookup } from "./connect.ts";
 
 /** A file from the Internet. */
-export interface FetchedFile {
+interface FetchedFile {
   readonly bytes: Uint8Array;
   /** Its media type without parameters; null when the host names none. */
   readonly contentType: string | null;

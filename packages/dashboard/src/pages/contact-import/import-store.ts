@@ -2,7 +2,7 @@ import type { Reject } from "../../../../sdk/src/contact-files/reject-lines.ts";
 import type { ImportPlan, ImportProgress } from "./importer.ts";
 
 /** An import that is kept until it is done, so that it can go on after the page was closed. */
-export interface KeptImport {
+interface KeptImport {
   readonly file: File;
   readonly plan: ImportPlan;
   readonly progress: ImportProgress;

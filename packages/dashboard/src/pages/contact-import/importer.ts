@@ -31,9 +31,9 @@ export interface ImportProgress {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-export const NOTHING: ImportProgress = { batches: 0, rows: 0, bytes: 0, failed: 0, counts: {} };
+const NOTHING: ImportProgress = { batches: 0, rows: 0, bytes: 0, failed: 0, counts: {} };
 
-export type ImportState = "running" | "stopped" | "done";
+type ImportState = "running" | "stopped" | "done";
 
 // A request has 30 MB at most. An ordinary contact has a few hundred bytes, so this limit is rarely met.
 const MAX_CHARACTERS = 4_000_000;

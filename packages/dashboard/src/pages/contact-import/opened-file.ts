@@ -8,7 +8,7 @@ import { detectSeparator, SEPARATOR_LINE } from "../../../../sdk/src/contact-fil
 import { detectEncoding, type Encoding, fileError, readText } from "./file-text.ts";
 
 /** How the text of a file is read. */
-export interface TextForm {
+interface TextForm {
   readonly encoding: Encoding;
   readonly format: "csv" | "ndjson";
   /** CSV only. */

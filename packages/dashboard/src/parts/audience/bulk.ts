@@ -110,7 +110,7 @@ export function deleteAll(signal: AbortSignal): Act {
 }
 
 /** Calls again after a while when the key's limit of requests is reached. */
-export async function patiently<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function patiently<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await call();

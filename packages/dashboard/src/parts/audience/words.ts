@@ -9,14 +9,6 @@ export const STATUS_WORDS: Readonly<Record<ContactStatus, string>> = {
   COMPLAINED: "Complained",
 };
 
-/** What a state means for the mail that the person gets. */
-export const STATUS_MEANING: Readonly<Record<ContactStatus, string>> = {
-  SUBSCRIBED: "Gets campaigns and automations.",
-  UNSUBSCRIBED: "Gets no campaigns and automations; only single mail that must arrive, such as receipts.",
-  BOUNCED: "Mail to this address came back, so none is sent.",
-  COMPLAINED: "The person reported mail as spam, so none is sent.",
-};
-
 export const STATUS_OPTIONS = CONTACT_STATUSES.map((value) => ({ value, text: STATUS_WORDS[value] }));
 
 /** The name of a contact, or its address. */

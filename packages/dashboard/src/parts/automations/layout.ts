@@ -24,7 +24,7 @@ export interface PlacedNode extends Point {
 }
 
 /** A way from one step to another. */
-export interface PlacedEdge {
+interface PlacedEdge {
   readonly from: string;
   readonly to: string;
   readonly branch: string | null;
@@ -33,7 +33,7 @@ export interface PlacedEdge {
   readonly label: Point | null;
 }
 
-export interface Placed {
+interface Placed {
   readonly width: number;
   readonly height: number;
   readonly nodes: readonly PlacedNode[];

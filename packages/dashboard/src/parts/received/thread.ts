@@ -3,7 +3,7 @@ import { api } from "../../api/client.ts";
 import { may } from "../../api/session.ts";
 
 /** One mail of a conversation: one that was received, or one of ours. */
-export type ThreadMail =
+type ThreadMail =
   | { readonly at: string; readonly theirs: ReceivedMailDetail; readonly ours?: never }
   | { readonly at: string; readonly ours: EmailDetail; readonly theirs?: never };
 

@@ -26,7 +26,7 @@ export interface ConditionNode {
 export type RuleNode = GroupNode | ConditionNode;
 
 /** A rule, and which part of the tree stands at each of its places, by paths such as `rules.all[2]`. */
-export interface BuiltRule {
+interface BuiltRule {
   readonly rule: SegmentRule;
   readonly places: ReadonlyMap<string, number>;
 }

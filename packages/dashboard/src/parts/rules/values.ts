@@ -10,7 +10,7 @@ interface Part {
 }
 
 /** What is entered for an operator. */
-export type Entry =
+type Entry =
   | "nothing"
   | "text"
   | "number"

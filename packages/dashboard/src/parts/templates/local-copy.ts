@@ -1,7 +1,7 @@
 import type { Draft } from "./draft.ts";
 
 /** Changes that were not saved, and the revision they were made to. */
-export interface Unsaved {
+interface Unsaved {
   readonly revision: number;
   readonly draft: Draft;
 }

@@ -5,7 +5,7 @@ import { asRequestError } from "../../api/request-error.ts";
 import { after } from "../../browser.ts";
 import type { Draft } from "./draft.ts";
 
-export type Rendered = Awaited<ReturnType<typeof api.templates.render>>;
+type Rendered = Awaited<ReturnType<typeof api.templates.render>>;
 
 /** Something that the template engine or lint objects to. */
 export interface Fault {

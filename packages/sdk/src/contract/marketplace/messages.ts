@@ -23,9 +23,9 @@ export const OptionId = z
     "Use 1 to 64 lowercase letters, digits, - and _, starting and ending with a letter or digit.",
   );
 
-export const ApprovalOption = z.object({ id: z.string(), label: z.string(), style: z.enum(["primary", "danger"]).optional() });
+const ApprovalOption = z.object({ id: z.string(), label: z.string(), style: z.enum(["primary", "danger"]).optional() });
 
-export const ApprovalPreview = z.object({
+const ApprovalPreview = z.object({
   kind: z.enum(["landing_page", "lead_magnet", "asset", "text"]),
   id: z.string().optional(),
   text: z.string().optional(),

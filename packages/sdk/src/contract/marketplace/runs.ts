@@ -15,7 +15,7 @@ export const RUN_LIMITS = {
   entries: 50,
 } as const;
 
-export const RUN_TRIGGERS = ["manual", "activation", "approval", "wakeup", "schedule", "message"] as const;
+const RUN_TRIGGERS = ["manual", "activation", "approval", "wakeup", "schedule", "message"] as const;
 
 /** The agent's id of a run. */
 export const RunId = z

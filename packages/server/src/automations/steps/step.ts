@@ -105,7 +105,7 @@ export interface StepKind<Type extends StepType> {
 export const DONE: StepResult = { outcome: "done" };
 
 /** The result of a step that cannot be done. Throws what is no ApiError: that is a fault of ours. */
-export function skip(error: unknown): StepResult {
+function skip(error: unknown): StepResult {
   if (error instanceof ApiError) return { outcome: "skipped", reason: error.code };
   throw error;
 }

@@ -16,7 +16,7 @@ interface Chunk {
 }
 
 /** The SQLite side of a copy. */
-export interface Source {
+interface Source {
   count(table: string): number;
   /** The rows after `after`, in order of the key; null when there are none. */
   next(shape: Shape, after: readonly Value[] | null): Chunk | null;

@@ -6,7 +6,7 @@ import { list, quote, type Shape } from "./shapes.ts";
 import { RowSum, type Value } from "./sum.ts";
 
 /** The Postgres side of a copy. */
-export interface Target {
+interface Target {
   /** Which installation is being copied here; null when none is. */
   begun(): Promise<string | null>;
   isEmpty(): Promise<boolean>;

@@ -14,7 +14,7 @@ import { createUpdates } from "./update.ts";
 type Prepare = (...args: unknown[]) => { queryWithCache?: unknown };
 
 /** What a session needs to know of its connection. */
-export interface SessionParts {
+interface SessionParts {
   readonly connection: Queryable;
   readonly schema: DatabaseSchema;
   readonly statements: TableStatements;

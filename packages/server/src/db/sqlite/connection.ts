@@ -47,7 +47,7 @@ export function openConnection(file: string, synchronous: "NORMAL" | "OFF"): Raw
 }
 
 /** What a session needs to know of its connection. */
-export interface SessionParts {
+interface SessionParts {
   readonly connection: RawConnection;
   readonly schema: DatabaseSchema;
   /** Runs before each query and returns the open transaction, if there is one, which is marked when a query changes rows. */

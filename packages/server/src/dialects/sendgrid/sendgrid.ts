@@ -9,7 +9,7 @@ import { sendMail } from "./mail-send.ts";
 const PREFIX = "/sendgrid";
 
 /** What is here of SendGrid's API. */
-export const SENDGRID_OPERATIONS: readonly Operation[] = [sendMail];
+const SENDGRID_OPERATIONS: readonly Operation[] = [sendMail];
 
 /** Operations of SendGrid's API that are not here, of those that its official packages call. */
 const ABSENT: readonly AbsentOperation[] = [

@@ -12,7 +12,7 @@ export function isForm(headers: HeaderReader): boolean {
 }
 
 /** A parsed form: its fields as JSON would have them, and the bytes of its file. */
-export interface Form {
+interface Form {
   readonly fields: Record<string, unknown>;
   readonly file: Uint8Array | null;
 }

@@ -7,7 +7,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /** A mail as its signatures are verified. */
-export interface SignedMail {
+interface SignedMail {
   readonly head: Buffer;
   readonly body: Buffer;
   /** Whether a signature was left out that proves nothing, whatever it says. */

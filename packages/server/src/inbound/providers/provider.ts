@@ -8,7 +8,7 @@ import type { InboundDeps } from "../deps.ts";
 import type { Report } from "../report.ts";
 
 /** A webhook as it was received. */
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly bytes: Uint8Array;
   readonly headers: HeaderReader;
 }

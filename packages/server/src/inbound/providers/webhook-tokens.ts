@@ -3,7 +3,7 @@ import { and, like, lt } from "drizzle-orm";
 import type { InboundDeps } from "../deps.ts";
 
 /** A token that a provider signs instead of the content, so that the signature alone would let anybody send other content. */
-export interface WebhookToken {
+interface WebhookToken {
   readonly provider: "mailgun";
   /** The token with its signature: unique to the account. */
   readonly token: string;

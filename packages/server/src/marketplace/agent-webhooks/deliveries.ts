@@ -19,14 +19,14 @@ import type { ListingRow } from "../listings/listings.ts";
 // The largest number the column holds on Postgres.
 const MAX_SEQUENCE = 2 ** 31 - 1;
 
-export interface DeliveryFilter extends PageInput {
+interface DeliveryFilter extends PageInput {
   state?: AgentEventState | undefined;
   type?: AgentEventType | undefined;
   activationId?: string | undefined;
 }
 
 /** An event with the slug of the listing it is for. */
-export type SentEvent = Delivery & { slug: string };
+type SentEvent = Delivery & { slug: string };
 
 /** The events for the webhook of a listing, newest first. */
 export async function listDeliveries(

@@ -22,7 +22,7 @@ export async function checkContent({ html, blocks }: ContentInput, { baseUrl }: 
   return typeof html === "string" ? sanitizeInTurns(html, [baseUrl()]) : null;
 }
 
-export type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId">;
+type Content = Pick<PageRow, "html" | "blocks" | "seo" | "form" | "hasForm" | "leadMagnetId" | "listId">;
 
 /**
  * The content of a page after a change. Throws ApiError not_found for a list or image that is not the brand's, and for a lead magnet that is

@@ -52,7 +52,7 @@ export function renderLandingPage(
   });
 }
 
-export interface Thanks {
+interface Thanks {
   /** Path of the file they signed up for. */
   readonly download: string | null;
   readonly fileName: string | null;

@@ -4,7 +4,7 @@ import { findRows } from "../../db/find.ts";
 import type { PageDeps } from "./deps.ts";
 
 /** One view of a page. */
-export interface View {
+interface View {
   readonly pageId: string;
   readonly date: string;
   readonly visitor: string;

@@ -45,7 +45,7 @@ const STANDARD_OPTIONS: Readonly<Record<string, { status: ApprovalStatus; decisi
 
 type Resolution = Pick<ApprovalRow, "status" | "decision" | "comment" | "answeredAt">;
 
-export interface Answer {
+interface Answer {
   decision: string;
   comment?: string | undefined;
 }

@@ -1,5 +1,5 @@
 /** What a builder pays for. */
-export interface Order {
+interface Order {
   /** Our id of the payment; the provider returns it in its events. */
   readonly paymentId: string;
   readonly listingId: string;

@@ -11,7 +11,7 @@ import { getRunRow, type RunKey, showRun } from "./store.ts";
 const LINES = 30;
 
 /** The server's time, and the instant up to which deadlines of runs have passed. */
-export interface RunPresent extends Present {
+interface RunPresent extends Present {
   readonly overdue: number;
 }
 

@@ -28,7 +28,7 @@ async function listOverdueRuns(q: AgentQuery, overdue: number, limit: number = C
  * Fails those of these runs whose deadline has passed, and emits run_force_failed once for each. The event's time is the
  * deadline, however late the sweep runs.
  */
-export async function failOverdueRuns(tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> {
+async function failOverdueRuns(tx: AgentTx, deps: AgentDeps, ids: readonly string[], overdue: number): Promise<void> {
   if (ids.length === 0) return;
   const { runs } = tx.t;
   const owners = await tx

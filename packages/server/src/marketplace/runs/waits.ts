@@ -4,7 +4,7 @@ import { scheduleSweep, WINDOW_MS } from "./clock.ts";
 import { lookUpRun, type RunKey, type RunRow, runEndedError, stillActive } from "./store.ts";
 
 /** What a run waits for: an open approval until it expires, or a wakeup until it fires. */
-export interface Wait {
+interface Wait {
   readonly waitingFor: "approval" | "wakeup";
   readonly waitingOn: string;
   readonly deadlineAt: number;

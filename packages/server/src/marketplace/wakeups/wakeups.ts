@@ -48,7 +48,7 @@ export async function getWakeupRow(q: AgentQuery, activationId: string, id: stri
   return row;
 }
 
-export interface WakeupRequest {
+interface WakeupRequest {
   delaySeconds?: number | undefined;
   runAt?: string | undefined;
   reason: string;

@@ -4,9 +4,9 @@ export class HelperError extends Error {
 }
 
 /** Arguments by name: `style="long"`. */
-export type Named = Readonly<Record<string, unknown>>;
+type Named = Readonly<Record<string, unknown>>;
 
-export interface Helper {
+interface Helper {
   readonly min: number;
   readonly max: number;
   /** Arguments it takes by name. */

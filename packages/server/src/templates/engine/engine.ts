@@ -220,7 +220,7 @@ export function makeAllowance(): Allowance {
   return { steps: 4 * BUDGET.steps, output: 10 * BUDGET.output };
 }
 
-export interface Rendering {
+interface Rendering {
   /** What is left for several renderings; each takes from it. */
   readonly left?: Allowance | undefined;
   /** Shows missing values as written in the source, and does not fail. */

@@ -4,10 +4,10 @@ import type { Call, Expression, Fault, Literal, Node, Path, Role, SourceLocation
 import { SourceFaults } from "./tree.ts";
 
 /** The form of a slug, and so of a partial's name. */
-export const SLUG = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
+const SLUG = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/;
 
 /** How to read a source. */
-export interface Reading {
+interface Reading {
   readonly role: Role;
   /** Whether it is a layout, which contains `{{{body}}}`. */
   readonly layout?: boolean;

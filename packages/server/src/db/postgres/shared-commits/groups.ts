@@ -6,7 +6,7 @@ import { withTimeout } from "../query.ts";
 import { Batcher } from "./batcher.ts";
 
 /** A light transaction whose rows are to be committed. */
-export interface Member {
+interface Member {
   readonly rows: CollectedRows;
   readonly size: number;
   /** The rows are durable. */
