@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "./contract/loopback.ts";
 import { environment } from "./runtime.ts";
 
 /** The address and key of a running dev server. */
@@ -5,8 +6,6 @@ export interface DevServer {
   readonly url: string;
   readonly apiKey: string;
 }
-
-const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
  * Finds the dev server of this project: `.mailsvc/dev.json` in the working folder or a folder above it, which `mailsvc dev` keeps
@@ -30,7 +29,7 @@ function readDevFile(fs: typeof import("node:fs"), file: string): DevServer | nu
     const user = process.getuid?.();
     if (!stat.isFile() || (user !== undefined && (stat.uid !== user || (stat.mode & 0o077) !== 0))) return null;
     const { url, apiKey, pid } = JSON.parse(fs.readFileSync(file, "utf8")) as { url: string; apiKey: string; pid: number };
-    if (typeof apiKey !== "string" || !LOOPBACK.test(new URL(url).hostname)) return null;
+    if (typeof apiKey !== "string" || !isLoopbackHost(new URL(url).hostname)) return null;
     // 0 and negative numbers name groups of processes, which always exist.
     if (!Number.isInteger(pid) || pid <= 1) return null;
     // Throws when the server was killed and left its file behind.

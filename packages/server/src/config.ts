@@ -1,4 +1,4 @@
-import { Instant, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
+import { Instant, isLoopbackHost, parseAddress, parseMailbox, toDomain } from "@mailsvc/sdk/contract";
 import { readSso, type SsoConfig } from "./dashboard/config.ts";
 import type { RateBucket, Rates } from "./http/rate-limit.ts";
 import { type ReleaseConfig, readRelease } from "./inbox/release-config.ts";
@@ -155,7 +155,7 @@ export function readConfig({
   const releaseRelay = value("release-relay");
   const inboundDomain = readDomain("inbound-domain", value("inbound-domain"));
   const host = value("host") ?? "127.0.0.1";
-  if (dev && !LOOPBACK.test(host))
+  if (dev && !isLoopbackHost(host))
     throw new ConfigError(`Dev mode listens on this machine only; ${host} is not a loopback address. Use: mailsvc serve --host ${host}`);
   const config: Config = {
     dev,
@@ -228,8 +228,6 @@ function fail(message: string): never {
   throw new ConfigError(message);
 }
 
-const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
-
 function integer(flag: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min || value > max)
@@ -298,7 +296,7 @@ function readSmtp({ port, tlsPort, tls, insecureAuth, host }: SmtpFlags): SmtpCo
   };
   if (smtp.implicitTls !== null && smtp.tls.length === 0)
     throw new ConfigError("--smtps-port needs --smtp-tls, the private key and the certificates for TLS.");
-  if (smtp.plain !== null && !LOOPBACK.test(smtp.plain.host) && smtp.tls.length === 0 && !insecureAuth)
+  if (smtp.plain !== null && !isLoopbackHost(smtp.plain.host) && smtp.tls.length === 0 && !insecureAuth)
     throw new ConfigError(
       `--smtp-port on ${smtp.plain.host} needs --smtp-tls, so that keys are not sent in plain text; --smtp-insecure-auth allows that.`,
     );

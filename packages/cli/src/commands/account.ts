@@ -1,4 +1,4 @@
-import { contract } from "@mailsvc/sdk/contract";
+import { contract, type MailsvcContract, type Output } from "@mailsvc/sdk/contract";
 import { Command } from "commander";
 import { type Run, runAction } from "../runtime/action.ts";
 import { parseProfileName, readConfigFile, writeConfigFile } from "../runtime/config-file.ts";
@@ -10,11 +10,6 @@ import { safeText } from "../runtime/safe-text.ts";
 import { resolveSettings } from "../runtime/settings.ts";
 import type { Session } from "../types.ts";
 import { renderDetails } from "../views/table.ts";
-
-interface MeLike {
-  workspace: { id: string; name: string };
-  key: { name: string; preview: string };
-}
 
 /** `mailsvc login`: checks a key against the server, then stores it in a profile. */
 export function loginCommand(run: Run): Command {
@@ -32,7 +27,7 @@ export function loginCommand(run: Run): Command {
     session.use({ ...resolveSettings(session.host, { ...session.settingFlags(), "api-key": apiKey }, true), profile });
     const progress = session.progress("Checking the key");
     const answer = await session.send(buildCall(contract.me.get, [], {}, undefined)).finally(() => progress.stop());
-    const me = answer.data as MeLike;
+    const me = answer.data as Output<MailsvcContract["me"]["get"]>;
     const file = readConfigFile(settings.path);
     const stored = { ...file.profiles[profile], url: settings.url, "api-key": apiKey };
     writeConfigFile(settings.path, { profile, profiles: { ...file.profiles, [profile]: stored } });

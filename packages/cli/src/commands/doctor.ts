@@ -12,6 +12,7 @@ import { type Run, runAction } from "../runtime/action.ts";
 import { getConfigPath, isExposed, readConfigFile } from "../runtime/config-file.ts";
 import { CliError, toFailure } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
+import { MINIMUM_NODE } from "../runtime/minimum-node.ts";
 import { buildCall } from "../runtime/request.ts";
 import { safeText } from "../runtime/safe-text.ts";
 import type { Failure, Session } from "../types.ts";
@@ -34,13 +35,7 @@ interface Finding {
 
 const TLS_WORDS: Readonly<Record<SmtpPort["tls"], string>> = { none: " without TLS", starttls: " with STARTTLS", implicit: " with TLS" };
 
-const MINIMUM_NODE = [22, 19] as const;
-
-interface MeLike {
-  workspace: { name: string };
-  key: { name: string; preview: string };
-  server: { version: string; dev: boolean; mailer: string; mailerFault?: string | null; pausedAt?: string | null; unhandledJobs?: number };
-}
+type Me = Output<MailsvcContract["me"]["get"]>;
 
 /**
  * `mailsvc doctor`: checks the setup, or with --domain the DNS records of a domain. The exit code is that of the first failure; of a domain
@@ -97,14 +92,15 @@ function failed(name: string, f: Failure): Finding {
 
 function checkNode({ host }: Session): Finding {
   const [major = 0, minor = 0] = host.nodeVersion.replace(/^v/, "").split(".").map(Number);
-  const enough = major > MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor >= MINIMUM_NODE[1]);
+  const [leastMajor = 0, leastMinor = 0] = MINIMUM_NODE.split(".").map(Number);
+  const enough = major > leastMajor || (major === leastMajor && minor >= leastMinor);
   return enough
     ? passed("node", host.nodeVersion)
     : failed("node", {
         code: "node_too_old",
         message: `${host.nodeVersion} is too old.`,
         exit: EXIT.usage,
-        hint: `Node ${MINIMUM_NODE.join(".")} or newer is needed.`,
+        hint: `Node ${MINIMUM_NODE} or newer is needed.`,
       });
 }
 
@@ -138,9 +134,9 @@ async function checkServer(session: Session): Promise<Finding> {
 }
 
 async function checkAccount(session: Session): Promise<Finding[]> {
-  let me: MeLike;
+  let me: Me;
   try {
-    me = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as MeLike;
+    me = (await session.send(buildCall(contract.me.get, [], {}, undefined))).data as Me;
   } catch (error) {
     return [failed("key", toFailure(error)), skipped("mailer", "needs a valid key")];
   }
@@ -178,7 +174,7 @@ async function attempt(name: string, check: () => Promise<Finding[]>): Promise<F
   }
 }
 
-function checkMailer({ mailer, mailerFault, dev }: MeLike["server"]): Finding {
+function checkMailer({ mailer, mailerFault, dev }: Me["server"]): Finding {
   if (mailerFault) return warning("mailer", mailerFault, "Correct the relay's settings or --smtp-url; delivery continues by itself.");
   if (mailer !== "capture") return passed("mailer", mailer);
   return dev

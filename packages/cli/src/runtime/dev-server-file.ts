@@ -1,8 +1,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isLoopbackHost } from "@mailsvc/sdk/contract/facts";
 import type { DevServerFile, Host } from "../types.ts";
-
-const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /** A dev.json that is not believed, and why. */
 export interface IgnoredDevFile {
@@ -36,7 +35,7 @@ function readDevFile(host: Host, path: string): DevServerFile | string | null {
   const { url, apiKey, operatorKey, profiles, pid } = parse(path);
   if (typeof url !== "string" || typeof apiKey !== "string" || !URL.canParse(url)) return "it has no address or no key";
   if (!Number.isInteger(pid) || pid === undefined || pid <= 1) return "its pid is that of no server";
-  if (!LOOPBACK.test(new URL(url).hostname)) return "its address is on another machine";
+  if (!isLoopbackHost(new URL(url).hostname)) return "its address is on another machine";
   return host.isRunning(pid) ? { path, url, apiKey, operatorKey: operatorKey ?? null, profiles: profiles ?? {}, pid } : null;
 }
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
 import type { TemplateOrigin } from "@mailsvc/sdk/contract";
-import manifest from "../../package.json" with { type: "json" };
 import { usageError } from "../runtime/errors.ts";
+import { MINIMUM_NODE } from "../runtime/minimum-node.ts";
 import { RENDER_PROGRAM } from "./render-program.generated.ts";
 
 /** A file to render. */
@@ -80,7 +80,7 @@ export class RenderProcess implements Disposable {
     child.on("error", () =>
       this.#fail(
         usageError("React Email and MJML templates are rendered by the Node.js of your project, and node cannot be started.", {
-          hint: `Install Node ${manifest.engines.node.replace(">=", "")} or newer, or push the HTML.`,
+          hint: `Install Node ${MINIMUM_NODE} or newer, or push the HTML.`,
         }),
       ),
     );

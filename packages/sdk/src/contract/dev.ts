@@ -94,6 +94,7 @@ export const world = {
     path: "/__dev/reset",
     access: "dev",
     tool: "world_reset",
+    destructive: true,
     summary: "Delete everything but the seeded workspaces and their keys",
     output: z.object({ reset: z.literal(true) }),
     examples: [{ summary: "Reset" }],

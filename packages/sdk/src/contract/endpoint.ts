@@ -86,6 +86,10 @@ export interface Endpoint {
   readonly confidential?: true;
   /** Cannot be undone, so the command asks for confirmation. Always true of a DELETE. */
   readonly irreversible?: true;
+  /** Deletes data, of which dev mode has none that matters: nobody is asked. */
+  readonly destructive?: true;
+  /** Makes a request to somebody's webhook at once. */
+  readonly callsOut?: true;
   /** The status of a success; 200 when absent. If there are several, the handler chooses. */
   readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus];
   readonly output: z.ZodType;

@@ -5,5 +5,6 @@ export { DURATION, durationMs } from "./duration.ts";
 export { EMAIL_STATES, EMAIL_STATUSES } from "./email-states.ts";
 export { type Endpoint, isForAgents, paramNames } from "./endpoint.ts";
 export { ERRORS, type ErrorCode } from "./errors.ts";
+export { isLoopbackHost } from "./loopback.ts";
 export * from "./rule-fields.ts";
 export { findOtherAt } from "./taken-paths.ts";

@@ -115,6 +115,7 @@ export * from "./keys.ts";
 export * from "./lint.ts";
 export * from "./lint-rules.ts";
 export * from "./lists.ts";
+export * from "./loopback.ts";
 export * from "./marketplace/index.ts";
 export { NOUN_GROUPS, NOUN_SUMMARIES } from "./noun-summaries.ts";
 export * from "./page.ts";

@@ -256,6 +256,7 @@ export const webhooks = {
     aliases: [`${short}/:id/test`],
     access: write,
     mailsTo: "nobody",
+    callsOut: true,
     summary: "Send webhook.test to a webhook",
     description: "Signed like every event, in one attempt; answers what came of it, and changes nothing. Ten a minute.",
     output: WebhookTest,
@@ -296,6 +297,7 @@ export const webhooks = {
     aliases: [`${short}/:id/deliveries/:delivery/redeliver`],
     access: write,
     mailsTo: "nobody",
+    callsOut: true,
     tool: "redeliver",
     summary: "Send an event again now",
     description:
@@ -310,6 +312,7 @@ export const webhooks = {
     aliases: [`${short}/:id/redeliver`],
     access: write,
     mailsTo: "nobody",
+    callsOut: true,
     summary: "Send all events since an instant that have not arrived",
     description:
       "Also those that the webhook never got, because it was disabled or is new. With `all`, those that have arrived are sent again too. Runs in the background, as far back as events are kept. `count` says how many events that are, among the first 10,000 of the span.",

@@ -15,6 +15,7 @@ import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { ApiError, invalid, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { HOUR } from "../lib/units.ts";
 import { loadContactViews } from "../segments/segments.ts";
 import { getTemplateRow } from "../templates/templates.ts";
 import { getBrand } from "../workspaces/workspaces.ts";
@@ -138,7 +139,7 @@ async function explainNoEntry(read: Reader, automation: AutomationRow, contact: 
   if (!before) return null;
   if (before.inside) return "inside";
   if (!automation.allowReEntry) return "entered_before";
-  return before.enteredAt > at - automation.reEntryDelayHours * 3_600_000 ? "re_entry_delay" : null;
+  return before.enteredAt > at - automation.reEntryDelayHours * HOUR ? "re_entry_delay" : null;
 }
 
 function assertAssumptions(steps: readonly AutomationStep[], assume: Readonly<Record<string, string>>): void {

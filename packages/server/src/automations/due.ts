@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, lte } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
+import { MINUTE } from "../lib/units.ts";
 import type { NewJob } from "../queue/queue.ts";
 import type { EntryRow } from "./entries.ts";
 import type { AutomationRow } from "./store.ts";
@@ -9,7 +10,7 @@ import { INSIDE } from "./tables.ts";
 export const RUN_JOB = "automations.run";
 
 // A wait of this length or more ends with a full second, so that entries that wait side by side go on together.
-const ROUNDED_MS = 60_000;
+const ROUNDED_MS = MINUTE;
 
 /** When a wait that begins now ends, ms. */
 export function endOfWait(now: number, waitMs: number): number {

@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
 import { OF_CAMPAIGN } from "../emails/emails.ts";
+import { MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
 import type { CampaignDeps } from "./deps.ts";
@@ -12,7 +13,7 @@ export const FINISH_JOB = "campaigns.finish";
 
 // The first wait (ms) before looking again, doubled each time.
 const FIRST_WAIT_MS = 1000;
-const MAX_WAIT_MS = 60_000;
+const MAX_WAIT_MS = MINUTE;
 
 /** Enqueues a look at whether a campaign is done. */
 export async function enqueueFinish(

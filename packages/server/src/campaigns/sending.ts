@@ -13,6 +13,7 @@ import { findNextDue, isUndecided, release } from "./release.ts";
 import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";
 import { pickVariant, pickWinner } from "./variants.ts";
+import { MINUTE } from "../lib/units.ts";
 
 type EmailRow = EmailTables["emails"]["$inferSelect"];
 
@@ -90,7 +91,7 @@ async function step(tx: Tx, deps: CampaignDeps, campaign: CampaignRow, chunk: Au
     else if (dueAt !== null) nextAt = dueAt;
     else if (expanded && isUndecided(after)) {
       const { winner, decideAfterMinutes } = after.abTest as NonNullable<CampaignRow["abTest"]>;
-      after = { ...after, decideAt: after.decideAt ?? now + decideAfterMinutes * 60_000 };
+      after = { ...after, decideAt: after.decideAt ?? now + decideAfterMinutes * MINUTE };
       nextAt = winner === "manual" ? null : after.decideAt;
     } else if (expanded) {
       after = { ...after, releasedAt: now };

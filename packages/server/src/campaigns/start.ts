@@ -13,6 +13,7 @@ import type { CampaignDeps } from "./deps.ts";
 import { hashSource } from "./render.ts";
 import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
+import { HOUR, MINUTE } from "../lib/units.ts";
 
 /** Job kind: starts a scheduled campaign. */
 export const START_JOB = "campaigns.start";
@@ -20,7 +21,7 @@ export const START_JOB = "campaigns.start";
 export const SEND_JOB = "campaigns.send";
 
 /** How late (ms) a scheduled campaign may start; one that is later was missed while the server was down. */
-const MAX_LATENESS_MS = 3_600_000;
+const MAX_LATENESS_MS = HOUR;
 
 /** What a start job names. */
 interface StartPayload {
@@ -109,7 +110,7 @@ export function startScheduled(deps: CampaignDeps): JobHandler {
         if (row?.status !== "SCHEDULED" || row.scheduledAt !== at) return;
         const late = deps.clock.now() - at;
         if (late > MAX_LATENESS_MS && deps.config.lateCampaigns === "hold") {
-          const message = `It was due at ${new Date(at).toISOString()} and the server was not running: it is ${Math.round(late / 60_000)} minutes late. Resume it to send it now, or schedule it again.`;
+          const message = `It was due at ${new Date(at).toISOString()} and the server was not running: it is ${Math.round(late / MINUTE)} minutes late. Resume it to send it now, or schedule it again.`;
           await changeStatus(
             tx,
             deps,

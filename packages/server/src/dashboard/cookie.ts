@@ -1,4 +1,5 @@
 import type { HeaderReader } from "../http/headers.ts";
+import { isLoopbackHostHeader } from "../lib/loopback.ts";
 
 /** Whether a browser reached this server by https, and by which address: what its cookie and its Origin depend on. */
 interface Reached {
@@ -14,7 +15,7 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 export function readReached(headers: HeaderReader, baseUrl: string): Reached {
   const host = headers.get("host") ?? "";
   const base = new URL(baseUrl);
-  return { host, secure: base.protocol === "https:" && (base.host === host || !isLoopbackHost(host)) };
+  return { host, secure: base.protocol === "https:" && (base.host === host || !isLoopbackHostHeader(host)) };
 }
 
 /** The token in the cookie of a request; null without a well-formed one. */
@@ -37,8 +38,4 @@ export function buildCookie(token: string, reached: Reached, seconds: number): s
  */
 function buildName({ secure, host }: Reached): string {
   return secure ? `__Host-${NAME}` : `${NAME}-${/:(\d+)$/.exec(host)?.[1] ?? "80"}`;
-}
-
-function isLoopbackHost(host: string): boolean {
-  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(host);
 }

@@ -1,5 +1,6 @@
 import type { CapturedFile } from "../inbound/inbound.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { MB } from "../lib/units.ts";
 
 // Images that run nothing; SVG in an <img> runs no scripts either.
 const IMAGE_TYPE = /^image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)$/;
@@ -20,7 +21,7 @@ export const SCHEMES = {
 } as const;
 
 // A mail of a megabyte can name an image a hundred thousand times. What is inlined beyond this many characters is left out.
-const MAX_INLINED = 32 * 1024 * 1024;
+const MAX_INLINED = 32 * MB;
 
 interface ShownMail {
   readonly html?: string | null | undefined;

@@ -4,6 +4,7 @@ import { buildMessageId, type ContentsRow, type EmailRow, findContents, findEmai
 import { createByteBudget } from "../lib/byte-budget.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { waitForTurn } from "../lib/turn.ts";
+import { MB } from "../lib/units.ts";
 import type { ClaimedMail } from "./claimed-mail.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { domainOf, listHeldDomains } from "./holds.ts";
@@ -12,7 +13,7 @@ import { failedOutcome, withdrawnOutcome } from "./outcome.ts";
 import { type PendingMail, type Transformed, transformMails } from "./transform.ts";
 
 // Large messages in memory at the same time: composing one takes a few times its size.
-const MEMORY_BYTES = 16 * 1024 * 1024;
+const MEMORY_BYTES = 16 * MB;
 
 type EmailRef = Pick<ClaimedMail, "workspaceId" | "emailId" | "bytes">;
 

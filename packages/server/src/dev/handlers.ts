@@ -3,12 +3,13 @@ import type { Handlers } from "../http/handler.ts";
 import { invalid } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import type { FiredTimer } from "../lib/controllable-clock.ts";
+import { DAY } from "../lib/units.ts";
 import type { DevDeps } from "./deps.ts";
 import { keepClock } from "./kept-clock.ts";
 import type { DevWorld } from "./world.ts";
 
 // Far beyond every schedule and retention, and still a valid date.
-const MAX_ADVANCE = 10 * 366 * 86_400_000;
+const MAX_ADVANCE = 10 * 366 * DAY;
 
 export function clockHandlers(world: DevWorld): Handlers<typeof contract.clock, DevDeps> {
   /** The state of the clock after a change, which is kept with the data. */

@@ -5,11 +5,11 @@ import { type PageInput, paginateById } from "../db/pagination.ts";
 import { recordEvents } from "../events/events.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "../lib/email-labels.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { toTestId } from "../lib/test-mail.ts";
 import type { EmailDeps, MessageReading } from "./deps.ts";
 import { listExamined } from "./examine.ts";
-import { toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "./labels.ts";
 import { buildDeliveryJob, buildMailJob, cancelScheduledJob, measureMessage, parseScheduledAt } from "./schedule.ts";
 import { showDetails, showEmail, showHistories } from "./show.ts";
 import { moveEmails, OPEN, WAITING } from "./states.ts";
@@ -31,7 +31,7 @@ import {
 export { type DecodedAttachments, decodeAttachments, findAttachments, findMessage } from "./attachments.ts";
 export { selectOfCampaign } from "./examine.ts";
 export type { Engagement, EngagementHooks, RenderedMail } from "./hooks.ts";
-export { deleteLabels, joinThread, toLabelOfTag } from "./labels.ts";
+export { deleteLabels, joinThread } from "./labels.ts";
 export { requeueEmail, requeueRows } from "./requeue.ts";
 export { buildRetryJob, DELIVER_JOB, DELIVER_MANY_JOB, EMAILS_PER_JOB, readDeliveryJob, scheduleEmails } from "./schedule.ts";
 export { send } from "./send.ts";
@@ -43,6 +43,7 @@ export {
   countInDoubt,
   countStatus,
   type EmailRow,
+  type FullEmail,
   findContents,
   findEmail,
   findEmailById,

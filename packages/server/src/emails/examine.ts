@@ -2,7 +2,7 @@ import { EMAIL_STATUSES, type Email, type EmailStatus, type Page } from "@mailsv
 import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import { type PageInput, paginateById, type Slice, type Total, toIdCursor } from "../db/pagination.ts";
-import type { Label } from "./labels.ts";
+import type { EmailLabel } from "../lib/email-labels.ts";
 import { showEmail } from "./show.ts";
 import { chooseEmails, type EmailFilter, isFirstOfMail, isTest, type ListedMail, selectIds, selectListed } from "./store.ts";
 import { OF_CAMPAIGN } from "./tables.ts";
@@ -10,7 +10,7 @@ import { OF_CAMPAIGN } from "./tables.ts";
 /** A filter of which some conditions have no index of emails. */
 interface ExaminedFilter extends EmailFilter {
   /** What the email is labelled with: all of them. */
-  readonly labels: readonly Label[];
+  readonly labels: readonly EmailLabel[];
   readonly campaignId?: string | undefined;
   /** The address it comes from, as `addressKey` returns it. */
   readonly from?: string | undefined;
@@ -85,14 +85,14 @@ async function selectCandidates(read: Reader, workspaceId: string, filter: Exami
 }
 
 /** The label whose index yields the candidates. All of them have it, so it is not checked again. */
-function findSourceLabel({ labels, toKey }: ExaminedFilter): Label | undefined {
+function findSourceLabel({ labels, toKey }: ExaminedFilter): EmailLabel | undefined {
   return toKey === undefined ? labels[0] : undefined;
 }
 
 async function selectLabelled(
   read: Reader,
   workspaceId: string,
-  label: Label,
+  label: EmailLabel,
   { since }: EmailFilter,
   { before, limit }: Slice,
 ): Promise<string[]> {
@@ -169,7 +169,7 @@ function matchEmail(read: Reader, filter: ExaminedFilter): SQL | undefined {
 }
 
 /** Looks the label up by its key. Not as `exists`, for which Postgres may read all labels and join them. */
-function hasLabel(read: Reader, workspaceId: string, label: Label): SQL {
+function hasLabel(read: Reader, workspaceId: string, label: EmailLabel): SQL {
   const { emails, emailLabels: t } = read.t;
   const found = read
     .select({ label: t.label })

@@ -1,27 +1,8 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
+import { type EmailLabel, toAutomationLabel, toLabelOfTag, toTemplateLabel, toThreadLabel } from "../lib/email-labels.ts";
 import { type ContentsRow, type EmailRow, findEmailRows } from "./store.ts";
-
-/** What an email is listed by besides its own columns: a tag, its template, the automation that sent it, the conversation it continues. */
-export type Label = `tag:${string}` | `template:${string}` | `automation:${string}` | `thread:${string}`;
-
-/** The label of a tag that a filter names as `name=value`. */
-export function toLabelOfTag(tag: string): Label {
-  return `tag:${tag}`;
-}
-
-export function toTemplateLabel(slug: string): Label {
-  return `template:${slug}`;
-}
-
-export function toAutomationLabel(id: string): Label {
-  return `automation:${id}`;
-}
-
-export function toThreadLabel(threadId: string): Label {
-  return `thread:${threadId}`;
-}
 
 /** Puts an email whose contents are its own into a conversation, by which it is found. */
 export async function joinThread(tx: Tx, workspaceId: string, emailId: string, threadId: string): Promise<void> {
@@ -59,7 +40,7 @@ export async function insertLabels(tx: Tx, labelled: readonly LabelledEmails[]):
  */
 export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly Pick<EmailRow, "id" | "contentsId">[]): Promise<number> {
   const { contents: c, emailLabels: t } = tx.t;
-  const labelsOf = new Map<number, Label[]>();
+  const labelsOf = new Map<number, EmailLabel[]>();
   for (const ids of splitIntoChunks([...new Set(emails.map(({ contentsId }) => contentsId))])) {
     const { id, tags, template, automationId, threadId } = c;
     const found = await tx.select({ id, tags, template, automationId, threadId }).from(c).where(inArray(id, ids));
@@ -75,8 +56,8 @@ export async function deleteLabels(tx: Tx, workspaceId: string, emails: readonly
   return deleted;
 }
 
-function listLabels({ tags, template, automationId, threadId }: Labelled): Label[] {
-  const labels: Label[] = Object.entries(tags).map(([name, value]) => toLabelOfTag(`${name}=${value}`));
+function listLabels({ tags, template, automationId, threadId }: Labelled): EmailLabel[] {
+  const labels: EmailLabel[] = Object.entries(tags).map(([name, value]) => toLabelOfTag(`${name}=${value}`));
   // A stored name is `slug@version`.
   if (template !== null) labels.push(toTemplateLabel(template.slice(0, template.lastIndexOf("@"))));
   if (automationId) labels.push(toAutomationLabel(automationId));

@@ -22,9 +22,9 @@ export type ContentsRow = EmailTables["contents"]["$inferSelect"];
 type AttachmentRow = EmailTables["attachments"]["$inferSelect"];
 
 /** An email with its contents. */
-interface FullEmail {
-  email: EmailRow;
-  contents: ContentsRow;
+export interface FullEmail {
+  readonly email: EmailRow;
+  readonly contents: ContentsRow;
 }
 
 /** A mail with what a list shows of its contents; their texts may be megabytes. */

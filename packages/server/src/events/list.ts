@@ -15,6 +15,7 @@ import {
   toSeqCursor,
 } from "../db/pagination.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
+import { toLabelOfTag } from "../lib/email-labels.ts";
 import { isTestMail, TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { EventDeps } from "./deps.ts";
 import { type FullEvent, parseEventId, selectByKeys, selectFull, showEvent } from "./show.ts";
@@ -105,7 +106,7 @@ export async function getEvent(
 /** A tag as it is stored among the labels of emails, and whether few emails have it. */
 async function findTag(read: Reader, workspaceId: string, tag: string): Promise<NonNullable<ResolvedFilter["tag"]>> {
   const { emailLabels: l } = read.t;
-  const label = `tag:${tag}`;
+  const label = toLabelOfTag(tag);
   const labelled = read
     .select(ONE)
     .from(l)

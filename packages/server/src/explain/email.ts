@@ -3,7 +3,7 @@ import { addressKey } from "@mailsvc/sdk/contract";
 import { findCampaignRow } from "../campaigns/campaigns.ts";
 import type { Reader } from "../db/db.ts";
 import { listHolds } from "../delivery/delivery.ts";
-import { type ContentsRow, type EmailRow, findMail, readDeliveryJob } from "../emails/emails.ts";
+import { type FullEmail, findMail, readDeliveryJob } from "../emails/emails.ts";
 import { listEventsOfEmails } from "../events/events.ts";
 import { invalid, notFound } from "../lib/api-error.ts";
 import { buildExplanation, type Findings, joinSentences, quote, sayInstant } from "../lib/explanation.ts";
@@ -15,11 +15,6 @@ import { describeEmailEvent } from "./email-events.ts";
 import { explainOutcome, type Surroundings } from "./email-outcome.ts";
 import { joinRecipients } from "./recipients.ts";
 import { describeSuppression } from "./suppression.ts";
-
-interface FullEmail {
-  readonly email: EmailRow;
-  readonly contents: ContentsRow;
-}
 
 // Dead jobs that are looked through: there are few, because each is a fault of ours.
 const DEAD_JOBS = 500;

@@ -4,13 +4,13 @@ import { and, asc, eq, gte, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
 import type { Seal } from "../lib/seal.ts";
-import { MINUTE } from "../lib/units.ts";
+import { DAY, MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { HeaderReader } from "./headers.ts";
 
 /** How long a stored answer can be replayed. */
-export const RETENTION_MS = 24 * 3_600_000;
+export const RETENTION_MS = DAY;
 /** The longest Idempotency-Key. */
 export const MAX_KEY_LENGTH = 255;
 

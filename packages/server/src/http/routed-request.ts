@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type H3Event, HTTPResponse as H3Response } from "h3";
+import { MINUTE } from "../lib/units.ts";
 import { readNodeBody, readWebBody } from "./body/read.ts";
 import type { HeaderReader } from "./headers.ts";
 import type { HttpRequest } from "./request.ts";
 import { type AnyResponse, isStreamed, writeResponse } from "./response.ts";
 
 // A connection on which nothing moves for this long is dead: streams send a message more often.
-const STUCK_MS = 60_000;
+const STUCK_MS = MINUTE;
 
 /** A request that came through h3's router, over a connection or in process. */
 export class RoutedRequest implements HttpRequest {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { MINUTE } from "../lib/units.ts";
 import type { InFlightRequests } from "./in-flight.ts";
 import { toListenError } from "./listen-error.ts";
 import { Pipelines } from "./pipeline.ts";
@@ -36,7 +37,7 @@ interface ListeningServer {
 // A slow client holds a connection only, yet it is closed in time.
 const HEADERS_TIMEOUT_MS = 10_000;
 // A file of 25 MB takes minutes over a slow line.
-const REQUEST_TIMEOUT_MS = 300_000;
+const REQUEST_TIMEOUT_MS = 5 * MINUTE;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 // A storm of connections waits in the kernel until the event loop accepts them, one per turn.
 const BACKLOG = 4096;

@@ -1,5 +1,6 @@
 import type { PostgresDb } from "../db/postgres/database.ts";
 import type { Limiter, Rate, RateLimitResult } from "../lib/rate.ts";
+import { HOUR } from "../lib/units.ts";
 
 /** The tokens of one bucket that this process holds. */
 interface Share {
@@ -21,7 +22,7 @@ interface Share {
 const DRAWS_PER_SECOND = 20;
 const SHARE_LIFETIME_MS = 1000;
 // Buckets unused for an hour are full again, so their rows are deleted.
-const ROW_LIFETIME_MS = 3_600_000;
+const ROW_LIFETIME_MS = HOUR;
 // Shares in memory; beyond that all are dropped, which at worst costs a query each.
 const MAX_SHARES = 10_000;
 // Draws between two deletions of old rows.

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Address, Attachment, Email } from "postal-mime";
 import { toPlainText } from "../html/plain-text.ts";
+import { MB } from "../lib/units.ts";
 import { takeStart } from "../mail/mail-start.ts";
 import { peerText } from "../mail/smtp-reply.ts";
 import type { IncomingFile, IncomingMail } from "../received/received.ts";
@@ -9,7 +10,7 @@ import { cutBase64 } from "./cut-base64.ts";
 import { cutQuotedHtml, cutQuotedText } from "./quoted-text.ts";
 
 /** How much of a mail is read besides files in base64; postal-mime takes 10 µs for a line. */
-export const READ_LIMITS = { bytes: 4 * 1024 * 1024, lines: 50_000, boundaries: 1000, headerBytes: 128 * 1024, levels: 32 } as const;
+export const READ_LIMITS = { bytes: 4 * MB, lines: 50_000, boundaries: 1000, headerBytes: 128 * 1024, levels: 32 } as const;
 
 const OPTIONS = { maxNestingDepth: READ_LIMITS.levels, maxHeadersSize: READ_LIMITS.headerBytes, forceRfc822Attachments: true } as const;
 

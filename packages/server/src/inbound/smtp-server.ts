@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { RECEIVED_LIMITS } from "@mailsvc/sdk/contract";
 import type { SMTPServerOptions, SMTPServerSession } from "smtp-server";
 import { isForbiddenAddress } from "../lib/guard-url.ts";
-import { MB } from "../lib/units.ts";
+import { MB, MINUTE } from "../lib/units.ts";
 import { Intake } from "../mail/intake.ts";
 import { MAIL_LIMITS } from "../mail/mail-start.ts";
 import { listenSmtp, reply, type SmtpListener } from "../mail/smtp-listener.ts";
@@ -26,9 +26,9 @@ const MAX_REFUSED = 20;
 const MAX_COMMAND_BYTES = 2048;
 // A mail to several of our addresses at once is rare.
 const MAX_RECIPIENTS = 20;
-const IDLE_MS = 60_000;
+const IDLE_MS = MINUTE;
 // How long a connection lasts at most: one that sends a byte now and then is never idle (real time).
-const CONNECTION_MS = 10 * 60_000;
+const CONNECTION_MS = 10 * MINUTE;
 interface Listening {
   readonly host: string;
   readonly port: number;

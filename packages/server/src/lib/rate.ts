@@ -1,3 +1,5 @@
+import { MINUTE } from "./units.ts";
+
 /** The size of a token bucket, and how fast it fills. */
 export interface Rate {
   /** Requests a second, over time. */
@@ -34,7 +36,7 @@ export interface Limiter {
 const MAX_IDLE = 10_000;
 const PRUNE_MS = 1000;
 // Every bucket is full after a minute, since rates are by the second or the minute.
-const FULL_AFTER_MS = 60_000;
+const FULL_AFTER_MS = MINUTE;
 
 /** Rate limits of one process. */
 export function createLocalLimiter(now: () => number): Limiter {

@@ -1,5 +1,7 @@
+import { MB } from "./units.ts";
+
 // Bytes processed at a time: hashing or decoding them takes one to three milliseconds.
-export const CHUNK_BYTES = 1024 * 1024;
+export const CHUNK_BYTES = MB;
 
 // Small items, such as the tokens of an HTML mail, that are worked on at a time: a few milliseconds.
 const ITEMS_PER_TURN = 8000;

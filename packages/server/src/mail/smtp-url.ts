@@ -1,3 +1,5 @@
+import { isLoopbackHost } from "@mailsvc/sdk/contract";
+
 /** How to log in: with a password, or with an access token (XOAUTH2). */
 type SmtpAuth = { user: string; pass: string } | { user: string; tokens: TokenSource };
 
@@ -128,7 +130,7 @@ function ehloName(option: string, text: string): string {
 
 /** Whether a host is this machine. */
 export function isLoopback(host: string): boolean {
-  return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
+  return isLoopbackHost(host) || /.\.localhost$/i.test(host);
 }
 
 function decode(what: string, text: string): string {

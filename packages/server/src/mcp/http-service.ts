@@ -6,6 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
+import { MINUTE } from "../lib/units.ts";
 import { capturesAll } from "./operation-tool.ts";
 import { type McpCaller, type McpParts, makeProtocolServer } from "./protocol-server.ts";
 
@@ -26,7 +27,7 @@ export interface HttpCaller extends McpCaller {
 const MAX_SESSIONS = 500;
 // A key whose clients begin one after the other ends its own, not those of others.
 const MAX_SESSIONS_OF_KEY = 20;
-const SESSION_MS = 30 * 60_000;
+const SESSION_MS = 30 * MINUTE;
 
 interface HttpServiceParts extends McpParts {
   /** A new id that nobody can guess. */

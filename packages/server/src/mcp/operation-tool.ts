@@ -43,9 +43,9 @@ export function makeOperationTool(operation: Operation & { readonly endpoint: { 
     needs: toNeeds(operation),
     annotations: {
       readOnlyHint: !write,
-      destructiveHint: endpoint.method === "DELETE" || endpoint.irreversible === true || endpoint.path === "/__dev/reset",
+      destructiveHint: endpoint.method === "DELETE" || endpoint.irreversible === true || endpoint.destructive === true,
       idempotentHint: !write || hasDefaultKey(endpoint),
-      openWorldHint: endpoint.bucket === "send" || endpoint.path.includes("redeliver"),
+      openWorldHint: endpoint.bucket === "send" || endpoint.callsOut === true,
     },
     inputSchema: buildInputSchema(endpoint, {
       ...(keyed && { idempotencyKey: IDEMPOTENCY_KEY }),

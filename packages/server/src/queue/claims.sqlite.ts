@@ -1,6 +1,7 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import type { SqliteDb } from "../db/sqlite/database.ts";
+import { MINUTE } from "../lib/units.ts";
 import type { Claim, LaneLimits } from "./job-store.ts";
 import type { JobsTable } from "./listing.sqlite.ts";
 import { PAUSED_LANES, readPause } from "./pause.ts";
@@ -18,7 +19,7 @@ interface DueRow {
 }
 
 // For the display only: the worker itself gives up an attempt after this long.
-const LEASE_MS = 10 * 60_000;
+const LEASE_MS = 10 * MINUTE;
 
 /** Claims jobs of SQLite. */
 export class SqliteClaims {

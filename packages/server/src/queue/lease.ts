@@ -1,7 +1,8 @@
 import type { Clock, Timer } from "../lib/clock.ts";
+import { MINUTE } from "../lib/units.ts";
 
 /** An attempt that takes longer (real time) has lost its job; what it commits later is refused. */
-export const LEASE_MS = 10 * 60_000;
+export const LEASE_MS = 10 * MINUTE;
 
 /**
  * The right of an attempt to its job, for ten minutes from its begin or its last sign of life. `expired` is called once if neither a

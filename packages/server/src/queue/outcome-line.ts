@@ -1,8 +1,9 @@
 import { yieldToEventLoop } from "../lib/turn.ts";
+import { MB } from "../lib/units.ts";
 
 // Outcomes in one transaction, and what they write. More would only lengthen the turn of the event loop.
 const MAX_GROUP = 256;
-const MAX_GROUP_BYTES = 1024 * 1024;
+const MAX_GROUP_BYTES = MB;
 // Outcomes that are worth a transaction while another one is under way.
 const MIN_GROUP = 16;
 

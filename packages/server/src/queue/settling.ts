@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { maskAddresses } from "../lib/mask-addresses.ts";
 import type { Random } from "../lib/random.ts";
+import { HOUR } from "../lib/units.ts";
 import type { WorkerStore } from "./job-store.ts";
 import { LEASE_MS } from "./lease.ts";
 import { OutcomeLine, type Unstored } from "./outcome-line.ts";
@@ -14,7 +15,7 @@ export const RETRY_MS = 1000;
 const STOP_MS = 3000;
 // 1 s, 2 s, 4 s … up to an hour.
 const FIRST_DELAY_MS = 1000;
-const MAX_DELAY_MS = 3_600_000;
+const MAX_DELAY_MS = HOUR;
 
 /** What an attempt leaves to be stored. */
 export interface Settlement {

@@ -6,6 +6,7 @@ import { findRows } from "../db/find.ts";
 import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
+import { HOUR, MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildDnsRecord, type CheckedDomains, lookForRecord, type RecordLook, storeLook } from "../senders/senders.ts";
 import type { ReceivedDeps } from "./deps.ts";
@@ -34,8 +35,8 @@ export const CHECK_INBOUND_JOB = "inboundDomains.check";
 export const RECHECK_INBOUND_JOB = "inboundDomains.recheck";
 
 // A record may be published late, so the check is repeated every five minutes for three days.
-const CHECK_EVERY = 5 * 60_000;
-const CHECK_FOR = 72 * 3_600_000;
+const CHECK_EVERY = 5 * MINUTE;
+const CHECK_FOR = 72 * HOUR;
 
 const MX_PRIORITY = 10;
 

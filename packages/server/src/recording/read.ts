@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { MB } from "../lib/units.ts";
 import { Line, type LineOf, RECORDING_VERSION } from "./lines.ts";
 
 /** A recording that cannot be read. The message says why. */
@@ -16,9 +17,9 @@ export interface Recording {
 }
 
 // Twice what is ever written. A small file can claim to hold far more.
-const MAX_BYTES = 128 * 1024 * 1024;
+const MAX_BYTES = 128 * MB;
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = MB;
 
 /**
  * Reads a recording. What is damaged at its end, as by a disk that was full, is left out. Throws RecordingError for what is not a recording, or

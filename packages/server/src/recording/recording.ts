@@ -7,6 +7,7 @@ import type { Tx } from "../db/db.ts";
 import type { StatusChange } from "../emails/emails.ts";
 import type { EventListener } from "../events/events.ts";
 import type { Log } from "../lib/log.ts";
+import { MB } from "../lib/units.ts";
 import { collectLines, toMoment } from "./collect.ts";
 import { Coverage, type CoverageReport } from "./coverage.ts";
 import type { RecordingDeps } from "./deps.ts";
@@ -45,7 +46,7 @@ export interface RunSummary {
 
 const MAX_BODY = 16 * 1024;
 const MAX_LOG_LINES = 10_000;
-const MAX_TEXT = 64 * 1024 * 1024;
+const MAX_TEXT = 64 * MB;
 // Deliveries under way when a run ends have this long to end too.
 const SETTLE_MS = 1000;
 

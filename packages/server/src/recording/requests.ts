@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { MB } from "../lib/units.ts";
 
 /** A request as it came over the network, and its answer. Bodies are cut. */
 export interface RecordedRequest {
@@ -26,7 +27,7 @@ interface RecordedBody {
 
 // Enough that an error, or a JSON answer with a secret in it, is whole.
 const KEPT_OF_BODY = 64 * 1024;
-const KEPT_IN_ALL = 32 * 1024 * 1024;
+const KEPT_IN_ALL = 32 * MB;
 
 /** Headers without secrets. All others are left out. */
 const SHOWN_HEADERS: ReadonlySet<string> = new Set([

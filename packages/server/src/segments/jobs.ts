@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, isNull, lte } from "drizzle-orm";
 import { findRows } from "../db/find.ts";
+import { HOUR } from "../lib/units.ts";
 import { clearMembers } from "../memberships/memberships.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { compileRule } from "./compile.ts";
@@ -13,7 +14,7 @@ import { findWindowEnd } from "./selection.ts";
 const CHUNK = 1000;
 // Rules that depend on time mostly count in days, so events of entering and leaving may be an hour late. Reads evaluate the rules
 // and are never late.
-const TIMED_INTERVAL_MS = 3_600_000;
+const TIMED_INTERVAL_MS = HOUR;
 
 interface Rebuild {
   workspaceId: string;

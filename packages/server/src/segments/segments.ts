@@ -10,6 +10,7 @@ import { listPage, type PageInput } from "../db/pagination.ts";
 import { ApiError, notFound } from "../lib/api-error.ts";
 import { iso } from "../lib/clock.ts";
 import { assertRevision, nextChange } from "../lib/revision.ts";
+import { MINUTE } from "../lib/units.ts";
 import { loadListSeqs } from "../lists/lists.ts";
 import { removeContactFromGroups } from "../memberships/memberships.ts";
 import { loadContactViews } from "./contact-view.ts";
@@ -62,7 +63,7 @@ export async function assertListsExist(q: Tx | Reader, workspaceId: string, rule
  * How long (ms) after a change of its rules a segment is rebuilt once more. A transaction on another server that began before the
  * change has ended by then, and what it missed is found.
  */
-export const SECOND_ROUND_MS = 60_000;
+export const SECOND_ROUND_MS = MINUTE;
 
 // Up to this many contacts are compared in the request itself: a few ms of work, and the response is complete.
 const SMALL = 250;

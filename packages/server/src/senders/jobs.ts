@@ -1,4 +1,5 @@
 import { findRows } from "../db/find.ts";
+import { HOUR, MINUTE } from "../lib/units.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { buildConfirmationMail, findAsker } from "./confirmation.ts";
@@ -7,8 +8,8 @@ import { lookForRecord } from "./dns.ts";
 import { recordLook, recordVerification, type SenderRow } from "./senders.ts";
 
 // A record may be published late, so the check is repeated every five minutes for three days.
-const CHECK_EVERY = 5 * 60_000;
-const CHECK_FOR = 72 * 3_600_000;
+const CHECK_EVERY = 5 * MINUTE;
+const CHECK_FOR = 72 * HOUR;
 
 /** Checks a domain's record until it is there. */
 export function checkSender(deps: SenderDeps): JobHandler {

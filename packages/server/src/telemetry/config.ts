@@ -1,3 +1,5 @@
+import { HOUR } from "../lib/units.ts";
+
 /** How traces are made. Where they are exported, the exporter reads from OTEL_EXPORTER_OTLP_* itself. */
 export interface TracingConfig {
   readonly sampler: Sampler;
@@ -42,6 +44,6 @@ export function readTracing(env: Readonly<Record<string, string | undefined>>, r
   return {
     sampler,
     ratio: number("OTEL_TRACES_SAMPLER_ARG", 1, 1),
-    exportEveryMs: number("OTEL_BSP_SCHEDULE_DELAY", 5000, 3_600_000),
+    exportEveryMs: number("OTEL_BSP_SCHEDULE_DELAY", 5000, HOUR),
   };
 }

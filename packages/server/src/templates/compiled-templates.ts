@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { MB } from "../lib/units.ts";
 import type { Compiled } from "./engine/engine.ts";
 
 /** A compiled version with its sender. */
@@ -9,7 +10,7 @@ export interface CompiledVersion {
 }
 
 // Characters of sources; compiled, they take about ten times as much memory.
-const MAX_SIZE = 8 * 1024 * 1024;
+const MAX_SIZE = 8 * MB;
 // Each is a few hundred KB at most.
 const MAX_PINNED = 50;
 

@@ -8,6 +8,7 @@ import { type App, createApp } from "../app.ts";
 import { sqliteBackend } from "../backend.sqlite.ts";
 import type { Backend } from "../backend.ts";
 import { type Config, readConfig } from "../config.ts";
+import type { StatusChange } from "../emails/emails.ts";
 import { DROP_HEADER } from "../http/fault-injection.ts";
 import { type ControllableClock, controllableClock } from "../lib/controllable-clock.ts";
 import { type DomainRecords, noRecords } from "../lib/domain-records.ts";
@@ -16,6 +17,7 @@ import { silentLog } from "../lib/log.ts";
 import { assertNodeVersion } from "../lib/node-version.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Tracing } from "../lib/tracing.ts";
+import { DAY } from "../lib/units.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { PaymentProvider } from "../marketplace/payments/provider.ts";
 import { type RelayParts, readRelayParts } from "../relay-parts.ts";
@@ -120,7 +122,7 @@ export interface TestWorld {
 }
 
 // Longer than any A/B test; a campaign that is not over by then waits for somebody.
-const CAMPAIGN_MS = 14 * 86_400_000;
+const CAMPAIGN_MS = 14 * DAY;
 
 const URL_OF_WORLD = "http://mailsvc.test";
 
@@ -155,9 +157,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     relays: await composeRelays(config, options),
     ...(options.tracing && { tracing: options.tracing }),
     ...(options.payments && { payments: options.payments }),
-    statusListener: async (_tx, changes) => {
-      for (const { from, to } of changes) if (!EMAIL_STATES[from].next.includes(to)) strayMoves.push(`${from} → ${to}`);
-    },
+    statusListener: async (_tx, changes) => void strayMoves.push(...listStray(changes)),
     baseUrl: () => URL_OF_WORLD,
   });
 
@@ -247,6 +247,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<TestWorld
     dispose,
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+/** The changes of emails that the contract does not list. */
+function listStray(changes: readonly Pick<StatusChange, "from" | "to">[]): string[] {
+  return changes.filter(({ from, to }) => !EMAIL_STATES[from].next.includes(to)).map(({ from, to }) => `${from} → ${to}`);
 }
 
 /** The relays of the flags, with what a test puts in their place. */

@@ -1,4 +1,6 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
+import { SECOND } from "../lib/units.ts";
+import { ATTEMPT_TIMEOUT_MS } from "./retry-policy.ts";
 
 /** How one attempt to deliver ended. */
 export interface Attempt {
@@ -36,13 +38,16 @@ const CLOCK_HINTS: readonly (readonly [said: RegExp, hint: string])[] = [
   ],
 ];
 
+/** How long an attempt may take, for messages. */
+const LIMIT = `${ATTEMPT_TIMEOUT_MS / SECOND} seconds`;
+
 const HINTS: Readonly<Record<AttemptClass, string>> = {
   ok: "Your webhook works.",
   signature_rejected:
     "Your webhook answered 401: it does not accept our signature. Check the secret that it verifies with (of an agent: AGENT_WEBHOOK_SECRET), and verify the raw bytes of the body before any JSON parsing.",
   http_status: "Your webhook answered with an error. Answer 2xx as soon as the event is stored, and process it afterwards.",
   redirect: "Your webhook answered with a redirect, which is not followed. Set the webhook's URL to the final one.",
-  timeout: "Your webhook did not respond in full within 8 seconds. Store the event, answer 200, and process it afterwards.",
+  timeout: `Your webhook did not respond in full within ${LIMIT}. Store the event, answer 200, and process it afterwards.`,
   dns: "The host name of your webhook could not be resolved. Check its spelling and its DNS records.",
   tls: "No secure connection to your webhook: its certificate must be valid, for this name, and from an authority that browsers trust.",
   connection:
@@ -82,7 +87,7 @@ export class AttemptTimeout extends Error {
   readonly code = "ATTEMPT_TIMEOUT";
 
   constructor() {
-    super("No complete response within 8 seconds.");
+    super(`No complete response within ${LIMIT}.`);
   }
 }
 
@@ -104,7 +109,7 @@ export function classifyError(error: unknown): { class: AttemptClass; message: s
   const code = getCode(error);
   // The text of an error may name addresses of our network, so only its code is shown, if that is a plain one.
   const shown = /^[A-Z][A-Z0-9_]{2,40}$/.test(code) && !code.startsWith("UND_ERR_") ? ` (${code})` : "";
-  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return { class: "timeout", message: "No connection within 8 seconds." };
+  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") return { class: "timeout", message: `No connection within ${LIMIT}.` };
   if (DNS.test(code)) return { class: "dns", message: `The host name could not be resolved${shown}.` };
   if (TLS.test(code)) {
     const message = TLS_MESSAGES.find(([codes]) => codes.test(code))?.[1] ?? "No secure connection";

@@ -2,6 +2,7 @@ import type { AttemptClass } from "@mailsvc/sdk/contract";
 import { isNotNull, min } from "drizzle-orm";
 import type { Timer } from "../lib/clock.ts";
 import { SealBroken } from "../lib/seal.ts";
+import { MINUTE } from "../lib/units.ts";
 import type { Attempt } from "./attempt.ts";
 import type { EndpointClient } from "./client.ts";
 import { completeBatch, type Progress } from "./complete-batch.ts";
@@ -63,7 +64,7 @@ const POLL_MS = 5000;
 // When the database is unavailable, try again after this long (real time).
 const STORAGE_RETRY_MS = 1000;
 // An event that cannot be opened, for want of the right master key, is postponed for this long.
-const POSTPONE_MS = 60_000;
+const POSTPONE_MS = MINUTE;
 // An event whose lease might end within the attempt is released instead.
 const MIN_LEASE_MS = ATTEMPT_TIMEOUT_MS + 2000;
 // How long requests in flight may still take when the server stops (real time).

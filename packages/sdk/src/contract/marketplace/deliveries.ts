@@ -126,6 +126,7 @@ export const deliveries = {
     path: "/api/v1/marketplace/listings/:slug/deliveries/:id/redeliver",
     access: write,
     mailsTo: "nobody",
+    callsOut: true,
     summary: "Send an event again now",
     description:
       "The same bytes under the same id, as one attempt of its own: it changes nothing in the plan of retries and never pauses anything. An event that had not arrived counts as delivered when it does now. agent.activated is not sent again once it has been acknowledged, and an event waits for older ones of its activation that are on their way.",
@@ -138,6 +139,7 @@ export const deliveries = {
     path: "/api/v1/marketplace/listings/:slug/test-webhook",
     access: write,
     mailsTo: "nobody",
+    callsOut: true,
     summary: "Send test.ping to a listing's webhook",
     description:
       "Signed like every event, in one attempt; answers what came of it. Works for drafts too. It changes no activation. Ten a minute.",

@@ -1,4 +1,5 @@
 import Database from "better-sqlite3";
+import { MB } from "../../lib/units.ts";
 import { type Column, list, quote, type Shape } from "./shapes.ts";
 import type { Value } from "./sum.ts";
 
@@ -7,7 +8,7 @@ type Raw = string | number | Buffer | null;
 /** Rows in one chunk, at most. */
 const ROWS = 1000;
 /** Bytes in one chunk: attachments may have 20 MB each. */
-const BYTES = 8 * 1024 * 1024;
+const BYTES = 8 * MB;
 
 interface Chunk {
   readonly rows: Value[][];

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Endpoint } from "@mailsvc/sdk/contract";
 import { ApiError, invalid } from "../../lib/api-error.ts";
 import { CHUNK_BYTES, waitForTurn } from "../../lib/turn.ts";
+import { MB } from "../../lib/units.ts";
 import type { HeaderReader } from "../headers.ts";
 import { decodeBase64 } from "./base64.ts";
 import { isForm, parseForm } from "./form.ts";
@@ -25,7 +26,7 @@ interface UploadBody {
 const FIELD = "contentBase64";
 const PLACEHOLDER = "AA==";
 // The most bytes of the fields sent with a file: far more than they need.
-const MAX_FIELD_BYTES = 1024 * 1024;
+const MAX_FIELD_BYTES = MB;
 // Only strings longer than this are cut out of the JSON before it is parsed.
 const LONG = 16 * 1024;
 const QUOTE = 0x22;

@@ -1,8 +1,9 @@
 import { ApiError } from "../../lib/api-error.ts";
-import { isLoopbackAddress } from "../../lib/loopback.ts";
+import { isLoopbackAddress, isLoopbackHostHeader } from "../../lib/loopback.ts";
 import type { HeaderReader } from "../headers.ts";
 
-const LOCAL_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
+// Programs give each of their sites a name of its own.
+const SITE_HERE = /^[a-z0-9-]+\.localhost(?::\d+)?$/i;
 
 /**
  * Admits to changes through `/__dev` only what a page of another site cannot send without asking first: a browser tells where a request
@@ -30,7 +31,7 @@ export function guardDev({ headers }: { headers: HeaderReader }, remoteAddress: 
   const origin = headers.get("origin");
   if (
     isLoopbackAddress(remoteAddress) &&
-    LOCAL_HOST.test(host) &&
+    (isLoopbackHostHeader(host) || SITE_HERE.test(host)) &&
     (origin === null || origin === `http://${host}` || origin === `https://${host}`)
   )
     return;

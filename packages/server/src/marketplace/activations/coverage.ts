@@ -3,6 +3,7 @@ import { and, asc, eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { ActivationDeps } from "./deps.ts";
 import { type ActivationRow, addPauseReason, clearPauseReasons, endActivations } from "./lifecycle.ts";
@@ -15,7 +16,7 @@ import { isOrphaned } from "./store.ts";
 
 /** Deactivates an activation that has not been covered for 30 days. */
 export const UNCOVERED_JOB = "agent.plan.uncovered";
-const UNCOVERED_MS = UNCOVERED_DAYS * 24 * 3_600_000;
+const UNCOVERED_MS = UNCOVERED_DAYS * DAY;
 
 /**
  * Locks the rows of these workspaces, so that of two transactions that turn agents on or off or change the plan, the second

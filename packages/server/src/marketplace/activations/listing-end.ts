@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, lte, ne } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
+import { MINUTE } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import type { ListingRow } from "../listings/listings.ts";
 import { lockWorkspaces, restoreCoverage } from "./coverage.ts";
@@ -14,7 +15,7 @@ const CHUNK = 250;
 
 // An activation that was being created while the listing ended may commit after its chunk. No transaction takes this long,
 // so a second pass after it finds every one.
-const SECOND_PASS_MS = 60_000;
+const SECOND_PASS_MS = MINUTE;
 
 /** When a listing ends: schedules the end of its activations. */
 export async function scheduleListingEnd(tx: Tx, deps: ActivationDeps, { id, workspaceId, period }: ListingRow): Promise<void> {

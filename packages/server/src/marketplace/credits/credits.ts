@@ -4,6 +4,7 @@ import { findRows } from "../../db/find.ts";
 import { ApiError, notFound } from "../../lib/api-error.ts";
 import { iso } from "../../lib/clock.ts";
 import { findMonthAround } from "../../lib/month.ts";
+import { HOUR } from "../../lib/units.ts";
 import type { ActivationTables } from "../activations/tables.ts";
 import type { AgentDeps, AgentQuery, AgentTx } from "../agent-access.ts";
 import { type Actor, getActiveRunRow } from "../runs/runs.ts";
@@ -11,7 +12,7 @@ import { type EntryRow, showEntry, showTransaction } from "./ledger.ts";
 
 type ActivationRow = ActivationTables["activations"]["$inferSelect"];
 
-const REFUND_MS = CREDIT_LIMITS.refundHours * 3_600_000;
+const REFUND_MS = CREDIT_LIMITS.refundHours * HOUR;
 
 /** The balance of a workspace. */
 export async function getBalance(q: AgentQuery, workspaceId: string): Promise<number> {

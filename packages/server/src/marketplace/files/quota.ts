@@ -1,6 +1,7 @@
 import { FILE_LIMITS } from "@mailsvc/sdk/contract";
 import { and, count, eq, isNotNull, sum } from "drizzle-orm";
 import { ApiError } from "../../lib/api-error.ts";
+import { MB } from "../../lib/units.ts";
 import type { AgentTx } from "../agent-access.ts";
 
 /** Who stores a file: an agent, or a person when `activationId` is null. */
@@ -52,7 +53,7 @@ function quotaExceeded(message: string): ApiError {
 }
 
 function formatMb(bytes: number): string {
-  return `${Math.round(bytes / (1024 * 1024))} MB`;
+  return `${Math.round(bytes / MB)} MB`;
 }
 
 /** Files and bytes of an activation, stored or being uploaded. */

@@ -2,6 +2,7 @@ import { and, eq, isNotNull, lte } from "drizzle-orm";
 import type { Db } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { ApiError } from "../../lib/api-error.ts";
+import { HOUR } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { deleteContent, findContent, getPart, PART_BYTES, type Staged, SWEEP_JOB } from "./contents.ts";
 import type { FileDeps } from "./deps.ts";
@@ -23,7 +24,7 @@ export interface Staging {
 
 // Without a further part for this long the process must have died: an upload is in memory before its parts are written, and
 // writing takes a second or two.
-const ABANDONED_MS = 3_600_000;
+const ABANDONED_MS = HOUR;
 // Parts deleted in one transaction.
 const STEP = 8;
 

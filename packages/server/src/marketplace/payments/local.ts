@@ -1,7 +1,8 @@
 import type { Clock } from "../../lib/clock.ts";
+import { DAY } from "../../lib/units.ts";
 import type { PaymentProvider } from "./provider.ts";
 
-const CHECKOUT_MS = 24 * 3_600_000;
+const CHECKOUT_MS = DAY;
 
 /** A provider that charges nothing: a person confirms the payment on the command line or in the dashboard. */
 export function localPayments({ clock, baseUrl }: { clock: Clock; baseUrl: () => string }): PaymentProvider {

@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../../db/db.ts";
 import { UniqueViolation } from "../../db/errors.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { addMonth, findMonthAround } from "../../lib/month.ts";
+import { DAY } from "../../lib/units.ts";
 import type { JobHandler } from "../../queue/queue.ts";
 import { extendListing, getListingRow, isListed, type ListingRow, listingById } from "../listings/listings.ts";
 import type { PaymentDeps } from "./deps.ts";
@@ -25,7 +26,7 @@ import { getPaymentRow, type PaymentRow, showPayment } from "./store.ts";
  */
 
 /** How late a provider that renews by itself may report it: Stripe settles an invoice about an hour late and retries failed cards for days. */
-export const GRACE_MS = 3 * 24 * 3_600_000;
+export const GRACE_MS = 3 * DAY;
 
 const EXPIRE_CHECKOUT_JOB = "agent.payment.close";
 const CANCEL_SUBSCRIPTION_JOB = "agent.payment.stop";

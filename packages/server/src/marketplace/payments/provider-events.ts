@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../db/db.ts";
 import { findRows } from "../../db/find.ts";
 import { ApiError, invalid } from "../../lib/api-error.ts";
+import { DAY } from "../../lib/units.ts";
 import { endListing, extendListing, type ListingRow } from "../listings/listings.ts";
 import type { PaymentDeps } from "./deps.ts";
 import { GRACE_MS, markPaid, stopSubscription } from "./payments.ts";
@@ -9,7 +10,7 @@ import { InvalidEvent, InvalidEventSignature, type ProviderEvent } from "./provi
 import type { PaymentRow } from "./store.ts";
 
 // How long a completed checkout may wait for its money: a direct debit settles or fails within three weeks.
-const SETTLING_MS = 21 * 24 * 3_600_000;
+const SETTLING_MS = 21 * DAY;
 
 /** Verifies and parses a webhook request of the provider. Throws ApiError invalid_signature, validation_error, or not_found without such a provider. */
 export function parseProviderEvent({ payments }: PaymentDeps, bytes: Uint8Array, signature: string | null): ProviderEvent {

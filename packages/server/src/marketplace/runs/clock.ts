@@ -5,10 +5,11 @@ import { StorageUnavailable } from "../../db/errors.ts";
 import { findRows } from "../../db/find.ts";
 import type { Clock, Timer } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import { MINUTE } from "../../lib/units.ts";
 import type { AgentDeps, AgentTx } from "../agent-access.ts";
 
 /** A RUNNING run fails this long after its last heartbeat, ms. */
-export const WINDOW_MS = RUN_LIMITS.windowMinutes * 60_000;
+export const WINDOW_MS = RUN_LIMITS.windowMinutes * MINUTE;
 
 /** Fails runs whose deadline has passed. */
 export const SWEEP_JOB = "agent.runs.sweep";

@@ -1,5 +1,6 @@
 import { decodeAttribute, escapeHtml } from "../../html/escape.ts";
 import { isSafeUrl } from "../../html/urls.ts";
+import { MB } from "../../lib/units.ts";
 import { HELPERS, HelperError, isTruthy, toText } from "./builtins.ts";
 import type { Call, Expression, Node, PartialNode, Path, PutNode, Role, ScopeNode, SourceLocation } from "./tree.ts";
 
@@ -8,7 +9,7 @@ export const BUDGET = {
   /** Nodes run, each round of a loop counted; 64 characters read by a helper count as one more. */
   steps: 500_000,
   /** Characters of output. */
-  output: 2 * 1024 * 1024,
+  output: 2 * MB,
 } as const;
 // Names listed when variables are missing.
 const MAX_MISSING = 100;

@@ -1,4 +1,5 @@
 import { toPlainText } from "../../html/plain-text.ts";
+import { MB } from "../../lib/units.ts";
 import { BUDGET, compileNodes, type Op, RenderError, type Run, runAll, type Scope } from "./compile.ts";
 import { findMarkupFaults } from "./markup.ts";
 import type { Parse } from "./parser.ts";
@@ -135,7 +136,7 @@ class SetReader {
 }
 
 // Characters of all sources together; a million take up to a third of a second to read.
-const MAX_SOURCES = 4 * 1024 * 1024;
+const MAX_SOURCES = 4 * MB;
 
 /** Reads, checks and compiles a template with its parts. Throws TemplateFaults with all faults. */
 export function compileSet(parse: Parse, bundle: TemplateSet): Compiled {

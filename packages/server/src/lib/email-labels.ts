@@ -1,0 +1,19 @@
+/** What an email is listed by besides its own columns: a tag, its template, the automation that sent it, the conversation it continues. */
+export type EmailLabel = `tag:${string}` | `template:${string}` | `automation:${string}` | `thread:${string}`;
+
+/** The label of a tag that a filter names as `name=value`. */
+export function toLabelOfTag(tag: string): EmailLabel {
+  return `tag:${tag}`;
+}
+
+export function toTemplateLabel(slug: string): EmailLabel {
+  return `template:${slug}`;
+}
+
+export function toAutomationLabel(id: string): EmailLabel {
+  return `automation:${id}`;
+}
+
+export function toThreadLabel(threadId: string): EmailLabel {
+  return `thread:${threadId}`;
+}
