@@ -43,8 +43,7 @@ export async function composeMime(mail: OutgoingMail, dkim?: DkimSigner): Promis
   for (const [name, value] of Object.entries(mail.headers)) head.push(customHeader(name, value));
   head.push("MIME-Version: 1.0", entityHeaders(content), "\r\n");
   const { body } = content;
-  // By its index: at(-1) takes 1 µs.
-  const message = await concatMessage([head.join("\r\n"), body, body[body.length - 1] === LF ? "" : "\r\n"]);
+  const message = await concatMessage([head.join("\r\n"), body, body.at(-1) === LF ? "" : "\r\n"]);
   return dkim === undefined ? message : concatMessage([await dkim(from.domain, message), message]);
 }
 

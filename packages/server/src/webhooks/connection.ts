@@ -38,11 +38,8 @@ export class Connection {
   readonly #client: Client;
   readonly #options: ConnectionOptions;
   #socket: Socket | null = null;
-  #exchange: Exchange | null = null;
-  /** When the request in flight has taken too long, and when the timer for that fires, real time. */
-  #deadline = 0;
+  /** Of the request in flight. */
   #timer: Timer | null = null;
-  #timerAt = 0;
   #closed = false;
 
   constructor(origin: string, options: ConnectionOptions) {
@@ -74,14 +71,12 @@ export class Connection {
   /** Sends a request and calls `done` once, within `limitMs` of real time. */
   send({ path, headers, body }: WebhookRequest, limitMs: number, real: Clock["real"], done: (result: Result) => void): void {
     const exchange = new Exchange((result, complete) => {
-      this.#exchange = null;
+      this.#timer?.cancel();
       // A response that came before the whole request was taken: the rest of the request would be read as the next one.
       if (!complete || this.#socket?.writableLength !== 0) this.close();
       done(result);
     });
-    this.#exchange = exchange;
-    this.#deadline = real.now() + limitMs;
-    if (this.#timer === null || this.#timerAt > this.#deadline) this.#setTimer(limitMs, real);
+    this.#timer = real.after(limitMs, () => exchange.timeOut());
     this.#client.dispatch({ path, method: "POST", headers, body }, exchange);
   }
 
@@ -91,18 +86,6 @@ export class Connection {
     this.#timer?.cancel();
     void this.#client.destroy(error);
     this.#options.closed(this);
-  }
-
-  /** One timer serves request after request: it goes on for what the last one has left. One for each would cost 3 of 75 µs. */
-  #setTimer(ms: number, real: Clock["real"]): void {
-    this.#timer?.cancel();
-    this.#timerAt = this.#deadline;
-    this.#timer = real.after(ms, () => {
-      this.#timer = null;
-      const left = this.#deadline - real.now();
-      if (left > 0) this.#setTimer(left, real);
-      else this.#exchange?.timeOut();
-    });
   }
 }
 
