@@ -8,20 +8,8 @@ export function sendAsBulk(w: TestWorld, to: string[]): Promise<string[]> {
     const { deps } = w.app;
     const { workspaceId } = w;
     const createdAt = deps.clock.now();
-    const content = {
-      from: "Acme <hello@acme.test>",
-      subject: "Hello",
-      text: "It works.",
-      workspaceId,
-      replyTo: null,
-      html: null,
-      headers: {},
-      tags: {},
-      attachments: 0,
-      filesOf: null,
-      template: null,
-    };
-    const [contentsId = 0] = await insertContents(tx, [{ ...content, bypassUnsubscribe: false } as never]);
+    const content = { workspaceId, from: "Acme <hello@acme.test>", subject: "Hello", text: "It works." };
+    const [contentsId = 0] = await insertContents(tx, [content]);
     const rows = to.map((address) => ({
       workspaceId,
       id: deps.ids("em"),
@@ -29,13 +17,9 @@ export function sendAsBulk(w: TestWorld, to: string[]): Promise<string[]> {
       to: address,
       toKey: address,
       createdAt,
-      scheduledAt: null,
-      contactId: null,
+      nextAttemptAt: createdAt,
     }));
-    await insertEmails(
-      tx,
-      rows.map((row) => ({ ...row, nextAttemptAt: createdAt, unlisted: false })),
-    );
+    await insertEmails(tx, rows);
     const emailIds = rows.map(({ id }) => id);
     await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: 0 });
     return emailIds;

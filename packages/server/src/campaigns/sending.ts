@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
-import { OF_CAMPAIGN, scheduleEmails } from "../emails/emails.ts";
-import type { EmailTables } from "../emails/tables.ts";
+import { type EmailRow, insertEmails, OF_CAMPAIGN, scheduleEmails } from "../emails/emails.ts";
+import { MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { type AudienceChunk, type Candidate, clearAudience, readAudience } from "./audience.ts";
 import { type CampaignRow, findCampaignRow } from "./campaigns.ts";
@@ -13,9 +13,6 @@ import { findNextDue, isUndecided, release } from "./release.ts";
 import { enqueueSending } from "./start.ts";
 import { computeAllowance } from "./throttle.ts";
 import { pickVariant, pickWinner } from "./variants.ts";
-import { MINUTE } from "../lib/units.ts";
-
-type EmailRow = EmailTables["emails"]["$inferSelect"];
 
 // Recipients released in one transaction. The next ones wait in the queue behind their mail, so no more than a few thousand are under
 // way, whatever the size of the campaign.
@@ -143,11 +140,11 @@ async function addRecipients(
   let { eligible } = campaign;
   const first = [...contents.ids.values()][0] as number;
   const recipients = await listRecipients(tx, campaignId, chunk);
-  const rows = recipients.map(({ dueAt, ...recipient }): EmailRow => {
+  const rows = recipients.map(({ dueAt, ...recipient }) => {
     const { skipReason } = recipient;
     const variant = skipReason === null ? pickVariant(campaign, eligible) : null;
     if (skipReason === null) eligible += 1;
-    const status = skipReason === null ? "queued" : "skipped";
+    const status = skipReason === null ? ("queued" as const) : ("skipped" as const);
     const releasedAt = atOnce && skipReason === null ? now : null;
     deltas.push({ campaignId, variant, metric: `status:${status}`, by: 1 });
     if (skipReason !== null) deltas.push({ campaignId, variant, metric: `skip:${skipReason}`, by: 1 });
@@ -157,24 +154,14 @@ async function addRecipients(
       id: deps.ids("em"),
       contentsId: contents.ids.get(variant ?? "") ?? first,
       status,
-      attempts: 0,
-      inDoubt: false,
-      relay: null,
-      lastError: null,
       createdAt: now,
       scheduledAt: dueAt ?? releasedAt,
       nextAttemptAt: releasedAt,
-      sentAt: null,
-      updatedAt: now,
       campaignId,
       variant,
-      unlisted: null,
-      name: null,
-      mailId: null,
-      kind: null,
     };
   });
-  await tx.insertAll(tx.t.emails, rows);
+  await insertEmails(tx, rows);
   await addCounts(tx, deps, deltas, true);
   const emailIds = rows.flatMap(({ id, nextAttemptAt }) => (nextAttemptAt === null ? [] : id));
   await scheduleEmails(tx, deps, { workspaceId, emailIds, bytes: contents.bytes });

@@ -3,6 +3,7 @@ import { parseMailbox } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { insertContents } from "../emails/emails.ts";
 import { ApiError } from "../lib/api-error.ts";
+import { HOUR, MINUTE } from "../lib/units.ts";
 import type { JobHandler } from "../queue/queue.ts";
 import { assertVerified } from "../senders/senders.ts";
 import { loadParser, type Parse } from "../templates/templates.ts";
@@ -13,7 +14,6 @@ import type { CampaignDeps } from "./deps.ts";
 import { hashSource } from "./render.ts";
 import { isSelectedBy, type Selection, selectAudience } from "./selection.ts";
 import { changeStatus, EDITABLE, invalidState } from "./states.ts";
-import { HOUR, MINUTE } from "../lib/units.ts";
 
 /** Job kind: starts a scheduled campaign. */
 export const START_JOB = "campaigns.start";
@@ -171,15 +171,9 @@ export async function start(
         subject: source.subject ?? "",
         html: source.html,
         text: source.text,
-        headers: {},
-        tags: {},
-        attachments: 0,
-        filesOf: null,
         template,
-        bypassUnsubscribe: false,
+        // No traceparent: a trace with the mails of a whole campaign could not be read, so each of them begins its own.
         tracking: { opens: row.trackOpens, clicks: row.trackClicks, ...(row.utm !== null && { utm: row.utm }) },
-        // A trace with the mails of a whole campaign could not be read: each of them begins its own.
-        traceparent: null,
       },
     ]);
     await tx

@@ -1,5 +1,5 @@
 import type { Tx } from "../db/db.ts";
-import { type EmailRow, type Move, moveEmails } from "../emails/emails.ts";
+import { type EmailRow, type Move, moveEmails, patchEmail } from "../emails/emails.ts";
 import { recordDeliveries } from "../mail/mailer.ts";
 import { storeConsequences } from "./consequences.ts";
 import type { DeliveryDeps } from "./deps.ts";
@@ -60,7 +60,7 @@ async function storeRound(tx: Tx, deps: DeliveryDeps, round: readonly Step[]): P
     stored.push(...round.flatMap(({ outcome }, i) => (movedNow[i] && outcome) || []));
     await storeRecords(tx, deps, stored);
   });
-  for (const [i, { move, mark }] of round.entries()) if (mark && moved[i]) mark.marked = { ...move.email, ...move.patch, unlisted: null };
+  for (const [i, { move, mark }] of round.entries()) if (mark && moved[i]) mark.marked = patchEmail(move.email, move.patch);
   await storeConsequences(tx, deps, stored);
 }
 

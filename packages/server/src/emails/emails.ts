@@ -23,6 +23,7 @@ import {
   findMail,
   type ListedMail,
   measureAttachments,
+  patchEmail,
   selectEmails,
   selectNewestEmails,
   updateEmails,
@@ -52,9 +53,11 @@ export {
   findRecipientById,
   findTraces,
   insertContents,
+  insertEmails,
   isTest,
   isTo,
   listIdsTo,
+  patchEmail,
 } from "./store.ts";
 export { OF_CAMPAIGN, WAITING_IN_CAMPAIGN } from "./tables.ts";
 export { prepareTemplateSend, sendPrepared } from "./template-send.ts";
@@ -243,7 +246,7 @@ export async function rescheduleEmail(tx: Tx, deps: EmailDeps, workspaceId: stri
 
 /** A mail after some of its recipients were changed. */
 function patchMail({ emails, contents }: FullMail, changed: readonly EmailRow[], patch: EmailPatch): FullMail {
-  return { emails: emails.map((email) => (changed.includes(email) ? { ...email, ...patch } : email)), contents };
+  return { emails: emails.map((email) => (changed.includes(email) ? patchEmail(email, patch) : email)), contents };
 }
 
 async function getMail(q: Tx | Reader, workspaceId: string, id: string): Promise<FullMail> {

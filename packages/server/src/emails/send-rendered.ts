@@ -46,14 +46,8 @@ export async function sendRendered(
     subject,
     html,
     text,
-    headers: {},
-    tags: {},
-    attachments: 0,
-    filesOf: null,
     template,
     automationId,
-    bypassUnsubscribe: false,
-    tracking: null,
     traceparent: deps.tracing?.current() ?? null,
   }));
   const contentsIds = await insertContents(tx, contents);
@@ -65,9 +59,7 @@ export async function sendRendered(
     to: contact.email,
     toKey: contact.emailKey,
     createdAt: now,
-    scheduledAt: null,
     nextAttemptAt: now,
-    unlisted: null,
     contactId: contact.id,
   }));
   await insertEmails(tx, emails);

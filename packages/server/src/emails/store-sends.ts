@@ -33,6 +33,7 @@ export async function storeSends(tx: Tx, deps: EmailDeps, sends: readonly Accept
   await insertEmails(
     tx,
     stored.flatMap(({ emails }) => emails),
+    deps.overloaded(),
   );
   await insertLabels(tx, stored);
   const events = stored.flatMap((one) => one.events);
@@ -85,7 +86,7 @@ function buildTogether(deps: EmailDeps, send: AcceptedSend, contentsIds: readonl
   const emails = rows.map((row, i) => {
     const kind = recipients[i]?.kind ?? "to";
     const own = { ...row, mailId, kind: kind === "to" ? null : kind };
-    return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, nextAttemptAt: null, unlisted: null } : own;
+    return suppressed.has(row.toKey) ? { ...own, status: "suppressed" as const, nextAttemptAt: null } : own;
   });
   const [open, refused] = [emails.filter(({ toKey }) => !suppressed.has(toKey)), emails.filter(({ toKey }) => suppressed.has(toKey))];
   const [message = send.request] = listMessages(send);
@@ -120,7 +121,6 @@ function listFailed({ recipients, suppressed }: AcceptedSend) {
 
 /** Builds the rows of recipients that wait for their delivery. */
 function buildEmails(deps: EmailDeps, { workspaceId, test, template, now, scheduledAt }: AcceptedSend) {
-  const unlisted = scheduledAt === null && deps.overloaded() ? true : null;
   return ({ box }: NamedRecipient, contentsId: number) =>
     ({
       workspaceId,
@@ -132,7 +132,6 @@ function buildEmails(deps: EmailDeps, { workspaceId, test, template, now, schedu
       createdAt: now,
       scheduledAt,
       nextAttemptAt: scheduledAt ?? now,
-      unlisted,
       contactId: template?.contactId ?? null,
     }) satisfies NewEmail;
 }

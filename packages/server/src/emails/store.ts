@@ -54,26 +54,33 @@ export async function findTraces(tx: Pick<Tx, "select" | "t">, workspaceId: stri
   return found;
 }
 
-export type NewContents = Omit<ContentsRow, "id" | "automationId" | "addressees" | "threadId" | "asIs" | "messageId"> &
-  Partial<Pick<ContentsRow, "automationId" | "addressees" | "asIs" | "messageId">>;
+/** Contents to be inserted. What is left out is empty, false or null. */
+export type NewContents = Pick<ContentsRow, "workspaceId" | "from" | "subject"> & Partial<Omit<ContentsRow, "id" | "threadId">>;
 
 /** Inserts contents and returns their ids, in the same order. */
 export async function insertContents(tx: Tx, rows: readonly NewContents[]): Promise<number[]> {
-  return tx.insertNumbered(tx.t.contents, rows);
+  return tx.insertNumbered(
+    tx.t.contents,
+    rows.map((row) => ({ headers: {}, tags: {}, attachments: 0, bypassUnsubscribe: false, ...row })),
+  );
 }
 
-/** An email to be inserted. */
-export type NewEmail = Pick<
-  EmailRow,
-  "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt" | "scheduledAt" | "nextAttemptAt" | "unlisted" | "contactId"
-> &
-  Partial<Pick<EmailRow, "name" | "mailId" | "kind" | "status">>;
+/** An email to be inserted. What is left out is null. */
+export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt"> &
+  Partial<Omit<EmailRow, "attempts" | "inDoubt" | "updatedAt" | "unlisted">>;
 
-/** Inserts emails, by default such that wait for their delivery. */
-export async function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {
+/**
+ * Inserts emails, by default such that wait for their delivery. Those that are due enter the indexes of the filters only with their first
+ * change while the server is overloaded.
+ */
+export async function insertEmails(tx: Tx, rows: readonly NewEmail[], overloaded = false): Promise<void> {
   await tx.insertAll(
     tx.t.emails,
-    rows.map((row) => ({ ...row, status: row.status ?? ("queued" as const), attempts: 0, inDoubt: false, updatedAt: row.createdAt })),
+    rows.map((row) => {
+      const { status = "queued", scheduledAt = null, createdAt } = row;
+      const unlisted = overloaded && status === "queued" && scheduledAt === null ? true : null;
+      return { ...row, status, attempts: 0, inDoubt: false, updatedAt: createdAt, unlisted };
+    }),
   );
 }
 
@@ -201,6 +208,11 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
       };
     }),
   );
+}
+
+/** An email as `updateEmails` leaves it. */
+export function patchEmail(email: EmailRow, patch: EmailPatch): EmailRow {
+  return { ...email, ...patch, unlisted: null };
 }
 
 /** Emails by their ids, without their contents. */
