@@ -82,6 +82,11 @@ describe("docs/emails.md", () => {
   });
 });
 
+test("docs/campaigns.md adds up the states of all recipients", () => {
+  const [, sum = ""] = /^recipients = (.+)$/m.exec(read("docs/campaigns.md")) ?? [];
+  expect(new Set(sum.split(" + "))).toEqual(new Set(EMAIL_STATUSES));
+});
+
 test.each<[states: string, list: readonly string[], page: string, heading: string]>([
   ["campaigns", CAMPAIGN_STATUSES, "docs/campaigns.md", "States"],
   ["automations", AUTOMATION_STATUSES, "docs/automations.md", "States and versions"],

@@ -1,4 +1,4 @@
-import { contract, type EmailDetail, type EmailStatus } from "@mailsvc/sdk/contract";
+import { contract, EMAIL_STATES, EMAIL_STATUSES, type EmailDetail, type EmailStatus } from "@mailsvc/sdk/contract";
 import { cancelledError } from "../runtime/errors.ts";
 import { EXIT, type Exit } from "../runtime/exit.ts";
 import { buildCall } from "../runtime/request.ts";
@@ -10,8 +10,8 @@ import { findObstacle } from "./obstacle.ts";
 
 const FIRST_POLL_MS = 100;
 const SLOWEST_POLL_MS = 2000;
-const WAITING: ReadonlySet<EmailStatus> = new Set(["queued", "sending", "deferred"]);
-const FAILED: ReadonlySet<EmailStatus> = new Set(["bounced", "complained", "failed", "suppressed", "cancelled"]);
+const WAITING: ReadonlySet<EmailStatus> = new Set(EMAIL_STATUSES.filter((status) => EMAIL_STATES[status].open));
+const FAILED: ReadonlySet<EmailStatus> = new Set(EMAIL_STATUSES.filter((status) => EMAIL_STATES[status].next.length === 0));
 
 /** An email to one recipient; `id` is that of the recipient. */
 interface TrackedEmail {
