@@ -6,6 +6,8 @@ export interface Entry {
   readonly part: string;
   /** Its number within the part, from 0. */
   readonly step: number;
+  /** The version that was tried. */
+  readonly commit: string;
   readonly startedAt: string;
   readonly seconds: number;
   /** What it counted; parts add these up. */

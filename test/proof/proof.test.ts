@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { fuzz } from "./fuzz.ts";
 import { type Entry, Journal } from "./journal.ts";
 import type { Part } from "./part.ts";
+import { about } from "./proof.ts";
 import { summarize, toHtml, toMarkdown } from "./report.ts";
 
 test.each([
@@ -22,6 +23,7 @@ test.each([
 const entry = (step: number, more: Partial<Entry> = {}): Entry => ({
   part: "kills",
   step,
+  commit: "abc",
   startedAt: "2026-01-01T00:00:00Z",
   seconds: 60,
   counts: { kills: 20 },
@@ -47,16 +49,23 @@ test("a run that was stopped in the middle of a line goes on behind the last who
 test("the report adds up the steps, shows what failed as text, and says what is not finished", () => {
   const part: Part = { name: "kills", title: "Kills", meaning: "Servers are killed.", steps: () => 3, run: () => Promise.reject() };
   const bad = entry(1, { failures: ["seed 7: <b>gone</b>"] });
-  const about = { commit: "abc", startedAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T01:00:00Z" };
+  const tried = { commit: "abc", startedAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T01:00:00Z" };
   const good = summarize(part, 3, [entry(0), entry(1)]);
   expect(good.rows).toEqual([{ suite: "sends", database: "SQLite", kills: 40, acknowledged: 200, missing: 0, repeated: 2, unlisted: 0 }]);
-  expect(toMarkdown([good], about)).toContain("| sends | SQLite | 40 | 200 | 0 | 2 | 0 |");
-  expect(toHtml([good], about)).toContain("Not finished · 2 of 3 steps");
-  expect(toHtml([summarize(part, 2, [entry(0), entry(1)])], about)).toContain("All held");
-  const html = toHtml([summarize(part, 3, [entry(0), bad])], about);
+  expect(toMarkdown([good], tried)).toContain("| sends | SQLite | 40 | 200 | 0 | 2 | 0 |");
+  expect(toHtml([good], tried)).toContain("Not finished · 2 of 3 steps");
+  expect(toHtml([summarize(part, 2, [entry(0), entry(1)])], tried)).toContain("All held");
+  const html = toHtml([summarize(part, 3, [entry(0), bad])], tried);
   expect(html).toContain("1 failed");
   expect(html).toContain("&#60;b&#62;gone");
   expect(html).not.toContain("<b>gone");
+});
+
+test("a report names each version that was tried, with its steps if there are several", () => {
+  expect(about({ entries: [entry(0), entry(1)] }).commit).toBe("abc");
+  expect(about({ entries: [entry(0), entry(1, { commit: "def" }), entry(2, { commit: "def" })] }).commit).toBe(
+    "abc (1 step), def (2 steps)",
+  );
 });
 
 function cutOff(file: string, text: string): string {

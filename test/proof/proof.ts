@@ -7,7 +7,7 @@ import { type Entry, Journal } from "./journal.ts";
 import { kills } from "./kills.ts";
 import type { Part } from "./part.ts";
 import { powerCuts } from "./power-cuts.ts";
-import { summarize, toHtml, toMarkdown } from "./report.ts";
+import { type About, summarize, toHtml, toMarkdown } from "./report.ts";
 import { soak } from "./soak.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -56,7 +56,7 @@ export async function prove({ only, share, fresh, save, folder }: ProofOptions):
 }
 
 async function runStep(part: Part, step: number, share: number): Promise<Entry> {
-  const startedAt = new Date().toISOString();
+  const [commit, startedAt] = [findCommit(), new Date().toISOString()];
   const from = performance.now();
   const seed = Math.floor(Math.random() * 1_000_000);
   const found = await part.run(step, { seed, share }).catch((error: Error) => ({
@@ -64,12 +64,20 @@ async function runStep(part: Part, step: number, share: number): Promise<Entry> 
     rows: [],
     failures: [`step ${step}, seed ${seed}: ${error.stack}`],
   }));
-  return { part: part.name, step, startedAt, seconds: (performance.now() - from) / 1000, ...found };
+  return { part: part.name, step, commit, startedAt, seconds: (performance.now() - from) / 1000, ...found };
 }
 
-function about({ entries }: Journal): { commit: string; startedAt: string; endedAt: string } {
-  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: ROOT, encoding: "utf8" }).trim();
-  return { commit, startedAt: entries[0]?.startedAt ?? "", endedAt: new Date().toISOString() };
+/** What a report is about: the versions that the steps in a journal tried, and when. */
+export function about({ entries }: Pick<Journal, "entries">): About {
+  const steps = Map.groupBy(entries, ({ commit }) => commit);
+  const tried = [...steps].map(([commit, own]) =>
+    steps.size === 1 ? commit : `${commit} (${own.length} ${own.length === 1 ? "step" : "steps"})`,
+  );
+  return { commit: tried.join(", "), startedAt: entries[0]?.startedAt ?? "", endedAt: new Date().toISOString() };
+}
+
+function findCommit(): string {
+  return execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: ROOT, encoding: "utf8" }).trim();
 }
 
 function savePage(figures: string): void {

@@ -40,8 +40,9 @@ function addUp(rows: readonly Readonly<Record<string, unknown>>[]): Record<strin
   return [...sums.values()];
 }
 
-/** The machine and the version that a report is about. */
-interface About {
+/** What a report is about. */
+export interface About {
+  /** The version that was tried; of a run that went on with another one, each with its steps. */
   readonly commit: string;
   readonly startedAt: string;
   readonly endedAt: string;
