@@ -2,6 +2,7 @@ import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile } from "esbuild";
+import tsconfig from "../../../tsconfig.json" with { type: "json" };
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const from = (path: string): string => join(root, "packages", path);
@@ -27,14 +28,7 @@ export async function bundleProgram(name: string, look: (metafile: Metafile) => 
     target: "node22",
     jsx: "automatic",
     logLevel: "error",
-    alias: {
-      "@mailsvc/sdk/contract/facts": from("sdk/src/contract/facts.ts"),
-      "@mailsvc/sdk/contract": from("sdk/src/contract/index.ts"),
-      "@mailsvc/sdk/testing": from("sdk/src/testing.ts"),
-      "@mailsvc/sdk": from("sdk/src/index.ts"),
-      "@mailsvc/server/testing": from("server/src/testing.ts"),
-      "@mailsvc/server": from("server/src/index.ts"),
-    },
+    alias: Object.fromEntries(Object.entries(tsconfig.compilerOptions.paths).map(([name, [file = ""]]) => [name, join(root, file)])),
     external: ["better-sqlite3", "react-devtools-core", "pg-native", "listhen"],
     banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
   });
