@@ -79,3 +79,25 @@ test(
   },
   PATIENCE_MS * 2,
 );
+
+test(
+  "a plot has numbers that can be read on a phone",
+  async () => {
+    const { page, faults } = await stage.open("/dashboard/queue", { viewport: DEVICES.phone });
+    const numbers = page.locator(".plot svg text");
+    await numbers.first().waitFor();
+    await expect.poll(() => numbers.first().evaluate((text) => text.getBoundingClientRect().height)).toBeGreaterThan(9);
+    await page.setViewportSize(DEVICES.desktop);
+    await expect
+      .poll(() =>
+        page
+          .locator(".plot svg")
+          .first()
+          .evaluate((svg) => svg.getBoundingClientRect().height),
+      )
+      .toBeLessThan(220);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+  PATIENCE_MS * 2,
+);

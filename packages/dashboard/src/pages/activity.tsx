@@ -40,7 +40,7 @@ export default function Activity() {
     <Page title="Activity" about="Every email and what became of it.">
       <Filters
         fields={[
-          { name: "to", label: "Recipient", example: "Recipient: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },
+          { name: "to", label: "Recipient", example: "To: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },
           { name: "subject", label: "Subject", example: "Subject begins with" },
           { name: "tag", label: "Tag", example: "Tag: name=value", pattern: /^[^=]+=/ },
           { name: "status", label: "State", options: EMAIL_FILTER_STATUSES },

@@ -23,7 +23,7 @@ export default function Catalog() {
   const none = !list.loading && list.items.length === 0 && list.error === null;
   return (
     <Page title="Catalog" about="Agents of other people that work for you, within what you grant them.">
-      <Filters fields={[{ name: "search", label: "Search", example: "Search by name or description" }]} />
+      <Filters fields={[{ name: "search", label: "Search", example: "Name or description" }]} />
       <div class="agents">
         {list.error === null ? null : <ErrorNote error={list.error} retry={list.refresh} />}
         {list.loading && list.items.length === 0 ? <Loading /> : null}

@@ -35,7 +35,7 @@ export default function Events() {
       <Filters
         fields={[
           { name: "type", label: "Event", options: EVENT_PATTERNS },
-          { name: "to", label: "Recipient", example: "Recipient: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },
+          { name: "to", label: "Recipient", example: "To: ada@example.com", pattern: /^[^\s@]+@[^\s@]+\.[^\s@]+$/ },
           { name: "tag", label: "Tag", example: "Tag: name=value", pattern: /^[^=]+=/ },
           { name: "test", label: "Test keys", options: [{ value: "true", text: "Mail of test keys" }] },
         ]}

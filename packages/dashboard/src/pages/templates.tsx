@@ -42,7 +42,7 @@ export default function Templates() {
     >
       <Filters
         fields={[
-          { name: "search", label: "Search", example: "Search names and descriptions" },
+          { name: "search", label: "Search", example: "Name or description" },
           { name: "type", label: "Kind", options: TEMPLATE_KINDS },
           {
             name: "status",

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Loading } from "./empty.tsx";
 import { ErrorNote } from "./error-note.tsx";
+import { formatCount } from "./plural.ts";
 import type { PagedList } from "./resource.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
 
@@ -57,7 +58,9 @@ export function DataTable<Item extends { readonly id: string }>({ label, list, c
         )}
       />
       <p class="foot soft">
-        {items.length === total || total === null ? `${items.length}` : `${items.length} of ${total}${isMinimum ? " or more" : ""}`}
+        {items.length === total || total === null
+          ? `${formatCount(items.length)} in all`
+          : `${formatCount(items.length)} of ${formatCount(total)}${isMinimum ? " or more" : ""}`}
         {error === null ? "" : ` · ${error.message}`}
       </p>
     </div>

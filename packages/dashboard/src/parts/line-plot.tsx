@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+import { useEffect, useRef, useState } from "preact/hooks";
 
 /** A line of a plot: a name, and a value for each time. */
 interface PlotLine {
@@ -18,17 +19,26 @@ interface Props {
   readonly lines: readonly PlotLine[];
 }
 
-const WIDTH = 1000;
 const HEIGHT = 150;
+// Beside the plot, for the numbers of the grid.
+const SIDES = 52;
 const STEPS = 4;
 
 /** A few lines over time, as SVG. Readers who do not see it get its numbers as a table. */
 export function LinePlot({ label, times, lines }: Props) {
+  const figure = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(1000);
+  useEffect(() => {
+    // Drawn in the width that it has: scaled down for a phone, nobody could read its numbers.
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(100, (entry?.contentRect.width ?? 0) - SIDES)));
+    if (figure.current) observer.observe(figure.current);
+    return () => observer.disconnect();
+  }, []);
   const most = roundUp(Math.max(1, ...lines.flatMap(({ values }) => values)));
-  const x = (i: number): number => (times.length < 2 ? WIDTH : (i / (times.length - 1)) * WIDTH);
+  const x = (i: number): number => (times.length < 2 ? width : (i / (times.length - 1)) * width);
   const y = (value: number): number => HEIGHT - (value / most) * HEIGHT;
   return (
-    <figure class="plot">
+    <figure class="plot" ref={figure}>
       <figcaption>
         {lines.map((line) => (
           <span key={line.name} class={`key ${line.tone}`}>
@@ -36,10 +46,10 @@ export function LinePlot({ label, times, lines }: Props) {
           </span>
         ))}
       </figcaption>
-      <svg viewBox={`-44 -8 ${WIDTH + 52} ${HEIGHT + 30}`} role="img" aria-label={label}>
+      <svg viewBox={`-44 -8 ${width + SIDES} ${HEIGHT + 30}`} role="img" aria-label={label}>
         {Array.from({ length: STEPS + 1 }, (_, i) => (i / STEPS) * most).map((value) => (
           <g key={value}>
-            <line class="grid" x1={0} x2={WIDTH} y1={y(value)} y2={y(value)} />
+            <line class="grid" x1={0} x2={width} y1={y(value)} y2={y(value)} />
             <text x={-8} y={y(value) + 4} text-anchor="end">
               {formatShort(value)}
             </text>
@@ -48,11 +58,11 @@ export function LinePlot({ label, times, lines }: Props) {
         <text x={0} y={HEIGHT + 18}>
           {times[0]}
         </text>
-        <text x={WIDTH} y={HEIGHT + 18} text-anchor="end">
+        <text x={width} y={HEIGHT + 18} text-anchor="end">
           {times.at(-1)}
         </text>
         {lines.map(({ name, values, tone }) => (
-          <circle key={name} class={tone} cx={WIDTH} cy={y(values.at(-1) ?? 0)} r={3} />
+          <circle key={name} class={tone} cx={width} cy={y(values.at(-1) ?? 0)} r={3} />
         ))}
         {lines.map(({ name, values, tone }) => (
           <polyline key={name} class={tone} points={values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />

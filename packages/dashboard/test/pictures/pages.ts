@@ -22,7 +22,7 @@ const graph = async (page: Page): Promise<void> => page.locator(".flow-graph .st
 
 /** The pictures, by the path of the route, in the order of the navigation. */
 export const PICTURES: Readonly<Record<string, PictureOf>> = {
-  "/activity": { words: "Activity: what was sent, newest first, with its state", at: () => "/activity", text: "Your receipt" },
+  "/activity": { words: "Activity: what was sent, newest first, with its state", at: () => "/activity", text: "New in January" },
   "/activity/:id": {
     words: "One email: its HTML, and beside it what happened, from the request to the click",
     at: ({ email }) => `/activity/${email}`,

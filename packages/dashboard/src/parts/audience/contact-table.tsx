@@ -82,7 +82,7 @@ export function ContactTable({ list, name, selection, empty }: Props) {
         row={(index) => <Row key={index} {...{ index, selection, pick }} contact={list.at(index)} />}
       />
       <p class="foot soft">
-        {list.isMinimum ? `${formatCount(counted)} or more` : formatCount(counted)}
+        {formatCount(counted)} {list.isMinimum ? "or more" : "in all"}
         {error === null ? "" : ` · ${error.message}`}
       </p>
     </div>

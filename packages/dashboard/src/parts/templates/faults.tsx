@@ -9,9 +9,9 @@ interface Props {
 
 /** What the template engine and lint object to; each leads to its line. */
 export function Faults({ faults, show }: Props) {
-  if (faults.length === 0) return <p class="soft faults">Nothing to object to.</p>;
+  if (faults.length === 0) return <p class="soft problems">Nothing to object to.</p>;
   return (
-    <ul class="items faults" aria-label="Problems">
+    <ul class="items problems" aria-label="Problems">
       {faults.map((fault, i) => (
         <li key={i}>
           <div class="what">
