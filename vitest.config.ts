@@ -28,6 +28,9 @@ const execArgv = ["--max-semi-space-size=64", "--initial-old-space-size=400"];
 // How long properties may search, and that no file leaves anything changed for the next.
 const setup = ["./test/support/properties.ts", "./test/support/assert-clean.ts"];
 
+// That every answer is what the contract says.
+const ofServer = ["./packages/server/test/answers-in-contract.ts"];
+
 /*
  * Tests of features run again with a Postgres database under each world. Not again are those about one database only, those that make
  * Postgres databases themselves, and those about what happens before or outside the database: validation, pages, faults on purpose,
@@ -65,7 +68,7 @@ export default defineConfig({
           ...shared,
           execArgv,
           name: "unit",
-          setupFiles: setup,
+          setupFiles: [...setup, ...ofServer],
           include: ["packages/*/{src,test}/**/*.test.{ts,tsx}"],
           env: inMemory,
           testTimeout: 90_000,
@@ -83,7 +86,7 @@ export default defineConfig({
           include: onPostgres,
           // They run in full on SQLite.
           provide: { propertyShare: 1 / 3 },
-          setupFiles: [...setup, "./packages/server/test/worlds-on-postgres.ts"],
+          setupFiles: [...setup, ...ofServer, "./packages/server/test/worlds-on-postgres.ts"],
           env: inMemory,
           testTimeout: 180_000,
           hookTimeout: 180_000,

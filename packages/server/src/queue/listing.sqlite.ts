@@ -110,6 +110,7 @@ export function isJobId(id: string): boolean {
   return /^\d{1,15}$/.test(id);
 }
 
-export function toJobRow({ lane: _lane, interruptions: _interruptions, ...row }: JobsTable["$inferSelect"]): JobRow {
-  return { ...row, id: String(row.id) };
+export function toJobRow({ id, ...row }: JobsTable["$inferSelect"]): JobRow {
+  const { kind, state, payload, attempts, maxAttempts, runAt, lastError, createdAt } = row;
+  return { id: String(id), kind, state, payload, attempts, maxAttempts, runAt, lastError, createdAt };
 }

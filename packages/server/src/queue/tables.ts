@@ -21,7 +21,7 @@ export function queueTables(c: ColumnTypes) {
         runAt: c.instant("run_at").notNull(),
         attempts: c.int("attempts").notNull(),
         maxAttempts: c.int("max_attempts").notNull(),
-        /** The lease of a running job: after this instant another worker may take it. */
+        /** When the lease ends with which a running job was claimed. Nobody waits for it: at its start a process takes all of them back. */
         lockedUntil: c.instant("locked_until"),
         /** While a job with this key is ready, another one is not added. */
         dedupeKey: c.text("dedupe_key"),
