@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { measureDashboard } from "../../packages/dashboard/build.mjs";
-import { launchBrowser } from "../../packages/dashboard/test/browser.ts";
+import { launchBrowser } from "../../packages/dashboard/test/chromium.ts";
 import { call, type MailsvcContender, mailsvc } from "../contenders.ts";
 import { type Bench, type Figure, median } from "../figure.ts";
 import { PERSONS_PER_REQUEST, personAt } from "../load/persons.ts";

@@ -1,13 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { readConfig } from "../../server/src/config.ts";
 import { silentLog } from "../../server/src/lib/log.ts";
 import { type RunningServer, serve } from "../../server/src/serve.ts";
-
-// Debian's; the tests drive no browser of their own.
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+import { launchBrowser } from "./chromium.ts";
 
 /** How long a busy machine may take, ms. A quiet one takes less than a tenth. */
 export const PATIENCE_MS = 60_000;
@@ -28,14 +26,6 @@ export interface OpenPage {
   readonly faults: readonly string[];
   /** What the policy of a mail in a frame has refused. */
   readonly refusedInMail: readonly string[];
-}
-
-/** Starts the browser. Throws when there is none. */
-export function launchBrowser(): Promise<Browser> {
-  if (!existsSync(CHROMIUM))
-    throw new Error(`There is no browser at ${CHROMIUM}. Install one with apt-get install chromium, or name another in CHROMIUM.`);
-  // The sandbox of Chromium needs rights that containers do not give. What is tested is the policy of the pages, not the sandbox.
-  return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
 // The stages of a file that are open at the same time share a browser, whose start takes a second.
