@@ -22,6 +22,7 @@ import { inject } from "postject";
 import { toAscii } from "../ascii.mjs";
 import { ABSENT, bundlePlugins } from "../bundle-plugins.mjs";
 import { docPages, docPath } from "../doc-pages.mjs";
+import tsconfig from "../../tsconfig.json" with { type: "json" };
 import { freshSchema } from "../fresh-schema.mjs";
 import { collectPackages, writeLicenses } from "../licenses.mjs";
 import { nodeComponent, writeSbom } from "../sbom.mjs";
@@ -39,16 +40,8 @@ const TARGET = `linux-${process.arch}`;
 // The marker in Node's own file that says whether an application is inside: part of Node's documentation of SEA.
 const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
-const sources = {
-  "@mailsvc/sdk/contract/facts": "packages/sdk/src/contract/facts.ts",
-  "@mailsvc/sdk/contract": "packages/sdk/src/contract/index.ts",
-  "@mailsvc/sdk/testing": "packages/sdk/src/testing.ts",
-  "@mailsvc/sdk": "packages/sdk/src/index.ts",
-  "@mailsvc/server/testing": "packages/server/src/testing.ts",
-  "@mailsvc/server": "packages/server/src/index.ts",
-  "@mailsvc/agent-kit/conformance": "packages/agent-kit/src/conformance.ts",
-  "@mailsvc/agent-kit": "packages/agent-kit/src/index.ts",
-};
+/** The files that the packages' names lead to, as for the type checker. */
+const sources = Object.fromEntries(Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]) => [name, join(root, file)]));
 
 const sqliteEntry = `better-sqlite3/${TARGET}`;
 const addonFile = require.resolve("better-sqlite3/package.json").replace("package.json", `prebuilds/${TARGET}.node`);
@@ -190,7 +183,7 @@ async function bundleProgram(packages) {
     ...common,
     entryPoints: [join(here, "program.ts")],
     tsconfigRaw: { compilerOptions: { jsx: "react-jsx" } },
-    alias: Object.fromEntries(Object.entries(sources).map(([name, file]) => [name, join(root, file)])),
+    alias: sources,
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "__mailsvcUrl", "process.env.NODE_ENV": '"production"', "process.env.DEV": '"false"' },
     external: ABSENT,
