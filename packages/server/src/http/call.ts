@@ -3,6 +3,7 @@ import type { Tx } from "../db/db.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { AgentContext, KeyContext, PublicContext } from "./handler.ts";
 import type { HeaderList } from "./headers.ts";
+import type { RequestInFlight } from "./in-flight.ts";
 import type { HttpRequest } from "./request.ts";
 
 export type Input = Record<string, unknown>;
@@ -19,6 +20,8 @@ export interface Call {
   readonly base: PublicContext<HttpDeps>;
   /** Headers of the response, added to on the way; also those of an error. */
   readonly headers: HeaderList;
+  /** Tells the size of its body once that has come. */
+  readonly received: RequestInFlight["received"];
   /** The id of the key, once it is known: for the access log. */
   keyId?: string;
 }

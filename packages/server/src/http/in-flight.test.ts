@@ -13,21 +13,24 @@ test("sixteen requests are a crowd until 50 ms after the sixteenth has been answ
   expect(inFlight.crowded).toBe(false);
   const last = inFlight.begin();
   expect(inFlight.crowded).toBe(true);
-  last();
+  last.end();
   pass(49);
   expect(inFlight.crowded).toBe(true);
   pass(1);
   expect(inFlight.crowded).toBe(false);
-  for (const end of ends) end();
+  for (const { end } of ends) end();
   expect(inFlight.count).toBe(0);
 });
 
-test("a large body is as much work as several requests, so that a few batches are a crowd", () => {
+test("a large body is as much work as several requests once it has come, so that a few batches are a crowd", () => {
   const { inFlight, pass } = setUp();
-  const [first, second] = [inFlight.begin(40_000), inFlight.begin(40_000)];
+  const [first, second] = [inFlight.begin(), inFlight.begin()];
+  expect([inFlight.count, inFlight.crowded]).toEqual([2, false]);
+  first.received(40_000);
+  second.received(40_000);
   expect([inFlight.count, inFlight.crowded]).toEqual([2, true]);
-  first();
-  second();
+  first.end();
+  second.end();
   pass(50);
   expect([inFlight.count, inFlight.crowded]).toEqual([0, false]);
 });

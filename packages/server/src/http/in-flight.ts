@@ -31,15 +31,29 @@ export class InFlightRequests {
     return this.#weight >= CROWD || this.#real.now() - this.#dispersedAt < CROWD_MS;
   }
 
-  /** Counts a request whose body has so many bytes. Call what it returns when the request has been answered. */
-  begin(bytes = 0): () => void {
-    const weight = Math.max(1, Math.floor(bytes / BYTES_PER_REQUEST));
+  /** Counts a request. Call `end` when it has been answered. */
+  begin(): RequestInFlight {
+    let weight = 1;
     this.#count += 1;
     this.#weight += weight;
-    return () => {
-      if (this.#weight >= CROWD) this.#dispersedAt = this.#real.now();
-      this.#count -= 1;
-      this.#weight -= weight;
+    return {
+      received: (bytes) => {
+        const whole = Math.max(weight, Math.floor(bytes / BYTES_PER_REQUEST));
+        this.#weight += whole - weight;
+        weight = whole;
+      },
+      end: () => {
+        if (this.#weight >= CROWD) this.#dispersedAt = this.#real.now();
+        this.#count -= 1;
+        this.#weight -= weight;
+      },
     };
   }
+}
+
+/** One request in flight. */
+export interface RequestInFlight {
+  /** Its whole body has come: one that is still on its way is no work yet. */
+  received(bytes: number): void;
+  end(): void;
 }

@@ -159,13 +159,14 @@ export class Performer {
     }
   }
 
-  async #write({ endpoint, handler, request, headers }: Call, caller: Caller, params: Params): Promise<AnyResponse> {
+  async #write({ endpoint, handler, request, headers, received }: Call, caller: Caller, params: Params): Promise<AnyResponse> {
     const { lowDisk } = this.#deps.storage;
     // Deleting is how room is made.
     if (lowDisk !== null && endpoint.method !== "DELETE")
       throw new ApiError("storage_unavailable", lowDisk, { headers: { "retry-after": "30" } });
     if (!endpoint.raw && !(endpoint.form && isForm(request.headers))) checkMediaType(request.headers);
     const bytes = await request.body(caller.maxBody);
+    received(bytes.length);
     if (caller.recheck) await caller.recheck();
     // Receiving, reading, parsing, checking and decoding 20 MB of attachments each take up to 60 ms.
     const isLarge = bytes.length > CHUNK_BYTES;

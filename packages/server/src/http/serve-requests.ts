@@ -68,7 +68,7 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
       const startedAt = observe && clock.real.now();
       const headers: HeaderList = [["x-request-id", requestId]];
       if (inFlight.draining) headers.push(["connection", "close"]);
-      const end = inFlight.begin(Number(request.headers.get("content-length")) || 0);
+      const { received, end } = inFlight.begin();
       try {
         const base: PublicContext<HttpDeps> = {
           deps,
@@ -77,7 +77,7 @@ export function makeServe({ deps, inFlight, faults, observe }: ServeParts, { per
           header: (name) => request.headers.get(name),
           signal: () => request.signal(),
         };
-        const call: Call = { request, endpoint, handler, base, headers };
+        const call: Call = { request, endpoint, handler, base, headers, received };
         const response = tracing ? await traceRequest(tracing, call, respond) : await respond(call);
         if (observe && startedAt !== null) {
           const { method, path: route } = endpoint;

@@ -52,7 +52,7 @@ export function mountMcp(h3: H3, parts: McpRouteParts): void {
   const serve = serveWith(h3, parts);
   h3.all("/mcp", async (event) => {
     const requestId = ids("req");
-    const end = inFlight.begin();
+    const { end } = inFlight.begin();
     try {
       const response = await serve(event);
       const headers = new Headers(response.headers);

@@ -89,7 +89,7 @@ export function mountPublicPages(h3: H3, pages: readonly PublicPage[], { ids, lo
     (page: PublicPage) =>
     async (event: H3Event): Promise<Response> => {
       const requestId = ids("req");
-      const end = inFlight.begin();
+      const { end } = inFlight.begin();
       try {
         return await toResponse(await serve(page, event, requestId), event, requestId, inFlight.draining);
       } finally {
