@@ -72,7 +72,7 @@ export class ActiveRun implements Run {
     assertJson(data, "The data of the log entry");
     if (!this.#isNew()) return;
     const at = new Date(this.#parts.deps.clock.now()).toISOString();
-    this.#parts.heartbeat.log({ level, message, ...(data === undefined ? {} : { data }), at });
+    this.#parts.heartbeat.log({ level, message, data, at });
   }
 
   progress(percent: number, label?: string): void {

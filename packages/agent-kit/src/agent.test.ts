@@ -278,6 +278,31 @@ describe.each(modes)("$mode: an event that comes before its key", (options) => {
   });
 });
 
+test("an event that waits for the service when the agent stops is no failed attempt", async () => {
+  const store = memoryStore();
+  const attempts: number[] = [];
+  const errors: unknown[] = [];
+  const start = (fetch: typeof globalThis.fetch) =>
+    createAgent({ secret, fetch, store, masterKey })
+      .on("message.posted", async ({ attempt, client, event }) => {
+        attempts.push(attempt);
+        await client.messages.create({ text: event.text });
+      })
+      .onError((error) => errors.push(error))
+      .start();
+  const down = vi.fn<typeof globalThis.fetch>(async () => Response.json({}, { status: 503, headers: { "retry-after": "60" } }));
+  const first = start(down);
+  await deliver(first, sampleEvent("agent.activated"));
+  await deliver(first, sampleEvent("message.posted", { text: "Hello" }));
+  await vi.waitFor(() => expect(down).toHaveBeenCalled(), WAIT);
+  await first.stop();
+  const up = vi.fn<typeof globalThis.fetch>(async () => Response.json({ id: "msg_1" }, { status: 201 }));
+  const second = start(up);
+  await vi.waitFor(() => expect(up).toHaveBeenCalled(), WAIT);
+  await second.stop();
+  expect([attempts, errors]).toEqual([[1, 1], []]);
+});
+
 test("stop leaves no timer that would hold the process", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {

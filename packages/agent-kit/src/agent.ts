@@ -117,8 +117,9 @@ class KitAgent implements Agent {
 
   async stop(): Promise<void> {
     const stopped = this.#worker.stop(STOP_MS);
-    this.#runs.abort({}, () => new AgentStoppedError());
-    this.#clients.stop();
+    const reason = new AgentStoppedError();
+    this.#runs.abort({}, () => reason);
+    this.#clients.stop(reason);
     await stopped;
   }
 

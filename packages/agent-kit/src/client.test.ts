@@ -1,7 +1,9 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createAgent } from "./agent.ts";
 import { createClient } from "./client.ts";
-import { AgentDeactivatedError, AgentPausedError } from "./errors.ts";
+import { AgentDeactivatedError, AgentPausedError, AgentStoppedError } from "./errors.ts";
+import { sleep } from "./runtime.ts";
 import { TestMarketplace } from "./testing.ts";
 
 // Only a limit.
@@ -118,10 +120,16 @@ describe("a service that asks for a long wait", () => {
     const other = busy(agent.signal);
     const stopped = other.client.self.get();
     await vi.waitFor(() => expect(other.calls()).toBe(1), WAIT);
-    agent.abort();
-    await expect(stopped).rejects.toMatchObject({ status: 503 });
+    agent.abort(new AgentStoppedError());
+    await expect(stopped).rejects.toThrow(AgentStoppedError);
     expect([one.calls(), other.calls()]).toEqual([1, 1]);
   });
+});
+
+test("a wait that is over leaves no listener at the signal", async () => {
+  const { signal } = new AbortController();
+  await sleep(1, signal);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
 test("credentials are for a client of one's own", async () => {

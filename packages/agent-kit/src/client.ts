@@ -17,7 +17,8 @@ export interface CallOptions {
 
 /**
  * The API of one activation: `client.<noun>.<verb>(...)`, each limited to the scopes the brand granted. Calls throw AgentApiError,
- * AgentConnectionError, and AgentPausedError or AgentDeactivatedError without asking the service once an event has said so.
+ * AgentConnectionError, and AgentPausedError or AgentDeactivatedError without asking the service once an event has said so. A call that
+ * waits for its next attempt when the agent stops throws AgentStoppedError.
  */
 export interface AgentClient extends AgentApi<CallOptions> {
   readonly activationId: string;
@@ -34,7 +35,7 @@ interface ClientOptions {
   /** Called when a call was refused for good. */
   readonly onRefused: (error: unknown) => void;
   readonly telemetry: Telemetry;
-  /** Aborts when the agent stops: no call is repeated any more. */
+  /** Aborts when the agent stops, with the error that calls throw instead of being repeated. */
   readonly stopped: AbortSignal;
 }
 
@@ -93,13 +94,12 @@ async function sendUntilAnswered(
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     const apiKey = await client.authorize();
-    const headers = { authorization: `Bearer ${apiKey}`, ...(isRead ? {} : { "idempotency-key": idempotencyKey }) };
-    const outcome = await send(
-      client,
-      url,
-      { method, body, headers: body === null ? headers : { ...headers, "content-type": "application/json" } },
-      signal,
-    );
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      ...(!isRead && { "idempotency-key": idempotencyKey }),
+      ...(body !== null && { "content-type": "application/json" }),
+    };
+    const outcome = await send(client, url, { method, body, headers }, signal);
     if (!("error" in outcome)) {
       onStatus?.(outcome.status);
       return outcome.data;
@@ -112,7 +112,7 @@ async function sendUntilAnswered(
     if (attempt >= ATTEMPTS) throw error;
     const wait = Math.min(maxWaitMs, retryAfterMs ?? randomFraction() * Math.min(CAP_MS, BASE_MS * 2 ** attempt));
     await sleep(wait, AbortSignal.any([client.stopped, signal ?? client.stopped]));
-    if (client.stopped.aborted) throw error;
+    client.stopped.throwIfAborted();
   }
 }
 

@@ -32,9 +32,9 @@ export class Clients {
     });
   }
 
-  /** From now on no call is repeated, and none waits for a repeat. */
-  stop(): void {
-    this.#stopped.abort();
+  /** From now on no call is repeated; those that wait for a repeat throw `reason`. */
+  stop(reason: Error): void {
+    this.#stopped.abort(reason);
   }
 
   #endRuns(activationId: string, error: unknown): void {

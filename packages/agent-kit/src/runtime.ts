@@ -56,11 +56,12 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((done) => {
     const end = (): void => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
       done();
     };
     const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
     if (signal?.aborted) end();
-    else signal?.addEventListener("abort", end, { once: true });
   });
 }
 
