@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { fault, type Reply, scriptedServer } from "../../test/scripted-server.ts";
 import { Mailsvc } from "../index.ts";
@@ -29,5 +30,15 @@ test("a server that asks for hours is asked again after a minute", async () => {
   const events = world.client.events.tail({});
   expect((await events.next()).value).toEqual({ id: "evt_1" });
   expect(world.slept).toEqual([60_000]);
+  await events.return();
+});
+
+test("a page of a proxy does not end a stream that has worked", async () => {
+  const stream = (n: number) => (response: ServerResponse) =>
+    void response.writeHead(200, { "content-type": "text/event-stream" }).end(`id: ${n}\ndata: {"id":"evt_${n}"}\n\n`);
+  await using world = await setUp(stream(1), begin("text/html", "<p>Please sign in"), stream(2));
+  const events = world.client.events.tail({});
+  expect((await events.next()).value).toEqual({ id: "evt_1" });
+  expect((await events.next()).value).toEqual({ id: "evt_2" });
   await events.return();
 });

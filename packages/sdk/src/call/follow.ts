@@ -1,4 +1,4 @@
-import { ConnectionError, isMailsvcError } from "../errors.ts";
+import { ConnectionError, isApiError, isMailsvcError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { summarizeRequest } from "./attempt.ts";
 import { toApiError, toConnectionError } from "./failure.ts";
@@ -17,8 +17,8 @@ const MAX_WAIT_MS = 60_000;
 
 /**
  * Follows a stream of server-sent events. When the connection is lost it connects again, for as long as it takes, and continues
- * after the last message. Ends when the signal aborts. Throws what a call throws: ApiError for a refusal, and ConnectionError or
- * TimeoutError when the first connection fails as often as a call may.
+ * after the last message; what a proxy answers in place of the server does not end it then. Ends when the signal aborts. Throws what a call
+ * throws: ApiError for a refusal, and ConnectionError or TimeoutError when the first connection fails as often as a call may.
  */
 export async function* follow(call: CallRequest, settings: Settings): AsyncGenerator<SseMessage, void, undefined> {
   const request = prepareRequest(call, settings);
@@ -47,7 +47,9 @@ export async function* follow(call: CallRequest, settings: Settings): AsyncGener
       if (request.signal?.aborted) return;
       if (!isMailsvcError(error)) throw error;
       failures += 1;
-      if (!isTransient(error) || (!connected && failures > request.maxRetries)) throw error;
+      // A server that has streamed is there: a proxy or a hotel's network stands in for it at the moment.
+      const passes = isTransient(error) || (connected && isApiError(error, "unexpected_answer"));
+      if (!passes || (!connected && failures > request.maxRetries)) throw error;
       const wait = Math.min(MAX_WAIT_MS, delayMs(error, failures, runtime.random));
       log?.(`mailsvc ~ ${error.message}; connecting again in ${wait} ms`);
       settings.onRetry?.({ request: summarizeRequest(request, failures), error, delayMs: wait });
