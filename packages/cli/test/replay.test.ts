@@ -68,10 +68,26 @@ describe("replay", () => {
       expect([found.code, found.lines[0].problem]).toEqual([11, `accepted a request whose ${part} was tampered with`]);
       const [{ body, headers } = { body: "", headers: {} }] = careless.received;
       await expect(unwrap(body, headers, SECRET)).rejects.toMatchObject({ code: part === "timestamp" ? "too_old" : "wrong_signature" });
-      await using careful = await receiver(() => 401);
-      expect((await mailsvc(["replay", "--since", "6", "--forward-to", careful.url, "--tamper", part])).code).toBe(0);
     },
   );
+
+  test.each(["body", "signature"])("a webhook that refuses a spoilt %s passes", async (part) => {
+    await using careful = await receiver(() => 401);
+    const { mailsvc } = await withHistory();
+    expect((await mailsvc(["replay", "--since", "6", "--forward-to", careful.url, "--tamper", part])).code).toBe(0);
+    expect(careful.received).toHaveLength(1);
+  });
+
+  test("a webhook that verifies X-Service-Signature only does not pass for one that checks the time", async () => {
+    await using simple = await receiver(({ headers }) => (headers["x-service-signature"] === undefined ? 401 : 200));
+    const { mailsvc } = await withHistory();
+    const argv = ["replay", "--since", "6", "--forward-to", simple.url, "--secret", SECRET];
+    expect((await mailsvc(argv)).code).toBe(0);
+    const { code, lines } = await mailsvc([...argv, "--tamper", "timestamp"]);
+    expect([code, lines[0]]).toMatchObject([11, { status: 401, problem: expect.stringContaining("to the right timestamp too") }]);
+    const [{ body, headers } = { body: "", headers: {} }] = simple.received.slice(-1);
+    await expect(unwrap(body, headers, SECRET)).resolves.toMatchObject({ sequence: 6 });
+  });
 
   test("the agent kit refuses whatever is spoilt", async () => {
     const agent = createAgent({ secret: SECRET });

@@ -2,7 +2,7 @@ import type { Mailsvc } from "@mailsvc/sdk";
 import { AGENT_EVENT_TYPES, EVENT_TYPES } from "@mailsvc/sdk/contract";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { readInstant } from "../contract/values.ts";
-import { type AttemptResult, attemptDelivery, TAMPERINGS, type Tampering } from "../listen/attempt.ts";
+import { type AttemptResult, attemptDelivery, STANDARD_ONLY, TAMPERINGS, type Tampering } from "../listen/attempt.ts";
 import { matchesPattern, parseTarget, readPatterns } from "../listen/routes.ts";
 import { readSecret } from "../listen/secret.ts";
 import type { OutgoingEvent } from "../listen/signed-headers.ts";
@@ -36,7 +36,11 @@ export function replayCommand(run: Run): Command {
     .addOption(new Option("--secret <secret>", "Signs the requests: the secret of the real webhook (MAILSVC_WEBHOOK_SECRET)"))
     .addOption(new Option("--duplicate [times]", "Send each event this often (default 2), under the same id").argParser(parseTimes))
     .addOption(new Option("--reorder", "The last event first"))
-    .addOption(new Option("--tamper <part>", "Spoil each request after it was signed").choices(TAMPERINGS))
+    .addOption(
+      new Option("--tamper <part>", "Send each request with another body, a wrong signature, or a timestamp of an hour ago").choices(
+        TAMPERINGS,
+      ),
+    )
     .addHelpText("after", HELP);
   return runAction(command, run, "connect", replay);
 }
@@ -57,8 +61,11 @@ async function replay(session: Session, args: readonly unknown[], flags: Flags):
   for (const event of flags["reorder"] === true ? events.toReversed() : events)
     for (let attempt = 1; attempt <= times; attempt += 1) {
       if (signal.aborted) throw cancelledError();
-      const result = await attemptDelivery(event, url, { secret, fetch: globalThis.fetch, now: host.now, signal }, attempt, tampering);
-      const problem = judge(result, tampering);
+      const parts = { secret, fetch: globalThis.fetch, now: host.now, signal };
+      const result = await attemptDelivery(event, url, parts, attempt, tampering);
+      let problem = judge(result, tampering);
+      if (problem === null && tampering === "timestamp")
+        problem = judgeClock(result, await attemptDelivery(event, url, parts, attempt, STANDARD_ONLY));
       if (problem !== null) bad += 1;
       await tell(session, event, result, problem);
     }
@@ -71,6 +78,16 @@ function judge({ status, error }: AttemptResult, tampering: Tampering | undefine
   if (status === null) return error;
   if (status < 300) return `accepted a request whose ${tampering} was tampered with`;
   return status < 500 ? null : `answered ${status}, not 401`;
+}
+
+/**
+ * Why a refusal does not show that the webhook checks the time; null if it does. A webhook that verifies X-Service-Signature only refuses
+ * every request without that header, whatever its time.
+ */
+function judgeClock(refused: AttemptResult, { status, error }: AttemptResult): string | null {
+  if (status === null) return error;
+  if (status !== refused.status) return null;
+  return `answered ${status} to the right timestamp too: a webhook that verifies X-Service-Signature only does not check the time`;
 }
 
 async function tell({ out, term }: Session, event: OutgoingEvent, result: AttemptResult, problem: string | null): Promise<void> {

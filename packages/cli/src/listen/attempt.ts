@@ -26,6 +26,9 @@ export interface AttemptResult {
 export const TAMPERINGS = ["body", "signature", "timestamp"] as const;
 export type Tampering = (typeof TAMPERINGS)[number];
 
+/** A request as it should be, but with `webhook-signature` only: a webhook that checks the time takes it. */
+export const STANDARD_ONLY = "standard only";
+
 // The same as for the real webhook.
 const TIMEOUT_MS = 8000;
 // Older than any receiver accepts.
@@ -39,7 +42,7 @@ export async function attemptDelivery(
   url: string,
   { secret, fetch, now, signal }: AttemptParts,
   attempt = 1,
-  tampering?: Tampering,
+  tampering?: Tampering | typeof STANDARD_ONLY,
 ): Promise<AttemptResult> {
   const from = now();
   const end = (status: number | null, error: string | null, absent = false): AttemptResult => ({
@@ -68,11 +71,18 @@ export async function attemptDelivery(
   }
 }
 
-function buildRequest(event: OutgoingEvent, secret: string, attempt: number, now: number, tampering: Tampering | undefined) {
+function buildRequest(
+  event: OutgoingEvent,
+  secret: string,
+  attempt: number,
+  now: number,
+  tampering: Tampering | typeof STANDARD_ONLY | undefined,
+) {
   const headers = buildSignedHeaders(event, secret, attempt, tampering === "timestamp" ? now - LONG_AGO_MS : now);
   switch (tampering) {
+    case STANDARD_ONLY:
     case "timestamp": {
-      // It covers the body only and would still be valid: a receiver that takes either signature could not tell.
+      // X-Service-Signature covers the body only and would still be valid: a receiver that takes either signature could not tell.
       const { "x-service-signature": _, ...dated } = headers;
       return { headers: dated, body: event.body };
     }
