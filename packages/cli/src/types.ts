@@ -128,6 +128,8 @@ export interface Output {
   /** True when data is written as JSON: with --json or --jq, and whenever stdout is not a terminal. */
   readonly json: boolean;
   readonly term: Terminal;
+  /** True once the expression of --jq did not fit a document, which was printed whole. */
+  readonly hasUnfiltered: boolean;
   /** Compiles the expression of --jq, before anything is sent. Throws CliError. */
   ready(): Promise<void>;
   /** Ends what runs beside this program to filter documents. */

@@ -2,14 +2,18 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
+import { converse } from "../src/runtime/converse.ts";
+import { pipe } from "../src/runtime/exec.ts";
+import { createJqFilter } from "../src/runtime/jq.ts";
 import { folder, TERMINAL } from "./harness.ts";
 import { startCliWithServer } from "./world.ts";
 
 const HELLO = ["send", "--from", "a@acme.example", "--subject", "Hi", "--text", "x", "--to"];
+const BOUNCES = "bounced@simulator.mailsvc.test";
 
 /**
  * Stands in for jq, which not every machine has: a path such as `.a.b` of each document, in the program that frames its results too, and
- * the exit codes of jq. Notes each of its starts.
+ * the exit codes of jq. Notes each of its starts. Ends lines as on Windows, and ends after a document, when it is told to.
  */
 const STAND_IN = `#!${process.execPath}
 const { appendFileSync } = require("node:fs");
@@ -21,20 +25,23 @@ if (flags !== (framed ? "--unbuffered,--compact-output" : "--compact-output,--ra
 const expression = (framed ? framed[1] : program).trim();
 if (process.env.JQ_STARTS) appendFileSync(process.env.JQ_STARTS, "started\\n");
 if (!/^\\.[a-zA-Z.]*$/.test(expression)) { console.error("jq: error: syntax error, unexpected end of file"); process.exit(3); }
+const print = (value) => process.stdout.write(JSON.stringify(value) + (process.env.JQ_CRLF ? "\\r\\n" : "\\n"));
 const apply = (value) => {
   for (const name of expression.slice(1).split(".").filter(Boolean)) {
-    if (Array.isArray(value)) throw new Error('Cannot index array with "' + name + '"');
-    value = value[name] ?? null;
+    const kind = Array.isArray(value) ? "array" : typeof value;
+    if (kind !== "object") throw new Error("Cannot index " + kind + ' with "' + name + '"');
+    value = value?.[name] ?? null;
   }
   return value;
 };
 createInterface({ input: process.stdin }).on("line", (line) => {
   try {
-    console.log(JSON.stringify({ r: apply(JSON.parse(line)) }));
+    print({ r: apply(JSON.parse(line)) });
   } catch ({ message }) {
-    console.log(JSON.stringify({ e: message }));
+    print({ e: message });
   }
-  console.log('{"end":true}');
+  print({ end: true });
+  if (process.env.JQ_ENDS) process.exit();
 });
 `;
 
@@ -84,6 +91,46 @@ test("a document that the expression does not fit is printed whole, because what
   ]);
   expect(unfit.json.ids).toHaveLength(2);
   expect((await world.sdk.emails.list()).pagination.total).toBe(2);
+});
+
+test("a stream goes on after documents that the expression does not fit", async () => {
+  const { mailsvc, world } = await startCliWithServer();
+  const { contacts } = world.sdk;
+  for (const name of ["one", "two"]) {
+    await contacts.create({ email: `${name}@example.com` });
+    await contacts.create({ email: `${name}-noted@example.com`, customFields: { note: "A text" } });
+  }
+  const listed = await mailsvc(["contacts", "list", "--all", "--jq", ".customFields.note.x"], { env: withJq() });
+  expect([listed.code, listed.lines]).toMatchObject([
+    13,
+    [{ email: "two-noted@example.com" }, null, { email: "one-noted@example.com" }, null],
+  ]);
+  expect(listed.stderr.match(/Cannot index string with "x"/g)).toHaveLength(1);
+});
+
+test("that an email was not delivered is told, whether the expression fits or not", async () => {
+  const { mailsvc } = await startCliWithServer();
+  const sent = await mailsvc([...HELLO, BOUNCES, "--wait", "--jq", ".emails.first"], { env: withJq() });
+  expect([sent.code, sent.json.emails, sent.stderr]).toMatchObject([12, [{ to: BOUNCES }], expect.stringContaining("--jq does not fit")]);
+});
+
+test.each([{}, { JQ_ENDS: "1" }])("documents may be given at once, also when a jq ends in between: %o", async (variables) => {
+  const jq = withJq();
+  const options = { env: { ...process.env, ...jq, ...variables }, cwd: folder() };
+  const host = {
+    pipe: (argv: readonly string[], input: string) => pipe(argv, input, options),
+    converse: async (argv: readonly string[]) => converse(argv, options),
+  };
+  const filter = await createJqFilter(host, ".n");
+  const results = await Promise.all([1, 2, 3].map((n) => filter.apply(JSON.stringify({ n }))));
+  filter.close();
+  expect(results).toMatchObject([1, 2, 3].map((n) => ({ text: `${n}\n`, fault: null })));
+});
+
+test("lines may end as on Windows", async () => {
+  const { mailsvc } = await startCliWithServer();
+  const sent = await mailsvc([...HELLO, "ada@example.com", "--jq", ".id"], { env: { ...withJq(), JQ_CRLF: "1" } });
+  expect([sent.code, sent.stdout]).toEqual([0, expect.stringMatching(/^em_\w+\n$/)]);
 });
 
 test("one jq filters all documents of a stream", async () => {

@@ -22,6 +22,7 @@ export function runAction(command: Command, run: Run, scope: GlobalScope, action
   return command.action(async () => {
     const session = run.open(readGlobals(command));
     await session.out.ready();
-    run.exit = (await action(session, command.processedArgs as (string | undefined)[], command.opts())) ?? EXIT.ok;
+    const exit = (await action(session, command.processedArgs as (string | undefined)[], command.opts())) ?? EXIT.ok;
+    run.exit = exit === EXIT.ok && session.out.hasUnfiltered ? EXIT.unfiltered : exit;
   });
 }

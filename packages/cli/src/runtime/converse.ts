@@ -17,7 +17,8 @@ export function converse([command = "", ...args]: readonly string[], options: { 
     const [first = "", ...more] = part.split("\n");
     rest += first;
     for (const next of more) {
-      lines.push(rest);
+      // Programs of Windows end lines with CRLF.
+      lines.push(rest.replace(/\r$/, ""));
       rest = next;
     }
     wake();

@@ -37,7 +37,7 @@ export const EXIT_MEANING: Record<Exit, string> = {
   10: "the server was not reached, or did not answer in time",
   11: "partial failure: some items failed, a check found a fault (doctor, relays test), or a sender is not verified yet",
   12: "the email was not delivered (send --wait)",
-  13: "done, but the expression of --jq does not fit the document, which is printed whole",
+  13: "done, but the expression of --jq does not fit a document, which is printed whole",
   70: "a bug in this program",
   127: "the command after -- could not be started (dev), or jq (--jq)",
   130: "cancelled",

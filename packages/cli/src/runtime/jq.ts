@@ -10,10 +10,11 @@ export interface JqResult {
   readonly fault: string | null;
 }
 
-/** Applies an expression to one document after another. */
+/** Applies an expression to documents. */
 export interface JqFilter {
+  /** May be called before an earlier call has ended. */
   apply(json: string): Promise<JqResult>;
-  /** Ends the jq that runs. */
+  /** Ends the jq that runs, after what was asked of it. */
   close(): void;
 }
 
@@ -58,11 +59,13 @@ export async function createJqFilter(host: Pick<Host, "pipe" | "converse">, expr
   };
 }
 
-/** One jq for all documents of a command: lists and streams have thousands. */
+/** One jq for all documents of a command, one after the other: lists and streams have thousands. */
 class LastingJq implements JqFilter {
   readonly #host: Pick<Host, "converse">;
   readonly #program: string;
-  #jq: Conversation | null = null;
+  #jq: Promise<Conversation> | null = null;
+  /** The end of what was asked of it so far. */
+  #asked: Promise<unknown> = Promise.resolve();
 
   constructor(host: Pick<Host, "converse">, expression: string) {
     this.#host = host;
@@ -70,23 +73,36 @@ class LastingJq implements JqFilter {
     this.#program = `(try ((${expression}\n) | {r: .}) catch {e: .}), {end: true}`;
   }
 
-  async apply(json: string): Promise<JqResult> {
-    this.#jq ??= await this.#host.converse(["jq", "--unbuffered", "--compact-output", this.#program]);
-    const jq = this.#jq;
+  apply(json: string): Promise<JqResult> {
+    // Ctrl-C at a terminal ends jq too, and what happens then is still to be printed.
+    const result = this.#asked.then(async () => {
+      const first = await this.#ask(json);
+      return first.hasEnded ? this.#ask(json) : first;
+    });
+    this.#asked = result.catch(() => {});
+    return result;
+  }
+
+  async #ask(json: string): Promise<JqResult & { readonly hasEnded: boolean }> {
+    this.#jq ??= this.#host.converse(["jq", "--unbuffered", "--compact-output", this.#program]);
+    const jq = await this.#jq;
     jq.write(json);
     const results: string[] = [];
     let fault: string | null = null;
     for (;;) {
       const line = await jq.read();
-      if (line === null) return { text: "", fault: readFault(jq.errors()) };
-      if (line === END) return { text: results.map((one) => `${one}\n`).join(""), fault };
+      if (line === null) {
+        this.#jq = null;
+        return { text: "", fault: readFault(jq.errors()), hasEnded: true };
+      }
+      if (line === END) return { text: results.map((one) => `${one}\n`).join(""), fault, hasEnded: false };
       if (line.startsWith(FAULT)) fault = toText(line.slice(FAULT.length, -1)).replace(/[.:]$/, "");
       else results.push(toText(line.slice(RESULT.length, -1)));
     }
   }
 
   close(): void {
-    this.#jq?.end();
+    void this.#asked.then(async () => (await this.#jq)?.end()).catch(() => {});
   }
 }
 
@@ -96,6 +112,6 @@ function toText(json: string): string {
 }
 
 function readFault(stderr: string): string {
-  const [first = ""] = stderr.split("\n");
+  const [first = ""] = stderr.split(/\r?\n/);
   return first.replace(/^jq: (?:error(?: \(at [^)]*\))?: )?/, "").replace(/[.:]$/, "") || "jq has ended";
 }

@@ -1,5 +1,4 @@
 import type { Failure, Host, Out, Output, Style, Terminal } from "../types.ts";
-import { CliError } from "./errors.ts";
 import { EXIT } from "./exit.ts";
 import type { JqFilter } from "./jq.ts";
 import { safeJson, safeLines, safeText } from "./safe-text.ts";
@@ -32,25 +31,31 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
   const json = flags.json || flags.jq !== undefined || !term.stdoutTTY;
   const indent = term.stdoutTTY ? 2 : 0;
   let filter: JqFilter | null = null;
+  let hasUnfiltered = false;
   const document = async (value: unknown, width: number): Promise<void> => {
     if (filter === null) return writeAll(host.stdout, `${safeJson(value, width)}\n`);
     const { text, fault } = await filter.apply(JSON.stringify(value));
     if (fault === null) return writeAll(host.stdout, term.stdoutTTY ? safeLines(text) : text);
-    // What was done is done, and its answer must not be lost.
-    await writeAll(host.stdout, `${safeJson(value, width)}\n`);
-    throw new CliError({
-      code: "jq_failed",
-      message: `--jq does not fit the document, which is printed whole: ${fault}.`,
-      exit: EXIT.unfiltered,
-    });
+    // What was done is done, and its answer must not be lost, nor what comes after it. One message says it for all.
+    if (!hasUnfiltered)
+      fail(
+        { code: "jq_failed", message: `--jq does not fit the document, which is printed whole: ${fault}.`, exit: EXIT.unfiltered },
+        flags.json,
+      );
+    hasUnfiltered = true;
+    return writeAll(host.stdout, `${safeJson(value, width)}\n`);
   };
   const ending = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
   const say = (text: string): void => {
     if (!host.stderr.destroyed) host.stderr.write(ending(text));
   };
+  const fail = (failure: Failure, asJson: boolean): void => say(asJson ? safeJson({ error: failure }) : renderFailure(failure, term.err));
   return {
     json,
     term,
+    get hasUnfiltered() {
+      return hasUnfiltered;
+    },
     ready: async () => {
       if (flags.jq === undefined) return;
       const { createJqFilter } = await import("./jq.ts");
@@ -64,7 +69,7 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
     bytes: (bytes) => writeAll(host.stdout, bytes),
     note: (text) => (flags.quiet ? undefined : say(text)),
     say,
-    fail: (failure, asJson) => say(asJson ? safeJson({ error: failure }) : renderFailure(failure, term.err)),
+    fail,
   };
 }
 
