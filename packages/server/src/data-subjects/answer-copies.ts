@@ -2,9 +2,12 @@ import { and, asc, eq, gte, inArray, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { contains } from "../db/dialect.ts";
 import { waitForTurn } from "../lib/turn.ts";
+import { MINUTE } from "../lib/units.ts";
 
 // Rows looked through by one statement: a few ms, after which others have their turn.
 const CHUNK = 500;
+// An answer gets its time before it is committed: one that was being stored during the search has a time of before. No request takes longer.
+const STORING_MS = 5 * MINUTE;
 
 /** The key of a stored answer to a request with an Idempotency-Key. */
 interface AnswerKey {
@@ -16,7 +19,7 @@ interface AnswerKey {
 /** The stored answers that name a person. */
 export interface AnswerCopies {
   readonly keys: readonly AnswerKey[];
-  /** When the search began, ms: later answers are still to be looked through. */
+  /** When the search began, ms: answers of that time and later are still to be looked through. */
   readonly since: number;
 }
 
@@ -44,13 +47,13 @@ export async function findAnswerCopies(read: Reader, workspaceId: string, texts:
   return { keys: found, since: now };
 }
 
-/** Deletes the answers that were found, and those that name the person and came since. Returns how many. */
+/** Deletes the answers that were found, and those that name the person and were committed since. Returns how many. */
 export async function deleteAnswers(tx: Tx, workspaceId: string, { keys, since }: AnswerCopies, texts: readonly string[]): Promise<number> {
   const { idempotency: t } = tx.t;
   const later = await tx
     .select({ keyId: t.keyId, route: t.route, idempotencyKey: t.idempotencyKey })
     .from(t)
-    .where(and(gte(t.createdAt, since), inArray(t.keyId, selectKeys(tx, workspaceId)), naming(tx, texts)));
+    .where(and(gte(t.createdAt, since - STORING_MS), inArray(t.keyId, selectKeys(tx, workspaceId)), naming(tx, texts)));
   let deleted = 0;
   for (const { keyId, route, idempotencyKey } of [...keys, ...later])
     deleted += (

@@ -1,5 +1,4 @@
-import { domainToUnicode } from "node:url";
-import { parseMailbox } from "@mailsvc/sdk/contract";
+import { parseMailbox, toUnicodeDomain } from "@mailsvc/sdk/contract";
 import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { forgetDeliveries } from "../developer-webhooks/developer-webhooks.ts";
@@ -79,7 +78,7 @@ export function eraseIdempotentResponses(tx: Tx, subject: ErasedSubject): Promis
 export function listTexts({ address, contact }: Pick<ErasedSubject, "address" | "contact">): string[] {
   const at = address.lastIndexOf("@") + 1;
   return [
-    ...new Set([address, address.slice(0, at) + domainToUnicode(address.slice(at)), ...(contact ? [contact.id, contact.email] : [])]),
+    ...new Set([address, address.slice(0, at) + toUnicodeDomain(address.slice(at)), ...(contact ? [contact.id, contact.email] : [])]),
   ];
 }
 
