@@ -14,17 +14,17 @@ export type Asker = Pick<DeveloperKey, "owner" | "permissions">;
 
 /** What uses a template: templates, of which it is a part, and campaigns and automations that send it. At most so many of each. */
 export async function listUsers(
-  q: Tx | Reader,
+  read: Reader,
   { templateHooks }: Pick<TemplateDeps, "templateHooks">,
   row: TemplateRow,
   asker: Asker,
 ): Promise<TemplateDetail["usedBy"]> {
-  const templates = (isPart(row) ? await listTemplateUses(q, row.workspaceId) : [])
+  const templates = (isPart(row) ? await listTemplateUses(read, row.workspaceId) : [])
     .filter((one) => isUser(one, row))
     .sort((a, b) => (a.id < b.id ? 1 : -1))
     .slice(0, TEMPLATE_LIMITS.usedBy)
     .map(({ id, slug, name }) => ({ id, slug, name }));
-  const { campaigns, automations } = await templateHooks.listSenders(q, row);
+  const { campaigns, automations } = await templateHooks.listSenders(read, row);
   const may = (permission: "campaigns:read" | "automations:read"): boolean => asker.owner || asker.permissions.has(permission);
   return {
     templates,

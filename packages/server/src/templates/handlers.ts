@@ -1,5 +1,6 @@
-import type { contract } from "@mailsvc/sdk/contract";
+import type { contract, TemplateDetail } from "@mailsvc/sdk/contract";
 import type { Handlers } from "../http/handler.ts";
+import { listUsers } from "./dependents.ts";
 import type { TemplateDeps } from "./deps.ts";
 import { loadParser, type Parse } from "./engine/parser.ts";
 import { getBySlug, getDetail, preview, renderSources, resolveVersion } from "./sending.ts";
@@ -25,7 +26,15 @@ export const templateHandlers: Omit<Handlers<typeof contract.templates, Template
     const row = await getTemplateRow(read, workspaceId, id);
     return getDetail(read, deps, row, await getVersionRow(read, row, version ?? DRAFT), key);
   },
-  update: { prepare, run: (input, { tx, deps, workspaceId, key }, parse: Parse) => updateDraft(tx, deps, workspaceId, input, parse, key) },
+  update: {
+    // Its users are many rows: read in the transaction, other writers would wait for them.
+    prepare: async ({ id }, { read, deps, workspaceId, key }) => ({
+      parse: await loadParser(),
+      usedBy: await listUsers(read, deps, await getTemplateRow(read, workspaceId, id), key),
+    }),
+    run: (input, { tx, deps, workspaceId }, prepared: Pick<TemplateDetail, "usedBy"> & { parse: Parse }) =>
+      updateDraft(tx, deps, workspaceId, input, prepared),
+  },
   delete: ({ id }, { tx, workspaceId }) => deleteTemplate(tx, workspaceId, id),
   publish: { prepare, run: (input, { tx, deps, workspaceId }, parse: Parse) => publishDraft(tx, deps, workspaceId, input, parse) },
   versions: (input, { read, workspaceId }) => listVersions(read, workspaceId, input),

@@ -8,7 +8,7 @@ import { assertRevision } from "../lib/revision.ts";
 import { compileContent, toApiError } from "./compiled-set.ts";
 import type { CompiledTemplates } from "./compiled-templates.ts";
 import { applyChanges, assertComplete, assertFits, type Content, EMPTY_CONTENT, hashContent, toSlug } from "./content.ts";
-import { type Asker, assertNoneBreaks, assertUnused, listUsers } from "./dependents.ts";
+import { assertNoneBreaks, assertUnused } from "./dependents.ts";
 import type { TemplateDeps } from "./deps.ts";
 import type { Compiled } from "./engine/engine.ts";
 import type { Parse } from "./engine/parser.ts";
@@ -94,14 +94,13 @@ export async function createTemplate(
   return showDetail(row, draft, compiled, NOBODY);
 }
 
-/** Updates a template and its draft, and publishes it if asked. Throws ApiError not_found, validation_error or conflict. */
+/** Updates a template and its draft, and publishes it if asked. `usedBy` was read before the transaction. Throws ApiError not_found, validation_error or conflict. */
 export async function updateDraft(
   tx: Tx,
   deps: TemplateDeps,
   workspaceId: string,
   input: HandlerInput<Endpoints["update"]>,
-  parse: Parse,
-  asker: Asker,
+  { parse, usedBy }: { readonly parse: Parse; readonly usedBy: TemplateDetail["usedBy"] },
 ): Promise<TemplateDetail> {
   const row = await getTemplateRow(tx, workspaceId, input.id);
   assertRevision("template", row.revision, input.revision);
@@ -128,7 +127,7 @@ export async function updateDraft(
     updatedAt: deps.clock.now(),
     ...published,
   });
-  return showDetail(changedRow, draft, compiled, await listUsers(tx, deps, changedRow, asker));
+  return showDetail(changedRow, draft, compiled, usedBy);
 }
 
 /** Publishes the draft. Does nothing when it is published already. Throws ApiError not_found, validation_error or conflict. */
@@ -225,7 +224,7 @@ export async function resolveById(
 
 export { CompiledTemplates } from "./compiled-templates.ts";
 export { type ContactFields, getContactValues, relaxVariables, renderContactMail, renderContactSubject } from "./contact-mail.ts";
-export { type Compiled, MissingVariables, makeAllowance } from "./engine/engine.ts";
+export { type Compiled, MissingVariables, makeAllowance, TemplateFaults } from "./engine/engine.ts";
 export { loadParser, type Parse } from "./engine/parser.ts";
 export { assertSendable, compilePinned, type PinnedTemplate, pinOwn, pinPublished } from "./pinned.ts";
 export { checkSubject, compileOwnSubject, renderForSending, resolveBySlug, type Sendable } from "./sending.ts";

@@ -1,6 +1,6 @@
 import { Mailsvc } from "@mailsvc/sdk";
 import { TEMPLATE_LIMITS } from "@mailsvc/sdk/contract";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { keyFor, secondWorkspace } from "../../test/tenant.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
 
@@ -53,6 +53,15 @@ test("a template names the campaigns that are not over, also by a variant, and t
   await sdk.campaigns.delete(draft.id);
   await sdk.automations.delete(series.id);
   expect((await sdk.templates.get(id)).usedBy).toEqual({ ...usedBy, campaigns: usedBy.campaigns.slice(0, 2), automations: [] });
+});
+
+test("an update reads what uses its template before its transaction", async () => {
+  await using world = await createWorld();
+  const { db, templateHooks } = world.app.deps;
+  const id = await createTemplate(world, "Hello");
+  const listSenders = vi.spyOn(templateHooks, "listSenders");
+  await world.sdk.templates.update(id, { name: "Hi" });
+  expect(listSenders.mock.calls.map(([read]) => read === db.read)).toEqual([true]);
 });
 
 test("a layout and a partial name the templates whose draft or published version has them", async () => {
