@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { createCampaign } from "../../test/campaign.ts";
 import { createWorld } from "../testing.ts";
@@ -47,4 +48,34 @@ test("mail whose contact is gone, or lacks what the subject needs, is listed wit
   await world.settle();
   await sdk.contacts.delete(ada);
   expect((await sdk.emails.list({ campaign: id })).data.map(({ subject }) => subject)).toEqual([CONTENT.subjectLine]);
+});
+
+test("a campaign whose source compiles no more is listed and shown beside others, and a list compiles no mail", async () => {
+  await using world = await createWorld();
+  const { sdk, app } = world;
+  const { db, compiledTemplates } = app.deps;
+  await sdk.contacts.create({ email: "ada@example.com", firstName: "Ada" });
+  const subjects = ["Sound, {{firstName}}", "Bad body, {{firstName}}", "Bad subject, {{firstName}}"];
+  for (const subjectLine of subjects) {
+    const { id } = await createCampaign(world, { ...CONTENT, subjectLine });
+    await sdk.campaigns.send(id);
+    await world.settle();
+  }
+  await db.tx(async (tx) => {
+    const { campaignContents: t } = tx.t;
+    for (const { contentsId, source } of await tx.select().from(t)) {
+      const wrong = source?.subject?.startsWith("Bad body") ? { html: "{{#if}" } : { subject: "{{#if}" };
+      if (source?.subject?.startsWith("Bad"))
+        await tx
+          .update(t)
+          .set({ source: { ...source, ...wrong } })
+          .where(eq(t.contentsId, contentsId));
+    }
+  });
+  compiledTemplates.pinned.clear();
+  const { data } = await sdk.emails.list();
+  expect(data.map(({ subject }) => subject)).toEqual(["Bad subject, {{firstName}}", "Bad body, Ada", "Sound, Ada"]);
+  expect(compiledTemplates.pinned.size).toBe(0);
+  const shown = await Promise.all(data.map(({ id }) => sdk.emails.get(id)));
+  expect(shown.map(({ subject }) => subject)).toEqual(["Bad subject, {{firstName}}", "Bad body, {{firstName}}", "Sound, Ada"]);
 });

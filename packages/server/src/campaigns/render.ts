@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { type ContactRow, explainNoMail } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { findRows } from "../db/find.ts";
@@ -14,10 +14,12 @@ import {
   getContactValues,
   loadParser,
   MissingVariables,
+  type Parse,
   type PinnedTemplate,
   relaxVariables,
   renderContactMail,
   renderContactSubject,
+  TemplateFaults,
 } from "../templates/templates.ts";
 import type { CampaignRow } from "./campaigns.ts";
 import { listDepartures } from "./departures.ts";
@@ -69,13 +71,14 @@ export async function renderRecipients(read: Reader, { compiledTemplates }: Camp
 }
 
 /** Compiles what a campaign sends. Variables are optional, except those whose declaration requires them. Throws TemplateFaults. */
-export function compileSource(parse: Parameters<typeof compilePinned>[0], source: PinnedTemplate, previewText: string | null): Compiled {
+export function compileSource(parse: Parse, source: PinnedTemplate, previewText: string | null): Compiled {
   return relaxVariables(compilePinned(parse, previewText === null ? source : addPreheader(source, previewText)));
 }
 
 /**
  * Renders the mail of a recipient once more, whatever became of its campaign, with the contact's present fields; null if the contact is
- * gone, or the mail cannot be rendered with them.
+ * gone, or the mail cannot be rendered with them. That may be so because its source, which an earlier version of the server has accepted,
+ * compiles no more.
  */
 export async function renderAgain(
   read: Reader,
@@ -84,8 +87,9 @@ export async function renderAgain(
 ): Promise<RenderedMail | null> {
   if (email.campaignId === null) return null;
   const contact = (await loadContacts(read, [{ email }])).get(email.contactId ?? "");
-  const template = (await loadTemplates(read, compiledTemplates, [{ email }])).get(email.contentsId);
-  if (!contact || !template) return null;
+  if (!contact) return null;
+  const template = await loadTemplates(read, compiledTemplates, [{ email }]).then((found) => found.get(email.contentsId), explainFaults);
+  if (!template) return null;
   const mail: Rendered = { subject: "", html: null, text: null, failure: null, withdrawal: null };
   renderOne(mail, template, contact);
   const { subject, html, text, failure, withdrawal } = mail;
@@ -94,7 +98,8 @@ export async function renderAgain(
 
 /**
  * The subjects that recipients of campaigns read, by the ids of the emails, with the contacts' present fields. Where the contact is gone, or
- * the subject cannot be rendered with them, there is none.
+ * the subject cannot be rendered with them, there is none. Subjects are compiled alone, and kept nowhere: a list of emails would displace the
+ * templates that are being sent.
  */
 export async function renderSubjects(
   read: Reader,
@@ -102,7 +107,7 @@ export async function renderSubjects(
   emails: readonly PendingMail["email"][],
 ): Promise<ReadonlyMap<string, string>> {
   const own = emails.filter(({ campaignId }) => campaignId !== null).map((email) => ({ email }));
-  const [contacts, templates] = [await loadContacts(read, own), await loadTemplates(read, compiledTemplates, own)];
+  const [contacts, templates] = [await loadContacts(read, own), await loadSubjects(read, compiledTemplates, own)];
   const subjects = new Map<string, string>();
   for (const { email } of own) {
     const contact = contacts.get(email.contactId ?? "");
@@ -180,6 +185,47 @@ async function loadContacts(read: Reader, mails: readonly Unrendered[]): Promise
 }
 
 async function loadTemplates(read: Reader, { pinned }: CompiledTemplates, mails: readonly Unrendered[]): Promise<Map<number, Compiled>> {
+  const found = new Map<number, Compiled>();
+  for (const { contentsId, hash } of await listHashes(read, mails)) {
+    const known = pinned.get(hash);
+    const row = known ? undefined : await findSource(read, contentsId);
+    const template = known ?? (row && compileSource(await loadParser(), row.source, row.previewText));
+    if (!template) continue;
+    if (!known) pinned.set(hash, template);
+    found.set(contentsId, template);
+  }
+  return found;
+}
+
+/** Templates of which the subject alone is compiled, by the ids of the contents; none where it cannot be. */
+async function loadSubjects(read: Reader, { pinned }: CompiledTemplates, mails: readonly Unrendered[]): Promise<Map<number, Compiled>> {
+  const parse = await loadParser();
+  const found = new Map<number, Compiled>();
+  for (const { contentsId, hash } of await listHashes(read, mails)) {
+    const known = pinned.peek(hash);
+    const source = known ? undefined : (await findSource(read, contentsId))?.source;
+    const template = known ?? (source && compileSubject(parse, source));
+    if (template) found.set(contentsId, template);
+  }
+  return found;
+}
+
+function compileSubject(parse: Parse, source: PinnedTemplate): Compiled | undefined {
+  // Its layout declares variables, also for the subject.
+  const layout = source.layout && { ...source.layout, html: null, text: null };
+  try {
+    return compileSource(parse, { ...source, html: null, text: null, layout }, null);
+  } catch (error) {
+    return explainFaults(error);
+  }
+}
+
+/** Undefined for the faults of a template; throws other errors. */
+function explainFaults(error: unknown): undefined {
+  if (!(error instanceof TemplateFaults)) throw error;
+}
+
+async function listHashes(read: Reader, mails: readonly Unrendered[]): Promise<{ contentsId: number; hash: string }[]> {
   const { campaignContents: t } = read.t;
   const ids = [...new Set(mails.map(({ email }) => email.contentsId))];
   const rows = await read
@@ -190,21 +236,11 @@ async function loadTemplates(read: Reader, { pinned }: CompiledTemplates, mails:
         .where(read.sqlDialect.amongNumbers(t.contentsId, arg("ids"))),
     )
     .execute({ ids: JSON.stringify(ids) });
-  const found = new Map<number, Compiled>();
-  for (const { contentsId, hash } of rows) {
-    const known = pinned.get(hash ?? "");
-    if (known) {
-      found.set(contentsId, known);
-      continue;
-    }
-    const [row] = await read
-      .select({ source: t.source, previewText: t.previewText })
-      .from(t)
-      .where(and(eq(t.contentsId, contentsId)));
-    if (!row) continue;
-    const made = compileSource(await loadParser(), row.source, row.previewText);
-    pinned.set(hash ?? "", made);
-    found.set(contentsId, made);
-  }
-  return found;
+  return rows.map(({ contentsId, hash }) => ({ contentsId, hash: hash ?? "" }));
+}
+
+async function findSource(read: Reader, contentsId: number): Promise<{ source: PinnedTemplate; previewText: string | null } | undefined> {
+  const { campaignContents: t } = read.t;
+  const [row] = await read.select({ source: t.source, previewText: t.previewText }).from(t).where(eq(t.contentsId, contentsId));
+  return row;
 }
