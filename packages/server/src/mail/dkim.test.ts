@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, verify } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import * as turn from "../lib/turn.ts";
 import { type DkimKey, dkimSigner } from "./dkim.ts";
 import { NASTY_MAIL, sampleMail } from "./mailer.laws.ts";
 import { composeMime } from "./mime.ts";
@@ -198,4 +199,15 @@ describe("DKIM", () => {
     expect(bad({ selector: "a; b=" })).toThrow("selector");
     expect(bad({ domain: "acme" })).toThrow("no dot");
   });
+});
+
+test("a body of a megabyte lets others have a turn after each quarter", async () => {
+  const waits = vi.spyOn(turn, "waitForTurn");
+  try {
+    const sign = dkimSigner([{ domain: "acme.example", selector: "s", privateKey: pem(ed.privateKey) }]);
+    await sign("acme.example", Buffer.from(`From: a@acme.example\r\n\r\n${"A line of text.\r\n".repeat(60_000)}`));
+    expect(waits).toHaveBeenCalledTimes(3);
+  } finally {
+    waits.mockRestore();
+  }
 });

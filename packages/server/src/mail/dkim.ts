@@ -115,7 +115,7 @@ async function hashBody(body: Buffer): Promise<string> {
     if (length > 0) {
       for (; held > 0; held -= Math.min(held, PIECE_BYTES)) {
         hash.update(EMPTY_LINES.subarray(0, held));
-        await waitForTurn();
+        if (held > PIECE_BYTES) await waitForTurn();
       }
       hash.update(text.slice(0, length), "latin1");
       isEmpty = false;

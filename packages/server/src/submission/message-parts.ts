@@ -50,7 +50,7 @@ export async function listParts(message: Buffer): Promise<MessageParts> {
       declareBoundary(open.fields, boundaries);
       start = message.length - open.content.length;
     }
-    await waitForTurn();
+    if (from + PIECE_BYTES < message.length) await waitForTurn();
   }
   parts.push({ ...open, content: message.subarray(start) });
   return { parts, boundaries };
