@@ -1,4 +1,5 @@
 import type { Timer } from "../lib/clock.ts";
+import { MAX_AGE_MS } from "../lib/freshness.ts";
 import { waitForTurn } from "../lib/turn.ts";
 import { MINUTE, SECOND } from "../lib/units.ts";
 import type { Mailer } from "../mail/mailer.ts";
@@ -9,7 +10,7 @@ import { handOver } from "./hand-over.ts";
 import { MAX_MARKED_AHEAD, Marks } from "./marks.ts";
 import type { Ended, Next } from "./next.ts";
 import { OutcomeBatch } from "./outcome-batch.ts";
-import { MAX_AGE_MS, renewMails, type WaitingMail } from "./renew.ts";
+import { renewMails, type WaitingMail } from "./renew.ts";
 import { Slots } from "./slots.ts";
 import { checkSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { addContacts, createCampaign } from "../../test/campaign.ts";
 import { accepted, type ScriptedMailer, scriptedMailer } from "../../test/scripted-mailer.ts";
+import { MAX_AGE_MS } from "../lib/freshness.ts";
 import type { Receipt } from "../mail/mailer.ts";
 import { createWorld, type TestWorld } from "../testing.ts";
-import { MAX_AGE_MS } from "./renew.ts";
 
 const PEOPLE = 12;
 const SLOTS = 4;

@@ -8,13 +8,6 @@ import type { Next } from "./next.ts";
 import { checkSuppressed } from "./suppressed.ts";
 import type { PendingMail } from "./transform.ts";
 
-/**
- * How long (real ms) an email may wait between the moment at which its contact, its address and its campaign were read and its hand-over. One
- * that waits longer is renewed. What people ask for is promised to hold a second after the answer (docs/campaigns.md): the rest of
- * that second is for reading and composing.
- */
-export const MAX_AGE_MS = 500;
-
 /** An email that has waited since it was transformed. */
 export interface WaitingMail {
   readonly claimed: Pick<ClaimedMail, "bytes">;

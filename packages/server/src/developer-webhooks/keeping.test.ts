@@ -1,9 +1,23 @@
 import type { ServerResponse } from "node:http";
 import { eq } from "drizzle-orm";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { receiver } from "../../test/receiver.ts";
-import { deleteEvents, recordEvents } from "../events/events.ts";
-import { createWorld } from "../testing.ts";
+import { StorageUnavailable } from "../db/errors.ts";
+import * as events from "../events/events.ts";
+import { createWorld, type TestWorld } from "../testing.ts";
+
+const { deleteEvents, recordEvents } = events;
+
+/** Real time of a world that passes when it is told to. */
+function passTime({ app: { deps } }: TestWorld): (ms: number) => void {
+  const { clock } = deps;
+  let passed = 0;
+  const real = { ...clock.real, now: () => clock.real.now() + passed };
+  Object.assign(deps, { clock: Object.create(clock, { real: { value: real } }) });
+  return (ms) => {
+    passed += ms;
+  };
+}
 
 test("events are kept for as long as --keep says, with their deliveries, and their numbers go on", async () => {
   await using world = await createWorld({ flags: { keep: "events=30" } });
@@ -62,10 +76,8 @@ test("what waits for a slow receiver is not sent any more once the person it nam
   await using world = await createWorld();
   await using hook = await receiver();
   const { sdk, app, workspaceId } = world;
+  const pass = passTime(world);
   const { clock } = app.deps;
-  let passed = 0;
-  const real = { ...clock.real, now: () => clock.real.now() + passed };
-  Object.assign(app.deps, { clock: Object.create(clock, { real: { value: real } }) });
   const { id } = await sdk.webhooks.create({ url: hook.url, events: ["email.opened"] });
   const mail = { from: "Acme <hello@acme.example>", to: "canary@example.com", subject: "Hello", text: "It works." };
   const { id: emailId } = (await sdk.emails.send(mail)) as { id: string };
@@ -83,7 +95,7 @@ test("what waits for a slow receiver is not sent any more once the person it nam
   const response = await first.promise;
   hook.react = () => 200;
   await sdk.people.erase("canary@example.com");
-  passed = 501;
+  pass(501);
   response.end();
   await world.settle();
   expect(hook.received.map(({ event }) => event.to)).toEqual(["canary@example.com"]);
@@ -92,6 +104,27 @@ test("what waits for a slow receiver is not sent any more once the person it nam
   await world.settle();
   expect(hook.received.map(({ event }) => event.to)).toEqual(["canary@example.com", null]);
   expect((await sdk.webhooks.deliveries(id)).data).toMatchObject([{ state: "delivered" }]);
+});
+
+test("events that cannot be read again for want of the database go out when it is back, not a minute later", async () => {
+  await using world = await createWorld();
+  await using hook = await receiver();
+  const { sdk, app, workspaceId } = world;
+  const pass = passTime(world);
+  await sdk.webhooks.create({ url: hook.url, events: ["email.opened"] });
+  const first = Promise.withResolvers<ServerResponse>();
+  hook.react = () => (response) => first.resolve(response);
+  const opened = { workspaceId, type: "email.opened" as const, at: app.deps.clock.now(), emailId: "em_1" };
+  await app.deps.db.tx((tx) => recordEvents(tx, app.deps, [opened, opened, opened]));
+  const response = await first.promise;
+  hook.react = () => 200;
+  const unavailable = vi.spyOn(events, "readByKeys").mockRejectedValueOnce(new StorageUnavailable("The disk is full."));
+  onTestFinished(() => unavailable.mockRestore());
+  pass(501);
+  response.end();
+  await world.settle();
+  expect(unavailable).toHaveBeenCalled();
+  expect(hook.received).toHaveLength(3);
 });
 
 test("an event that is gone before its turn is cancelled, and the next one goes out", async () => {

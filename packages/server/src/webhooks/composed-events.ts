@@ -1,13 +1,9 @@
 import type { Reader, Tx } from "../db/db.ts";
+import { MAX_AGE_MS } from "../lib/freshness.ts";
+import { yieldToEventLoop } from "../lib/turn.ts";
 import type { WebhookDeps } from "./deps.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Job, OpenEvent } from "./streams.ts";
-
-/**
- * How long (real ms) an event may wait between the moment at which its bytes were made and its attempt. One that waits longer for a slow
- * receiver is made again: the person it names may have been erased meanwhile.
- */
-const MAX_AGE_MS = 500;
 
 /** An event that is gone from the log of which its bytes are made. */
 interface GoneEvent {
@@ -39,8 +35,29 @@ export function isStale({ composed }: OpenEvent, now: number): boolean {
   return composed !== undefined && now - composed.at > MAX_AGE_MS;
 }
 
-/** Makes the bytes of an event again, with those of the events that follow it. One that is gone stays without. */
-export async function renewEvents({ db, clock }: Pick<WebhookDeps, "db" | "clock">, job: Job): Promise<void> {
-  job.event.composed = undefined;
-  await composeEvents(db.read, [job], clock.real.now());
+/** Makes the bytes of events again: together for all that come up in one turn of the event loop. */
+export class EventRenewer {
+  readonly #deps: () => Pick<WebhookDeps, "db" | "clock">;
+  #jobs: Job[] = [];
+  #next: Promise<void> | null = null;
+
+  constructor(deps: () => Pick<WebhookDeps, "db" | "clock">) {
+    this.#deps = deps;
+  }
+
+  /** Makes the bytes of an event again, with those of the events that follow it. One that is gone stays without. */
+  renew(job: Job): Promise<void> {
+    this.#jobs.push(job);
+    this.#next ??= yieldToEventLoop().then(() => this.#run());
+    return this.#next;
+  }
+
+  async #run(): Promise<void> {
+    const { db, clock } = this.#deps();
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    this.#next = null;
+    for (const { event } of jobs) event.composed = undefined;
+    await composeEvents(db.read, jobs, clock.real.now());
+  }
 }

@@ -1,12 +1,13 @@
 import type { AttemptClass } from "@mailsvc/sdk/contract";
 import { isNotNull, min } from "drizzle-orm";
+import { StorageUnavailable } from "../db/errors.ts";
 import type { Timer } from "../lib/clock.ts";
 import { SealBroken } from "../lib/seal.ts";
 import { MINUTE } from "../lib/units.ts";
 import type { Attempt } from "./attempt.ts";
 import type { EndpointClient } from "./client.ts";
 import { completeBatch, type Progress } from "./complete-batch.ts";
-import { isStale, renewEvents } from "./composed-events.ts";
+import { EventRenewer, isStale } from "./composed-events.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 import type { Lookup } from "./connect.ts";
 import type { WebhookDeps } from "./deps.ts";
@@ -86,6 +87,7 @@ export class WebhookDispatcher implements WebhookWorker {
   #ready = new ReadySet();
   #limiter = this.#createLimiter();
   #sender: WebhookSender | null = null;
+  readonly #renewer = new EventRenewer(() => this.#deps);
   /** Completed, and not recorded yet. */
   readonly #outcomes: Outcome[] = [];
   /** Attempts since the process started, by how they ended. */
@@ -192,7 +194,7 @@ export class WebhookDispatcher implements WebhookWorker {
     const { clock, log } = this.#deps;
     if (clock.now() > job.leaseEndsAt - MIN_LEASE_MS) return { job, attempt: null };
     try {
-      if (isStale(event, clock.real.now())) await client.hold(() => renewEvents(this.#deps, job));
+      if (isStale(event, clock.real.now())) await client.hold(() => this.#renewer.renew(job));
       // It is gone from the log. Unless it was cancelled when it was claimed, it is when it is claimed again.
       if (event.eventKey !== null && !event.composed) return { job, attempt: null };
       const { id, body } = event.composed ?? { id: event.id, body: openBody(this.#deps, event) };
@@ -201,6 +203,8 @@ export class WebhookDispatcher implements WebhookWorker {
       if (attempt.class === "ok") return { job, attempt, next: this.#next(job) };
       return { job, attempt: this.#aborted ? null : attempt };
     } catch (error) {
+      // It is released as soon as the database works again.
+      if (error instanceof StorageUnavailable) return { job, attempt: null };
       // Our fault and not the receiver's: it costs no attempt.
       log.error("cannot prepare an event for its webhook", {
         event: event.id,
