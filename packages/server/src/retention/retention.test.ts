@@ -205,6 +205,15 @@ test("a sweep that finds nothing sleeps until something can be old enough", asyn
   expect(await nextSweep(world)).toBe("2026-02-01T00:00:00.000Z");
 });
 
+test("a row that was stored while the clock was ahead does not put the next sweep off", async () => {
+  await using world = await createWorld();
+  const { db, clock } = world.app.deps;
+  const ahead = { run: "run_none", level: "info" as const, message: "Ahead", at: clock.now() + 365 * DAY };
+  await db.tx(async (tx) => void (await tx.insert(tx.t.runLogs).values(ahead)));
+  await world.clock.advance("1d");
+  expect(await nextSweep(world)).toBe("2026-01-03T00:00:00.000Z");
+});
+
 test("a changed policy applies from the next start within a day, and the sweep of the old policy ends", async () => {
   await using world = await createWorld();
   await world.clock.advance("1d");

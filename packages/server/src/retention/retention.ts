@@ -144,7 +144,9 @@ async function getNextSweepAt(deps: RetentionDeps): Promise<number> {
     RECORDS.filter(({ policy }) => deps.config.keepDays[policy] !== null).map(async (records) => {
       if (records.daily) return now;
       const [oldest] = await records.list(deps.db.read, null, 1, now);
-      return Math.min(oldest?.createdAt ?? now, now) + getRetentionMs(deps, records);
+      // The first row was stored while the clock was ahead: those behind it may be older.
+      if (oldest && oldest.createdAt > now) return now;
+      return (oldest?.createdAt ?? now) + getRetentionMs(deps, records);
     }),
   );
   if (listMonthly(deps).length > 0) due.push(now);
