@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 // A client may send requests before it has the responses to earlier ones. With more than this many without a response its connection is
 // not read until half of them have one. Node looks at the bytes of responses only, and a request that waits has none: 200,000 requests of
@@ -33,6 +34,11 @@ class Pipeline {
     if (this.#open > MAX_OPEN && !this.#paused) this.#pause();
   }
 
+  /** Whether the connection is not read, because too many of its requests have no response. */
+  get isPaused(): boolean {
+    return this.#paused;
+  }
+
   readonly #remove = (): void => {
     this.#open -= 1;
     if (this.#paused && this.#open <= MAX_OPEN / 2) this.#resume();
@@ -55,7 +61,11 @@ class Pipeline {
 
 /** The pipelines of all connections. */
 export class Pipelines {
-  readonly #bySocket = new WeakMap<Socket, Pipeline>();
+  readonly #bySocket = new WeakMap<Duplex, Pipeline>();
+
+  isPaused(socket: Duplex): boolean {
+    return this.#bySocket.get(socket)?.isPaused === true;
+  }
 
   of({ socket }: IncomingMessage): Pipeline {
     let pipeline = this.#bySocket.get(socket);

@@ -98,8 +98,11 @@ test("a database that cannot be written is not ready, even before a request trie
 });
 
 describe("limits of connections", () => {
-  const bare = async (options: Partial<Pick<Parameters<typeof listen>[1], "maxConnections" | "headersTimeoutMs" | "tap">>) => {
-    const listening = await listen(server.app.http, {
+  const bare = async (
+    options: Partial<Pick<Parameters<typeof listen>[1], "maxConnections" | "headersTimeoutMs" | "tap">>,
+    router: Parameters<typeof listen>[0] = server.app.http,
+  ) => {
+    const listening = await listen(router, {
       host: "127.0.0.1",
       port: 0,
       https: false,
@@ -150,6 +153,15 @@ describe("limits of connections", () => {
     slow.write("POST /api/v1/send HTTP/1.1\r\nHost: x\r\nX-Sl");
     expect(await slow.read()).toMatch(/^HTTP\/1\.1 408 /);
     await slow.closed;
+  });
+
+  test("a connection that waits for many responses gets no 408 in their place when its next head is late", async () => {
+    const hanging = Object.create(server.app.http, { serveDirectly: { value: () => true } });
+    await using place = await bare({ headersTimeoutMs: 200 }, hanging);
+    const line = await wire(place.url);
+    line.write(`${head("GET /slow").repeat(100)}POST /api/v1/send HTTP/1.1\r\nX-Sl`);
+    expect(await line.read()).toBe("");
+    await line.closed;
   });
 
   test("connections beyond the limit are closed, and the others go on", async () => {

@@ -88,7 +88,9 @@ export async function listen(router: Router, options: ListenOptions): Promise<Li
   // A broken connection is the client's affair; bytes that are not HTTP are answered, and the connection closed.
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const status = UNPARSED_STATUS[error.code ?? ""] ?? "400 Bad Request";
-    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    // A client that sent many requests would take the answer for that of an earlier one.
+    const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT" && pipelines.isPaused(socket);
+    if (socket.writable && !isLate) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     else socket.destroy();
   });
   if (!options.https) await bind(server, options);
