@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { longestTurn } from "../../test/longest-turn.ts";
 import { maskAddresses } from "./mask-addresses.ts";
 
 test.each([
@@ -11,7 +12,13 @@ test.each([
   expect(maskAddresses(text)).toBe(masked);
 });
 
-test("a long text without an address costs no time", () => {
+test("a long text without an address takes a moment only", async () => {
   const text = "x".repeat(1_000_000);
-  expect(maskAddresses(text)).toBe(text);
+  let masked = "";
+  const turn = await longestTurn(async () => {
+    masked = maskAddresses(text);
+  });
+  expect(masked).toBe(text);
+  // A quiet machine needs 300 ms.
+  expect(turn).toBeLessThan(3000);
 });
