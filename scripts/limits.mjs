@@ -135,6 +135,10 @@ const MEANINGS = {
     overlapHours: ["how long the old secret signs after a rotation, unless you say otherwise", hours],
     disabledAfterDays: ["failure after which a webhook is disabled", days],
   },
+  EVENT_LIMITS: {
+    title: "The list of events",
+    numbered: ["events of more than two types that have page numbers; cursors go further", count],
+  },
   FOLLOWER_LIMITS: {
     title: "Connections that follow events",
     perKey: ["of one key, on each server", count],

@@ -137,7 +137,7 @@ export interface MailsvcMethods {
       inDoubt?: boolean | undefined;
       /** Only emails from this address */
       from?: string | undefined;
-      /** Only emails whose subject begins with this, in upper or lower case */
+      /** Only emails whose subject begins with this, in upper or lower case; of a campaign, the subject as it was written, with its variables */
       subject?: string | undefined;
       /** Only emails with this tag: name=value */
       tag?: string | undefined;
@@ -1610,7 +1610,7 @@ export interface MailsvcMethods {
      * `GET /api/v1/v1/events`
      */
     list(input?: {
-      /** Page number, from 1 */
+      /** Page number, from 1. With filters, and without one or two types, pages may end after 1,000 events; continue with cursor */
       page?: number | undefined;
       /** Items per page, 1 to 100 */
       limit?: number | undefined;
@@ -1933,7 +1933,7 @@ export interface MailsvcMethods {
     /**
      * Wait for a matching mail of a test key and return it.
      *
-     * Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends. Up to 50 requests of a workspace may wait at a time.
+     * Considers mail already captured, oldest first; with `after`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends. Up to 50 requests of a workspace may wait at a time, on each server.
      *
      * `GET /api/v1/test-inbox/wait`
      */

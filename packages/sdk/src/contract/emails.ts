@@ -295,12 +295,10 @@ export const emails = {
       to: EmailAddress.optional().meta({ description: "Only emails to this address, also by cc or bcc" }),
       inDoubt: z.stringbool().optional().meta({ description: "Only emails that a crash left in doubt: they may arrive twice" }),
       from: EmailAddress.optional().meta({ description: "Only emails from this address" }),
-      subject: z
-        .string()
-        .min(1)
-        .max(SEND_LIMITS.subject)
-        .optional()
-        .meta({ description: "Only emails whose subject begins with this, in upper or lower case" }),
+      subject: z.string().min(1).max(SEND_LIMITS.subject).optional().meta({
+        description:
+          "Only emails whose subject begins with this, in upper or lower case; of a campaign, the subject as it was written, with its variables",
+      }),
       tag: TagFilter.optional().meta({ description: "Only emails with this tag: name=value", examples: ["kind=report"] }),
       template: z.string().max(100).optional().meta({ description: "Only emails of this template (its slug), without those of campaigns" }),
       campaign: z.string().max(100).optional().meta({ description: "Only emails of this campaign (its id)" }),

@@ -8,6 +8,9 @@ import { EventRecipient } from "./recipients.ts";
 import { TagFilter } from "./send-fields.ts";
 import * as z from "./zod.ts";
 
+/** How many events of a filter with more than two types have page numbers. */
+export const EVENT_LIMITS = { numbered: 1000 } as const;
+
 /** How many connections may follow events at a time, on each server. */
 export const FOLLOWER_LIMITS = { perKey: 10, perWorkspace: 25 } as const;
 
@@ -101,6 +104,9 @@ export const events = {
     followedBy: "tail",
     query: z.object({
       ...pageQuery,
+      page: pageQuery.page.meta({
+        description: `Page number, from 1. With filters, and without one or two types, pages may end after ${EVENT_LIMITS.numbered.toLocaleString("en-US")} events; continue with cursor`,
+      }),
       ...filters,
       since: Instant.optional().meta({ description: "Only events at this instant or later" }),
       until: Instant.optional().meta({ description: "Only events before this instant" }),

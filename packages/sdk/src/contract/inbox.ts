@@ -221,7 +221,7 @@ export const testInbox = {
     access: read,
     waits: true,
     summary: "Wait for a matching mail of a test key and return it",
-    description: `Considers mail already captured, oldest first; with \`after\`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends. Up to ${INBOX_LIMITS.waits} requests of a workspace may wait at a time.`,
+    description: `Considers mail already captured, oldest first; with \`after\`, only mail captured after that one. Responds with 404 when the time is over. When the key is revoked, the waiting ends. Up to ${INBOX_LIMITS.waits} requests of a workspace may wait at a time, on each server.`,
     query: z.object({ ...ownMatch, ...wait }),
     output: CapturedMailDetail,
     errors: ["not_found"],

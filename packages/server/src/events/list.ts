@@ -1,4 +1,4 @@
-import { type Event, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
+import { EVENT_LIMITS, type Event, type Page, parseAddress, parseEventTypes } from "@mailsvc/sdk/contract";
 import { and, desc, eq, exists, gt, gte, inArray, isNull, lt, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
 import {
@@ -47,8 +47,9 @@ type ResolvedFilter = Omit<EventFilter, "email" | "tag"> & {
 // Up to this many emails with a tag, the events of all of them are sorted: some ms. With more, a page is met soon on the way down.
 const MAX_RARE = 1000;
 
-// Of a list that is merged from several branches, each reads as many events as a page skips: page numbers reach this far, cursors further.
-const MAX_SKIPPED = 1000;
+// Of a list that is merged from the branches of many types, each reads as many events as a page skips: page numbers reach this far, cursors
+// further. Two branches cost little.
+const MAX_NUMBERED = EVENT_LIMITS.numbered;
 
 // Events that a page by sequence looks through for those that match: some 10 ms.
 const MAX_EXAMINED = 5000;
@@ -74,11 +75,11 @@ export async function listEvents(
   return paginateByTime<FullEvent & { at: number; key: number }, Event>(
     { page, limit, cursor },
     async (slice) => {
-      if (branches.length > 1 && slice.offset > MAX_SKIPPED)
+      if (branches.length > 2 && slice.offset > 0 && slice.offset + limit > MAX_NUMBERED)
         throw invalid(
           "page",
           "too_far",
-          `Page numbers of a filter that spans several types reach its first ${MAX_SKIPPED.toLocaleString("en-US")} events. Continue with pagination.nextCursor as cursor.`,
+          `Pages of more than two types reach the first ${MAX_NUMBERED.toLocaleString("en-US")} events. Name one or two in type, or continue with pagination.nextCursor as cursor.`,
         );
       const rows = await selectPage(read, deps, branches, slice);
       return rows.map((row) => ({ ...row, at: row.event.at, key: row.event.sequence }));

@@ -7,7 +7,7 @@ import { OF_TEST_KEYS } from "./tables.ts";
 
 // Another process may have captured mail: look this often (real time).
 const POLL_MS = 1000;
-// What comes between two looks, and a few mails of before: a mail may be committed after a newer one.
+// What usually comes between two looks, and mails of before: a mail may be committed after a newer one.
 const LOOKED_AT = 100;
 
 /** A captured mail, as far as it tells who waits for it. */
@@ -52,14 +52,14 @@ export class Arrivals {
     this.#deps = deps;
   }
 
-  /** Counts a request until the returned function is called. Throws ApiError rate_limited when too many of a workspace wait. */
+  /** Counts a request until the returned function is called. Throws ApiError rate_limited when too many of a workspace wait in this process. */
   open(workspaceId: string | null): () => void {
     const place = this.#find(workspaceId);
     const { waits } = INBOX_LIMITS;
     if (workspaceId !== null && place.open >= waits)
       throw new ApiError("rate_limited", `${waits} requests of this workspace wait for test mail already.`, {
         headers: { "retry-after": "5" },
-        hint: `Let one end first. A workspace may wait with ${waits} requests at a time.`,
+        hint: `Let one end first. A workspace may wait with ${waits} requests at a time, on each server.`,
       });
     place.open += 1;
     if (place.open === 1) this.#plan(workspaceId, place);
@@ -118,10 +118,13 @@ export class Arrivals {
       const newest = await this.#listNewest(workspaceId);
       const { seen } = place;
       place.seen = new Set(newest.map(({ id }) => id));
-      this.#wake(place, seen === null ? newest : newest.filter(({ id }) => !seen.has(id)));
+      const fresh = seen === null ? newest : newest.filter(({ id }) => !seen.has(id));
+      // More may have come than was looked at.
+      if (fresh.length === LOOKED_AT) wakeAll(place);
+      else this.#wake(place, fresh);
     } catch {
       // Those who wait learn of it when they read.
-      for (const { wake } of [...place.waiters]) wake();
+      wakeAll(place);
     }
   }
 
@@ -143,4 +146,8 @@ export class Arrivals {
     this.#places.set(workspaceId, made);
     return made;
   }
+}
+
+function wakeAll({ waiters }: Place): void {
+  for (const { wake } of [...waiters]) wake();
 }

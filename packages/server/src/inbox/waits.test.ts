@@ -17,11 +17,14 @@ async function start() {
   return { world, staging: world.sdk.withOptions({ apiKey: key }), looks, [Symbol.asyncDispose]: () => world.dispose() };
 }
 
-/** Captures a mail as another process would: this one gets no signal. */
-async function captureElsewhere({ app: { deps }, workspaceId }: TestWorld, to: string): Promise<void> {
+/** Captures mails as another process would: this one gets no signal. */
+async function captureElsewhere({ app: { deps }, workspaceId }: TestWorld, ...recipients: string[]): Promise<void> {
   const { db, ids, clock } = deps;
-  const mail = { id: ids("mail"), emailId: null, workspaceId, to, from: "x@example.com", subject: "Hi", size: 1, test: true };
-  await db.tx((tx) => tx.insertAll(tx.t.inbox, [{ ...mail, raw: Buffer.from("Subject: Hi\r\n\r\nx"), receivedAt: clock.now() }]));
+  const mails = recipients.map((to) => ({
+    ...{ id: ids("mail"), emailId: null, workspaceId, to, from: "x@example.com", subject: "Hi", size: 1, test: true },
+    ...{ raw: Buffer.from("Subject: Hi\r\n\r\nx"), receivedAt: clock.now() },
+  }));
+  await db.tx((tx) => tx.insertAll(tx.t.inbox, mails));
 }
 
 test("a mail wakes those who wait for its recipient or for any, and no others", async () => {
@@ -52,6 +55,17 @@ test("mail that another process captures is found by one look a second for all w
   expect(t.looks).toHaveBeenCalledTimes(21);
   for (let i = 0; i < 20; i += 1) if (i !== 7) await captureElsewhere(t.world, `user${i}@example.com`);
   expect((await Promise.all(waits)).map(({ to }) => to)).toEqual(waits.map((_, i) => `user${i}@example.com`));
+});
+
+test("mail of another process is found among more than a look sees", async () => {
+  await using t = await start();
+  const [ada, grace] = ["ada@example.com", "grace@example.com"].map((to) => t.staging.testInbox.wait({ to, timeout: 120 }));
+  await vi.waitFor(() => expect(t.looks).toHaveBeenCalledTimes(2), LIMIT);
+  // After this one a look has been made.
+  await captureElsewhere(t.world, "ada@example.com");
+  expect(await ada).toMatchObject({ to: "ada@example.com" });
+  await captureElsewhere(t.world, "grace@example.com", ...Array.from({ length: 150 }, (_, i) => `user${i}@example.com`));
+  expect(await grace).toMatchObject({ to: "grace@example.com" });
 });
 
 test("requests that wait are limited by workspace, and those of another workspace wait on", async () => {
