@@ -39,6 +39,12 @@ const WITHOUT_ROWID = [
 const withoutRowid = (sql) =>
   WITHOUT_ROWID.reduce((text, table) => text.replace(new RegExp(`(CREATE TABLE \`${table}\` \\([^;]*\\));`), "$1 WITHOUT ROWID;"), sql);
 
+/** Texts of Postgres are compared by their bytes, as on SQLite: ids sort by time in every language, and an index finds a prefix. */
+const byBytes = (sql) => sql.replace(/^(\t"\w+"|ALTER TABLE "\w+" ADD COLUMN "\w+") text\b/gm, '$1 text COLLATE "C"');
+
+/** What drizzle-kit cannot declare. */
+const amended = { sqlite: withoutRowid, pg: byBytes };
+
 const sqlFiles = (folder) => (existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".sql")) : []);
 
 /** Writes a module with a named export for each table, the only form in which drizzle-kit finds them. */
@@ -63,9 +69,8 @@ export const generateMigrations = async ({ name, dialect }, out, options = []) =
   child.child.stdin?.end();
   const { stdout, stderr } = await child;
   if (!/No schema changes|migration file/.test(stdout)) throw new Error(`drizzle-kit, ${name}:\n${stdout}${stderr}`);
-  if (name !== "sqlite") return;
   for (const file of sqlFiles(out).filter((one) => !before.has(one)))
-    writeFileSync(join(out, file), withoutRowid(readFileSync(join(out, file), "utf8")));
+    writeFileSync(join(out, file), amended[name](readFileSync(join(out, file), "utf8")));
 };
 
 export const migrationsOf = (name) => join(server, "migrations", name);

@@ -1,14 +1,14 @@
 CREATE TABLE "activations" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"listing_id" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"listing_id" text COLLATE "C" NOT NULL,
 	"period" integer NOT NULL,
-	"living" text,
-	"status" text NOT NULL,
+	"living" text COLLATE "C",
+	"status" text COLLATE "C" NOT NULL,
 	"pause_reasons" json NOT NULL,
 	"scopes" json NOT NULL,
-	"key_hash" text NOT NULL,
-	"key_preview" text NOT NULL,
+	"key_hash" text COLLATE "C" NOT NULL,
+	"key_preview" text COLLATE "C" NOT NULL,
 	"key_delivered_at" bigint,
 	"sequence" integer NOT NULL,
 	"last_event_at" bigint NOT NULL,
@@ -21,49 +21,49 @@ CREATE TABLE "activations" (
 	"created_at" bigint NOT NULL,
 	"paused_at" bigint,
 	"deactivated_at" bigint,
-	"deactivation_reason" text
+	"deactivation_reason" text COLLATE "C"
 );
 --> statement-breakpoint
 CREATE TABLE "agent_replies" (
-	"id" text PRIMARY KEY NOT NULL,
-	"activation_id" text NOT NULL,
-	"received_id" text NOT NULL,
-	"thread_id" text NOT NULL,
-	"subject" text NOT NULL,
-	"text_body" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"activation_id" text COLLATE "C" NOT NULL,
+	"received_id" text COLLATE "C" NOT NULL,
+	"thread_id" text COLLATE "C" NOT NULL,
+	"subject" text COLLATE "C" NOT NULL,
+	"text_body" text COLLATE "C" NOT NULL,
 	"received_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "approvals" (
-	"message_id" text PRIMARY KEY NOT NULL,
-	"activation_id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"run_id" text,
-	"title" text NOT NULL,
+	"message_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"activation_id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"run_id" text COLLATE "C",
+	"title" text COLLATE "C" NOT NULL,
 	"options" json NOT NULL,
 	"allow_comment" boolean NOT NULL,
 	"preview" json,
 	"suspend_run" boolean NOT NULL,
-	"status" text NOT NULL,
-	"decision" text,
-	"comment" text,
+	"status" text COLLATE "C" NOT NULL,
+	"decision" text COLLATE "C",
+	"comment" text COLLATE "C",
 	"answered_at" bigint,
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "assets" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"activation_id" text,
-	"sha256" text NOT NULL,
-	"file_name" text NOT NULL,
-	"content_type" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"activation_id" text COLLATE "C",
+	"sha256" text COLLATE "C" NOT NULL,
+	"file_name" text COLLATE "C" NOT NULL,
+	"content_type" text COLLATE "C" NOT NULL,
 	"size" integer NOT NULL,
 	"width" integer NOT NULL,
 	"height" integer NOT NULL,
-	"alt" text,
+	"alt" text COLLATE "C",
 	"tags" json NOT NULL,
-	"external_id" text,
+	"external_id" text COLLATE "C",
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
@@ -78,36 +78,36 @@ CREATE TABLE "attachment_parts" (
 CREATE TABLE "attachments" (
 	"contents_id" bigint NOT NULL,
 	"position" integer NOT NULL,
-	"filename" text NOT NULL,
-	"content_type" text NOT NULL,
-	"content_id" text,
+	"filename" text COLLATE "C" NOT NULL,
+	"content_type" text COLLATE "C" NOT NULL,
+	"content_id" text COLLATE "C",
 	"size" integer NOT NULL,
 	"content" "bytea" NOT NULL,
 	CONSTRAINT "attachments_contents_id_position_pk" PRIMARY KEY("contents_id","position")
 );
 --> statement-breakpoint
 CREATE TABLE "automation_contacts" (
-	"automation_id" text NOT NULL,
-	"contact_id" text NOT NULL,
-	"entry_id" text NOT NULL,
+	"automation_id" text COLLATE "C" NOT NULL,
+	"contact_id" text COLLATE "C" NOT NULL,
+	"entry_id" text COLLATE "C" NOT NULL,
 	"entered_at" bigint NOT NULL,
 	"inside" boolean NOT NULL,
 	CONSTRAINT "automation_contacts_automation_id_contact_id_pk" PRIMARY KEY("automation_id","contact_id")
 );
 --> statement-breakpoint
 CREATE TABLE "automation_entries" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"automation_id" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"automation_id" text COLLATE "C" NOT NULL,
 	"version" integer NOT NULL,
-	"contact_id" text NOT NULL,
+	"contact_id" text COLLATE "C" NOT NULL,
 	"contact_seq" bigint NOT NULL,
-	"status" text NOT NULL,
-	"reason" text,
-	"step_id" text,
+	"status" text COLLATE "C" NOT NULL,
+	"reason" text COLLATE "C",
+	"step_id" text COLLATE "C",
 	"due_at" bigint,
-	"waiting_in" text,
-	"waits_for" text,
+	"waiting_in" text COLLATE "C",
+	"waits_for" text COLLATE "C",
 	"met" boolean,
 	"event" json,
 	"failures" integer DEFAULT 0 NOT NULL,
@@ -120,19 +120,19 @@ CREATE TABLE "automation_entries" (
 );
 --> statement-breakpoint
 CREATE TABLE "automation_moves" (
-	"entry_id" text NOT NULL,
+	"entry_id" text COLLATE "C" NOT NULL,
 	"move" integer NOT NULL,
-	"step_id" text NOT NULL,
+	"step_id" text COLLATE "C" NOT NULL,
 	"at" bigint NOT NULL,
-	"outcome" text NOT NULL,
-	"reason" text,
-	"branch" text,
-	"email_id" text,
+	"outcome" text COLLATE "C" NOT NULL,
+	"reason" text COLLATE "C",
+	"branch" text COLLATE "C",
+	"email_id" text COLLATE "C",
 	CONSTRAINT "automation_moves_entry_id_move_pk" PRIMARY KEY("entry_id","move")
 );
 --> statement-breakpoint
 CREATE TABLE "automation_revenue" (
-	"automation_id" text NOT NULL,
+	"automation_id" text COLLATE "C" NOT NULL,
 	"part" integer NOT NULL,
 	"revenue" bigint NOT NULL,
 	"goal_revenue" bigint NOT NULL,
@@ -140,7 +140,7 @@ CREATE TABLE "automation_revenue" (
 );
 --> statement-breakpoint
 CREATE TABLE "automation_versions" (
-	"automation_id" text NOT NULL,
+	"automation_id" text COLLATE "C" NOT NULL,
 	"version" integer NOT NULL,
 	"steps" json NOT NULL,
 	"connections" json NOT NULL,
@@ -150,17 +150,17 @@ CREATE TABLE "automation_versions" (
 );
 --> statement-breakpoint
 CREATE TABLE "automations" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"name" text NOT NULL,
-	"description" text,
-	"status" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"description" text COLLATE "C",
+	"status" text COLLATE "C" NOT NULL,
 	"trigger_on" json NOT NULL,
 	"next_date_at" bigint,
-	"trigger_key" text NOT NULL,
+	"trigger_key" text COLLATE "C" NOT NULL,
 	"goal" json,
-	"goal_key" text,
-	"currency" text DEFAULT 'USD' NOT NULL,
+	"goal_key" text COLLATE "C",
+	"currency" text COLLATE "C" DEFAULT 'USD' NOT NULL,
 	"version" integer NOT NULL,
 	"allow_re_entry" boolean NOT NULL,
 	"re_entry_delay_hours" integer NOT NULL,
@@ -172,48 +172,48 @@ CREATE TABLE "automations" (
 );
 --> statement-breakpoint
 CREATE TABLE "brands" (
-	"workspace_id" text PRIMARY KEY NOT NULL,
-	"name" text NOT NULL,
-	"website" text,
-	"logo_asset_id" text,
+	"workspace_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"website" text COLLATE "C",
+	"logo_asset_id" text COLLATE "C",
 	"colors" json NOT NULL,
 	"fonts" json NOT NULL,
 	"voice" json NOT NULL,
-	"locale" text NOT NULL,
-	"timezone" text NOT NULL,
+	"locale" text COLLATE "C" NOT NULL,
+	"timezone" text COLLATE "C" NOT NULL,
 	"publish_needs_approval" boolean NOT NULL,
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "campaign_audience" (
-	"campaign_id" text NOT NULL,
+	"campaign_id" text COLLATE "C" NOT NULL,
 	"last" bigint NOT NULL,
-	"seqs" text NOT NULL,
+	"seqs" text COLLATE "C" NOT NULL,
 	CONSTRAINT "campaign_audience_campaign_id_last_pk" PRIMARY KEY("campaign_id","last")
 );
 --> statement-breakpoint
 CREATE TABLE "campaign_contents" (
-	"campaign_id" text NOT NULL,
-	"variant" text NOT NULL,
+	"campaign_id" text COLLATE "C" NOT NULL,
+	"variant" text COLLATE "C" NOT NULL,
 	"contents_id" bigint NOT NULL,
-	"preview_text" text,
+	"preview_text" text COLLATE "C",
 	"source" json NOT NULL,
-	"hash" text,
+	"hash" text COLLATE "C",
 	CONSTRAINT "campaign_contents_campaign_id_variant_pk" PRIMARY KEY("campaign_id","variant")
 );
 --> statement-breakpoint
 CREATE TABLE "campaign_link_clicks" (
-	"campaign_id" text NOT NULL,
-	"link" text NOT NULL,
-	"email_id" text NOT NULL,
+	"campaign_id" text COLLATE "C" NOT NULL,
+	"link" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C" NOT NULL,
 	CONSTRAINT "campaign_link_clicks_campaign_id_link_email_id_pk" PRIMARY KEY("campaign_id","link","email_id")
 );
 --> statement-breakpoint
 CREATE TABLE "campaign_links" (
-	"campaign_id" text NOT NULL,
-	"link" text NOT NULL,
+	"campaign_id" text COLLATE "C" NOT NULL,
+	"link" text COLLATE "C" NOT NULL,
 	"part" integer NOT NULL,
-	"url" text NOT NULL,
+	"url" text COLLATE "C" NOT NULL,
 	"clicks" integer NOT NULL,
 	"unique_clicks" integer NOT NULL,
 	"machine_clicks" integer NOT NULL,
@@ -221,8 +221,8 @@ CREATE TABLE "campaign_links" (
 );
 --> statement-breakpoint
 CREATE TABLE "campaign_reactions" (
-	"campaign_id" text NOT NULL,
-	"email_id" text NOT NULL,
+	"campaign_id" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C" NOT NULL,
 	"opened_at" bigint,
 	"clicked_at" bigint,
 	"unsubscribed_at" bigint,
@@ -230,31 +230,31 @@ CREATE TABLE "campaign_reactions" (
 );
 --> statement-breakpoint
 CREATE TABLE "campaigns" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"name" text NOT NULL,
-	"subject_line" text NOT NULL,
-	"from_email" text NOT NULL,
-	"from_name" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"subject_line" text COLLATE "C" NOT NULL,
+	"from_email" text COLLATE "C" NOT NULL,
+	"from_name" text COLLATE "C",
 	"reply_to" json,
-	"preview_text" text,
-	"template_id" text,
-	"html" text,
-	"text_body" text,
-	"recipient_type" text NOT NULL,
-	"segment_id" text,
-	"list_id" text,
+	"preview_text" text COLLATE "C",
+	"template_id" text COLLATE "C",
+	"html" text COLLATE "C",
+	"text_body" text COLLATE "C",
+	"recipient_type" text COLLATE "C" NOT NULL,
+	"segment_id" text COLLATE "C",
+	"list_id" text COLLATE "C",
 	"include" json NOT NULL,
 	"exclude" json NOT NULL,
 	"resend_of" json,
-	"status" text NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
 	"status_reason" json,
 	"scheduled_at" bigint,
-	"relay" text,
+	"relay" text COLLATE "C",
 	"throttle" json,
 	"local_time" json,
 	"ab_test" json,
-	"winner" text,
+	"winner" text COLLATE "C",
 	"track_opens" boolean NOT NULL,
 	"track_clicks" boolean NOT NULL,
 	"utm" json,
@@ -274,129 +274,129 @@ CREATE TABLE "campaigns" (
 --> statement-breakpoint
 CREATE TABLE "contact_counts" (
 	"id" bigserial PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"tag_key" text NOT NULL,
-	"status" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"tag_key" text COLLATE "C" NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
 	"block" integer NOT NULL,
 	"delta" integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "contact_properties" (
-	"id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"key" text NOT NULL,
-	"type" text NOT NULL,
-	"fallback" text,
+	"id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"key" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"fallback" text COLLATE "C",
 	"created_at" bigint NOT NULL,
 	CONSTRAINT "contact_properties_id_pk" PRIMARY KEY("id")
 );
 --> statement-breakpoint
 CREATE TABLE "contact_tags" (
-	"workspace_id" text NOT NULL,
-	"tag_key" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"tag_key" text COLLATE "C" NOT NULL,
 	"contact_seq" bigint NOT NULL,
-	"status" text NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
 	CONSTRAINT "contact_tags_workspace_id_tag_key_contact_seq_pk" PRIMARY KEY("workspace_id","tag_key","contact_seq")
 );
 --> statement-breakpoint
 CREATE TABLE "contacts" (
 	"seq" bigserial PRIMARY KEY NOT NULL,
-	"id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"email" text NOT NULL,
-	"email_key" text NOT NULL,
-	"first_name" text,
-	"last_name" text,
-	"phone" text,
-	"status" text NOT NULL,
+	"id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"email" text COLLATE "C" NOT NULL,
+	"email_key" text COLLATE "C" NOT NULL,
+	"first_name" text COLLATE "C",
+	"last_name" text COLLATE "C",
+	"phone" text COLLATE "C",
+	"status" text COLLATE "C" NOT NULL,
 	"tags" json NOT NULL,
 	"custom_fields" json NOT NULL,
-	"search_text" text NOT NULL,
+	"search_text" text COLLATE "C" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "contents" (
 	"id" bigserial PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"from_text" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"from_text" text COLLATE "C" NOT NULL,
 	"reply_to" json,
-	"subject" text NOT NULL,
-	"html" text,
-	"text_body" text,
+	"subject" text COLLATE "C" NOT NULL,
+	"html" text COLLATE "C",
+	"text_body" text COLLATE "C",
 	"headers" json NOT NULL,
 	"tags" json NOT NULL,
 	"attachments" integer NOT NULL,
 	"files_of" bigint,
-	"template" text,
-	"automation_id" text,
+	"template" text COLLATE "C",
+	"automation_id" text COLLATE "C",
 	"bypass_unsubscribe" boolean DEFAULT false NOT NULL,
 	"tracking" json,
-	"traceparent" text,
+	"traceparent" text COLLATE "C",
 	"addressees" json,
-	"thread_id" text,
+	"thread_id" text COLLATE "C",
 	"as_is" boolean,
-	"message_id" text
+	"message_id" text COLLATE "C"
 );
 --> statement-breakpoint
 CREATE TABLE "tallies" (
-	"owner" text NOT NULL,
-	"kind" text NOT NULL,
+	"owner" text COLLATE "C" NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
 	"part" integer NOT NULL,
 	"count" integer NOT NULL,
 	CONSTRAINT "tallies_owner_kind_part_pk" PRIMARY KEY("owner","kind","part")
 );
 --> statement-breakpoint
 CREATE TABLE "credit_balances" (
-	"workspace_id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"balance" integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "credit_entries" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"activation_id" text,
-	"run_id" text,
-	"kind" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"activation_id" text COLLATE "C",
+	"run_id" text COLLATE "C",
+	"kind" text COLLATE "C" NOT NULL,
 	"amount" integer NOT NULL,
 	"balance_after" integer NOT NULL,
-	"action" text,
-	"description" text,
+	"action" text COLLATE "C",
+	"description" text COLLATE "C",
 	"units" json,
-	"refund_of" text,
+	"refund_of" text COLLATE "C",
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "dashboard_links" (
-	"hash" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"key_id" text NOT NULL,
-	"role" text NOT NULL,
+	"hash" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"key_id" text COLLATE "C" NOT NULL,
+	"role" text COLLATE "C" NOT NULL,
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "dashboard_sessions" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"hash" text NOT NULL,
-	"key_id" text NOT NULL,
-	"role" text NOT NULL,
-	"user_name" text,
-	"operator_hash" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
+	"key_id" text COLLATE "C" NOT NULL,
+	"role" text COLLATE "C" NOT NULL,
+	"user_name" text COLLATE "C",
+	"operator_hash" text COLLATE "C",
 	"created_at" bigint NOT NULL,
 	"last_seen_at" bigint NOT NULL,
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "developer_webhooks" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"url" text NOT NULL,
-	"description" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"url" text COLLATE "C" NOT NULL,
+	"description" text COLLATE "C",
 	"events" json NOT NULL,
-	"format" text NOT NULL,
-	"status" text NOT NULL,
-	"alert_email" text,
+	"format" text COLLATE "C" NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
+	"alert_email" text COLLATE "C",
 	"secret" "bytea" NOT NULL,
 	"next_secret" "bytea",
 	"next_secret_at" bigint,
@@ -407,22 +407,22 @@ CREATE TABLE "developer_webhooks" (
 );
 --> statement-breakpoint
 CREATE TABLE "email_labels" (
-	"workspace_id" text NOT NULL,
-	"label" text NOT NULL,
-	"email_id" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"label" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C" NOT NULL,
 	CONSTRAINT "email_labels_workspace_id_label_email_id_pk" PRIMARY KEY("workspace_id","label","email_id")
 );
 --> statement-breakpoint
 CREATE TABLE "emails" (
-	"workspace_id" text NOT NULL,
-	"id" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"id" text COLLATE "C" NOT NULL,
 	"contents_id" bigint NOT NULL,
-	"to_text" text NOT NULL,
-	"to_key" text NOT NULL,
-	"to_name" text,
-	"mail_id" text,
-	"kind" text,
-	"status" text NOT NULL,
+	"to_text" text COLLATE "C" NOT NULL,
+	"to_key" text COLLATE "C" NOT NULL,
+	"to_name" text COLLATE "C",
+	"mail_id" text COLLATE "C",
+	"kind" text COLLATE "C",
+	"status" text COLLATE "C" NOT NULL,
 	"attempts" integer NOT NULL,
 	"in_doubt" boolean NOT NULL,
 	"last_error" json,
@@ -431,11 +431,11 @@ CREATE TABLE "emails" (
 	"next_attempt_at" bigint,
 	"sent_at" bigint,
 	"updated_at" bigint NOT NULL,
-	"campaign_id" text,
-	"contact_id" text,
-	"variant" text,
-	"skip_reason" text,
-	"relay" text,
+	"campaign_id" text COLLATE "C",
+	"contact_id" text COLLATE "C",
+	"variant" text COLLATE "C",
+	"skip_reason" text COLLATE "C",
+	"relay" text COLLATE "C",
 	"unlisted" boolean,
 	CONSTRAINT "emails_workspace_id_id_pk" PRIMARY KEY("workspace_id","id")
 );
@@ -449,8 +449,8 @@ CREATE TABLE "engagement" (
 );
 --> statement-breakpoint
 CREATE TABLE "engagements" (
-	"workspace_id" text NOT NULL,
-	"email_id" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C" NOT NULL,
 	"link_id" bigint NOT NULL,
 	"machine" boolean NOT NULL,
 	"events" integer NOT NULL,
@@ -461,46 +461,46 @@ CREATE TABLE "engagements" (
 --> statement-breakpoint
 CREATE TABLE "event_arrivals" (
 	"id" bigserial PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
 	"event_keys" json NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "event_numbers" (
-	"workspace_id" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
 	"position" bigint NOT NULL,
 	"event_key" bigint NOT NULL,
 	CONSTRAINT "event_numbers_workspace_id_position_event_key_pk" PRIMARY KEY("workspace_id","position","event_key")
 );
 --> statement-breakpoint
 CREATE TABLE "event_streams" (
-	"workspace_id" text PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"last" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "events" (
 	"sequence" bigserial PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"type" text NOT NULL,
-	"email_id" text,
-	"contact_id" text,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C",
+	"contact_id" text COLLATE "C",
 	"at" bigint NOT NULL,
 	"data" json,
-	"campaign_id" text,
-	"automation_id" text,
+	"campaign_id" text COLLATE "C",
+	"automation_id" text COLLATE "C",
 	"machine" boolean
 );
 --> statement-breakpoint
 CREATE TABLE "file_contents" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"sha256" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"sha256" text COLLATE "C" NOT NULL,
 	"size" integer NOT NULL,
-	"activation_id" text,
+	"activation_id" text COLLATE "C",
 	"staged_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "file_parts" (
-	"content_id" text NOT NULL,
+	"content_id" text COLLATE "C" NOT NULL,
 	"part" integer NOT NULL,
 	"bytes" "bytea" NOT NULL,
 	CONSTRAINT "file_parts_content_id_part_pk" PRIMARY KEY("content_id","part")
@@ -508,53 +508,53 @@ CREATE TABLE "file_parts" (
 --> statement-breakpoint
 CREATE TABLE "held_agent_events" (
 	"id" bigserial PRIMARY KEY NOT NULL,
-	"activation_id" text NOT NULL,
+	"activation_id" text COLLATE "C" NOT NULL,
 	"event" json NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "held_domains" (
-	"domain" text PRIMARY KEY NOT NULL,
-	"reason" text,
+	"domain" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"reason" text COLLATE "C",
 	"held_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "held_emails" (
-	"domain" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"email_id" text NOT NULL,
+	"domain" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C" NOT NULL,
 	"bytes" integer NOT NULL,
 	CONSTRAINT "held_emails_domain_workspace_id_email_id_pk" PRIMARY KEY("domain","workspace_id","email_id")
 );
 --> statement-breakpoint
 CREATE TABLE "held_requests" (
-	"workspace_id" text NOT NULL,
-	"email_id" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C" NOT NULL,
 	"link_id" bigint NOT NULL,
 	"machine" boolean NOT NULL,
-	"reason" text,
-	"client" text NOT NULL,
+	"reason" text COLLATE "C",
+	"client" text COLLATE "C" NOT NULL,
 	"at" bigint NOT NULL,
 	CONSTRAINT "held_requests_workspace_id_email_id_link_id_machine_pk" PRIMARY KEY("workspace_id","email_id","link_id","machine")
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency" (
-	"key_id" text NOT NULL,
-	"route" text NOT NULL,
-	"idempotency_key" text NOT NULL,
-	"request_hash" text NOT NULL,
+	"key_id" text COLLATE "C" NOT NULL,
+	"route" text COLLATE "C" NOT NULL,
+	"idempotency_key" text COLLATE "C" NOT NULL,
+	"request_hash" text COLLATE "C" NOT NULL,
 	"status" integer NOT NULL,
-	"answer" text NOT NULL,
+	"answer" text COLLATE "C" NOT NULL,
 	"created_at" bigint NOT NULL,
 	CONSTRAINT "idempotency_key_id_route_idempotency_key_pk" PRIMARY KEY("key_id","route","idempotency_key")
 );
 --> statement-breakpoint
 CREATE TABLE "inbound_domains" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"domain" text NOT NULL,
-	"status" text NOT NULL,
-	"token" text NOT NULL,
-	"last_error" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"domain" text COLLATE "C" NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
+	"token" text COLLATE "C" NOT NULL,
+	"last_error" text COLLATE "C",
 	"checked_at" bigint,
 	"failing_since" bigint,
 	"created_at" bigint NOT NULL,
@@ -562,17 +562,17 @@ CREATE TABLE "inbound_domains" (
 );
 --> statement-breakpoint
 CREATE TABLE "inbound_reports" (
-	"key" text PRIMARY KEY NOT NULL,
+	"key" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"received_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "inbox" (
-	"id" text PRIMARY KEY NOT NULL,
-	"email_id" text,
-	"workspace_id" text,
-	"to_text" text NOT NULL,
-	"from_text" text NOT NULL,
-	"subject" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"email_id" text COLLATE "C",
+	"workspace_id" text COLLATE "C",
+	"to_text" text COLLATE "C" NOT NULL,
+	"from_text" text COLLATE "C" NOT NULL,
+	"subject" text COLLATE "C" NOT NULL,
 	"size" integer NOT NULL,
 	"raw" "bytea" NOT NULL,
 	"received_at" bigint NOT NULL,
@@ -580,28 +580,28 @@ CREATE TABLE "inbox" (
 );
 --> statement-breakpoint
 CREATE TABLE "inbox_parts" (
-	"mail_id" text NOT NULL,
+	"mail_id" text COLLATE "C" NOT NULL,
 	"part" integer NOT NULL,
 	"raw" "bytea" NOT NULL,
 	CONSTRAINT "inbox_parts_mail_id_part_pk" PRIMARY KEY("mail_id","part")
 );
 --> statement-breakpoint
 CREATE TABLE "keys" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"name" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
 	"permissions" json NOT NULL,
 	"owner" boolean NOT NULL,
 	"test" boolean NOT NULL,
-	"hash" text NOT NULL,
-	"preview" text NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
+	"preview" text COLLATE "C" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"revoked_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "landing_page_days" (
-	"page_id" text NOT NULL,
-	"date" text NOT NULL,
+	"page_id" text COLLATE "C" NOT NULL,
+	"date" text COLLATE "C" NOT NULL,
 	"views" integer NOT NULL,
 	"visitors" integer NOT NULL,
 	"submissions" integer NOT NULL,
@@ -609,67 +609,67 @@ CREATE TABLE "landing_page_days" (
 );
 --> statement-breakpoint
 CREATE TABLE "landing_page_referrers" (
-	"page_id" text NOT NULL,
-	"date" text NOT NULL,
-	"host" text NOT NULL,
+	"page_id" text COLLATE "C" NOT NULL,
+	"date" text COLLATE "C" NOT NULL,
+	"host" text COLLATE "C" NOT NULL,
 	"views" integer NOT NULL,
 	CONSTRAINT "landing_page_referrers_page_id_date_host_pk" PRIMARY KEY("page_id","date","host")
 );
 --> statement-breakpoint
 CREATE TABLE "landing_page_salts" (
-	"date" text PRIMARY KEY NOT NULL,
+	"date" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"salt" "bytea" NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "landing_page_submissions" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"page_id" text NOT NULL,
-	"contact_id" text,
-	"consent_text" text NOT NULL,
-	"list_id" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"page_id" text COLLATE "C" NOT NULL,
+	"contact_id" text COLLATE "C",
+	"consent_text" text COLLATE "C" NOT NULL,
+	"list_id" text COLLATE "C",
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "landing_page_visitors" (
-	"date" text NOT NULL,
-	"page_id" text NOT NULL,
-	"visitor" text NOT NULL,
+	"date" text COLLATE "C" NOT NULL,
+	"page_id" text COLLATE "C" NOT NULL,
+	"visitor" text COLLATE "C" NOT NULL,
 	CONSTRAINT "landing_page_visitors_date_page_id_visitor_pk" PRIMARY KEY("date","page_id","visitor")
 );
 --> statement-breakpoint
 CREATE TABLE "landing_pages" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"activation_id" text,
-	"run_id" text,
-	"slug" text NOT NULL,
-	"title" text NOT NULL,
-	"html" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"activation_id" text COLLATE "C",
+	"run_id" text COLLATE "C",
+	"slug" text COLLATE "C" NOT NULL,
+	"title" text COLLATE "C" NOT NULL,
+	"html" text COLLATE "C",
 	"blocks" json,
 	"seo" json NOT NULL,
 	"form" json,
 	"has_form" boolean NOT NULL,
-	"lead_magnet_id" text,
-	"list_id" text,
-	"status" text NOT NULL,
+	"lead_magnet_id" text COLLATE "C",
+	"list_id" text COLLATE "C",
+	"status" text COLLATE "C" NOT NULL,
 	"version" integer NOT NULL,
-	"content_mark" text NOT NULL,
+	"content_mark" text COLLATE "C" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
 	"published_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "lead_magnets" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"activation_id" text,
-	"run_id" text,
-	"sha256" text NOT NULL,
-	"title" text NOT NULL,
-	"description" text,
-	"file_name" text NOT NULL,
-	"content_type" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"activation_id" text COLLATE "C",
+	"run_id" text COLLATE "C",
+	"sha256" text COLLATE "C" NOT NULL,
+	"title" text COLLATE "C" NOT NULL,
+	"description" text COLLATE "C",
+	"file_name" text COLLATE "C" NOT NULL,
+	"content_type" text COLLATE "C" NOT NULL,
 	"size" integer NOT NULL,
 	"created_at" bigint NOT NULL
 );
@@ -677,28 +677,28 @@ CREATE TABLE "lead_magnets" (
 CREATE TABLE "list_members" (
 	"list_seq" bigint NOT NULL,
 	"contact_seq" bigint NOT NULL,
-	"status" text NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
 	"added_at" bigint NOT NULL,
 	"joined_at" bigint,
-	"token_hash" text,
+	"token_hash" text COLLATE "C",
 	"expires_at" bigint,
 	CONSTRAINT "list_members_list_seq_contact_seq_pk" PRIMARY KEY("list_seq","contact_seq")
 );
 --> statement-breakpoint
 CREATE TABLE "listings" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"slug" text NOT NULL,
-	"name" text NOT NULL,
-	"description" text NOT NULL,
-	"webhook_url" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"slug" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"description" text COLLATE "C" NOT NULL,
+	"webhook_url" text COLLATE "C" NOT NULL,
 	"permissions" json NOT NULL,
-	"state" text NOT NULL,
+	"state" text COLLATE "C" NOT NULL,
 	"period" integer NOT NULL,
 	"listed_at" bigint,
 	"expires_at" bigint,
 	"ended_at" bigint,
-	"subscription" text,
+	"subscription" text COLLATE "C",
 	"secret" "bytea" NOT NULL,
 	"next_secret" "bytea",
 	"next_secret_at" bigint,
@@ -708,13 +708,13 @@ CREATE TABLE "listings" (
 --> statement-breakpoint
 CREATE TABLE "lists" (
 	"seq" bigserial PRIMARY KEY NOT NULL,
-	"id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"name" text NOT NULL,
-	"description" text,
+	"id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"description" text COLLATE "C",
 	"double_opt_in" boolean NOT NULL,
-	"confirmation_from" text,
-	"confirmation_subject" text,
+	"confirmation_from" text COLLATE "C",
+	"confirmation_subject" text COLLATE "C",
 	"public" boolean DEFAULT true NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
@@ -722,116 +722,116 @@ CREATE TABLE "lists" (
 );
 --> statement-breakpoint
 CREATE TABLE "messages" (
-	"id" text PRIMARY KEY NOT NULL,
-	"activation_id" text NOT NULL,
-	"workspace_id" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"activation_id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
 	"sequence" integer NOT NULL,
-	"run_id" text,
-	"type" text NOT NULL,
-	"direction" text NOT NULL,
-	"author" text NOT NULL,
-	"text" text NOT NULL,
-	"format" text NOT NULL,
-	"external_id" text,
-	"in_reply_to" text,
+	"run_id" text COLLATE "C",
+	"type" text COLLATE "C" NOT NULL,
+	"direction" text COLLATE "C" NOT NULL,
+	"author" text COLLATE "C" NOT NULL,
+	"text" text COLLATE "C" NOT NULL,
+	"format" text COLLATE "C" NOT NULL,
+	"external_id" text COLLATE "C",
+	"in_reply_to" text COLLATE "C",
 	"created_at" bigint NOT NULL,
 	"read_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "meta" (
-	"name" text PRIMARY KEY NOT NULL,
-	"value" text NOT NULL
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"value" text COLLATE "C" NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "payment_notices" (
-	"id" text PRIMARY KEY NOT NULL,
-	"type" text NOT NULL,
-	"ended" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"ended" text COLLATE "C",
 	"at" bigint NOT NULL,
 	"received_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "payments" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"listing_id" text NOT NULL,
-	"provider" text NOT NULL,
-	"session" text NOT NULL,
-	"state" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"listing_id" text COLLATE "C" NOT NULL,
+	"provider" text COLLATE "C" NOT NULL,
+	"session" text COLLATE "C" NOT NULL,
+	"state" text COLLATE "C" NOT NULL,
 	"amount" integer NOT NULL,
-	"currency" text NOT NULL,
-	"checkout_url" text NOT NULL,
-	"subscription" text,
+	"currency" text COLLATE "C" NOT NULL,
+	"checkout_url" text COLLATE "C" NOT NULL,
+	"subscription" text COLLATE "C",
 	"created_at" bigint NOT NULL,
 	"expires_at" bigint NOT NULL,
 	"paid_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "plans" (
-	"workspace_id" text PRIMARY KEY NOT NULL,
-	"plan" text NOT NULL,
+	"workspace_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"plan" text COLLATE "C" NOT NULL,
 	"changed_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "provider_connections" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"provider" text NOT NULL,
-	"token" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"provider" text COLLATE "C" NOT NULL,
+	"token" text COLLATE "C" NOT NULL,
 	"key" "bytea" NOT NULL,
-	"description" text,
+	"description" text COLLATE "C",
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "rate_buckets" (
-	"name" text PRIMARY KEY NOT NULL,
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"tokens" double precision NOT NULL,
 	"granted" double precision NOT NULL,
 	"at" double precision NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "received" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"thread_id" text NOT NULL,
-	"email_id" text,
-	"contact_id" text,
-	"campaign_id" text,
-	"to_text" text NOT NULL,
-	"to_key" text NOT NULL,
-	"from_text" text,
-	"from_key" text,
-	"from_name" text,
-	"subject" text NOT NULL,
-	"message_id" text,
-	"message_key" text NOT NULL,
-	"content_key" text NOT NULL,
-	"auto_reply" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"thread_id" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C",
+	"contact_id" text COLLATE "C",
+	"campaign_id" text COLLATE "C",
+	"to_text" text COLLATE "C" NOT NULL,
+	"to_key" text COLLATE "C" NOT NULL,
+	"from_text" text COLLATE "C",
+	"from_key" text COLLATE "C",
+	"from_name" text COLLATE "C",
+	"subject" text COLLATE "C" NOT NULL,
+	"message_id" text COLLATE "C",
+	"message_key" text COLLATE "C" NOT NULL,
+	"content_key" text COLLATE "C" NOT NULL,
+	"auto_reply" text COLLATE "C",
 	"files" integer NOT NULL,
 	"authentication" json,
 	"size" integer NOT NULL,
 	"truncated" boolean NOT NULL,
 	"received_at" bigint NOT NULL,
-	"reply_to" text,
+	"reply_to" text COLLATE "C",
 	"reference_ids" json NOT NULL,
 	"headers" json NOT NULL,
-	"reply_text" text NOT NULL,
-	"text_body" text NOT NULL,
-	"html" text
+	"reply_text" text COLLATE "C" NOT NULL,
+	"text_body" text COLLATE "C" NOT NULL,
+	"html" text COLLATE "C"
 );
 --> statement-breakpoint
 CREATE TABLE "received_files" (
-	"received_id" text NOT NULL,
+	"received_id" text COLLATE "C" NOT NULL,
 	"number" integer NOT NULL,
-	"filename" text NOT NULL,
-	"content_type" text NOT NULL,
-	"content_id" text,
+	"filename" text COLLATE "C" NOT NULL,
+	"content_type" text COLLATE "C" NOT NULL,
+	"content_id" text COLLATE "C",
 	"size" integer NOT NULL,
 	CONSTRAINT "received_files_received_id_number_pk" PRIMARY KEY("received_id","number")
 );
 --> statement-breakpoint
 CREATE TABLE "received_parts" (
-	"received_id" text NOT NULL,
+	"received_id" text COLLATE "C" NOT NULL,
 	"file" integer NOT NULL,
 	"part" integer NOT NULL,
 	"content" "bytea" NOT NULL,
@@ -839,7 +839,7 @@ CREATE TABLE "received_parts" (
 );
 --> statement-breakpoint
 CREATE TABLE "received_quotas" (
-	"workspace_id" text NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
 	"part" integer NOT NULL,
 	"day" integer NOT NULL,
 	"mails" integer NOT NULL,
@@ -848,14 +848,14 @@ CREATE TABLE "received_quotas" (
 );
 --> statement-breakpoint
 CREATE TABLE "relay_tokens" (
-	"relay" text PRIMARY KEY NOT NULL,
-	"basis" text NOT NULL,
+	"relay" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"basis" text COLLATE "C" NOT NULL,
 	"token" "bytea" NOT NULL,
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "relays" (
-	"name" text PRIMARY KEY NOT NULL,
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"settings" json NOT NULL,
 	"secrets" "bytea" NOT NULL,
 	"created_at" bigint NOT NULL,
@@ -864,38 +864,38 @@ CREATE TABLE "relays" (
 --> statement-breakpoint
 CREATE TABLE "run_logs" (
 	"id" bigserial PRIMARY KEY NOT NULL,
-	"run" text NOT NULL,
-	"level" text NOT NULL,
-	"message" text NOT NULL,
+	"run" text COLLATE "C" NOT NULL,
+	"level" text COLLATE "C" NOT NULL,
+	"message" text COLLATE "C" NOT NULL,
 	"data" json,
 	"at" bigint NOT NULL,
 	"agent_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "runs" (
-	"id" text PRIMARY KEY NOT NULL,
-	"activation_id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"run_id" text NOT NULL,
-	"request_hash" text NOT NULL,
-	"status" text NOT NULL,
-	"title" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"activation_id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"run_id" text COLLATE "C" NOT NULL,
+	"request_hash" text COLLATE "C" NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
+	"title" text COLLATE "C",
 	"trigger" json,
-	"parent_run_id" text,
+	"parent_run_id" text COLLATE "C",
 	"metadata" json,
 	"started_at" bigint NOT NULL,
 	"last_heartbeat_at" bigint NOT NULL,
 	"deadline_at" bigint,
-	"waiting_for" text,
-	"waiting_on" text,
+	"waiting_for" text COLLATE "C",
+	"waiting_on" text COLLATE "C",
 	"finished_at" bigint,
 	"progress" json,
 	"checkpoint" json,
-	"summary" text,
+	"summary" text COLLATE "C",
 	"output" json,
 	"error" json,
 	"metrics" json,
-	"failure_reason" text,
+	"failure_reason" text COLLATE "C",
 	"credits_consumed" integer NOT NULL,
 	"cancel_requested" boolean NOT NULL,
 	"log_sequence" integer NOT NULL
@@ -910,13 +910,13 @@ CREATE TABLE "segment_members" (
 --> statement-breakpoint
 CREATE TABLE "segments" (
 	"seq" bigserial PRIMARY KEY NOT NULL,
-	"id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"name" text NOT NULL,
-	"description" text,
+	"id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"description" text COLLATE "C",
 	"rules" json NOT NULL,
 	"timed" boolean NOT NULL,
-	"state" text NOT NULL,
+	"state" text COLLATE "C" NOT NULL,
 	"version" integer NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
@@ -924,14 +924,14 @@ CREATE TABLE "segments" (
 );
 --> statement-breakpoint
 CREATE TABLE "senders" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"kind" text NOT NULL,
-	"value" text NOT NULL,
-	"status" text NOT NULL,
-	"token" text NOT NULL,
-	"relay" text,
-	"last_error" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
+	"value" text COLLATE "C" NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
+	"token" text COLLATE "C" NOT NULL,
+	"relay" text COLLATE "C",
+	"last_error" text COLLATE "C",
 	"checked_at" bigint,
 	"failing_since" bigint,
 	"created_at" bigint NOT NULL,
@@ -940,54 +940,54 @@ CREATE TABLE "senders" (
 --> statement-breakpoint
 CREATE TABLE "suppressions" (
 	"seq" bigserial PRIMARY KEY NOT NULL,
-	"id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"email" text NOT NULL,
-	"reason" text NOT NULL,
-	"scope" text NOT NULL,
-	"source" text NOT NULL,
-	"email_id" text,
-	"note" text,
+	"id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"email" text COLLATE "C" NOT NULL,
+	"reason" text COLLATE "C" NOT NULL,
+	"scope" text COLLATE "C" NOT NULL,
+	"source" text COLLATE "C" NOT NULL,
+	"email_id" text COLLATE "C",
+	"note" text COLLATE "C",
 	"unsubscribed_at" bigint,
-	"unsubscribed_source" text,
+	"unsubscribed_source" text COLLATE "C",
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "template_versions" (
-	"template_id" text NOT NULL,
+	"template_id" text COLLATE "C" NOT NULL,
 	"version" integer NOT NULL,
-	"id" text NOT NULL,
-	"subject" text,
-	"from_text" text,
+	"id" text COLLATE "C" NOT NULL,
+	"subject" text COLLATE "C",
+	"from_text" text COLLATE "C",
 	"reply_to" json,
-	"html" text,
-	"text_body" text,
+	"html" text COLLATE "C",
+	"text_body" text COLLATE "C",
 	"blocks" json,
 	"rendered_from" json,
-	"layout" text,
+	"layout" text COLLATE "C",
 	"variables" json NOT NULL,
-	"hash" text NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
 	"restored_from" integer,
 	"created_at" bigint NOT NULL,
 	CONSTRAINT "template_versions_template_id_version_pk" PRIMARY KEY("template_id","version")
 );
 --> statement-breakpoint
 CREATE TABLE "templates" (
-	"id" text PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"slug" text NOT NULL,
-	"name" text NOT NULL,
-	"description" text,
-	"category" text,
-	"type" text NOT NULL,
-	"kind" text NOT NULL,
-	"status" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"slug" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"description" text COLLATE "C",
+	"category" text COLLATE "C",
+	"type" text COLLATE "C" NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
+	"status" text COLLATE "C" NOT NULL,
 	"revision" integer NOT NULL,
 	"version" integer,
-	"published_hash" text,
+	"published_hash" text COLLATE "C",
 	"published_uses" json,
-	"draft_hash" text NOT NULL,
+	"draft_hash" text COLLATE "C" NOT NULL,
 	"draft_uses" json NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
@@ -996,22 +996,22 @@ CREATE TABLE "templates" (
 --> statement-breakpoint
 CREATE TABLE "tracked_links" (
 	"id" bigserial PRIMARY KEY NOT NULL,
-	"workspace_id" text NOT NULL,
-	"hash" text NOT NULL,
-	"url" text NOT NULL
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
+	"url" text COLLATE "C" NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "wakeups" (
-	"id" text PRIMARY KEY NOT NULL,
-	"activation_id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"run_id" text,
-	"status" text NOT NULL,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"activation_id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"run_id" text COLLATE "C",
+	"status" text COLLATE "C" NOT NULL,
 	"fire_at" bigint NOT NULL,
-	"reason" text NOT NULL,
+	"reason" text COLLATE "C" NOT NULL,
 	"payload" json,
-	"dedupe_key" text,
-	"scheduled" text,
+	"dedupe_key" text COLLATE "C",
+	"scheduled" text COLLATE "C",
 	"suspend_run" boolean NOT NULL,
 	"created_at" bigint NOT NULL,
 	"fired_at" bigint
@@ -1019,90 +1019,90 @@ CREATE TABLE "wakeups" (
 --> statement-breakpoint
 CREATE TABLE "webhook_attempts" (
 	"id" bigserial PRIMARY KEY NOT NULL,
-	"event_id" text NOT NULL,
+	"event_id" text COLLATE "C" NOT NULL,
 	"attempt" integer NOT NULL,
 	"at" bigint NOT NULL,
 	"ms" integer NOT NULL,
-	"class" text NOT NULL,
+	"class" text COLLATE "C" NOT NULL,
 	"http_status" integer,
-	"message" text,
-	"answer" text
+	"message" text COLLATE "C",
+	"answer" text COLLATE "C"
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_deliveries" (
-	"id" text PRIMARY KEY NOT NULL,
-	"endpoint_id" text NOT NULL,
-	"stream_id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"type" text NOT NULL,
-	"subject_id" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"endpoint_id" text COLLATE "C" NOT NULL,
+	"stream_id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"subject_id" text COLLATE "C",
 	"sequence" integer NOT NULL,
 	"at" bigint NOT NULL,
 	"event_key" bigint,
-	"body" text NOT NULL,
+	"body" text COLLATE "C" NOT NULL,
 	"sealed" "bytea",
 	"passes_hold" boolean DEFAULT false NOT NULL,
-	"state" text NOT NULL,
+	"state" text COLLATE "C" NOT NULL,
 	"attempts" integer NOT NULL,
 	"tries" integer NOT NULL,
 	"due_at" bigint,
 	"last_attempt" integer,
 	"last_at" bigint,
 	"last_ms" integer,
-	"last_class" text,
+	"last_class" text COLLATE "C",
 	"last_status" integer,
-	"last_error" text,
-	"last_answer" text,
-	"traceparent" text,
+	"last_error" text COLLATE "C",
+	"last_answer" text COLLATE "C",
+	"traceparent" text COLLATE "C",
 	"settled_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_events" (
-	"id" text PRIMARY KEY NOT NULL,
-	"endpoint_id" text NOT NULL,
-	"stream_id" text NOT NULL,
-	"workspace_id" text NOT NULL,
-	"type" text NOT NULL,
-	"subject_id" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"endpoint_id" text COLLATE "C" NOT NULL,
+	"stream_id" text COLLATE "C" NOT NULL,
+	"workspace_id" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"subject_id" text COLLATE "C",
 	"sequence" integer NOT NULL,
 	"at" bigint NOT NULL,
 	"event_key" bigint,
-	"body" text NOT NULL,
+	"body" text COLLATE "C" NOT NULL,
 	"sealed" "bytea",
 	"passes_hold" boolean DEFAULT false NOT NULL,
-	"state" text NOT NULL,
+	"state" text COLLATE "C" NOT NULL,
 	"attempts" integer NOT NULL,
 	"tries" integer NOT NULL,
 	"due_at" bigint,
 	"last_attempt" integer,
 	"last_at" bigint,
 	"last_ms" integer,
-	"last_class" text,
+	"last_class" text COLLATE "C",
 	"last_status" integer,
-	"last_error" text,
-	"last_answer" text,
-	"traceparent" text,
+	"last_error" text COLLATE "C",
+	"last_answer" text COLLATE "C",
+	"traceparent" text COLLATE "C",
 	"settled_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_streams" (
-	"stream_id" text PRIMARY KEY NOT NULL,
-	"endpoint_id" text NOT NULL,
+	"stream_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"endpoint_id" text COLLATE "C" NOT NULL,
 	"due_at" bigint,
-	"claim" text,
+	"claim" text COLLATE "C",
 	"interrupted" boolean DEFAULT false NOT NULL,
 	"held" boolean NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "workers" (
-	"name" text PRIMARY KEY NOT NULL,
+	"name" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"seen_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "workspaces" (
-	"id" text PRIMARY KEY NOT NULL,
-	"name" text NOT NULL,
-	"relay" text,
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"relay" text COLLATE "C",
 	"replies" boolean NOT NULL,
 	"created_at" bigint NOT NULL
 );
