@@ -21,6 +21,12 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(0));
 
 const others = (await run("npm", ["config", "get", "registry"])).stdout.trim();
+const { hostname, port } = new URL(others);
+if (["127.0.0.1", "localhost", "[::1]"].includes(hostname) && port === values.port) {
+  console.error(`npm takes all packages from ${others} here, the registry that this would be, so nobody has those of others.
+Unset npm_config_registry in this terminal, or take the registry out of your .npmrc, and start it again.`);
+  process.exit(1);
+}
 const own = PUBLISHED.map((name) => JSON.parse(readFileSync(new URL(`../packages/${name}/package.json`, import.meta.url), "utf8")).name);
 const { url } = await startRegistry(folder, { port: Number(values.port), own, others });
 const access = { npm_config_registry: url, [`npm_config_${url.replace("http:", "")}/:_authToken`]: "local" };

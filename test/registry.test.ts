@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { run } from "../packaging/release/command.mjs";
+import { startRegistry } from "../packaging/release/registry.ts";
 import { freePort } from "./support/free-port.ts";
 import { npmEnvironment } from "./support/npm-user.ts";
 import { usePublishedPackages } from "./support/published.ts";
@@ -29,6 +30,18 @@ test.each(FIRST_PAGES)("%s says before its first block how to get the packages",
   const [before = "", after = ""] = readFileSync(join(root, page), "utf8").replaceAll("\n", " ").split(SENTENCE);
   expect(after).not.toBe("");
   expect(before).not.toContain("```");
+});
+
+test.each(["http://npm.example/api/npm/all", "http://npm.example/api/npm/all/"])("the packages of others come from %s", async (others) => {
+  await using registry = await startRegistry(join(folder, "others"), { own: ["mailsvc"], others });
+  const { status, headers } = await fetch(`${registry.url}/@scope%2Fname`, { redirect: "manual" });
+  expect([status, headers.get("location")]).toEqual([302, "http://npm.example/api/npm/all/@scope%2Fname"]);
+});
+
+test("a registry that npm uses already is not started again, because it would ask itself for the packages of others", async () => {
+  const env = { ...npmEnvironment(folder, folder), npm_config_registry: "http://localhost:4873/" };
+  const again = run(process.execPath, [join(root, "scripts/registry.mjs")], { env });
+  await expect(again).rejects.toThrow("Unset npm_config_registry in this terminal");
 });
 
 test("the packages of a clone are used as if they were published", { timeout: 600_000 }, async () => {

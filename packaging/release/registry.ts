@@ -111,7 +111,7 @@ export async function startRegistry(folder: string, { port = 0, own = [], others
     }
     const found = file ? (tarballs.get(`${name}/${file}`) ?? tarballs.get(name)) : (packages.get(name) ?? (await offer(name)));
     if (found === undefined && others !== undefined && request.method === "GET" && !own.includes(name))
-      response.writeHead(302, { location: new URL((request.url ?? "/").slice(1), others).href }).end();
+      response.writeHead(302, { location: new URL((request.url ?? "/").slice(1), others.replace(/\/?$/, "/")).href }).end();
     else if (found === undefined) response.writeHead(404).end("{}");
     else response.end(typeof found === "string" ? readFileSync(found) : JSON.stringify(found));
   }
