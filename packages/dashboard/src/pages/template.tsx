@@ -22,7 +22,8 @@ import { LocalCopy } from "../parts/templates/local-copy.ts";
 import { TemplateSettings } from "../parts/templates/settings.tsx";
 import { SourceFiles } from "../parts/templates/source-files.tsx";
 import { TemplateState } from "../parts/templates/state.tsx";
-import { listUsers, type TemplateUser, UsedBy, UserList } from "../parts/templates/users.tsx";
+import { countUsers, sortUsers, type TemplateUser } from "../parts/templates/template-user.ts";
+import { listUsers, UsedBy, UserList } from "../parts/templates/users.tsx";
 import { TemplateVariables } from "../parts/templates/variables.tsx";
 import { TemplateVersions } from "../parts/templates/versions.tsx";
 import { toast } from "../parts/toast.tsx";
@@ -62,7 +63,7 @@ function Editor({ loaded }: { readonly loaded: TemplateDetail }) {
     { name: "variables", label: "Variables" },
     { name: "settings", label: "Settings" },
     ...(base.renderedFrom === null ? [] : [{ name: "files", label: "Files", count: Object.keys(base.renderedFrom.files).length }]),
-    ...(users.length === 0 ? [] : [{ name: "users", label: "Used by", count: users.length }]),
+    ...(users.length === 0 ? [] : [{ name: "users", label: "Used by", count: countUsers(users) }]),
     { name: "versions", label: "Versions" },
   ];
   // What the engine says of a line stands there.
@@ -161,6 +162,7 @@ function Archive({ editing: { base, replace } }: { readonly editing: Editing }) 
 }
 
 function Delete({ template, users }: { readonly template: TemplateDetail; readonly users: readonly TemplateUser[] }) {
+  const { stopped, started } = sortUsers(users);
   const act = async (): Promise<void> => {
     await api.templates.delete(template.id);
     new LocalCopy(template.id).forget();
@@ -174,10 +176,16 @@ function Delete({ template, users }: { readonly template: TemplateDetail; readon
       ) : (
         <>
           <p>All of its versions are deleted, and this cannot be undone. Queued emails are sent as they were accepted.</p>
-          {users.length === 0 ? null : <p>This uses it, and cannot send it any more:</p>}
+          {stopped.length === 0 ? null : <p>This uses it, and cannot send it any more:</p>}
         </>
       )}
-      {users.length === 0 ? null : <UserList users={users} most={NAMED} />}
+      {stopped.length === 0 ? null : <UserList users={stopped} most={NAMED} />}
+      {started.length === 0 ? null : (
+        <>
+          <p>A campaign that has started is sent to its end:</p>
+          <UserList users={started} most={NAMED} />
+        </>
+      )}
     </ConfirmButton>
   );
 }

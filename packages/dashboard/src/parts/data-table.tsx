@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Loading } from "./empty.tsx";
 import { ErrorNote } from "./error-note.tsx";
-import { formatCount } from "./plural.ts";
+import { formatShown } from "./plural.ts";
 import type { PagedList } from "./resource.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
 
@@ -29,7 +29,7 @@ interface Props<Item> {
 
 /** A list as a table that loads further pages while it is scrolled. */
 export function DataTable<Item extends { readonly id: string }>({ label, list, columns, href, empty }: Props<Item>) {
-  const { items, total, isMinimum, loading, error, more } = list;
+  const { items, total, loading, error, more } = list;
   if (error !== null && items.length === 0) return <ErrorNote title="The list could not be loaded" error={error} retry={list.refresh} />;
   if (items.length === 0) return loading ? <Loading /> : <div class="table">{empty}</div>;
   const cells = (columnOf: (column: Column<Item>) => ComponentChildren, role: "cell" | "columnheader") =>
@@ -58,9 +58,7 @@ export function DataTable<Item extends { readonly id: string }>({ label, list, c
         )}
       />
       <p class="foot soft">
-        {items.length === total || total === null
-          ? `${formatCount(items.length)} in all`
-          : `${formatCount(items.length)} of ${formatCount(total)}${isMinimum ? " or more" : ""}`}
+        {formatShown(list)}
         {error === null ? "" : ` · ${error.message}`}
       </p>
     </div>

@@ -5,7 +5,7 @@ import { useId } from "preact/hooks";
 interface Tab {
   readonly name: string;
   readonly label: string;
-  readonly count?: number;
+  readonly count?: number | string;
 }
 
 interface Props {

@@ -2,16 +2,7 @@
 import type { TemplateDetail } from "@mailsvc/sdk/contract";
 import { toHref } from "../../router.tsx";
 import { Status } from "../status.tsx";
-
-/** What uses a template, and where it is shown. */
-export interface TemplateUser {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: "template" | "campaign" | "automation";
-  readonly href: string;
-  /** Of what sends it. */
-  readonly status: string | null;
-}
+import { mayBeMore, type TemplateUser } from "./template-user.ts";
 
 /** All that uses a template: what it is a part of, and what sends it. */
 export function listUsers({ templates, campaigns, automations }: TemplateDetail["usedBy"]): readonly TemplateUser[] {
@@ -30,7 +21,7 @@ export function UsedBy({ users }: { readonly users: readonly TemplateUser[] }) {
     <>
       {" "}
       · used by <a href={first.href}>{first.name}</a>
-      {others.length === 0 ? "" : ` and ${others.length} more`}
+      {others.length === 0 ? "" : ` and ${mayBeMore(users) ? "at least " : ""}${others.length} more`}
     </>
   );
 }
@@ -49,7 +40,12 @@ export function UserList({ users, most = users.length }: { readonly users: reado
           </div>
         </li>
       ))}
-      {users.length > most ? <li class="soft">and {users.length - most} more</li> : null}
+      {users.length > most ? (
+        <li class="soft">
+          and {mayBeMore(users) ? "at least " : ""}
+          {users.length - most} more
+        </li>
+      ) : null}
     </ul>
   );
 }
