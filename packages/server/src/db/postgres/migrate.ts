@@ -21,7 +21,7 @@ interface MigrateOptions {
 /**
  * Migrates a database: our tables, then those of `also`. One server at a time does so, under an advisory lock that the database
  * releases when the connection ends. Each migration is one transaction. Throws StorageUnavailable when a newer version of
- * mailsvc has migrated it.
+ * mailsvc has migrated it, and for a server or a database that cannot be used.
  */
 export async function migratePostgres(options: pg.ClientConfig, { version, also }: MigrateOptions): Promise<void> {
   // Own connections without time limits: the other servers wait here until the first one has migrated.
@@ -40,6 +40,7 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also 
     try {
       // Postgres reports what exists already as a notice.
       await client.query("SET client_min_messages = warning");
+      await assertUsable(client);
       await client.query("SELECT pg_advisory_lock($1)", [LOCK]);
       const folder = migrationsFolder("pg");
       if (needsMigration(await readState(client), folder, version, "The database")) {
@@ -55,6 +56,22 @@ export async function migratePostgres(options: pg.ClientConfig, { version, also 
   } finally {
     await pool.end();
   }
+}
+
+const OLDEST = 14;
+
+/** Throws StorageUnavailable for a server that is too old, or a database that cannot hold every letter. */
+async function assertUsable(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ version: string; number: number; encoding: string }>(
+    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+            current_setting('server_encoding') AS encoding`,
+  );
+  const [{ version, number, encoding } = { version: "", number: 0, encoding: "" }] = rows;
+  if (number < OLDEST * 10_000) throw new StorageUnavailable(`This is Postgres ${version}. mailsvc needs ${OLDEST} or newer.`);
+  if (encoding !== "UTF8")
+    throw new StorageUnavailable(
+      `The database is encoded in ${encoding}, which does not have every letter. Create one in UTF8: createdb --encoding UTF8 --template template0 NAME`,
+    );
 }
 
 /** Throws StorageUnavailable unless a database has exactly the migrations of this build. */

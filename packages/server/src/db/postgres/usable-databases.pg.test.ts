@@ -26,3 +26,22 @@ test("all texts are compared by their bytes, whatever language the database sort
     await database.drop();
   }
 });
+
+test("a database that does not have every letter is refused with the way to make one", async () => {
+  const database = await createDatabase("empty", "bytes");
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const name = `ascii_${process.pid}`;
+  try {
+    await client.query(`create database ${name} encoding 'SQL_ASCII' template template0`);
+    const url = new URL(database.url);
+    url.pathname = `/${name}`;
+    await expect(createWorld({ databaseUrl: url.href })).rejects.toThrow(
+      "The database is encoded in SQL_ASCII, which does not have every letter. Create one in UTF8",
+    );
+  } finally {
+    await client.query(`drop database if exists ${name} with (force)`);
+    await client.end();
+    await database.drop();
+  }
+});
