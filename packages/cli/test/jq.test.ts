@@ -122,9 +122,13 @@ test.each([{}, { JQ_ENDS: "1" }])("documents may be given at once, also when a j
     converse: async (argv: readonly string[]) => converse(argv, options),
   };
   const filter = await createJqFilter(host, ".n");
-  const results = await Promise.all([1, 2, 3].map((n) => filter.apply(JSON.stringify({ n }))));
+  const apply = async (n: number) => (await filter.apply(JSON.stringify({ n }))).text;
+  expect(await apply(0)).toBe("0\n");
+  expect(await Promise.all([1, 2, 3].map(apply))).toEqual(["1\n", "2\n", "3\n"]);
   filter.close();
-  expect(results).toMatchObject([1, 2, 3].map((n) => ({ text: `${n}\n`, fault: null })));
+  // The first one has checked the expression.
+  const jqs = "JQ_ENDS" in variables ? 4 : 1;
+  expect(readFileSync(jq.JQ_STARTS, "utf8")).toBe("started\n".repeat(1 + jqs));
 });
 
 test("lines may end as on Windows", async () => {
