@@ -30,7 +30,8 @@ import type { AutomationRow } from "./store.ts";
  * | cannot be run, by a fault of ours     | due again after 1 s, 2 s, 4 s …; after ten attempts FAILED: error      |
  * | any, while the automation is PAUSED   | – : activating it looks at all that are due                            |
  *
- * Several servers may run the same automation: each locks the entries it takes, and passes those that another one has locked.
+ * Several servers may run the same automation: each locks the entries it takes, and passes those that are locked. Not only another run
+ * locks them, but also a transaction that writes something else of an entry, such as its revenue: so a run ends only when none is due.
  */
 
 // Entries in one transaction: some ten ms of work, during which other writers wait.
@@ -52,8 +53,8 @@ async function runDue(deps: AutomationDeps, automationId: string): Promise<boole
     if (due.length === 0) return true;
     // One that failed runs alone, so that it holds up no other.
     const [first] = due.filter(({ failures }) => failures > 0);
-    // Another server has what is due, or the automation was paused: in both cases nothing is left to do here.
-    if ((await runBatch(deps, automationId, first ? [first] : due)) === 0) return true;
+    // Null: the automation was paused meanwhile.
+    if ((await runBatch(deps, automationId, first ? [first] : due)) === null) return true;
     await yieldToEventLoop();
   }
   return false;
@@ -61,21 +62,22 @@ async function runDue(deps: AutomationDeps, automationId: string): Promise<boole
 
 type Due = Awaited<ReturnType<typeof findDue>>[number];
 
-/** Runs entries in one transaction, or each alone if that fails. Returns how many were still due. */
-async function runBatch(deps: AutomationDeps, automationId: string, due: readonly Due[]): Promise<number> {
+/** Runs entries in one transaction, or each alone if that fails. Returns how many were still due; null if the automation does not run any more. */
+async function runBatch(deps: AutomationDeps, automationId: string, due: readonly Due[]): Promise<number | null> {
   try {
     const plans = await loadPlans(deps, automationId, due);
     return await deps.db.tx(async (tx) => {
       const claimed = await claim(tx, deps, automationId, due);
-      if (claimed !== null) await takeSteps(tx, deps, claimed.automation, claimed.entries, plans);
-      return claimed?.entries.length ?? 0;
+      if (claimed === null) return null;
+      await takeSteps(tx, deps, claimed.automation, claimed.entries, plans);
+      return claimed.entries.length;
     });
   } catch (error) {
     if (deps.db.isUnavailable(error)) throw error;
     const [only, ...others] = due;
     if (only && others.length === 0) return postpone(deps, automationId, only, error);
     let count = 0;
-    for (const one of due) count += await runBatch(deps, automationId, [one]);
+    for (const one of due) count += (await runBatch(deps, automationId, [one])) ?? 0;
     return count;
   }
 }
@@ -91,7 +93,10 @@ async function loadPlans(deps: AutomationDeps, automationId: string, due: readon
   return plans;
 }
 
-/** Those of these entries that are still due, locked; null if the automation does not run any more. */
+/**
+ * Those of these entries that are still due, locked; null if the automation does not run any more. If all are locked by others, the first
+ * one is waited for: nobody may look at it again after them.
+ */
 async function claim(
   tx: Tx,
   deps: AutomationDeps,
@@ -104,13 +109,15 @@ async function claim(
     .from(a)
     .where(and(eq(a.id, automationId), eq(a.status, "ACTIVE"), isNull(a.deletedAt)));
   if (!automation) return null;
-  const ids = due.map(({ id }) => id);
-  const select = tx
-    .select()
-    .from(e)
-    .where(and(inArray(e.id, ids), eq(e.status, "ACTIVE"), lte(e.dueAt, deps.clock.now())))
-    .orderBy(e.id);
-  return { automation, entries: await tx.sqlDialect.passingLocked(select) };
+  const select = (ids: readonly string[]) =>
+    tx
+      .select()
+      .from(e)
+      .where(and(inArray(e.id, [...ids]), eq(e.status, "ACTIVE"), lte(e.dueAt, deps.clock.now())))
+      .orderBy(e.id);
+  const free = await tx.sqlDialect.passingLocked(select(due.map(({ id }) => id)));
+  if (free.length > 0) return { automation, entries: free };
+  return { automation, entries: await tx.sqlDialect.awaitingLocked(select(due.slice(0, 1).map(({ id }) => id))) };
 }
 
 /** Puts off an entry that cannot be run by a fault of ours, or fails it after too many attempts. */

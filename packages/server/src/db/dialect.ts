@@ -50,6 +50,8 @@ export interface SqlDialect {
   readonly concurrent: SQL;
   /** Makes a query for rows to update skip the rows that another transaction has locked. SQLite has a single writer, so none are. */
   passingLocked<Q>(query: Q): Q;
+  /** Makes a query for rows to update lock them, and wait for those that another transaction has locked. */
+  awaitingLocked<Q>(query: Q): Q;
 }
 
 /** True for texts that contain `part`, ignoring case in all scripts. There are no wildcards. */

@@ -3,7 +3,7 @@ import { type SQLWrapper, sql } from "drizzle-orm";
 import type { SqlDialect } from "../dialect.ts";
 
 interface Lockable<Q> {
-  for(strength: "update", options: { skipLocked: true }): Q;
+  for(strength: "update", options?: { skipLocked: true }): Q;
 }
 
 const DATE = `^${DATE_PATTERN}$`;
@@ -37,6 +37,7 @@ export const postgresDialect: SqlDialect = {
   usually: (condition) => sql`${condition}`,
   concurrent: sql`true`,
   passingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update", { skipLocked: true }),
+  awaitingLocked: <Q>(query: Q): Q => (query as Lockable<Q>).for("update"),
 };
 
 function bindText(part: SQLWrapper | string): SQLWrapper {

@@ -38,6 +38,7 @@ export const sqliteDialect: SqlDialect = {
   usually: (condition) => sql`likelihood(${condition}, 0.9999)`,
   concurrent: sql`false`,
   passingLocked: (query) => query,
+  awaitingLocked: (query) => query,
 };
 
 // The contract refuses quotes and backslashes in keys, so a quoted key needs no escaping.
