@@ -3,6 +3,9 @@ import * as z from "./zod.ts";
 /** An instant on the wire: ISO 8601, UTC, milliseconds. */
 export const Instant = z.iso.datetime({ offset: true }).meta({ description: "ISO 8601 instant", examples: ["2026-01-31T09:30:00.000Z"] });
 
+/** The largest number of a column of integers. */
+export const MAX_INTEGER = 2_147_483_647;
+
 /** Query fields of every list: `page` counts from 1, `limit` is 1 to 100. `cursor` replaces `page` and stays stable under inserts. */
 export const pageQuery = {
   page: z.coerce.number().int().min(1).max(1_000_000).default(1).meta({ description: "Page number, from 1" }),

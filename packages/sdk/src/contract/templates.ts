@@ -2,7 +2,7 @@ import { EmailAddress, MailboxText, ShownReplyTo } from "./address.ts";
 import { AUTOMATION_STATUSES } from "./automation-fields.ts";
 import { CAMPAIGN_STATUSES } from "./campaign-fields.ts";
 import { endpoint } from "./endpoint.ts";
-import { Instant, pageQuery, pageSchema } from "./page.ts";
+import { Instant, MAX_INTEGER, pageQuery, pageSchema } from "./page.ts";
 import { revisionOf } from "./revision.ts";
 import {
   templateFields as fields,
@@ -196,7 +196,13 @@ export const templates = {
     access: { permission: "templates:read" },
     summary: "Get a template with its content, rendered and as source",
     query: z.object({
-      version: z.coerce.number().int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
+      version: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(MAX_INTEGER)
+        .optional()
+        .meta({ description: "A published version; the draft when absent" }),
     }),
     output: TemplateDetail,
     errors: ["not_found"],
@@ -271,7 +277,7 @@ export const templates = {
     mailsTo: "nobody",
     summary: "Publish an earlier version again, as a new version",
     description: "The draft is reset to it as well, unless it has unpublished changes.",
-    body: z.strictObject({ version: z.int().min(1).meta({ description: "The version to go back to" }), revision }),
+    body: z.strictObject({ version: z.int().min(1).max(MAX_INTEGER).meta({ description: "The version to go back to" }), revision }),
     output: Template,
     errors: ["not_found", "conflict"],
     examples: [{ summary: "Back to the second version", params: id, body: { version: 2 } }],
@@ -305,7 +311,7 @@ export const templates = {
     description: "Missing variables are listed, and keep their placeholders in the result.",
     body: z.strictObject({
       variables: Variables.optional(),
-      version: z.int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
+      version: z.int().min(1).max(MAX_INTEGER).optional().meta({ description: "A published version; the draft when absent" }),
     }),
     output: z
       .object({
@@ -365,7 +371,7 @@ export const templates = {
         .meta({ description: "One address, or up to 5" }),
       variables: Variables.optional(),
       from: MailboxText.optional().meta({ description: "Overrides the template's sender" }),
-      version: z.int().min(1).optional().meta({ description: "A published version; the draft when absent" }),
+      version: z.int().min(1).max(MAX_INTEGER).optional().meta({ description: "A published version; the draft when absent" }),
     }),
     output: TemplateSendResponse,
     bucket: "send",

@@ -1,10 +1,10 @@
 import type { ContactStatus, Email, EventData, Explanation } from "@mailsvc/sdk/contract";
-import { addressKey } from "@mailsvc/sdk/contract";
+import { addressKey, MailboxText } from "@mailsvc/sdk/contract";
 import { type ContactRow, findContactByEmail, getContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { listEmails } from "../emails/emails.ts";
 import { type EventRow, listContactEvents } from "../events/events.ts";
-import { ApiError } from "../lib/api-error.ts";
+import { ApiError, invalid } from "../lib/api-error.ts";
 import { type Action, buildExplanation, joinSentences, type Moment, quote } from "../lib/explanation.ts";
 import { findSuppressions, type SuppressionRow } from "../suppressions/suppressions.ts";
 import type { ExplainDeps } from "./deps.ts";
@@ -20,8 +20,10 @@ export async function explainContact(read: Reader, deps: ExplainDeps, workspaceI
   return explainPerson(read, deps, workspaceId, { contact, address: contact.email });
 }
 
-/** The same by address, also for one that is not a contact but had mail or is suppressed. Throws ApiError not_found. */
+/** The same by address, also for one that is not a contact but had mail or is suppressed. Throws ApiError not_found or validation_error. */
 export async function explainAddress(read: Reader, deps: ExplainDeps, workspaceId: string, address: string): Promise<Explanation> {
+  const { error } = MailboxText.safeParse(address);
+  if (error) throw invalid("id", "invalid_address", error.issues[0]?.message ?? "This is not an address.");
   const contact = await findContactByEmail(read, workspaceId, address);
   return explainPerson(read, deps, workspaceId, { contact, address: contact?.email ?? address });
 }

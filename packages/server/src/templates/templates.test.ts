@@ -437,3 +437,9 @@ test("a stored template that can be rendered no more says why, and is still read
     details: [{ code: "unsafe_url", line: 1, column: 10 }],
   });
 });
+
+test("a version that no column holds is refused", async () => {
+  await using world = await createWorld();
+  const { id } = await world.sdk.templates.create({ slug: "welcome", name: "Welcome", subject: "Hi", text: "Hi" });
+  await expect(world.sdk.templates.get(id, { version: 2 ** 31 })).rejects.toMatchObject({ status: 400, details: [{ path: "version" }] });
+});

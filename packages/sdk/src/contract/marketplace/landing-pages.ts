@@ -1,5 +1,5 @@
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageQuery, pageSchema } from "../page.ts";
+import { Instant, MAX_INTEGER, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { AGENT_BASE } from "./agent-base.ts";
 import { PageBlock, PageBlocks, PageForm, PageHtml, PageSeo } from "./page-content.ts";
@@ -180,7 +180,7 @@ export const agentLandingPages = {
       title: line(200).optional().meta({ description: "Title, up to 200 characters" }),
       ...fields,
       runId: RunId.optional().meta({ description: "The run that changed it" }),
-      version: z.int().min(1).optional().meta({ description: "The version you read; a newer one answers 412" }),
+      version: z.int().min(1).max(MAX_INTEGER).optional().meta({ description: "The version you read; a newer one answers 412" }),
     }),
     output: WrittenLandingPage,
     errors: ["not_found", "slug_taken", "version_mismatch", "approval_required"],

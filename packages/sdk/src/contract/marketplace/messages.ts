@@ -1,5 +1,5 @@
 import { endpoint } from "../endpoint.ts";
-import { Instant, pageQuery, pageSchema } from "../page.ts";
+import { Instant, MAX_INTEGER, pageQuery, pageSchema } from "../page.ts";
 import * as z from "../zod.ts";
 import { RunId } from "./runs.ts";
 import { APPROVAL_STATUSES, MESSAGE_DIRECTIONS, MESSAGE_TYPES } from "./states.ts";
@@ -97,13 +97,13 @@ export const messageFilter = {
     .number()
     .int()
     .min(0)
-    .max(2_147_483_647)
+    .max(MAX_INTEGER)
     .optional()
     .meta({ description: "Only messages after this sequence, oldest first; use it to poll for new messages" }),
 };
 
 export const Unread = z.object({ unread: z.int().meta({ description: "Number of unread messages left" }) });
-export const upToSequence = z.int().min(0).max(2_147_483_647).meta({ description: "This message and all before it" });
+export const upToSequence = z.int().min(0).max(MAX_INTEGER).meta({ description: "This message and all before it" });
 
 const params = { id: "act_01jc3v2m9k8q4w6x0y5z7a1b2c" };
 const ofMessage = { id: "msg_01jc3v2m9k8q4w6x0y5z7a1b2c" };
