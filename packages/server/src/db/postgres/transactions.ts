@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { yieldToEventLoop } from "../../lib/turn.ts";
 import type { DatabaseSchema, Tx } from "../db.ts";
-import { errorCode, MisplacedQuery, StorageUnavailable, storageError } from "../errors.ts";
+import { errorCode, MisplacedQuery, StorageUnavailable, storageError, UniqueViolation } from "../errors.ts";
 import { currentScope, newScope, runHook, type Scope } from "../scope.ts";
 import { type BulkInsert, type CollectedRows, collectRow, listArrays, toArrays } from "./insert.ts";
 import type { Raw } from "./query.ts";
@@ -48,6 +48,7 @@ interface Committed<T> {
  * | -------------- | ---------------------------------- | -------------------------------------------------- |
  * | first try      | COMMIT succeeds                    | done: the caller resolves, hooks run               |
  * | first try      | 40001 or 40P01                     | rolled back, then waiting for earlier retries      |
+ * | first try      | a unique key is taken              | the same: by a row that it could not see, perhaps  |
  * | waiting        | its turn among the retries         | retry                                              |
  * | retry          | COMMIT succeeds                    | done                                               |
  * | retry          | 40001 or 40P01, up to 39 times     | retry                                              |
@@ -76,7 +77,7 @@ export class Transactions {
   /** Runs a transaction. Settles after COMMIT or rollback. */
   async run<T>(work: Work<T>): Promise<T> {
     try {
-      let done = await this.#tryOnce(work);
+      let done = await this.#tryFirst(work);
       if (done === "conflict") {
         const turn = this.#retries.then(() => this.#retry(work));
         this.#retries = turn.catch(() => {});
@@ -95,6 +96,16 @@ export class Transactions {
   committed(scope: Scope): void {
     this.#refusal = null;
     for (const hook of scope.afterCommit) runHook(hook);
+  }
+
+  /** The first try. A row that took a unique key may have been committed after this transaction began to read: the next try sees it. */
+  async #tryFirst<T>(work: Work<T>): Promise<Committed<T> | "conflict"> {
+    try {
+      return await this.#tryOnce(work);
+    } catch (error) {
+      if (error instanceof UniqueViolation || storageError(error) instanceof UniqueViolation) return "conflict";
+      throw error;
+    }
   }
 
   async #retry<T>(work: Work<T>): Promise<Committed<T>> {
