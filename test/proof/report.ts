@@ -52,7 +52,10 @@ export interface About {
 export function toMarkdown(summaries: readonly Summary[], about: About): string {
   const counted = summaries
     .filter(({ steps }) => steps > 0)
-    .map(({ part, counts, failures, seconds }) => `| ${part.title} | ${describe(counts)} | ${failures.length} | ${duration(seconds)} |`);
+    .map(
+      ({ part, steps, planned, counts, failures, seconds }) =>
+        `| ${part.title} | ${steps} of ${planned} | ${describe(counts)} | ${failures.length} | ${duration(seconds)} |`,
+    );
   const kills = summaries.find(({ part }) => part.name === "kills");
   const rows = (kills?.rows ?? []).map(
     (row) =>
@@ -61,8 +64,8 @@ export function toMarkdown(summaries: readonly Summary[], about: About): string 
   return [
     `Commit ${about.commit}, ${about.startedAt.slice(0, 10)}, ${machine()}.`,
     "",
-    "| Part | Counted | Failures | Time |",
-    "| --- | --- | --- | --- |",
+    "| Part | Steps done | Counted | Failures | Time |",
+    "| --- | --- | --- | --- | --- |",
     ...counted,
     "",
     ...(rows.length === 0
