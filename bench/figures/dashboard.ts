@@ -18,8 +18,8 @@ export const dashboard: Bench = {
   name: "dashboard",
   meaning:
     "What a browser loads as script, after gzip, for the first view (the shell and the list of mail), and for the largest page: shell included. first: from the navigation of an empty browser profile until the " +
-    "first row of 100 mails is drawn. frame: the longest time between two frames while the wheel scrolls through a list of 100,000 contacts; against a page at rest. memory: what a server holds more after each " +
-    "file of the dashboard was loaded than one that was asked as often for nothing; nobody looks at either of them any more.",
+    "first row of 100 mails is drawn. frame: the longest time between two frames while the wheel scrolls through a list of 100,000 contacts; against a page at rest. memory: how much more a server holds after " +
+    "each file of the dashboard was requested than a server that got as many requests for /readyz; measured when no request is left.",
   onlyByName: true,
   run: async () => [...(await measureScripts()), ...(await measurePages()), await measureMemory()],
 };

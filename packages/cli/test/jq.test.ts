@@ -12,8 +12,8 @@ const HELLO = ["send", "--from", "a@acme.example", "--subject", "Hi", "--text", 
 const BOUNCES = "bounced@simulator.mailsvc.test";
 
 /**
- * Stands in for jq, which not every machine has: a path such as `.a.b` of each document, in the program that frames its results too, and
- * the exit codes of jq. Notes each of its starts. Ends lines as on Windows, and ends after a document, when it is told to.
+ * A replacement for jq, which is not installed everywhere. It evaluates paths such as `.a.b`, also inside the program that frames results,
+ * exits with jq's codes, and records each start. Settings make it end lines as on Windows, or exit after one document.
  */
 const STAND_IN = `#!${process.execPath}
 const { appendFileSync } = require("node:fs");
@@ -82,7 +82,7 @@ test("a wrong expression, and a machine without jq, are found before anything is
   expect((await world.sdk.emails.list()).pagination.total).toBe(0);
 });
 
-test("a document that the expression does not fit is printed whole, because what was done is done", async () => {
+test("a document that the expression does not fit is printed whole, because the server has done the work already", async () => {
   const { mailsvc, world } = await startCliWithServer();
   const unfit = await mailsvc([...HELLO, "ada@example.com", "--to", "bob@example.com", "--jq", ".ids.first"], { env: withJq() });
   expect([unfit.code, unfit.stderr]).toEqual([

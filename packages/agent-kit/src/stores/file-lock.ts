@@ -39,7 +39,7 @@ function inUse(path: string, owner: number): UsageError {
   return new UsageError(`${path} belongs to the process ${owner}: a file store has one process.`);
 }
 
-/** Creates a file together with its text, so that nobody reads it half written; false if it is there. */
+/** Creates a file with its whole text in one step, so that no reader sees a part of it. False if the file exists already. */
 async function createWhole(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${randomToken()}`;
   await writeFile(draft, text, { mode: 0o600 });
@@ -97,7 +97,7 @@ async function findStart(pid: number): Promise<string> {
   if (process.platform !== "linux") return "";
   try {
     const [stat, boot] = await Promise.all([readFile(`/proc/${pid}/stat`, "utf8"), readFile("/proc/sys/kernel/random/boot_id", "utf8")]);
-    // The name of the program stands in parentheses, and may hold spaces. The ticks are the twentieth field after it.
+    // The program name is in parentheses and may contain spaces. The start time, in ticks, is the twentieth field after it.
     const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
     return `${boot.trim()}:${ticks}`;
   } catch {

@@ -81,8 +81,8 @@ function judge({ status, error }: AttemptResult, tampering: Tampering | undefine
 }
 
 /**
- * Why a refusal does not show that the webhook checks the time; null if it does. A webhook that verifies X-Service-Signature only refuses
- * every request without that header, whatever its time.
+ * Why a refusal does not show that the webhook checks the time; null if it does. A webhook that verifies only X-Service-Signature refuses
+ * each request that lacks this header, even one with the right time.
  */
 function judgeClock(refused: AttemptResult, { status, error }: AttemptResult): string | null {
   if (status === null) return error;

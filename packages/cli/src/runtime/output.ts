@@ -36,7 +36,7 @@ export function createOutput(host: Host, term: Terminal, flags: { json: boolean;
     if (filter === null) return writeAll(host.stdout, `${safeJson(value, width)}\n`);
     const { text, fault } = await filter.apply(JSON.stringify(value));
     if (fault === null) return writeAll(host.stdout, term.stdoutTTY ? safeLines(text) : text);
-    // What was done is done, and its answer must not be lost, nor what comes after it. One message says it for all.
+    // The server has done the work already, so its answer and the documents after it are printed. The error is printed once.
     if (!hasUnfiltered)
       fail(
         { code: "jq_failed", message: `--jq does not fit the document, which is printed whole: ${fault}.`, exit: EXIT.unfiltered },

@@ -12,8 +12,8 @@ interface Props {
 }
 
 /**
- * A choice of which each option can be added. One that is clicked is added at once. A closed select changes with each arrow key that is
- * pressed in it: what is reached so is only proposed, and added by Enter or the button beside it.
+ * A select whose options are added to a list. A click adds an option at once. Arrow keys change a closed select with each press, so an
+ * option chosen by them is only proposed, until the person presses Enter or the button next to the select.
  */
 export function AddChoice({ label, placeholder, children, add }: Props) {
   const [proposed, setProposed] = useState("");

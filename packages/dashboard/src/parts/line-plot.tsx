@@ -29,7 +29,7 @@ export function LinePlot({ label, times, lines }: Props) {
   const figure = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(1000);
   useEffect(() => {
-    // Drawn in the width that it has: scaled down for a phone, nobody could read its numbers.
+    // The plot is drawn at its real width: if it were scaled down for a phone, its numbers would be too small to read.
     const observer = new ResizeObserver(([entry]) => setWidth(Math.max(100, (entry?.contentRect.width ?? 0) - SIDES)));
     if (figure.current) observer.observe(figure.current);
     return () => observer.disconnect();

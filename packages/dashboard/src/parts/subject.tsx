@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { splitVariables } from "./subject-parts.ts";
 
-/** A subject as its author wrote it: its variables are set apart from its words, so that nobody takes them for a mistake. */
+/** A subject as its author wrote it. Its variables look like code, so that a reader does not take them for a mistake. */
 export function Subject({ text }: { readonly text: string }) {
   return (
     <>

@@ -5,8 +5,8 @@ import { MailNotRead, type MailParser } from "./mail-parser.ts";
 import { type CapturedContent, readSmall, UNREAD_CONTENT } from "./read-captured.ts";
 
 /**
- * Reads a mail that was captured or submitted, which may be hostile as any other: a small one at once, others on the thread of the parser. Its `truncated` says
- * that it was too large or too deep to be read whole. Throws ApiError rate_limited while too many others wait.
+ * Reads a mail that was captured or submitted: a small one at once, a larger one on the parser's thread, because it may be hostile.
+ * `truncated` says that it was too large or too deep to be read whole. Throws ApiError rate_limited while too many mails wait.
  */
 export async function readCapturedMail(parser: Pick<MailParser, "readCaptured">, raw: Uint8Array): Promise<CapturedContent> {
   const small = await readSmall(raw);
