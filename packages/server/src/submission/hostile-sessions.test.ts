@@ -68,8 +68,8 @@ test("200 hostile sessions take no more memory than all messages may, and leave 
     }),
   );
 
-  const taken = measureMemory() - before;
-  expect(taken).toBeLessThan(LIMIT);
+  // Memory outside the heap is freed by another thread, some time after its collection.
+  await vi.waitFor(() => expect(measureMemory() - before).toBeLessThan(LIMIT), { timeout: 60_000, interval: 500 });
   // Those who ask nicely are told to come back, or get in as soon as there is room.
   expect((await talkSmtp(port, HONEST)).at(-1)).toMatch(/^(?:250 2\.0\.0 queued|452 4\.3\.1 Too many messages)/);
   for (const socket of sessions) socket.destroy();
