@@ -25,10 +25,11 @@ export interface MessageContent {
   readonly text?: string | null | undefined;
 }
 
-/** A rendered template: its messages by the key of their recipient, and its name as `slug@version`. */
+/** A version of a template that was rendered: its messages by the key of their recipient. */
 interface RenderedTemplate {
+  readonly slug: string;
+  readonly version: number;
   readonly messages: ReadonlyMap<string, MessageContent>;
-  readonly name: string;
   /** The contact it was rendered for. */
   readonly contactId?: string;
 }

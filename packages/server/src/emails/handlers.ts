@@ -1,27 +1,37 @@
 import type { contract } from "@mailsvc/sdk/contract";
+import type { Tx } from "../db/db.ts";
 import type { Handlers, KeyContext } from "../http/handler.ts";
 import { notFound } from "../lib/api-error.ts";
 import { isTestMail } from "../lib/test-mail.ts";
 import { resolveById } from "../templates/templates.ts";
-import type { Origin } from "./accept.ts";
+import { type AcceptedSend, acceptSend, type Origin } from "./accept.ts";
 import { type DecodedAttachments, decodeAttachments } from "./attachments.ts";
 import { type PreparedBatch, prepareBatch, sendBatch } from "./batch.ts";
 import type { EmailDeps } from "./deps.ts";
 import { cancelEmail, getReadableEmail, listEmails, requeueEmail, rescheduleEmail } from "./emails.ts";
-import { send } from "./send.ts";
-import { type PreparedSend, prepareTemplateSend, prepareTestSend, sendPrepared } from "./template-send.ts";
+import { storeSends } from "./store-sends.ts";
+import { acceptPrepared, type PreparedSend, prepareTemplateSend, prepareTestSend, storeTemplateSends } from "./template-send.ts";
+
+type SendContext = KeyContext<EmailDeps> & { readonly tx: Tx };
+
+/** How mails of a template are queued, once they are rendered. */
+const templateSend = {
+  check: (_input: unknown, { tx, deps, ...context }: SendContext, prepared: PreparedSend) =>
+    acceptPrepared(prepared, tx, deps, toOrigin(context)),
+  store: (accepted: readonly AcceptedSend[], { tx, deps }: Pick<SendContext, "tx" | "deps">) => storeTemplateSends(tx, deps, accepted),
+};
 
 export const emailHandlers: Handlers<typeof contract.emails, EmailDeps> = {
   send: {
     prepare: (input) => (input.attachments ? decodeAttachments(input.attachments) : []),
-    run: (input, { tx, deps, ...context }, files: DecodedAttachments) => send(tx, deps, { ...toOrigin(context), request: input, files }),
-    insertsOnly: true,
+    check: (input, { tx, deps, ...context }, files: DecodedAttachments) =>
+      acceptSend(tx, deps, { ...toOrigin(context), request: input, files }),
+    store: (accepted: readonly AcceptedSend[], { tx, deps }) => storeSends(tx, deps, accepted),
   },
   sendTemplate: {
     prepare: ({ slug, template, ...input }, { read, deps, workspaceId }) =>
       prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug ?? template ?? "", input),
-    run: (_input, { tx, deps, ...context }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, toOrigin(context)),
-    insertsOnly: true,
+    ...templateSend,
   },
   sendBatch: {
     prepare: (input, ctx) => prepareBatch(input, ctx),
@@ -42,14 +52,12 @@ export const templateSendHandlers: Pick<Handlers<typeof contract.templates, Emai
   send: {
     prepare: ({ slug, ...input }, { read, deps, workspaceId }) =>
       prepareTemplateSend(read, deps.compiledTemplates, workspaceId, slug, input),
-    run: (_input, { tx, deps, ...context }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, toOrigin(context)),
-    insertsOnly: true,
+    ...templateSend,
   },
   test: {
     prepare: ({ id, version, ...input }, { read, deps, workspaceId }) =>
       prepareTestSend(input, () => resolveById(read, deps.compiledTemplates, workspaceId, id, version)),
-    run: (_input, { tx, deps, ...context }, prepared: PreparedSend) => sendPrepared(prepared, tx, deps, toOrigin(context)),
-    insertsOnly: true,
+    ...templateSend,
   },
 };
 

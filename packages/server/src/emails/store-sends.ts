@@ -28,7 +28,7 @@ export async function storeSends(tx: Tx, deps: EmailDeps, sends: readonly Accept
   const stored = sends.map((send, i) => {
     const ids = contentsIds[i] as readonly number[];
     const rows = isTogether(send.request) ? buildTogether(deps, send, ids) : buildEach(deps, send, ids);
-    return { ...rows, contents: { tags: send.request.tags ?? {}, template: send.template?.name ?? null } };
+    return { ...rows, contents: { tags: send.request.tags ?? {}, template: toTemplateName(send) } };
   });
   await insertEmails(
     tx,
@@ -165,12 +165,18 @@ async function insertMessages(tx: Tx, deps: EmailDeps, sends: readonly AcceptedS
   return sends.map((send) => idsOf.get(send) ?? []);
 }
 
+/** The version of the template, as it is stored. */
+function toTemplateName({ template }: AcceptedSend): string | null {
+  return template ? `${template.slug}@${template.version}` : null;
+}
+
 function toContents(
-  { request, workspaceId, template, files, asIs }: AcceptedSend,
+  send: AcceptedSend,
   { subject, html = null, text = null }: MessageContent,
   filesOf: number | null,
   traceparent: string | null,
 ): NewContents {
+  const { request, workspaceId, files, asIs } = send;
   return {
     workspaceId,
     from: request.from,
@@ -182,7 +188,7 @@ function toContents(
     tags: request.tags ?? {},
     attachments: files.length,
     filesOf,
-    template: template?.name ?? null,
+    template: toTemplateName(send),
     bypassUnsubscribe: request.bypassUnsubscribe ?? false,
     tracking: request.tracking ?? null,
     traceparent,

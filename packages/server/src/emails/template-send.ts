@@ -1,11 +1,4 @@
-import {
-  type contract,
-  type HandlerInput,
-  listRecipients,
-  parseAddress,
-  type SendResponse,
-  type TemplateSendResponse,
-} from "@mailsvc/sdk/contract";
+import { type contract, type HandlerInput, listRecipients, parseAddress, type TemplateSendResponse } from "@mailsvc/sdk/contract";
 import type { Reader, Tx } from "../db/db.ts";
 import { toPlainTextInTurns } from "../html/plain-text.ts";
 import { ApiError, invalid } from "../lib/api-error.ts";
@@ -64,21 +57,27 @@ export function prepareTestSend(
   return prepare(request, resolve);
 }
 
-/**
- * Queues the mails of a template send. They are rendered already: a version published later does not change them. Throws
- * what `acceptPrepared` throws.
- */
-export async function sendPrepared(prepared: PreparedSend, tx: Tx, deps: EmailDeps, origin: Origin): Promise<TemplateSendResponse> {
-  const [answer] = await storeSends(tx, deps, [await acceptPrepared(prepared, tx, deps, origin)]);
-  return { ...(answer as SendResponse), template: prepared.ready?.template.slug ?? "" };
-}
-
 /** Checks a template send. Throws the error of the preparation, or what `acceptSend` throws. */
 export async function acceptPrepared({ failure, ready }: PreparedSend, tx: Tx, deps: EmailDeps, origin: Origin): Promise<AcceptedSend> {
   if (failure) throw failure;
   if (!ready) throw new Error("The preparation gave neither an error nor a send.");
   const { request, files, messages, template } = ready;
-  return acceptSend(tx, deps, { ...origin, request, files, template: { messages, name: `${template.slug}@${template.version}` } });
+  return acceptSend(tx, deps, { ...origin, request, files, template: { ...template, messages } });
+}
+
+/**
+ * Queues the mails of template sends, and answers in their order. They are rendered already: a version published later does not change
+ * them.
+ */
+export async function storeTemplateSends(tx: Tx, deps: EmailDeps, sends: readonly AcceptedSend[]): Promise<TemplateSendResponse[]> {
+  const answers = await storeSends(tx, deps, sends);
+  return answers.map((answer, i) => ({ ...answer, template: sends[i]?.template?.slug ?? "" }));
+}
+
+/** Queues the mails of one template send. Throws what `acceptPrepared` throws. */
+export async function sendPrepared(prepared: PreparedSend, tx: Tx, deps: EmailDeps, origin: Origin): Promise<TemplateSendResponse> {
+  const [answer] = await storeTemplateSends(tx, deps, [await acceptPrepared(prepared, tx, deps, origin)]);
+  return answer as TemplateSendResponse;
 }
 
 /** Checks that a rendered subject fits into a mail header. Throws ApiError validation_error. */

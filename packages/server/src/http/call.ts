@@ -8,8 +8,15 @@ import type { HttpRequest } from "./request.ts";
 
 export type Input = Record<string, unknown>;
 export type RunAny = (input: Input, ctx: object, prepared?: unknown) => Promise<unknown>;
+/** Writes whose calls may share a transaction: see `Handlers`. */
+export interface GroupedHandler {
+  readonly prepare: RunAny;
+  readonly check: RunAny;
+  readonly store: (checked: readonly unknown[], ctx: object) => Promise<readonly unknown[]>;
+}
 export type AnyHandler =
   | RunAny
+  | GroupedHandler
   | { prepare: RunAny; run: RunAny; insertsOnly?: true; undo?: (ctx: object, prepared: unknown) => Promise<void> };
 
 /** A request to an endpoint, on its way to the handler. */

@@ -6,6 +6,7 @@ import type { AnyHandler, Input } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { KeyContext } from "./handler.ts";
 import { parseValue } from "./validation.ts";
+import { runHandler } from "./write.ts";
 
 /** The input of a call: path parameters, query and body in one object. */
 export type CallOf<E extends Endpoint> = Params<E["path"]> & CallInput<E>;
@@ -62,7 +63,7 @@ export class ContractCalls {
 
   async #run<E extends Endpoint>(endpoint: E, input: Input, context: object, prepared: unknown): Promise<AnswerOf<E>> {
     const handler = this.#find(endpoint);
-    const output = await (typeof handler === "function" ? handler(input, context) : handler.run(input, context, prepared));
+    const output = await runHandler(handler, input, context, prepared);
     // Handlers are checked against the contract where they are declared.
     return (Array.isArray(endpoint.status) ? (output as { body: unknown }).body : output) as AnswerOf<E>;
   }

@@ -90,8 +90,20 @@ interface Prepared<E extends Endpoint, P, Before, Within> {
   readonly insertsOnly?: true;
 }
 
+/**
+ * A write whose calls may share a transaction: `check` reads what only the database knows of one call and throws if it is refused, `store`
+ * stores those of all that passed, with the same statements, and answers in their order. Both only insert rows and look rows up, as a rule.
+ */
+interface Grouped<E extends Endpoint, P, Checked, Before, Within> {
+  readonly prepare: (input: HandlerInput<E>, ctx: Before) => Promise<P> | P;
+  readonly check: (input: HandlerInput<E>, ctx: Within, prepared: P) => Promise<Checked>;
+  readonly store: (checked: readonly Checked[], ctx: Pick<Within, Extract<"tx" | "deps", keyof Within>>) => Promise<HandlerOutput<E>[]>;
+}
+
 type Write<E extends Endpoint, Before, Within> =
   | Run<E, Within & RawOf<E>>
+  // biome-ignore lint/suspicious/noExplicitAny: only the handler itself knows what `prepare` and `check` hand on
+  | Grouped<E, any, any, Before & RawOf<E>, Within & RawOf<E>>
   // biome-ignore lint/suspicious/noExplicitAny: only the handler itself knows what `prepare` hands to `run`
   | Prepared<E, any, Before & RawOf<E>, Within & RawOf<E>>;
 

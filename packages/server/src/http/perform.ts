@@ -33,7 +33,7 @@ const PUBLIC_PAGE_HEADERS: Readonly<HeaderList> = [
 type Params = Record<string, string>;
 
 interface PerformerParts extends AdmissionParts {
-  readonly deps: Pick<HttpDeps, "config" | "db" | "clock" | "storage" | "seal" | "log" | "failedLogins">;
+  readonly deps: Pick<HttpDeps, "config" | "db" | "clock" | "storage" | "seal" | "log" | "failedLogins" | "tracing">;
 }
 
 /**

@@ -1,17 +1,21 @@
-import type { Endpoint } from "@mailsvc/sdk/contract";
 import type { Tx } from "../db/db.ts";
 import { UniqueViolation } from "../db/errors.ts";
+import { GroupedWrites } from "../db/grouped-writes.ts";
 import { ApiError } from "../lib/api-error.ts";
-import type { AnyHandler, Caller, Input } from "./call.ts";
+import type { GroupedHandler } from "./call.ts";
 import type { HttpDeps } from "./deps.ts";
 import { type Claim, findAnswer, type StoredAnswer, sealAnswer, storeAnswer, toClaimId, unsealAnswer } from "./idempotency.ts";
+import { runHandler, toStoredAnswer, type Write } from "./write.ts";
 
-/** A write of the contract, with its input parsed and its caller admitted. */
-interface Write {
-  readonly endpoint: Endpoint;
-  readonly handler: AnyHandler;
-  readonly input: Input;
-  readonly caller: Caller;
+/** A write that may share its transaction, and what its handler prepared. */
+interface GroupedWrite extends Write {
+  readonly prepared: unknown;
+}
+
+/** What its handler found of it, and the dependencies of the request. */
+interface CheckedWrite {
+  readonly checked: unknown;
+  readonly deps: unknown;
 }
 
 /** An answer, and whether it was stored by an earlier request. */
@@ -34,11 +38,12 @@ interface WriteResult extends StoredAnswer {
  * | runs in this process, other request | no              | ApiError idempotency_in_progress |
  */
 export class Writes {
-  readonly #deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log">;
+  readonly #deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log" | "tracing">;
   /** Those under way whose handlers prepare something, by claim. */
   readonly #running = new Map<string, { readonly requestHash: string; readonly result: Promise<WriteResult> }>();
+  readonly #grouped = new Map<GroupedHandler, GroupedWrites<GroupedWrite, CheckedWrite, unknown>>();
 
-  constructor(deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log">) {
+  constructor(deps: Pick<HttpDeps, "db" | "clock" | "seal" | "log" | "tracing">) {
     this.#deps = deps;
   }
 
@@ -78,8 +83,31 @@ export class Writes {
     }
   }
 
-  #commit(write: Write, prepared: unknown): Promise<StoredAnswer> {
-    return this.#transact(write, (tx) => this.#execute(write, tx, prepared));
+  async #commit(write: Write, prepared: unknown): Promise<StoredAnswer> {
+    const { endpoint, handler } = write;
+    // With tracing each write runs in the span of its own request.
+    if (!("store" in handler) || this.#deps.tracing) return this.#transact(write, (tx) => this.#execute(write, tx, prepared));
+    return toStoredAnswer(endpoint, await this.#findGrouped(handler).run({ ...write, prepared }));
+  }
+
+  /** The writes without a claim of one handler, which share transactions. */
+  #findGrouped(handler: GroupedHandler): GroupedWrites<GroupedWrite, CheckedWrite, unknown> {
+    const grouped =
+      this.#grouped.get(handler) ??
+      new GroupedWrites<GroupedWrite, CheckedWrite, unknown>(this.#deps.db, {
+        check: async (tx, { input, caller: { context, confirm }, prepared }) => {
+          if (confirm) await confirm(tx);
+          return { checked: await handler.check(input, { ...context, tx }, prepared), deps: context.deps };
+        },
+        // All requests have the same dependencies.
+        store: (tx, writes) =>
+          handler.store(
+            writes.map(({ checked }) => checked),
+            { deps: writes[0]?.deps, tx },
+          ),
+      });
+    this.#grouped.set(handler, grouped);
+    return grouped;
   }
 
   async #commitClaimed(write: Write, prepared: unknown, claim: Claim): Promise<WriteResult> {
@@ -107,12 +135,11 @@ export class Writes {
       if (caller.confirm) await caller.confirm(tx);
       return fn(tx);
     };
-    return this.#deps.db.tx(work, { insertsOnly: "insertsOnly" in handler });
+    return this.#deps.db.tx(work, { insertsOnly: "insertsOnly" in handler || "store" in handler });
   }
 
   async #execute({ endpoint, handler, input, caller }: Write, tx: Tx, prepared: unknown): Promise<StoredAnswer> {
-    const run = typeof handler === "function" ? handler : handler.run;
-    return toStoredAnswer(endpoint, await run(input, { ...caller.context, tx }, prepared));
+    return toStoredAnswer(endpoint, await runHandler(handler, input, { ...caller.context, tx }, prepared));
   }
 
   async #prepare({ handler, input, caller }: Write): Promise<unknown> {
@@ -120,7 +147,7 @@ export class Writes {
   }
 
   async #undo({ handler, caller }: Write, prepared: unknown): Promise<void> {
-    if (typeof handler === "function" || !handler.undo) return;
+    if (typeof handler === "function" || !("undo" in handler) || !handler.undo) return;
     try {
       await handler.undo({ ...caller.context, read: this.#deps.db.read }, prepared);
     } catch (error) {
@@ -131,11 +158,4 @@ export class Writes {
   #replay({ endpoint }: Write, claim: Claim, stored: StoredAnswer): WriteResult {
     return { ...(endpoint.confidential ? unsealAnswer(this.#deps.seal, claim, stored) : stored), replayed: true };
   }
-}
-
-/** The answer as it is stored and sent. Where an endpoint has several statuses, the handler has chosen one. */
-function toStoredAnswer({ status = 200 }: Endpoint, output: unknown): StoredAnswer {
-  if (typeof status === "number") return { status, answer: JSON.stringify(output) };
-  const { status: chosen, body } = output as { status: number; body: unknown };
-  return { status: chosen, answer: JSON.stringify(body) };
 }
