@@ -36,19 +36,23 @@ export async function listParts(message: Buffer): Promise<MessageParts> {
   let open: MessagePart = { delimiter: "", ...splitMessage(message) };
   declareBoundary(open.fields, boundaries);
   let start = message.length - open.content.length;
+  // Headers that were too long are not read again at each delimiter among them.
+  let searched = start - 2;
   for (let from = Math.max(0, start - 2); from < message.length; from += PIECE_BYTES) {
     const piece = message.subarray(from, from + PIECE_BYTES + DELIMITER.length - 1);
     for (let found = piece.indexOf(DELIMITER); found !== -1; found = piece.indexOf(DELIMITER, found + 1)) {
       const at = from + found;
-      // The line end before the first delimiter is that of the empty line after the headers.
-      if (at < start - 2 || parts.length >= MAX_PARTS) continue;
+      if (at < searched || parts.length >= MAX_PARTS) continue;
       const line = readLine(message, at + DELIMITER.length);
       const delimiter = nameDelimiter(line, boundaries);
       if (delimiter === null) continue;
       parts.push({ ...open, content: message.subarray(start, Math.max(start, at)) });
-      open = { delimiter, ...splitPart(message.subarray(at + DELIMITER.length + line.length), delimiter.endsWith("--")) };
+      const { read, ...part } = splitPart(message.subarray(at + DELIMITER.length + line.length), delimiter.endsWith("--"));
+      open = { delimiter, ...part };
       declareBoundary(open.fields, boundaries);
       start = message.length - open.content.length;
+      // The line end before a delimiter may be that of the empty line after the headers.
+      searched = Math.max(start - 2, at + read);
     }
     if (from + PIECE_BYTES < message.length) await waitForTurn();
   }
@@ -86,10 +90,15 @@ function nameDelimiter(line: string, boundaries: ReadonlyMap<string, number>): s
   return closed === undefined ? null : `${closed}--`;
 }
 
+/** A part, and how many bytes of it were read. */
+interface SplitPart extends Pick<MessagePart, "fields" | "content"> {
+  readonly read: number;
+}
+
 /** The headers and the content of a part, from the end of the line of its delimiter. After the last one no headers follow. */
-function splitPart(rest: Buffer, isClosed: boolean): Pick<MessagePart, "fields" | "content"> {
+function splitPart(rest: Buffer, isClosed: boolean): SplitPart {
   const start = rest.subarray(2);
-  if (isClosed) return { fields: [], content: start };
+  if (isClosed) return { fields: [], content: start, read: 0 };
   const { fields, headBytes, content } = splitMessage(start, MAX_PART_HEAD);
-  return headBytes > MAX_PART_HEAD ? { fields: [], content: start } : { fields, content };
+  return headBytes > MAX_PART_HEAD ? { fields: [], content: start, read: MAX_PART_HEAD } : { fields, content, read: 0 };
 }
