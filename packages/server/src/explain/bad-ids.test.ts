@@ -12,3 +12,9 @@ test.each(["https://user:pass@127.0.0.1:9/", `${"a".repeat(65)}@example.com`, "a
     });
   },
 );
+
+test.each(["Ada <ada@example.com>", "<ada@example.com>"])("a mailbox is explained by its address: %s", async (id) => {
+  await using world = await createWorld();
+  await world.sdk.contacts.create({ email: "ada@example.com" });
+  expect((await world.sdk.explanations.get(id)).title).toBe("Contact ada@example.com");
+});

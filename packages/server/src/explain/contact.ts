@@ -1,5 +1,5 @@
 import type { ContactStatus, Email, EventData, Explanation } from "@mailsvc/sdk/contract";
-import { addressKey, MailboxText } from "@mailsvc/sdk/contract";
+import { addressKey, MailboxText, parseMailbox } from "@mailsvc/sdk/contract";
 import { type ContactRow, findContactByEmail, getContactRow } from "../contacts/contacts.ts";
 import type { Reader } from "../db/db.ts";
 import { listEmails } from "../emails/emails.ts";
@@ -20,10 +20,11 @@ export async function explainContact(read: Reader, deps: ExplainDeps, workspaceI
   return explainPerson(read, deps, workspaceId, { contact, address: contact.email });
 }
 
-/** The same by address, also for one that is not a contact but had mail or is suppressed. Throws ApiError not_found or validation_error. */
-export async function explainAddress(read: Reader, deps: ExplainDeps, workspaceId: string, address: string): Promise<Explanation> {
-  const { error } = MailboxText.safeParse(address);
+/** The same by address, which may stand in a mailbox with a name, also for one that is not a contact but had mail or is suppressed. Throws ApiError not_found or validation_error. */
+export async function explainAddress(read: Reader, deps: ExplainDeps, workspaceId: string, mailbox: string): Promise<Explanation> {
+  const { error } = MailboxText.safeParse(mailbox);
   if (error) throw invalid("id", "invalid_address", error.issues[0]?.message ?? "This is not an address.");
+  const { address } = parseMailbox(mailbox);
   const contact = await findContactByEmail(read, workspaceId, address);
   return explainPerson(read, deps, workspaceId, { contact, address: contact?.email ?? address });
 }
