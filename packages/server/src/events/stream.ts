@@ -81,7 +81,8 @@ interface CatchUp {
  * | numbering | a tick runs; a wake-up makes it look once more        | nothing to number → idle, else → resting    |
  * | resting   | the loop waits 25 ms, 50 if another process numbers, a second after an error | time, `drain`, `catchUp`, `stop` → numbering |
  *
- * A caller of `catchUp` waits for the arrivals that it has seen. More may arrive all the time: the loop need not become idle.
+ * A caller of `catchUp` waits for the arrivals that it has seen, or until numbering fails. More may arrive all the time: the loop need not
+ * become idle.
  */
 export class EventStreamLoop implements EventStreamWorker {
   readonly #deps: () => EventStreamDeps;
@@ -175,6 +176,8 @@ export class EventStreamLoop implements EventStreamWorker {
       this.#deps().log.error("cannot number events; retrying in a second", {
         error: error instanceof StorageUnavailable ? error.message : String(error),
       });
+      // Reads go on while nothing can be written: they show what has a number.
+      this.#letGo([...this.#catchingUp]);
       return RETRY_MS;
     }
   }
