@@ -3,6 +3,7 @@ import { type Script, scriptedMailer } from "../../test/scripted-mailer.ts";
 import { circuitBreaker, normalizeReply } from "./circuit-breaker.ts";
 import { sampleMail } from "./mailer.laws.ts";
 import type { Receipt } from "./mailer.ts";
+import { eightBitRefused } from "./smtp-reply.ts";
 
 const MINUTE = 60_000;
 
@@ -63,6 +64,21 @@ describe("The circuit breaker", () => {
     refusesAll = false;
     expect((await sendFor("ws_good", 30)).outcome).toBe("sent");
     expect(breaker.fault()).toBeNull();
+  });
+
+  test("counts no message that the server was not asked to take, and opens for none", async () => {
+    const { breaker, sendMany } = setUp((_mail, n) => (n < 20 ? eightBitRefused : { outcome: "sent", response: "250 ok" }));
+    expect(await sendMany(20)).toEqual(Array.from({ length: 20 }, () => "bounced"));
+    expect(breaker.fault()).toBeNull();
+    expect(await sendMany(1)).toEqual(["sent"]);
+  });
+
+  test("stays open, and lets such a message bounce, when it is the one that is tried", async () => {
+    const { breaker, time, sendMany } = setUp((_mail, n) => (n < 10 ? refusal("550 relay not permitted") : eightBitRefused));
+    await sendMany(10);
+    time.now += MINUTE;
+    expect(await sendMany(1)).toEqual(["bounced"]);
+    expect(breaker.fault()).not.toBeNull();
   });
 
   test("tries one message a minute, and closes when it is accepted", async () => {

@@ -125,6 +125,8 @@ export function circuitBreaker(mailer: Mailer, { now, log }: { now: () => number
       before.nextProbeAt = now() + PROBE_MS;
     }
     const receipt = await mailer.send(mail);
+    // Without a reply it was not the mail server that refused the message: the server cannot take it in this form.
+    if (receipt.outcome === "bounced" && receipt.error.smtpCode === null) return receipt;
     rotate();
     current.outcomes += 1;
     if (current.senders.size < MIN_SENDERS) current.senders.add(sender);
