@@ -236,7 +236,6 @@ async function composeDeps(parts: AppParts, inFlight: InFlightRequests, arrivals
       clock: transactionClock(clock),
       tracing,
       storage: new StorageHealth(clock.real, log),
-      overloaded,
       db,
       queue: withWorkers(tracing ? traceJobs(made, tracing, clock.now) : made, eventStream, webhooks),
       mailer: mainMailer(relays),

@@ -436,7 +436,6 @@ CREATE TABLE "emails" (
 	"variant" text COLLATE "C",
 	"skip_reason" text COLLATE "C",
 	"relay" text COLLATE "C",
-	"unlisted" boolean,
 	CONSTRAINT "emails_workspace_id_id_pk" PRIMARY KEY("workspace_id","id")
 );
 --> statement-breakpoint
@@ -1144,9 +1143,8 @@ CREATE INDEX "credit_entries_refund" ON "credit_entries" USING btree ("refund_of
 CREATE UNIQUE INDEX "dashboard_sessions_hash" ON "dashboard_sessions" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "dashboard_sessions_workspace" ON "dashboard_sessions" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "developer_webhooks_workspace" ON "developer_webhooks" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "emails_status" ON "emails" USING btree ("workspace_id","status","id","unlisted","mail_id") WHERE "emails"."unlisted" is null;--> statement-breakpoint
-CREATE INDEX "emails_to" ON "emails" USING btree ("workspace_id","to_key","id","unlisted") WHERE "emails"."unlisted" is null;--> statement-breakpoint
-CREATE INDEX "emails_unlisted" ON "emails" USING btree ("workspace_id","unlisted","id","to_key") WHERE "emails"."unlisted" is not null;--> statement-breakpoint
+CREATE INDEX "emails_status" ON "emails" USING btree ("workspace_id","status","id","mail_id");--> statement-breakpoint
+CREATE INDEX "emails_to" ON "emails" USING btree ("workspace_id","to_key","id");--> statement-breakpoint
 CREATE INDEX "emails_mail" ON "emails" USING btree ("workspace_id","mail_id","id") WHERE mail_id is not null;--> statement-breakpoint
 CREATE INDEX "emails_in_doubt" ON "emails" USING btree ("workspace_id","in_doubt","id") WHERE in_doubt;--> statement-breakpoint
 CREATE INDEX "emails_scheduled" ON "emails" USING btree ("workspace_id","id","scheduled_at") WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint

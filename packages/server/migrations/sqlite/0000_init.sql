@@ -472,13 +472,11 @@ CREATE TABLE `emails` (
 	`variant` text,
 	`skip_reason` text,
 	`relay` text,
-	`unlisted` integer,
 	PRIMARY KEY(`workspace_id`, `id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `emails_status` ON `emails` (`workspace_id`,`status`,`id`,`unlisted`,`mail_id`) WHERE "emails"."unlisted" is null;--> statement-breakpoint
-CREATE INDEX `emails_to` ON `emails` (`workspace_id`,`to_key`,`id`,`unlisted`) WHERE "emails"."unlisted" is null;--> statement-breakpoint
-CREATE INDEX `emails_unlisted` ON `emails` (`workspace_id`,`unlisted`,`id`,`to_key`) WHERE "emails"."unlisted" is not null;--> statement-breakpoint
+CREATE INDEX `emails_status` ON `emails` (`workspace_id`,`status`,`id`,`mail_id`);--> statement-breakpoint
+CREATE INDEX `emails_to` ON `emails` (`workspace_id`,`to_key`,`id`);--> statement-breakpoint
 CREATE INDEX `emails_mail` ON `emails` (`workspace_id`,`mail_id`,`id`) WHERE mail_id is not null;--> statement-breakpoint
 CREATE INDEX `emails_in_doubt` ON `emails` (`workspace_id`,`in_doubt`,`id`) WHERE in_doubt;--> statement-breakpoint
 CREATE INDEX `emails_scheduled` ON `emails` (`workspace_id`,`id`,`scheduled_at`) WHERE scheduled_at is not null and status = 'queued' and campaign_id is null;--> statement-breakpoint

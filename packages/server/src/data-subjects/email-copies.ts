@@ -1,5 +1,5 @@
+import { and, eq } from "drizzle-orm";
 import type { Reader } from "../db/db.ts";
-import { isTo } from "../emails/emails.ts";
 
 /** An email to an address. */
 export interface EmailCopy {
@@ -17,7 +17,7 @@ export async function findEmailCopies(read: Reader, workspaceId: string, toKey: 
   const emails = await read
     .select({ id: t.id, contentsId: t.contentsId, campaignId: t.campaignId, mailId: t.mailId, kind: t.kind })
     .from(t)
-    .where(isTo(read.t, workspaceId, toKey));
+    .where(and(eq(t.workspaceId, workspaceId), eq(t.toKey, toKey)));
   return emails.map(({ id, contentsId, campaignId, mailId, kind }) => ({
     id,
     contentsId,

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull } from "drizzle-orm";
+import { and, asc, eq, gt } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { type EmailRow, requeueRows } from "../emails/emails.ts";
 import type { JobHandler } from "../queue/queue.ts";
@@ -46,7 +46,7 @@ export function requeueEmails(deps: DeliveryDeps): JobHandler {
 
 function listDeferred(tx: Tx, workspaceId: string, after: string | null): Promise<EmailRow[]> {
   const { emails: e } = tx.t;
-  const deferred = and(eq(e.workspaceId, workspaceId), isNull(e.unlisted), eq(e.status, "deferred"));
+  const deferred = and(eq(e.workspaceId, workspaceId), eq(e.status, "deferred"));
   return Promise.resolve(
     tx
       .select()

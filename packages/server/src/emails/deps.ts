@@ -27,8 +27,6 @@ export interface MessageReading {
 export interface EmailDeps extends SenderDeps, SuppressionDeps, TemplateDeps, MessageReading {
   /** Traces; null when they are off. */
   readonly tracing: Tracing | null;
-  /** True while requests wait for the process: what can be done after accepting them is then left for later. */
-  readonly overloaded: () => boolean;
   /** Who reacts when the status of emails changes, in this order. */
   readonly statusListeners: readonly StatusListener[];
   readonly engagementHooks: EngagementHooks;

@@ -55,7 +55,6 @@ export {
   insertContents,
   insertEmails,
   isTest,
-  isTo,
   listIdsTo,
   patchEmail,
 } from "./store.ts";

@@ -33,7 +33,6 @@ export async function storeSends(tx: Tx, deps: EmailDeps, sends: readonly Accept
   await insertEmails(
     tx,
     stored.flatMap(({ emails }) => emails),
-    deps.overloaded(),
   );
   await insertLabels(tx, stored);
   const events = stored.flatMap((one) => one.events);

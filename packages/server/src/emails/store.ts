@@ -2,16 +2,7 @@ import type { EmailStatus } from "@mailsvc/sdk/contract";
 import { and, desc, eq, getTableColumns, gt, gte, inArray, isNotNull, isNull, lt, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/db.ts";
 import { alias, findRows } from "../db/find.ts";
-import {
-  addTotals,
-  type ChosenFilters,
-  chooseFilter,
-  countFiltered,
-  countRows,
-  type Filter,
-  type Slice,
-  type Total,
-} from "../db/pagination.ts";
+import { type ChosenFilters, chooseFilter, countFiltered, countRows, type Filter, type Slice, type Total } from "../db/pagination.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { TEST_MAIL_FROM } from "../lib/test-mail.ts";
 import type { EmailTables } from "./tables.ts";
@@ -67,20 +58,13 @@ export async function insertContents(tx: Tx, rows: readonly NewContents[]): Prom
 
 /** An email to be inserted. What is left out is null. */
 export type NewEmail = Pick<EmailRow, "workspaceId" | "id" | "contentsId" | "to" | "toKey" | "createdAt"> &
-  Partial<Omit<EmailRow, "attempts" | "inDoubt" | "updatedAt" | "unlisted">>;
+  Partial<Omit<EmailRow, "attempts" | "inDoubt" | "updatedAt">>;
 
-/**
- * Inserts emails, by default such that wait for their delivery. Those that are due enter the indexes of the filters only with their first
- * change while the server is overloaded.
- */
-export async function insertEmails(tx: Tx, rows: readonly NewEmail[], overloaded = false): Promise<void> {
+/** Inserts emails, by default such that wait for their delivery. */
+export async function insertEmails(tx: Tx, rows: readonly NewEmail[]): Promise<void> {
   await tx.insertAll(
     tx.t.emails,
-    rows.map((row) => {
-      const { status = "queued", scheduledAt = null, createdAt } = row;
-      const unlisted = overloaded && status === "queued" && scheduledAt === null ? true : null;
-      return { ...row, status, attempts: 0, inDoubt: false, updatedAt: createdAt, unlisted };
-    }),
+    rows.map((row) => ({ ...row, status: row.status ?? "queued", attempts: 0, inDoubt: false, updatedAt: row.createdAt })),
   );
 }
 
@@ -188,8 +172,6 @@ interface EmailChange {
  * There is no other way to update one, so of two callers at once exactly one succeeds. No email may be among them twice.
  */
 export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<boolean[]> {
-  // Most are in the indexes already. On SQLite writing the column would move each entry of the index of recipients.
-  const enter = changes.some(({ email }) => email.unlisted !== null);
   // With one relay none is ever stored.
   const routed = changes.some(({ email, patch }) => patch.relay !== undefined && patch.relay !== email.relay);
   return tx.updateAll(
@@ -204,7 +186,7 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
       return {
         // The instant too: an email that was rescheduled while it waited for its hand-over is as `queued` as before.
         where: { workspaceId, id, attempts: email.attempts, status: email.status, scheduledAt: email.scheduledAt },
-        set: { ...set, ...(enter && { unlisted: null }), ...(routed && { relay }) },
+        set: { ...set, ...(routed && { relay }) },
       };
     }),
   );
@@ -212,7 +194,7 @@ export function updateEmails(tx: Tx, changes: readonly EmailChange[]): Promise<b
 
 /** An email as `updateEmails` leaves it. */
 export function patchEmail(email: EmailRow, patch: EmailPatch): EmailRow {
-  return { ...email, ...patch, unlisted: null };
+  return { ...email, ...patch };
 }
 
 /** Emails by their ids, without their contents. */
@@ -238,39 +220,25 @@ export interface EmailFilter {
   inDoubt?: boolean | undefined;
 }
 
-/** How a filter finds emails: in an index, and among those that are in none of the indexes yet, if any of these can match. */
-interface ChosenEmails {
-  readonly listed: ChosenFilters;
-  readonly unlisted: ChosenFilters | null;
-}
-
 /** Chooses the index that serves a filter with few rows read. Of a mail to several recipients it finds the first one that matches. */
-export async function chooseEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<ChosenEmails> {
+export async function chooseEmails(q: Reader, workspaceId: string, filter: EmailFilter): Promise<ChosenFilters> {
   const { emails } = q.t;
   const { since, test, status, scheduledAfter, toKey, inDoubt } = filter;
   // An address is a recipient of a mail once.
   const first = toKey === undefined ? isFirstOfMail(q, filter) : undefined;
   const later = since === undefined ? undefined : gte(emails.id, since);
   const all = and(eq(emails.workspaceId, workspaceId), test === undefined ? undefined : isTest(q, test), later, first);
-  const scope = and(all, isNull(emails.unlisted));
   const filters: Filter[] = [];
   if (inDoubt) filters.push({ scope: and(all, IN_DOUBT), condition: eq(emails.inDoubt, true) });
-  if (toKey !== undefined) filters.push({ scope, condition: eq(emails.toKey, toKey) });
-  if (status !== undefined) filters.push({ scope, condition: eq(emails.status, status) });
+  if (toKey !== undefined) filters.push({ scope: all, condition: eq(emails.toKey, toKey) });
+  if (status !== undefined) filters.push({ scope: all, condition: eq(emails.status, status) });
   if (scheduledAfter !== undefined)
     filters.push({ scope: and(all, SCHEDULED), condition: sql`(${SCHEDULED} and ${emails.scheduledAt} > ${scheduledAfter})` });
   const certain = inDoubt === false ? eq(emails.inDoubt, false) : undefined;
   // Nearly all emails are certain: without another filter they are counted on the way down.
-  if (filters.length === 0) return { listed: { where: and(all, certain), unindexed: undefined }, unlisted: null };
+  if (filters.length === 0) return { where: and(all, certain), unindexed: undefined };
   const { where, unindexed } = await chooseFilter(q, emails, filters);
-  // Emails that are not listed yet wait for their first attempt, which is due.
-  const wait = !inDoubt && scheduledAfter === undefined && (status === undefined || status === "queued");
-  return {
-    listed: { where, unindexed: and(unindexed, certain) },
-    unlisted: wait
-      ? { where: and(all, eq(emails.unlisted, true)), unindexed: toKey === undefined ? undefined : eq(emails.toKey, toKey) }
-      : null,
-  };
+  return { where, unindexed: and(unindexed, certain) };
 }
 
 /** The condition that no earlier recipient of the same mail matches a filter. */
@@ -297,41 +265,26 @@ export function isFirstOfMail(q: Reader, { status, scheduledAfter, inDoubt }: Em
   );
 }
 
-export async function countEmails(q: Reader, { listed, unlisted }: ChosenEmails): Promise<Total> {
+export function countEmails(q: Reader, chosen: ChosenFilters): Promise<Total> {
   const { emails } = q.t;
-  const total = await countFiltered(q, emails, listed, emails.id);
-  return unlisted === null ? total : addTotals([total, await countFiltered(q, emails, unlisted, emails.id)]);
+  return countFiltered(q, emails, chosen, emails.id);
 }
 
 /** A query for the ids of emails, newest first. */
-export function selectIds(q: Reader, { listed, unlisted }: ChosenEmails, { before, limit, offset }: Slice) {
+export function selectIds(q: Reader, { where, unindexed }: ChosenFilters, { before, limit, offset }: Slice) {
   const { emails } = q.t;
-  const select = ({ where, unindexed }: ChosenFilters) =>
-    q
-      .select({ id: emails.id })
-      .from(emails)
-      .where(and(where, unindexed, before === null ? undefined : lt(emails.id, before)))
-      .orderBy(desc(emails.id));
-  if (unlisted === null) return select(listed).limit(limit).offset(offset);
-  // Each kind is sorted and limited by itself: Postgres would sort all matches of a union.
-  const newest = (chosen: ChosenFilters) => {
-    const found = select(chosen)
-      .limit(limit + offset)
-      .as("found");
-    return q.select({ id: found.id }).from(found);
-  };
-  return newest(listed).unionAll(newest(unlisted)).orderBy(sql`id desc`).limit(limit).offset(offset);
+  return q
+    .select({ id: emails.id })
+    .from(emails)
+    .where(and(where, unindexed, before === null ? undefined : lt(emails.id, before)))
+    .orderBy(desc(emails.id))
+    .limit(limit)
+    .offset(offset);
 }
 
 /** The condition that emails are those of test keys, or all others. Each index holds the two apart. */
 export function isTest({ t: { emails } }: Pick<Reader, "t">, test: boolean): SQL {
   return test ? gte(emails.id, TEST_MAIL_FROM) : lt(emails.id, TEST_MAIL_FROM);
-}
-
-/** The condition that emails go to an address, for queries in any order: both kinds of them have an index. */
-export function isTo({ emails }: Pick<EmailTables, "emails">, workspaceId: string, toKey: string): SQL | undefined {
-  const all = and(eq(emails.workspaceId, workspaceId), eq(emails.toKey, toKey));
-  return or(and(all, isNull(emails.unlisted)), and(all, eq(emails.unlisted, true)));
 }
 
 /** The ids of emails to an address, newest first. */
@@ -343,7 +296,7 @@ export async function listIdsTo(q: Reader, workspaceId: string, toKey: string, s
 export async function selectEmails(
   q: Reader,
   workspaceId: string,
-  chosen: ChosenEmails,
+  chosen: ChosenFilters,
   slice: Slice,
 ): Promise<(ListedMail & { id: string })[]> {
   const { emails, contents } = q.t;
@@ -431,11 +384,7 @@ export async function selectNewestEmails(q: Reader, limit: number): Promise<List
 export function countStatus(q: Reader, status: Exclude<EmailStatus, "queued">): Promise<Total> {
   const { emails, workspaces } = q.t;
   const all = q.select({ id: workspaces.id }).from(workspaces);
-  return countRows(
-    q,
-    emails,
-    and(inArray(emails.workspaceId, all), isTest(q, false), isNull(emails.unlisted), q.sqlDialect.rarely(eq(emails.status, status))),
-  );
+  return countRows(q, emails, and(inArray(emails.workspaceId, all), isTest(q, false), q.sqlDialect.rarely(eq(emails.status, status))));
 }
 
 /** Emails of all workspaces in doubt. */

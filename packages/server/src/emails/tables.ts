@@ -1,5 +1,5 @@
 import type { EmailStatus, RecipientKind, SkipReason, Tracking } from "@mailsvc/sdk/contract";
-import { isNotNull, isNull, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { ColumnTypes } from "../db/columns.ts";
 import type { DeliveryError } from "../mail/mailer.ts";
 
@@ -143,21 +143,15 @@ function emails(c: ColumnTypes) {
       skipReason: c.text("skip_reason").$type<SkipReason>(),
       /** The relay that had the last attempt; null for the default one, so that a server with one relay stores nothing. */
       relay: c.text("relay"),
-      /**
-       * True while an email that was accepted under load waits: it is in none of the indexes of the filters, of which that of
-       * recipients alone would cost a fifth of the send, because it writes a page for each. It enters them when its status changes.
-       */
-      unlisted: c.flag("unlisted"),
     },
     // The key starts with the workspace, so that it serves the list (newest first) too: a send writes one b-tree less. On
     // SQLite the table is WITHOUT ROWID, which saves another one; drizzle cannot express that, its migration does.
     (t) => [
       c.primaryKey({ columns: [t.workspaceId, t.id] }),
       // One for each filter of the list: without them a filter that few of a million emails match reads all of them.
-      // They hold `unlisted` and `mailId` too, because SQLite would read each row to check them.
-      c.index("emails_status").on(t.workspaceId, t.status, t.id, t.unlisted, t.mailId).where(isNull(t.unlisted)),
-      c.index("emails_to").on(t.workspaceId, t.toKey, t.id, t.unlisted).where(isNull(t.unlisted)),
-      c.index("emails_unlisted").on(t.workspaceId, t.unlisted, t.id, t.toKey).where(isNotNull(t.unlisted)),
+      // That of statuses holds `mailId` too, because SQLite would read each row to check it.
+      c.index("emails_status").on(t.workspaceId, t.status, t.id, t.mailId),
+      c.index("emails_to").on(t.workspaceId, t.toKey, t.id),
       c.index("emails_mail").on(t.workspaceId, t.mailId, t.id).where(OF_MAIL),
       c.index("emails_in_doubt").on(t.workspaceId, t.inDoubt, t.id).where(IN_DOUBT),
       c.index("emails_scheduled").on(t.workspaceId, t.id, t.scheduledAt).where(SCHEDULED),

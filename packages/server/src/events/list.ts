@@ -302,12 +302,14 @@ function listFew(read: Reader, workspaceId: string, { emailIds, to, contact, tag
         .from(l)
         .where(and(eq(l.workspaceId, workspaceId), eq(l.label, label))),
     );
-  const sentTo = (key: SQL | string): SQL => {
-    const all = and(eq(m.workspaceId, workspaceId), eq(m.toKey, key));
-    // In this form the two indexes of recipients serve it: that of listed emails, and that of the few that are not.
-    const either = or(and(all, isNull(m.unlisted)), and(all, eq(m.unlisted, true)));
-    return inArray(e.emailId, read.select({ id: m.id }).from(m).where(either));
-  };
+  const sentTo = (key: SQL | string): SQL =>
+    inArray(
+      e.emailId,
+      read
+        .select({ id: m.id })
+        .from(m)
+        .where(and(eq(m.workspaceId, workspaceId), eq(m.toKey, key))),
+    );
   const one = and(
     emailIds === undefined ? undefined : inArray(e.emailId, [...emailIds]),
     to === undefined ? undefined : sentTo(parseAddress(to).key),

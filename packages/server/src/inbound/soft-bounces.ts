@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull } from "drizzle-orm";
+import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/db.ts";
 import { type EmailRow, isTest, type StatusChange } from "../emails/emails.ts";
 import { iso } from "../lib/clock.ts";
@@ -52,9 +52,8 @@ function findLastEnded(tx: Tx, { workspaceId, toKey }: EmailRow): Promise<Ended[
       .where(
         and(
           eq(t.workspaceId, workspaceId),
-          // All whose status has changed are listed. Without the two, the query would walk all emails of the workspace.
+          // Without the hint, the query would walk all emails of the workspace.
           tx.sqlDialect.rarely(eq(t.toKey, toKey)),
-          isNull(t.unlisted),
           isTest(tx, false),
           inArray(t.status, ["sent", "delivered", "bounced", "complained", "failed"]),
         ),
