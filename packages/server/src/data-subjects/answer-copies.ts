@@ -6,8 +6,8 @@ import { MINUTE } from "../lib/units.ts";
 
 // Rows looked through by one statement: a few ms, after which others have their turn.
 const CHUNK = 500;
-// An answer gets its time before it is committed: one that was being stored during the search has a time of before. No request takes longer.
-const STORING_MS = 5 * MINUTE;
+// An answer gets its time within its transaction: one that was being stored during the search has a time of before. No transaction takes longer.
+const STORING_MS = MINUTE;
 
 /** The key of a stored answer to a request with an Idempotency-Key. */
 interface AnswerKey {
