@@ -126,7 +126,10 @@ export const Email = z
     to: z.string(),
     recipients: z.array(EmailRecipient),
     from: z.string(),
-    /** As its recipient reads it: that of a campaign is rendered, with the present fields of the contact. */
+    /**
+     * As its recipient reads it: that of a campaign is rendered, with the present fields of the contact. Answers to writes, such as
+     * cancelling, give it as it was written.
+     */
     subject: z.string(),
     /** Sent with a test key: captured instead of sent. */
     test: z.boolean(),

@@ -22,6 +22,9 @@ test("mail of a campaign is listed and shown as each recipient reads it, by all 
   const shown = await sdk.emails.get(mail?.id ?? "");
   expect(shown).toMatchObject({ subject: "Spring is here, Grace", text: "Hello Grace" });
   expect(shown.html).toContain("<p>Hello Grace</p>");
+  const { emails } = await sdk.people.get("grace@example.com");
+  expect(emails).toMatchObject([{ subject: "Spring is here, Grace", text: "Hello Grace" }]);
+  expect((await sdk.explanations.get(shown.id)).title).toBe('Email to grace@example.com: "Spring is here, Grace"');
 });
 
 test("each variant of an A/B test is listed with its own subject", async () => {

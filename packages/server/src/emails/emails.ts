@@ -75,11 +75,19 @@ export async function getEmail(read: Reader, deps: MessageReading, workspaceId: 
 
 /** The same, but mail that is rendered for each recipient as it reads with the contact's present fields. */
 export async function getReadableEmail(read: Reader, deps: ReadableDeps, workspaceId: string, id: string): Promise<EmailDetail> {
-  const mail = await getMail(read, workspaceId, id);
-  const [detail] = await showDetails(read, deps, [mail]);
-  const [first] = mail.emails;
-  const rendered = first === undefined || first.campaignId === null ? null : await deps.renderHooks.renderMail(read, first);
-  return { ...(detail as EmailDetail), ...rendered };
+  const [detail] = await showReadable(read, deps, [await getMail(read, workspaceId, id)]);
+  return detail as EmailDetail;
+}
+
+/** Mails with their contents as their recipients read them. */
+async function showReadable(read: Reader, deps: ReadableDeps, mails: readonly FullMail[]): Promise<EmailDetail[]> {
+  const details: EmailDetail[] = [];
+  for (const [i, detail] of (await showDetails(read, deps, mails)).entries()) {
+    const first = mails[i]?.emails[0];
+    const isTemplate = first !== undefined && first.campaignId !== null;
+    details.push({ ...detail, ...(isTemplate && (await deps.renderHooks.renderMail(read, first))) });
+  }
+  return details;
 }
 
 type ReadableDeps = Pick<EmailDeps, "renderHooks" | "readMessage">;
@@ -112,11 +120,11 @@ export async function getEmailHistory(read: Reader, workspaceId: string, id: str
  */
 export async function getReceivedEmails(
   read: Reader,
-  deps: MessageReading,
+  deps: ReadableDeps,
   workspaceId: string,
   ids: readonly string[],
 ): Promise<EmailDetail[]> {
-  return ids.length === 0 ? [] : showDetails(read, deps, await findEmails(read, workspaceId, ids));
+  return ids.length === 0 ? [] : showReadable(read, deps, await findEmails(read, workspaceId, ids));
 }
 
 interface EmailQuery extends PageInput {

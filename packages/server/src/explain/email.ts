@@ -48,16 +48,23 @@ export async function explainEmail(
   return buildExplanation({ ...findings, id }, { now, dev: deps.config.dev });
 }
 
+/** The subject as the recipient reads it. */
+async function findSubject(read: Reader, { renderHooks }: ExplainDeps, { email, contents }: FullEmail): Promise<string> {
+  const subjects = email.campaignId === null ? null : await renderHooks.renderSubjects(read, [email]);
+  return subjects?.get(email.id) ?? contents.subject;
+}
+
 async function explainRecipient(read: Reader, deps: ExplainDeps, full: FullEmail): Promise<Findings> {
-  const { email, contents } = full;
+  const { email } = full;
   const around = await findSurroundings(read, deps, full);
   const { campaign, suppression } = around;
   const events = await listEventsOfEmails(read, [email.id]);
   const outcome = explainOutcome(email, around, deps.clock.now());
+  const subject = await findSubject(read, deps, full);
   return {
     id: email.id,
     kind: "email",
-    title: `${isTestMail(email.id) ? "Test email" : "Email"} to ${email.to}: ${quote(contents.subject)}`,
+    title: `${isTestMail(email.id) ? "Test email" : "Email"} to ${email.to}: ${quote(subject)}`,
     status: email.status,
     moments: [
       { at: email.createdAt, what: describeOrigin(full, campaign?.name) },
